@@ -1,0 +1,35 @@
+# Two commands do everything on a fresh machine: make demo, make test.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint bench wheel clean
+
+$(VENV)/.runs: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.develops: $(VENV)/.runs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.runs  ## the main job on the bundled sample
+	$(BIN)/textrank run ppi corpora/sample-ppi
+
+test: $(VENV)/.develops  ## everything but the slow and the corpus tests
+	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark"
+
+lint: $(VENV)/.develops
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.develops  ## speed, as ratios measured in one run
+	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s
+
+wheel: $(VENV)/.develops
+	$(BIN)/python -m build --wheel --outdir dist .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""The reference settings of each task, one ``<task>.cfg`` each."""

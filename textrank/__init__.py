@@ -1,0 +1,1 @@
+"""Mines text with kernel methods on spaCy."""

@@ -1,0 +1,1 @@
+"""Gram or feature matrix -> Fit. Knows arrays, not text."""

@@ -1,0 +1,63 @@
+"""What a learner takes and gives: Fit, and Nested for evaluation inside evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from textrank.candidates import Targets
+from textrank.types import Features, Indices, Matrix, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a learner found: coefficients at the chosen alpha, and the held-out scores at all.
+
+    ``heldout[a, i]`` is the score of candidate ``i`` at ``alphas[a]`` by a model that never saw
+    its document (its query, for a ranker).
+    """
+
+    alphas: tuple[float, ...]
+    alpha: float  # the one chosen
+    coef: Vector  # (n,) on candidates, or (d,) on features
+    heldout: Matrix  # (alphas, n)
+
+    def predict(self, data: Matrix | Features) -> Vector:
+        """Scores of new candidates: one product with (m, n) kernel values or (m, d) features."""
+        values = data.values if isinstance(data, Features) else data
+        return np.asarray(values @ self.coef)
+
+    @property
+    def chosen(self) -> int:
+        """Where the chosen alpha stands among the alphas."""
+        return self.alphas.index(self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """One division into folds, with everything needed to choose alpha without looking at a fold.
+
+    ``outer[a, i]`` scores candidate ``i`` by the model of all other folds;
+    ``inner[a, f, i]`` scores candidate ``i`` by the model that saw neither fold ``f`` nor the
+    document of ``i``, and is NaN where ``i`` lies in fold ``f`` itself.
+    """
+
+    alphas: tuple[float, ...]
+    folds: Indices  # (n,) the fold of each candidate, 0 ..
+    outer: Matrix  # (alphas, n)
+    inner: Matrix  # (alphas, folds, n)
+
+
+class Learner(Protocol):
+    """Settings of a learner; ``fit`` returns a new value and changes nothing."""
+
+    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
+        """Learns from a Gram matrix or from features, and chooses alpha by held-out score."""
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[Nested]:
+        """Test scores and inner held-out scores for each division into folds, at every alpha."""

@@ -1,0 +1,1 @@
+"""A file format -> Docs; one module a format."""

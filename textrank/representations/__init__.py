@@ -1,0 +1,1 @@
+"""Candidate -> matrix, graph or sequence; one module a representation."""

@@ -1,0 +1,1 @@
+"""Doc -> candidates, scores -> Doc, gold -> Report; one module a task."""

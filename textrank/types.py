@@ -1,0 +1,199 @@
+"""What passes between the layers: arrays, named features, labelled graphs, and the kernel roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, TypeVar, overload, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+SparseMatrix: TypeAlias = sp.csr_array
+Arrays: TypeAlias = dict[str, NDArray[np.generic]]
+
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Sequence[tuple[str, ...]]):
+    """Names of feature columns, each a tuple of words from one vocabulary.
+
+    A million label pairs are two integers each and one list of words, so they are saved, compared
+    and joined as arrays. Shorter tuples are padded with -1.
+
+    >>> names = Names.of([("bind", "PROT1"), ("bind", "PROT2")])
+    >>> names[1]
+    ('bind', 'PROT2')
+    >>> names.find(Names.of([("bind", "PROT2"), ("new", "PROT2")]))
+    array([ 1, -1])
+    """
+
+    vocabulary: tuple[str, ...]
+    parts: NDArray[np.int32]  # (d, k)
+
+    @classmethod
+    def of(cls, names: Iterable[str | tuple[str, ...]]) -> Names:
+        """Names from plain strings or tuples of strings, in their order."""
+        tuples = [(name,) if isinstance(name, str) else name for name in names]
+        words = {word: i for i, word in enumerate(dict.fromkeys(w for t in tuples for w in t))}
+        parts = np.full((len(tuples), max(map(len, tuples), default=1)), -1, dtype=np.int32)
+        for row, name in enumerate(tuples):
+            parts[row, : len(name)] = [words[word] for word in name]
+        return cls(tuple(words), parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Names: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, ...] | Names:
+        if isinstance(index, slice):
+            return Names(self.vocabulary, self.parts[index])
+        return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
+
+    def take(self, columns: Indices) -> Names:
+        """The names of these columns, in this order."""
+        return Names(self.vocabulary, self.parts[columns])
+
+    def under(self, prefix: str) -> Names:
+        """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
+        first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)
+        return Names((*self.vocabulary, prefix), np.hstack([first, self.parts]))
+
+    def find(self, names: Names) -> Indices:
+        """The column of each of ``names`` here, -1 where it is unknown."""
+        ours, theirs = _codes(self, names)
+        order = np.argsort(ours, kind="stable")
+        if not len(order):
+            return np.full(len(theirs), -1, dtype=np.intp)
+        at = order[np.searchsorted(ours, theirs, sorter=order).clip(max=len(order) - 1)]
+        return np.where(ours[at] == theirs, at, -1)
+
+    @staticmethod
+    def join(blocks: Sequence[Names]) -> Names:
+        """All names of the blocks, one block after the other; nothing is merged."""
+        words = {w: i for i, w in enumerate(dict.fromkeys(w for b in blocks for w in b.vocabulary))}
+        width = max((b.parts.shape[1] for b in blocks), default=1)
+        parts = [_widen(_translate(b, words), width) for b in blocks]
+        return Names(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
+
+    def to_arrays(self) -> Arrays:
+        """Arrays that ``from_arrays`` takes back; the words as one UTF-8 text, never a pickle."""
+        text = "\n".join(_escape(word) for word in self.vocabulary)
+        words = np.frombuffer(text.encode(), dtype=np.uint8)
+        return {"words": words, "parts": self.parts, "size": np.array(len(self.vocabulary))}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Names:
+        """The names that ``to_arrays`` wrote."""
+        text = arrays["words"].astype(np.uint8).tobytes().decode()
+        words = tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
+        parts = arrays["parts"].astype(np.int32)
+        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
+            raise ValueError(
+                f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
+                "Train the model again or restore the file."
+            )
+        return cls(words, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A sparse feature matrix with a name for every column: the explicit side of a kernel."""
+
+    values: SparseMatrix  # (n, d)
+    names: Names  # d of them
+
+    def __post_init__(self) -> None:
+        if self.values.shape[1] != len(self.names):
+            raise ValueError(f"{self.values.shape[1]} columns but {len(self.names)} names")
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    def onto(self, names: Names) -> SparseMatrix:
+        """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
+        to = names.find(self.names)
+        keep = np.flatnonzero(to >= 0)
+        moved = sp.csc_array(self.values)[:, keep].tocoo()
+        cells = (moved.data, (moved.row, to[keep][moved.col]))
+        return sp.csr_array(cells, shape=(len(self), len(names)))
+
+    def rows(self, index: Indices | slice) -> Features:
+        """Some rows, all columns."""
+        return Features(self.values[index], self.names)
+
+    def scaled(self, factor: float | Vector) -> Features:
+        """Every row times a number, or each row times its own."""
+        if isinstance(factor, np.ndarray):
+            return Features(sp.csr_array(sp.diags_array(factor) @ self.values), self.names)
+        return Features(sp.csr_array(self.values * factor), self.names)
+
+    @staticmethod
+    def beside(blocks: Mapping[str, Features]) -> Features:
+        """Blocks side by side, the columns of each named under its key."""
+        names = Names.join([block.names.under(key) for key, block in blocks.items()])
+        values = sp.hstack([block.values for block in blocks.values()], format="csr")
+        return Features(sp.csr_array(values), names)
+
+
+@runtime_checkable
+class Kernel(Protocol[T_contra]):
+    """Similarity of two lists of representations; a frozen dataclass whose fields are settings."""
+
+    def __call__(self, X: Sequence[T_contra], Y: Sequence[T_contra] | None = None) -> Matrix:
+        """The Gram matrix, (x, y); of X with itself where Y is not given."""
+
+    def diag(self, X: Sequence[T_contra]) -> Vector:
+        """The kernel of each with itself, (x,), without the rest of the matrix."""
+
+
+@runtime_checkable
+class FeatureKernel(Kernel[T_contra], Protocol[T_contra]):
+    """A kernel with an explicit, sparse feature map: K = F F'."""
+
+    def features(self, X: Sequence[T_contra]) -> Features:
+        """The feature vectors, a row each; columns are those that occur, in a fixed order."""
+
+
+def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:
+    table = np.array([words.get(word, -2) for word in names.vocabulary] + [-1], dtype=np.int32)
+    return table[names.parts]
+
+
+def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    return np.pad(parts, ((0, 0), (0, width - parts.shape[1])), constant_values=-1)
+
+
+def _codes(ours: Names, theirs: Names) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One integer a name, equal exactly where the names are equal."""
+    words = {word: i for i, word in enumerate(ours.vocabulary)}
+    width = max(ours.parts.shape[1], theirs.parts.shape[1])
+    parts = np.vstack([_widen(_translate(n, words), width) for n in (ours, theirs)])
+    base = len(words) + 2
+    codes = parts[:, 0].astype(np.int64) + 2
+    top = base
+    for column in parts.T[1:]:
+        if top > np.iinfo(np.int64).max // base:  # renumber before the product overflows
+            codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+            top = len(codes)
+        codes = codes * base + (column.astype(np.int64) + 2)
+        top *= base
+    unknown = (parts == -2).any(axis=1)
+    codes[unknown] = -1
+    return codes[: len(ours)], codes[len(ours) :]
+
+
+def _escape(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _unescape(word: str) -> str:
+    return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))
