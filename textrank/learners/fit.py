@@ -37,6 +37,24 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
+class Path:
+    """The models at every alpha, before one is chosen."""
+
+    alphas: tuple[float, ...]
+    coefs: Matrix  # (alphas, n) on candidates, or (alphas, d) on features
+    heldout: Matrix  # (alphas, n)
+
+    def chosen(self, index: int) -> Fit:
+        """The fit with the alpha at this place."""
+        return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout)
+
+    def predict(self, data: Matrix | Features) -> Matrix:  # (alphas, m)
+        """Scores of new candidates at every alpha."""
+        values = data.values if isinstance(data, Features) else data
+        return np.asarray((values @ self.coefs.T).T)
+
+
+@dataclass(frozen=True, eq=False)
 class Nested:
     """One division into folds, with everything needed to choose alpha without looking at a fold.
 
