@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar, overload, runtime_checkable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, overload, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ Indices: TypeAlias = NDArray[np.intp]
 SparseMatrix: TypeAlias = sp.csr_array
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
+T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 
@@ -105,8 +106,11 @@ class Names(Sequence[tuple[str, ...]]):
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """A sparse feature matrix with a name for every column: the explicit side of a kernel."""
+class Features(Sequence["Features"]):
+    """A sparse feature matrix with a name for every column: the explicit side of a kernel.
+
+    It is also a representation: a sequence whose elements are its rows, each again ``Features``.
+    """
 
     values: SparseMatrix  # (n, d)
     names: Names  # d of them
@@ -117,6 +121,11 @@ class Features:
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
+
+    def __getitem__(self, index: int | slice) -> Features:
+        if isinstance(index, slice):
+            return self.rows(index)
+        return self.rows(np.arange(len(self))[[index]])
 
     def onto(self, names: Names) -> SparseMatrix:
         """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
@@ -137,11 +146,59 @@ class Features:
         return Features(sp.csr_array(self.values * factor), self.names)
 
     @staticmethod
+    def below(blocks: Sequence[Features]) -> Features:
+        """Blocks one below the other; columns of equal name become one."""
+        if blocks and all(block.names is blocks[0].names for block in blocks):
+            names = blocks[0].names
+        else:
+            joined = Names.join([block.names for block in blocks])
+            names = joined.take(np.unique(joined.find(joined)))
+        values = [block.onto(names) for block in blocks]
+        stacked = sp.vstack(values) if values else sp.csr_array((0, len(names)))
+        return Features(sp.csr_array(stacked), names)
+
+    @staticmethod
     def beside(blocks: Mapping[str, Features]) -> Features:
         """Blocks side by side, the columns of each named under its key."""
         names = Names.join([block.names.under(key) for key, block in blocks.items()])
         values = sp.hstack([block.values for block in blocks.values()], format="csr")
         return Features(sp.csr_array(values), names)
+
+
+@dataclass(frozen=True, eq=False)
+class Viewed(Sequence[Mapping[str, Any]]):
+    """The same candidates seen in several named ways; each view is a sequence of its own.
+
+    >>> pairs = Viewed({"length": [3, 5], "word": ["bind", "binds"]})
+    >>> pairs[1]
+    {'length': 5, 'word': 'binds'}
+    >>> pairs.view("word")
+    ['bind', 'binds']
+    """
+
+    views: Mapping[str, Sequence[Any]]
+
+    def __post_init__(self) -> None:
+        sizes = {name: size(view) for name, view in self.views.items()}
+        if len(set(sizes.values())) != 1:
+            raise ValueError(f"views must have one element a candidate each, got {sizes}")
+
+    def __len__(self) -> int:
+        return size(next(iter(self.views.values())))
+
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Viewed:  # type: ignore[override]
+        part = {name: view[index] for name, view in self.views.items()}
+        return Viewed(part) if isinstance(index, slice) else part
+
+    def rows(self, index: Indices | slice) -> Viewed:
+        """Some candidates, all views."""
+        return Viewed({name: take(view, index) for name, view in self.views.items()})
+
+    def view(self, name: str) -> Sequence[Any]:
+        """All candidates in one view, not copied."""
+        if name not in self.views:
+            raise ValueError(f"no view {name!r} among {sorted(self.views)}. Name one of these.")
+        return self.views[name]
 
 
 @runtime_checkable
@@ -157,10 +214,41 @@ class Kernel(Protocol[T_contra]):
 
 @runtime_checkable
 class FeatureKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel with an explicit, sparse feature map: K = F F'."""
+    """A kernel with an explicit, sparse feature map: K = F F'.
+
+    A kernel made of kernels has the method, but features only where its parts have them:
+    ask ``has_features``, not ``isinstance``.
+    """
 
     def features(self, X: Sequence[T_contra]) -> Features:
         """The feature vectors, a row each; columns are those that occur, in a fixed order."""
+
+
+def has_features(kernel: Kernel[T]) -> TypeGuard[FeatureKernel[T]]:
+    """Whether the kernel, and every kernel it is made of, has an explicit feature map."""
+    return hasattr(kernel, "features") and all(has_features(part) for part in parts_of(kernel))
+
+
+def parts_of(kernel: Kernel[Any]) -> list[Kernel[Any]]:
+    """The kernels among the settings of a kernel."""
+    own: Sequence[Any] = fields(kernel) if is_dataclass(kernel) else ()
+    settings = [getattr(kernel, f.name) for f in own]
+    held = [s if isinstance(s, list | tuple) else [s] for s in settings]
+    return [part for group in held for part in group if isinstance(part, Kernel)]
+
+
+def size(X: Sequence[Any]) -> int:
+    """How many there are; the rows of a matrix, also of a sparse one, which has no ``len``."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
+    """Some of the representations, in the order of ``index``, in the container they came in."""
+    if isinstance(index, slice) or isinstance(X, np.ndarray) or sp.issparse(X):
+        return X[index]  # type: ignore[index]
+    if hasattr(X, "rows"):
+        return X.rows(index)
+    return [X[int(i)] for i in index]
 
 
 def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:

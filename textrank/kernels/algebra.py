@@ -1,0 +1,343 @@
+"""Kernels made of kernels: sums, products, powers, Gaussians, normalisation, centring, views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from textrank.kernels.gram import features_of, gram_of
+from textrank.kernels.vectors import Linear
+from textrank.types import Features, Kernel, Matrix, Vector, Viewed, has_features, parts_of
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Weighted sum of kernels on the same inputs: ``Σ w_j k_j(x, z)``; weight 1 where not given.
+
+    The features are those of the parts side by side, each part under the name of its view or,
+    without one, of its class.
+
+    >>> Sum([Linear(), Linear()], weights=[1.0, 0.5])(np.array([[2.0]])).item()
+    6.0
+    """
+
+    kernels: Sequence[Kernel[Any]]
+    weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernels", _checked(self.kernels))
+        weights = (1.0,) * len(self.kernels) if self.weights is None else tuple(self.weights)
+        object.__setattr__(self, "weights", weights)
+        if len(weights) != len(self.kernels) or min(weights) < 0:
+            raise ValueError(
+                f"weights must be {len(self.kernels)} non-negative numbers, one a kernel, "
+                f"got {weights}"
+            )
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        total = self._weights[0] * self.kernels[0](X, Y)
+        for weight, kernel in zip(self._weights[1:], self.kernels[1:], strict=True):
+            total += weight * kernel(X, Y)
+        return total
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        parts = zip(self._weights, self.kernels, strict=True)
+        return np.sum([weight * kernel.diag(X) for weight, kernel in parts], axis=0)
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The parts' features side by side, each times the root of its weight."""
+        parts = zip(_titles(self.kernels), self._weights, self.kernels, strict=True)
+        return Features.beside({t: features_of(k, X).scaled(w**0.5) for t, w, k in parts})
+
+    @property
+    def _weights(self) -> tuple[float, ...]:
+        return tuple(self.weights or ())
+
+
+@dataclass(frozen=True)
+class Product:
+    """Product of kernels on the same inputs: ``Π k_j(x, z)``.
+
+    >>> Product([Linear(), Linear()])(np.array([[3.0]])).item()
+    81.0
+    """
+
+    kernels: Sequence[Kernel[Any]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernels", _checked(self.kernels))
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        product = 1.0 * self.kernels[0](X, Y)
+        for kernel in self.kernels[1:]:
+            product *= kernel(X, Y)
+        return product
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return np.prod([kernel.diag(X) for kernel in self.kernels], axis=0)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A kernel times a positive number: ``c k(x, z)``.
+
+    >>> Scale(Linear(), factor=2.0)(np.array([[3.0]])).item()
+    18.0
+    """
+
+    kernel: Kernel[Any]
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.factor > 0:
+            raise ValueError(f"factor must be positive, got {self.factor}")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        return self.factor * self.kernel(X, Y)
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return self.factor * self.kernel.diag(X)
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The features of the kernel, times the root of the factor."""
+        return features_of(self.kernel, X).scaled(self.factor**0.5)
+
+
+@dataclass(frozen=True)
+class Power:
+    """A kernel to a whole power: ``k(x, z)^d``, all products of d features.
+
+    >>> Power(Linear(), degree=3)(np.array([[2.0]])).item()
+    64.0
+    """
+
+    kernel: Kernel[Any]
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        _check_degree(self.degree)
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        return self.kernel(X, Y) ** self.degree
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return self.kernel.diag(X) ** self.degree
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Products of up to d features: ``(γ k(x, z) + c)^d`` over a kernel, the linear one by default.
+
+    >>> Polynomial(degree=2, constant=1.0)(np.array([[1.0], [2.0]]))
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+
+    degree: int = 2
+    gamma: float = 1.0
+    constant: float = 0.0
+    kernel: Kernel[Any] = field(default_factory=Linear)
+
+    def __post_init__(self) -> None:
+        _check_degree(self.degree)
+        if not self.gamma > 0 or self.constant < 0:
+            raise ValueError(
+                f"gamma must be positive and constant at least 0, got gamma={self.gamma}, "
+                f"constant={self.constant}: the kernel would not be positive semidefinite."
+            )
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        return (self.gamma * self.kernel(X, Y) + self.constant) ** self.degree
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return (self.gamma * self.kernel.diag(X) + self.constant) ** self.degree
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Nearness in the space of a kernel: ``exp(-γ d²)``, ``d² = k(x,x) + k(z,z) - 2 k(x,z)``.
+
+    >>> float(np.round(Gaussian(gamma=0.5)(np.array([[0.0], [2.0]]))[0, 1], 6))
+    0.135335
+    """
+
+    gamma: float = 1.0
+    kernel: Kernel[Any] = field(default_factory=Linear)
+
+    def __post_init__(self) -> None:
+        if not self.gamma > 0:
+            raise ValueError(f"gamma must be positive, got {self.gamma}")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        K = -2.0 * self.kernel(X, Y)
+        left = self.kernel.diag(X)
+        K += left[:, None]
+        K += (left if Y is None else self.kernel.diag(Y))[None, :]
+
+        np.clip(K, 0.0, None, out=K)  # round-off only: a squared distance cannot be negative
+        if Y is None:
+            np.fill_diagonal(K, 0.0)
+        K *= -self.gamma
+        return np.exp(K, out=K)
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return np.ones(len(self.kernel.diag(X)))
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """All powers of a kernel at once: ``exp(γ (k(x, z) - 1))``.
+
+    On a normalised kernel this is a Gaussian on unit vectors, 1 where they are equal.
+
+    >>> float(np.round(Exponential(Linear(), gamma=2.0)(np.array([[0.0]])).item(), 6))
+    0.135335
+    """
+
+    kernel: Kernel[Any]
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.gamma > 0:
+            raise ValueError(f"gamma must be positive, got {self.gamma}")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return np.exp(self.gamma * (self.kernel.diag(X) - 1.0))
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """The cosine of the angle in the space of a kernel: ``k(x,z) / √(k(x,x) k(z,z))``.
+
+    An input without any feature has no direction. ``empty="refuse"`` raises an error that names it,
+    ``empty="zero"`` keeps it as the zero vector, similar to nothing, not even to itself.
+
+    >>> float(np.round(Normalized(Linear())(np.array([[3.0, 4.0], [4.0, 3.0]]))[0, 1], 6))
+    0.96
+    """
+
+    kernel: Kernel[Any]
+    empty: str = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.empty not in ("refuse", "zero"):
+            raise ValueError(f"empty must be 'refuse' or 'zero', got {self.empty!r}")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        if has_features(self.kernel):  # one pass over the inputs gives lengths and products
+            return gram_of(self.features, X, Y)
+        left = self._factors(self.kernel.diag(X))
+        right = left if Y is None else self._factors(self.kernel.diag(Y))
+        K = left[:, None] * self.kernel(X, Y)
+        K *= right[None, :]
+        if Y is None:
+            np.fill_diagonal(K, (left > 0).astype(float))
+        return K
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return (self._factors(self.kernel.diag(X)) > 0).astype(float)
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The features of the kernel, each row of length one."""
+        F = features_of(self.kernel, X)
+        return F.scaled(self._factors(Linear().diag(F)))
+
+    def _factors(self, squared: Vector) -> Vector:
+        zero = np.flatnonzero(squared <= 0)
+        if len(zero) and self.empty == "refuse":
+            raise ValueError(
+                f"{len(zero)} of {len(squared)} inputs have no features and cannot be normalised, "
+                f"the first at index {zero[0]}. Leave them out, or set empty='zero'."
+            )
+        with np.errstate(divide="ignore"):
+            return np.where(squared > 0, 1.0 / np.sqrt(squared), 0.0)
+
+
+@dataclass(frozen=True)
+class Centred:
+    """A kernel as seen from the mean of some reference inputs.
+
+    ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed, so training
+    and new inputs are centred alike; for the training part itself give it as ``around``.
+    """
+
+    kernel: Kernel[Any]
+    around: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if not len(self.around):
+            raise ValueError("around must hold at least one reference input, got none")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        left = self._means(X)
+        right = left if Y is None else self._means(Y)
+        K = self.kernel(X, Y) - left[:, None]
+        K -= right[None, :]
+        K += self.kernel(self.around).mean()
+        return K
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.around).mean()
+
+    def _means(self, X: Sequence[Any]) -> Vector:
+        return self.kernel(X, self.around).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class OnView:
+    """A kernel on one of several named views of the candidates.
+
+    >>> views = Viewed({"a": np.array([[1.0], [2.0]]), "b": np.array([[5.0], [0.0]])})
+    >>> OnView("a", Linear())(views)
+    array([[1., 2.],
+           [2., 4.]])
+    """
+
+    name: str
+    kernel: Kernel[Any]
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        return self.kernel(self._view(X), None if Y is None else self._view(Y))
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return self.kernel.diag(self._view(X))
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The features of the kernel on this view."""
+        return features_of(self.kernel, self._view(X))
+
+    def _view(self, X: Sequence[Any]) -> Sequence[Any]:
+        return X.view(self.name) if isinstance(X, Viewed) else [x[self.name] for x in X]
+
+
+def _checked(kernels: Sequence[Kernel[Any]]) -> tuple[Kernel[Any], ...]:
+    if not kernels:
+        raise ValueError("kernels must name at least one kernel, got none")
+    return tuple(kernels)
+
+
+def _check_degree(degree: int) -> None:
+    if degree < 1 or int(degree) != degree:
+        raise ValueError(f"degree must be a whole number of at least 1, got {degree}")
+
+
+def _titles(kernels: Sequence[Kernel[Any]]) -> list[str]:
+    """A word a kernel, different ones: the view it looks at, else its class."""
+    plain = [_title(kernel) for kernel in kernels]
+    return [
+        title if plain.count(title) == 1 else f"{title} {plain[: i + 1].count(title)}"
+        for i, title in enumerate(plain)
+    ]
+
+
+def _title(kernel: Kernel[Any]) -> str:
+    if isinstance(kernel, OnView):
+        return kernel.name
+    parts = parts_of(kernel)
+    return _title(parts[0]) if len(parts) == 1 else type(kernel).__name__

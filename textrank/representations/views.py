@@ -1,0 +1,29 @@
+"""Views: several named representations of the same candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from textrank.candidates import Candidate, Representation
+from textrank.types import Viewed
+
+
+@dataclass(frozen=True)
+class Views:
+    """Several representations of each candidate, by name; a kernel looks at one with ``OnView``.
+
+    ``Views({"graph": DependencyGraph(), "words": WordPositions()})`` goes with
+    ``Sum([OnView("graph", AllPathsGraph()), OnView("words", Linear())])``.
+    """
+
+    representations: Mapping[str, Representation[Any]]
+
+    def __post_init__(self) -> None:
+        if not self.representations:
+            raise ValueError("representations must name at least one view, got none")
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
+        views = {name: represent(candidates) for name, represent in self.representations.items()}
+        return Viewed(views)

@@ -1,0 +1,93 @@
+"""check_kernel: the laws every kernel obeys, for us and for authors of plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from textrank.types import Kernel, Matrix, has_features, size, take
+
+
+def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e-8) -> None:
+    """Raises an AssertionError that names the first law this kernel breaks on these inputs.
+
+    The Gram matrix is finite, symmetric and positive semidefinite; ``diag`` is its diagonal;
+    ``k(X, Y) = k(Y, X)'`` and parts of the matrix equal the matrix of parts; permuting the inputs
+    permutes the matrix; explicit features give the same matrix, also onto known names; no input
+    gives an empty matrix. Comparisons are relative to the largest kernel value.
+
+    >>> from textrank.kernels.vectors import Linear
+    >>> check_kernel(Linear(), np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]))
+    """
+    n = size(X)
+    if n < 2:
+        raise ValueError(f"check_kernel needs at least 2 inputs to compare, got {n}")
+    K = np.asarray(kernel(X), dtype=np.float64)
+    _holds(K.shape == (n, n), f"k(X) of {n} inputs has shape {K.shape}")
+    _holds(bool(np.isfinite(K).all()), "k(X) holds infinite values or NaN")
+    close = _Close(float(np.abs(K).max(initial=0.0)) or 1.0, tolerance)
+
+    close(K, K.T, "k(X) is not symmetric")
+    lowest = float(np.linalg.eigvalsh((K + K.T) / 2).min())
+    _holds(
+        lowest >= -tolerance * close.scale * n,
+        f"k(X) is not positive semidefinite: its lowest eigenvalue is {lowest:.3g}",
+    )
+    close(kernel.diag(X), np.diag(K), "diag(X) is not the diagonal of k(X)")
+    _check_parts(kernel, X, K, close)
+    _check_empty(kernel, X)
+    if has_features(kernel):
+        _check_features(kernel, X, K, close)
+
+
+class _Close:
+    def __init__(self, scale: float, tolerance: float) -> None:
+        self.scale = scale
+        self.tolerance = tolerance
+
+    def __call__(self, left: Any, right: Any, broken: str) -> None:
+        left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+        _holds(left.shape == right.shape, f"{broken}: shapes {left.shape} and {right.shape}")
+        worst = float(np.abs(left - right).max(initial=0.0))
+        _holds(worst <= self.tolerance * self.scale, f"{broken}: off by {worst:.3g}")
+
+
+def _holds(law: bool, broken: str) -> None:
+    if not law:
+        raise AssertionError(broken)
+
+
+def _check_parts(kernel: Kernel[Any], X: Sequence[Any], K: Matrix, close: _Close) -> None:
+    n = size(X)
+    half = n // 2
+    first, rest = take(X, np.arange(half)), take(X, np.arange(half, n))
+    close(kernel(first, rest), K[:half, half:], "k(X, Y) is not the block of k(X and Y)")
+    close(kernel(rest, first), K[half:, :half], "k(X, Y) is not k(Y, X)'")
+    close(kernel(first), K[:half, :half], "k of some inputs is not the block of k of all")
+    close(kernel(take(X, np.arange(1))), K[:1, :1], "k of a single input differs")
+    order = np.random.default_rng(0).permutation(n)
+    close(kernel(take(X, order)), K[np.ix_(order, order)], "permuting inputs changes values")
+
+
+def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
+    none = take(X, np.arange(0))
+    for shape, K in (
+        ((0, 0), kernel(none)),
+        ((0, size(X)), kernel(none, X)),
+        ((size(X), 0), kernel(X, none)),
+        ((0,), kernel.diag(none)),
+    ):
+        _holds(np.shape(K) == shape, f"without inputs the shape is {np.shape(K)}, not {shape}")
+
+
+def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> None:
+    F = kernel.features(X)
+    _holds(len(F) == size(X), f"{len(F)} rows of features for {size(X)} inputs")
+    values = F.values.toarray()
+    close(values @ values.T, K, "features(X) features(X)' is not k(X)")
+    half = size(X) // 2
+    known, new = kernel.features(take(X, np.arange(half))), kernel.features(X)
+    moved = new.onto(known.names).toarray()
+    close(moved @ known.values.toarray().T, K[:, :half], "features onto known names lose value")
