@@ -1,0 +1,282 @@
+"""Measures of scores against gold labels; one that is undefined is None, never NaN.
+
+In classification a label is positive when it is above 0 (so +1 / -1, or 1 / 0). In ranking labels
+are any real numbers, larger is better. A score counts as a yes where it reaches the threshold
+(``score >= threshold``), everywhere in textrank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import kendalltau, rankdata
+
+from textrank.types import Vector
+
+Measure: TypeAlias = Callable[[Vector, Vector], float | None]
+Queries: TypeAlias = Sequence[object] | NDArray[np.generic]  # the query of each candidate
+
+
+class PRF(NamedTuple):
+    """Precision, recall and their harmonic mean; None where a denominator is zero."""
+
+    precision: float | None  # None: nothing was answered yes
+    recall: float | None  # None: gold has no yes
+    f: float | None  # None: neither of them
+
+
+@dataclass(frozen=True)
+class QueryMean:
+    """A measure averaged over queries, with the number of queries for which it is undefined."""
+
+    mean: float | None
+    defined: int
+    undefined: int
+
+
+def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Share of (positive, negative) pairs in the right order, ties ½; None with one class only.
+
+    The Wilcoxon-Mann-Whitney statistic from the ranks, O(n log n).
+
+    >>> auc([1, 1, -1, -1], [3.0, 1.0, 1.0, 0.0])
+    0.875
+    """
+    labels, values = _pair(y, scores)
+    positive = labels > 0
+    p = int(positive.sum())
+    n = len(labels) - p
+    if not p or not n:
+        return None
+    return float((rankdata(values)[positive].sum() - p * (p + 1) / 2) / (p * n))
+
+
+def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
+    """Yes where the score reaches the threshold."""
+    return np.asarray(scores, dtype=np.float64) >= threshold
+
+
+def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0) -> PRF:
+    """Precision, recall and F of yes/no decisions.
+
+    ``unreachable`` gold answers had no candidate at all; each counts as missed.
+    ``F = 2 tp / (2 tp + fp + fn)``, so it is 0, not undefined, when everything was missed.
+
+    >>> precision_recall_f([1, 1, -1, -1], [True, False, True, False], unreachable=1)
+    PRF(precision=0.5, recall=0.3333333333333333, f=0.4)
+    """
+    if unreachable < 0:
+        raise ValueError(f"unreachable counts gold answers, so it cannot be {unreachable}")
+    labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
+    positive, yes = labels > 0, said > 0
+    hit = int((positive & yes).sum())
+    answered, gold = int(yes.sum()), int(positive.sum()) + unreachable
+    return PRF(_ratio(hit, answered), _ratio(hit, gold), _ratio(2 * hit, answered + gold))
+
+
+def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> float | None:
+    """The threshold of maximal F, midway between neighbouring scores; None without a positive.
+
+    Of several with the same F, the highest, which answers yes least often. Where saying yes to
+    all is best, it is the lowest score itself. Chosen on the data that is then measured, the F is
+    optimistic: choose on training data.
+
+    >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
+    0.4
+    """
+    labels, values = _pair(y, scores)
+    if not (labels > 0).any():
+        return None
+    cuts, hit, answered = _cuts(labels, values)
+    gold = int((labels > 0).sum()) + unreachable
+    # argmax takes the first of equals, and the cuts run from the highest threshold downwards.
+    return float(cuts[np.argmax(2 * hit / (answered + gold))])
+
+
+def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
+    """The threshold that says yes to a share ``rate`` of the candidates, as nearly as ties allow.
+
+    None without any candidate. A rate of 0 gives a threshold just above the highest score.
+
+    >>> positive_rate_threshold([0.9, 0.5, 0.3, 0.1], 0.25)
+    0.7
+    """
+    values = _finite("scores", scores)
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate is a share of the candidates, between 0 and 1, got {rate}")
+    if not len(values):
+        return None
+    cuts, _, answered = _cuts(np.ones_like(values), values)
+    cuts = np.append(np.nextafter(values.max(), np.inf), cuts)
+    return float(cuts[np.argmin(np.abs(np.append(0, answered) - rate * len(values)))])
+
+
+def recall_at_precision(
+    y: ArrayLike, scores: ArrayLike, precision: float, unreachable: int = 0
+) -> float | None:
+    """The highest recall at a threshold whose precision is at least ``precision``.
+
+    0 where no threshold reaches it, None without a gold positive.
+    """
+    labels, values = _pair(y, scores)
+    gold = int((labels > 0).sum()) + unreachable
+    if not gold:
+        return None
+    if not len(labels):
+        return 0.0
+    _, hit, answered = _cuts(labels, values)
+    return float(np.max(np.where(hit >= precision * answered, hit, 0)) / gold)
+
+
+def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Precision at each threshold, weighted by the recall gained there; None without a positive.
+
+    Candidates with equal scores are answered together, so their order in the file is without
+    influence.
+    """
+    labels, values = _pair(y, scores)
+    if not (labels > 0).any():
+        return None
+    _, hit, answered = _cuts(labels, values)
+    gained = np.diff(hit, prepend=0) / hit[-1]
+    return float((gained * hit / answered).sum())
+
+
+def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
+    """Share of right decisions; None without candidates."""
+    labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
+    return _ratio(int(((labels > 0) == (said > 0)).sum()), len(labels))
+
+
+def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
+    """Share of wrong decisions; None without candidates."""
+    right = accuracy(y, decisions)
+    return None if right is None else 1 - right
+
+
+def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Rank correlation with ties on either side, -1 .. 1; None where one side is constant."""
+    labels, values = _pair(y, scores)
+    if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
+        return None
+    return float(kendalltau(labels, values, variant="b").statistic)
+
+
+def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Share of pairs with different labels whose scores are in the wrong order, ties ½.
+
+    None without such a pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right
+    over wrong pairs is the numerator of Kendall's tau.
+    """
+    labels, values = _pair(y, scores)
+    pairs = _pairs(len(labels)) - _tied(labels)
+    if not pairs:
+        return None
+    tau = kendall_tau_b(labels, values) or 0.0
+    apart = _pairs(len(labels)) - _tied(values)
+    surplus = round(tau * np.sqrt(float(pairs)) * np.sqrt(float(apart)))
+    return float((1 - surplus / pairs) / 2)
+
+
+def ndcg(
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: int | None = None,
+    gain: Literal["linear", "exponential"] = "linear",
+) -> float | None:
+    """Discounted cumulative gain of the ranking, divided by that of the best ranking.
+
+    The gain of a candidate is its label ``y`` (or ``2**y - 1``), its discount is
+    ``1 / log2(1 + rank)``, over the first ``k`` ranks. Candidates with equal scores share the mean
+    of their discounts. None where all gains are 0. Labels must not be negative.
+    """
+    labels, values = _pair(y, scores)
+    if len(labels) and labels.min() < 0:
+        raise ValueError(
+            f"NDCG needs labels of at least 0, got {labels.min()}. Shift or map them first."
+        )
+    if gain not in ("linear", "exponential"):
+        raise ValueError(f"gain must be 'linear' or 'exponential', got {gain!r}")
+    if k is not None and k < 1:
+        raise ValueError(f"k is a number of ranks, at least 1, got {k}")
+    gains = labels if gain == "linear" else np.exp2(labels) - 1
+    if not (gains > 0).any():
+        return None
+    discounts = 1 / np.log2(np.arange(len(labels)) + 2)
+    discounts[k if k is not None else len(labels) :] = 0
+    order = np.argsort(-values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=np.inf))
+    sizes = np.diff(np.append(starts, len(labels)))
+    shared = np.add.reduceat(discounts, starts) / sizes
+    best = float(np.sort(gains)[::-1] @ discounts)
+    return float(np.add.reduceat(gains[order], starts) @ shared) / best
+
+
+def over_queries(measure: Measure, y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
+    """A measure computed in each query and averaged; queries without a value are counted.
+
+    >>> over_queries(kendall_tau_b, [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"])
+    QueryMean(mean=1.0, defined=1, undefined=1)
+    """
+    labels, values = _pair(y, scores)
+    if len(queries) != len(labels):
+        raise ValueError(f"{len(queries)} queries for {len(labels)} candidates")
+    numbers: dict[object, int] = {}
+    index = np.array([numbers.setdefault(q, len(numbers)) for q in queries], dtype=np.intp)
+    order = np.argsort(index, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(index[order])) + 1) if len(order) else []
+    found = [value for at in parts if (value := measure(labels[at], values[at])) is not None]
+    mean = float(np.mean(found)) if found else None
+    return QueryMean(mean, len(found), len(parts) - len(found))
+
+
+def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
+    """Average precision per query, averaged (MAP)."""
+    return over_queries(average_precision, y, scores, queries)
+
+
+def _cuts(labels: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
+    """Every threshold from high to low, with the positives and all candidates that reach it."""
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)  # the last of equal scores
+    hit = np.cumsum(labels[order] > 0)[last].astype(np.float64)
+    above, below = ranked[last], np.append(ranked[last[:-1] + 1], ranked[-1])
+    middle = below + (above - below) / 2
+    # Between adjacent floats the middle rounds onto the lower one, which must stay a no.
+    middle[:-1] = np.where(middle[:-1] > below[:-1], middle[:-1], above[:-1])
+    return middle, hit, (last + 1).astype(np.float64)
+
+
+def _pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
+    labels, values = _finite("labels", y), _finite("scores", scores)
+    if labels.shape != values.shape:
+        raise ValueError(f"{len(labels)} labels for {len(values)} scores")
+    return labels, values
+
+
+def _finite(what: str, numbers: ArrayLike) -> Vector:
+    values = np.asarray(numbers, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"{what} must be one number a candidate, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        at = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"{what} must be finite numbers: {values[at]} at index {at}")
+    return values
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _pairs(n: int) -> int:
+    return n * (n - 1) // 2
+
+
+def _tied(values: Vector) -> int:
+    return sum(_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])

@@ -1,0 +1,379 @@
+"""Report: what was measured, on what, and how; the one object behind table, JSON and HTML."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textrank.evaluation.measures import (
+    Measure,
+    Queries,
+    accuracy,
+    auc,
+    average_precision,
+    best_threshold,
+    decide,
+    disagreement,
+    kendall_tau_b,
+    ndcg,
+    over_queries,
+    positive_rate_threshold,
+    precision_recall_f,
+)
+
+OPTIMISTIC = ("f_best",)  # with a threshold chosen on the test fold itself
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The size of what was evaluated."""
+
+    documents: int
+    candidates: int
+    positives: int
+    unreachable: int = 0  # gold answers that no candidate covered; they count against recall
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The measures of one test fold, and what was chosen for it on the other folds."""
+
+    measures: Mapping[str, float | None]  # None: undefined here, for example one class only
+    fold: int = 0
+    split: int = 0  # which division into folds, when there are several
+    documents: int = 0
+    candidates: int = 0
+    positives: int = 0
+    chosen: Mapping[str, float | None] = field(default_factory=dict)  # alpha, threshold, ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measures", _plain(self.measures, f"fold {self.fold}"))
+        object.__setattr__(self, "chosen", _plain(self.chosen, f"fold {self.fold}"))
+
+    def to_dict(self) -> dict[str, float | None]:
+        """One flat row: the numbers of the fold, then what was chosen, then the measures."""
+        sizes = {key: getattr(self, key) for key in _SIZES}
+        return {**sizes, **self.chosen, **self.measures}
+
+
+_SIZES = ("split", "fold", "documents", "candidates", "positives")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A measure over all folds: mean and spread of those where it is defined.
+
+    ``std`` is over folds with the population formula (one fold has 0); ``between`` is the spread
+    of the split means when there are several splits, which says how much the division matters.
+    """
+
+    mean: float | None
+    std: float | None
+    undefined: int = 0
+    between: float | None = None
+
+    @classmethod
+    def of(cls, folds: Sequence[Fold], measure: str) -> Summary:
+        """Of one measure; folds that do not know it count as undefined."""
+        found: dict[int, list[float]] = {}
+        for fold in folds:
+            value = fold.measures.get(measure)
+            if value is not None:
+                found.setdefault(fold.split, []).append(value)
+        values = [v for split in found.values() for v in split]
+        if not values:
+            return cls(None, None, len(folds))
+        means = [float(np.mean(split)) for split in found.values()]
+        between = float(np.std(means)) if len({fold.split for fold in folds}) > 1 else None
+        undefined = len(folds) - len(values)
+        return cls(float(np.mean(values)), float(np.std(values)), undefined, between)
+
+    def __str__(self) -> str:
+        if self.mean is None:
+            return f"undefined in {self.undefined} folds"
+        note = f" ({self.undefined} folds undefined)" if self.undefined else ""
+        return f"{100 * self.mean:.1f} ±{100 * (self.std or 0):.1f}{note}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One judged candidate in plain values, for curves and for reading the errors."""
+
+    document: str
+    text: str  # the sentence it stands in
+    spans: Sequence[tuple[int, int]]  # of the judged mentions: characters of text, end excluded
+    score: float
+    label: float
+    threshold: float | None = None
+    fold: int = 0
+    split: int = 0
+    query: str = ""
+    # Dependencies to draw: governor's start and end, dependent's start and end, label.
+    path: Sequence[tuple[int, int, int, int, str]] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spans", tuple((a, b) for a, b in self.spans))
+        object.__setattr__(self, "path", tuple(tuple(arc) for arc in self.path))
+
+    @property
+    def decision(self) -> bool | None:
+        """Whether the answer was yes; None where there is no threshold, as in a ranking."""
+        return None if self.threshold is None else self.score >= self.threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, the decision among them."""
+        return {**asdict(self), "decision": self.decision}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an evaluation found, in numbers, and how they came about.
+
+    ``procedure`` says in words how test data were kept apart and parameters chosen. ``notes`` mark
+    a report that must not be read without them, such as one whose folds split documents.
+    """
+
+    task: str
+    corpus: str
+    procedure: str
+    settings: Mapping[str, Any]
+    seed: int | None
+    counts: Counts
+    folds: Sequence[Fold]
+    seconds: Mapping[str, float] = field(default_factory=dict)  # per step
+    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    notes: Sequence[str] = ()
+    pooled: Mapping[str, float | None] = field(default_factory=dict)  # over all folds together
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    decisions: Sequence[Decision] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folds", tuple(self.folds))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        object.__setattr__(self, "decisions", tuple(self.decisions))
+        object.__setattr__(self, "pooled", _plain(self.pooled, "the pooled measures"))
+        if not self.folds:
+            raise ValueError(f"a report on {self.corpus!r} needs at least one fold")
+
+    @property
+    def measures(self) -> dict[str, Summary]:
+        """Each measure that some fold knows, over all folds."""
+        names = dict.fromkeys(name for fold in self.folds for name in fold.measures)
+        return {name: Summary.of(self.folds, name) for name in names}
+
+    @property
+    def unreachable(self) -> int:
+        """Gold answers that no candidate covered; they count against recall."""
+        return self.counts.unreachable
+
+    def to_dict(self, *, decisions: bool = False) -> dict[str, Any]:
+        """The stable form for scripts; fractions from 0 to 1, undefined values None.
+
+        With ``decisions``, every judged candidate too, which is large and holds corpus text.
+        """
+        measures = self.measures
+        result: dict[str, Any] = {
+            "task": self.task,
+            "corpus": self.corpus,
+            "procedure": self.procedure,
+            "settings": dict(self.settings),
+            "seed": self.seed,
+            "versions": dict(self.versions),
+            "counts": asdict(self.counts),
+            "measures": {name: _without_none(summary) for name, summary in measures.items()},
+            "folds": [fold.to_dict() for fold in self.folds],
+            "seconds": {step: float(value) for step, value in self.seconds.items()},
+            "undefined": {n: s.undefined for n, s in measures.items() if s.undefined},
+            "optimistic": [name for name in measures if name in OPTIMISTIC],
+            "pooled": dict(self.pooled),
+            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "notes": list(self.notes),
+        }
+        if decisions:
+            result["decisions"] = [decision.to_dict() for decision in self.decisions]
+        return result
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The report that ``to_dict`` wrote; a missing key is named."""
+        missing = [key for key in _REQUIRED if key not in data]
+        if missing:
+            raise ValueError(f"not a report: no key {missing[0]!r}. Write one with `--json`.")
+        names = list(data["measures"])
+        return cls(
+            **{key: data[key] for key in ("task", "corpus", "procedure", "settings", "seed")},
+            counts=Counts(**data["counts"]),
+            folds=[_fold(row, names) for row in data["folds"]],
+            seconds=data["seconds"],
+            versions=data["versions"],
+            notes=data.get("notes", ()),
+            pooled=data.get("pooled", {}),
+            intervals={name: (a, b) for name, (a, b) in data.get("intervals", {}).items()},
+            decisions=[_decision(row) for row in data.get("decisions", ())],
+        )
+
+    def __str__(self) -> str:
+        c = self.counts
+        lines = [f"{self.task} on {self.corpus}: {self.procedure}", *self.notes]
+        lines.append(
+            f"{c.documents} documents, {c.candidates} candidates, {c.positives} positive, "
+            f"{c.unreachable} unreachable"
+        )
+        lines += [
+            f"{name:<12} {summary}{' (optimistic)' if name in OPTIMISTIC else ''}"
+            for name, summary in self.measures.items()
+        ]
+        return "\n".join(lines)
+
+
+_REQUIRED = (
+    *("task", "corpus", "procedure", "settings", "seed", "versions"),
+    *("counts", "measures", "folds", "seconds"),
+)
+
+
+def classification_measures(
+    y: ArrayLike,
+    scores: ArrayLike,
+    threshold: float | None,
+    *,
+    unreachable: int = 0,
+    rate: float | None = None,
+) -> dict[str, float | None]:
+    """The measures of one test fold, with F under up to three thresholds.
+
+    ``threshold`` was chosen on training data. ``f_best`` takes the best threshold of the fold
+    itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
+    positives in the fold, which a user may know without knowing the answers.
+    """
+    labels = np.asarray(y, dtype=np.float64)
+    values = np.asarray(scores, dtype=np.float64)
+    share = rate if rate is not None else float((labels > 0).mean()) if len(labels) else 0.0
+    own = _at(labels, values, threshold, unreachable)
+    best = _at(labels, values, best_threshold(labels, values, unreachable), unreachable)
+    by_rate = _at(labels, values, positive_rate_threshold(values, share), unreachable)
+    right = None if threshold is None else accuracy(labels, decide(values, threshold))
+    return {
+        "auc": auc(labels, values),
+        **own,
+        "accuracy": right,
+        "average_precision": average_precision(labels, values),
+        "f_best": best["f"],
+        "f_rate": by_rate["f"],
+    }
+
+
+def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
+    """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
+
+    NDCG takes the labels as gains, so it is left out where one is negative.
+    """
+    chosen: dict[str, Measure] = {"tau": kendall_tau_b, "disagreement": disagreement}
+    if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:
+        chosen |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
+    return {name: over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
+
+
+def classification_fold(
+    y: ArrayLike,
+    scores: ArrayLike,
+    threshold: float | None,
+    *,
+    unreachable: int = 0,
+    rate: float | None = None,
+    documents: int = 0,
+    fold: int = 0,
+    split: int = 0,
+    chosen: Mapping[str, float | None] | None = None,
+) -> Fold:
+    """One test fold of yes/no decisions: its ``classification_measures`` and its size."""
+    labels = np.asarray(y, dtype=np.float64)
+    return Fold(
+        classification_measures(labels, scores, threshold, unreachable=unreachable, rate=rate),
+        fold=fold,
+        split=split,
+        documents=documents,
+        candidates=len(labels),
+        positives=int((labels > 0).sum()),
+        chosen={**(chosen or {}), "threshold": threshold},
+    )
+
+
+def ranking_fold(
+    y: ArrayLike,
+    scores: ArrayLike,
+    queries: Queries,
+    *,
+    documents: int = 0,
+    fold: int = 0,
+    split: int = 0,
+    chosen: Mapping[str, float | None] | None = None,
+) -> Fold:
+    """One test fold of rankings: its ``ranking_measures``, size, and queries without tau."""
+    tau = over_queries(kendall_tau_b, y, scores, queries)
+    labels = np.asarray(y, dtype=np.float64)
+    sizes = {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
+    return Fold(
+        ranking_measures(labels, scores, queries),
+        fold=fold,
+        split=split,
+        documents=documents,
+        candidates=len(labels),
+        positives=int((labels > 0).sum()),
+        chosen={**(chosen or {}), **sizes},
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions a result depends on."""
+    found = {"textrank": _version("textrank-kernels"), "python": platform.python_version()}
+    return found | {name: _version(name) for name in ("numpy", "scipy", "spacy", "scikit-learn")}
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _at(
+    y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
+) -> dict[str, float | None]:
+    if threshold is None:
+        return {"f": None, "precision": None, "recall": None}
+    precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
+    return {"f": f, "precision": precision, "recall": recall}
+
+
+def _plain(values: Mapping[str, float | None], place: str) -> dict[str, float | None]:
+    """Python floats for numpy ones; NaN and infinity refused, for JSON has neither."""
+    for name, value in values.items():
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"{name} of {place} is {value}; write None for an undefined measure")
+    return {name: None if value is None else float(value) for name, value in values.items()}
+
+
+def _without_none(summary: Summary) -> dict[str, float | None]:
+    row = asdict(summary)
+    if summary.between is None:
+        del row["between"]
+    return row
+
+
+def _fold(row: Mapping[str, Any], names: Sequence[str]) -> Fold:
+    chosen = {k: v for k, v in row.items() if k not in names and k not in _SIZES}
+    measures = {name: row.get(name) for name in names}
+    return Fold(measures, chosen=chosen, **{key: int(row.get(key, 0)) for key in _SIZES})
+
+
+def _decision(row: Mapping[str, Any]) -> Decision:
+    return Decision(**{key: value for key, value in row.items() if key != "decision"})
