@@ -1,0 +1,45 @@
+"""Plain text: one document a file, or one a paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.readers.files import LIMIT, open_bytes
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files."""
+
+    path: str
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        for doc, name in nlp.pipe(self._texts(), as_tuples=True):
+            doc.user_data["document"] = name
+            yield doc
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        path = Path(self.path)
+        files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
+        if not files:
+            raise ValueError(f"{path}: no *.txt file in this folder.")
+        for file in files:
+            yield read_text(file, self.limit), file.stem
+
+
+def read_text(path: str | Path, limit: int = LIMIT) -> str:
+    """The text of a file, which must be UTF-8."""
+    with open_bytes(path, limit) as stream:
+        data = b"".join(iter(lambda: stream.read(1 << 20), b""))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
+        ) from None
