@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, overload, runtime_checkable
@@ -87,15 +88,12 @@ class Names(Sequence[tuple[str, ...]]):
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back; the words as one UTF-8 text, never a pickle."""
-        text = "\n".join(_escape(word) for word in self.vocabulary)
-        words = np.frombuffer(text.encode(), dtype=np.uint8)
-        return {"words": words, "parts": self.parts, "size": np.array(len(self.vocabulary))}
+        return {**packed(self.vocabulary), "parts": self.parts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Names:
         """The names that ``to_arrays`` wrote."""
-        text = arrays["words"].astype(np.uint8).tobytes().decode()
-        words = tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
+        words = unpacked(arrays)
         parts = arrays["parts"].astype(np.int32)
         if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
             raise ValueError(
@@ -201,6 +199,38 @@ class Viewed(Sequence[Mapping[str, Any]]):
         return self.views[name]
 
 
+@dataclass(frozen=True)
+class LabelledGraph:
+    """A directed graph with weighted edges and any number of labels on each vertex.
+
+    Vertices are numbered from 0; ``labels`` has a label or several for each. Edges are
+    ``{(source, target): weight}`` with weights that are not negative.
+
+    >>> LabelledGraph(["a", ("b", "noun")], {(0, 1): 0.5}).labels
+    (('a',), ('b', 'noun'))
+    """
+
+    labels: Sequence[Sequence[str]]
+    edges: Mapping[tuple[int, int], float]
+
+    def __post_init__(self) -> None:
+        sets = [(own,) if isinstance(own, str) else sorted(set(own)) for own in self.labels]
+        object.__setattr__(self, "labels", tuple(tuple(own) for own in sets))
+        edges = {(int(s), int(t)): float(weight) for (s, t), weight in self.edges.items()}
+        object.__setattr__(self, "edges", edges)
+        for edge, weight in edges.items():
+            if not all(0 <= end < len(self.labels) for end in edge):
+                raise ValueError(
+                    f"edge {edge} leaves the graph of {len(self.labels)} vertices; "
+                    "vertices are numbered from 0."
+                )
+            if not (math.isfinite(weight) and weight >= 0):
+                raise ValueError(f"edge {edge} has weight {weight}; use a finite one, not below 0.")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
 @runtime_checkable
 class Kernel(Protocol[T_contra]):
     """Similarity of two lists of representations; a frozen dataclass whose fields are settings."""
@@ -277,6 +307,17 @@ def _codes(ours: Names, theirs: Names) -> tuple[NDArray[np.int64], NDArray[np.in
     unknown = (parts == -2).any(axis=1)
     codes[unknown] = -1
     return codes[: len(ours)], codes[len(ours) :]
+
+
+def packed(vocabulary: Sequence[str]) -> Arrays:
+    """The words as one UTF-8 text, never a pickle."""
+    text = "\n".join(_escape(word) for word in vocabulary)
+    return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
+
+
+def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
+    text = arrays["words"].astype(np.uint8).tobytes().decode()
+    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
 
 
 def _escape(word: str) -> str:

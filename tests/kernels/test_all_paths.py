@@ -1,0 +1,122 @@
+"""The all-paths kernel against its definition, on any labelled graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.graph_references import label_pairs, path_weights, product, random_graph
+from textrank.graphs import GraphBatch, GraphFamily
+from textrank.kernels.all_paths import AllPathsGraph
+from textrank.testing import check_kernel
+from textrank.types import LabelledGraph
+
+SETTINGS = [
+    {},
+    {"combine": "sum"},
+    {"directed": False},
+    {"max_length": 2},
+    {"max_length": 1, "combine": "sum", "directed": False},
+    {"threshold": 0.2},
+    {"max_radius": 0.5, "combine": "sum"},
+]
+
+
+def features(kernel, graph):
+    W = path_weights(
+        graph,
+        directed=kernel.directed,
+        max_length=kernel.max_length,
+        radius=kernel.max_radius,
+    )
+    return label_pairs(graph, W, kernel.combine, kernel.threshold)
+
+
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_equals_the_plain_definition(options, seed):
+    rng = np.random.default_rng(seed)
+    graphs = [random_graph(rng) for _ in range(4)]
+    kernel = AllPathsGraph(**options)
+    rows = [features(kernel, graph) for graph in graphs]
+    expected = [[product(x, y) for y in rows] for x in rows]
+    scale = max(1.0, np.max(expected, initial=0.0))
+    np.testing.assert_allclose(kernel(graphs) / scale, np.array(expected) / scale, atol=1e-10)
+
+    F = kernel.features(graphs)
+    names = list(F.names)
+    assert names == sorted(set().union(*rows))
+    for row, own in zip(F.values.toarray(), rows, strict=True):
+        np.testing.assert_allclose(row, [own.get(name, 0.0) for name in names], rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+def test_obeys_the_laws(options, seed):
+    rng = np.random.default_rng(seed)
+    check_kernel(AllPathsGraph(**options), [random_graph(rng) for _ in range(7)])
+    check_kernel(AllPathsGraph(**options), GraphBatch.of([random_graph(rng) for _ in range(7)]))
+
+
+def test_a_diverging_cycle_is_scaled_to_the_stated_radius_and_counted():
+    tame = LabelledGraph(["a", "b"], {(0, 1): 0.9, (1, 0): 0.9})
+    wild = LabelledGraph(["a", "b", "c"], {(0, 1): 2.0, (1, 0): 2.0, (1, 2): 0.5})
+    kernel = AllPathsGraph(max_radius=0.95)
+    assert kernel.diverging([tame, wild, tame]) == 1
+    assert kernel.diverging([]) == 0
+
+    F = kernel.features([wild])
+    found = dict(zip(F.names, F.values.toarray()[0], strict=True))
+    returning = 0.95**2 / (1 - 0.95**2)
+    assert found["a", "a"] == pytest.approx(returning)
+    # The edge to c is not on the cycle and keeps its weight.
+    assert found["b", "c"] == pytest.approx(0.5 * (1 + returning))
+    assert min(found.values()) > 0
+
+
+def test_limited_length_never_diverges():
+    wild = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})
+    kernel = AllPathsGraph(max_length=3)
+    assert kernel.diverging([wild]) == 0
+    assert kernel.features([wild]).values.sum() == pytest.approx(2 * (2.0 + 4.0 + 8.0))
+
+
+def test_many_labels_in_one_graph_need_no_square_table(monkeypatch, rng):
+    graphs = [random_graph(rng) for _ in range(5)]
+    for combine in ("max", "sum"):
+        expected = AllPathsGraph(combine=combine).features(graphs)
+        with monkeypatch.context() as patch:
+            patch.setattr("textrank.kernels.label_pairs.LARGE", 0)
+            found = AllPathsGraph(combine=combine).features(graphs)
+        assert list(found.names) == list(expected.names)
+        np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
+
+
+def test_a_family_gives_the_same_as_its_members_one_by_one(rng):
+    edges = np.array([[0, 1], [1, 2], [2, 0], [2, 3], [3, 3]])
+    family = GraphFamily(
+        np.array([2, 0, 1]),
+        edges,
+        rng.random((3, len(edges))),
+        rng.integers(-1, 5, size=(3, 4, 2)).astype(np.int32),
+    )
+    batch = GraphBatch(tuple("vwxyz"), (family,), 3)
+    kernel = AllPathsGraph()
+    np.testing.assert_allclose(kernel(batch), kernel(list(batch)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"combine": "mean"}, "combine must be 'max' or 'sum', got 'mean'"),
+        ({"max_length": 0}, "max_length must be at least 1"),
+        ({"threshold": -1.0}, "threshold must not be negative"),
+        ({"max_radius": 1.0}, "max_radius must lie between 0 and 1"),
+    ],
+)
+def test_says_which_setting_is_wrong(options, message):
+    with pytest.raises(ValueError, match=message):
+        AllPathsGraph(**options)

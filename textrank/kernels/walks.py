@@ -1,0 +1,161 @@
+"""Weights of all walks between the vertices of graphs that share their shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from textrank.graphs import GraphFamily
+from textrank.types import Indices, Matrix
+
+ROUND_OFF = 1e-12  # an inverse has such entries where no walk leads
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """Pairs of vertices with a walk from one to the other, and the summed weight of all of them."""
+
+    source: Indices  # (m,)
+    target: Indices  # (m,)
+    values: Matrix  # (g, m), or (1, m) where all graphs of the family have the same
+
+
+def all_walks(shape: GraphFamily, weights: Matrix) -> Walks:
+    """The entries of ``(I - A)^-1 - I``, for each row of ``weights``.
+
+    A vertex with one edge in and one edge out is only passed through: its edges are put together
+    to one, and its own walks follow from those of its two neighbours. A dependency is such a
+    vertex, so the matrix that is inverted has the size of the sentence.
+    """
+    v = shape.labels.shape[1]
+    inner = _pass_through(shape.edges, v)
+    B = np.eye(v - len(inner.vertices)) - inner.reduced(weights)
+    N = np.linalg.inv(B).astype(np.float64, copy=False)
+
+    reached = np.any(N > ROUND_OFF, axis=0)
+    source, target = np.nonzero(reached[inner.row][:, inner.column])
+    values = N[:, inner.row[source], inner.column[target]]
+    values *= inner.factor(weights, inner.last)[:, source]
+    values *= inner.factor(weights, inner.first)[:, target]
+    kept = np.ones(v, dtype=bool)
+    kept[inner.vertices] = False
+    values[:, (source == target) & kept[source]] -= 1.0  # the walk of length zero
+    return Walks(source, target, values)
+
+
+def short_walks(shape: GraphFamily, weights: Matrix, length: int) -> Walks:
+    """The entries of ``A + A^2 + ... + A^length``, for each row of ``weights``."""
+    v = shape.labels.shape[1]
+    W = A = _dense(v, shape.edges[:, 0], shape.edges[:, 1], weights)
+    for _ in range(length - 1):
+        W = A + A @ W
+    source, target = np.nonzero(np.any(W > 0, axis=0))
+    return Walks(source, target, W[:, source, target])
+
+
+def bounded(shape: GraphFamily, radius: float) -> tuple[Matrix, Indices]:
+    """Weights for which the sum over all walks converges, and the rows that had to be changed.
+
+    A sum over walks can only diverge inside a strongly connected part, where walks return. If the
+    spectral radius of such a part is above ``radius``, the weights of its inner edges are scaled
+    down together until it is ``radius``; all other edges keep theirs.
+    """
+    weights, changed = shape.weights, np.zeros(len(shape.weights), dtype=bool)
+    for vertices, edges in _cyclic_parts(shape.edges, shape.labels.shape[1]):
+        at = np.searchsorted(vertices, shape.edges[edges])
+        A = _dense(len(vertices), at[:, 0], at[:, 1], shape.weights[:, edges])
+        found = np.abs(np.linalg.eigvals(A)).max(axis=1)
+        factor = np.minimum(1.0, radius / np.maximum(found, radius))
+        weights = weights.copy()
+        weights[:, edges] *= factor[:, None]
+        changed |= factor < 1.0
+    rows = changed if len(changed) == len(shape.members) else changed.repeat(len(shape.members))
+    return weights, np.flatnonzero(rows)
+
+
+def both_ways(family: GraphFamily) -> GraphFamily:
+    """The family with every edge in both directions, for walks that ignore the direction."""
+    loop = family.edges[:, 0] == family.edges[:, 1]
+    edges = np.vstack([family.edges, family.edges[~loop, ::-1]])
+    weights = np.hstack([family.weights, family.weights[:, ~loop]])
+    return GraphFamily(family.members, edges, weights, family.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class _PassThrough:
+    """Vertices that are taken out before the solve, and where their walks are found afterwards."""
+
+    edges: Indices  # (e, 2)
+    vertices: Indices  # (s,) those taken out
+    first: Indices  # (v,) the edge into a vertex that was taken out, -1 for all others
+    last: Indices  # (v,) the edge out of it
+    row: Indices  # (v,) the row of the solved matrix where the walks of a vertex start
+    column: Indices  # (v,) the column where they end
+
+    def reduced(self, weights: Matrix) -> Matrix:
+        """The matrix over the vertices that remain."""
+        v = len(self.row) - len(self.vertices)
+        inside = np.zeros(len(self.edges), dtype=bool)
+        inside[self.first[self.vertices]] = inside[self.last[self.vertices]] = True
+        edges = self.edges[~inside]
+        first, last = self.first[self.vertices], self.last[self.vertices]
+        rows = np.concatenate([self.row[edges[:, 0]], self.column[self.vertices]])
+        columns = np.concatenate([self.column[edges[:, 1]], self.row[self.vertices]])
+        values = np.hstack([weights[:, ~inside], weights[:, first] * weights[:, last]])
+        return _dense(v, rows, columns, values)
+
+    def factor(self, weights: Matrix, edge: Indices) -> Matrix:
+        """The weight of each vertex's edge, 1 for vertices that remain."""
+        ones = np.ones((len(weights), 1))
+        return np.hstack([weights, ones])[:, edge]
+
+
+def _dense(v: int, rows: Indices, columns: Indices, values: Matrix) -> Matrix:
+    """Square matrices, (g, v, v), with the ``values`` (g, e) added at their places."""
+    code = np.arange(len(values))[:, None] * v * v + rows * v + columns
+    flat = np.bincount(code.ravel(), values.ravel(), minlength=len(values) * v * v)
+    return flat.astype(np.float64, copy=False).reshape(-1, v, v)
+
+
+def _pass_through(edges: Indices, v: int) -> _PassThrough:
+    source, target = edges.T
+    once = (np.bincount(source, minlength=v) == 1) & (np.bincount(target, minlength=v) == 1)
+    last, first = np.zeros(v, dtype=np.intp), np.zeros(v, dtype=np.intp)
+    last[source] = first[target] = np.arange(len(edges))
+    before, after = source[first].tolist(), target[last].tolist()
+
+    out: set[int] = set()
+    # No two neighbours may both go. Vertices added last stand for edges most often: they go first.
+    for vertex in np.flatnonzero(once)[::-1].tolist():
+        if before[vertex] != vertex and before[vertex] not in out and after[vertex] not in out:
+            out.add(vertex)
+    return _numbered(edges, v, np.array(sorted(out), dtype=np.intp), first, last)
+
+
+def _numbered(edges: Indices, v: int, out: Indices, first: Indices, last: Indices) -> _PassThrough:
+    kept = np.ones(v, dtype=bool)
+    kept[out] = False
+    number = np.cumsum(kept) - 1
+    row, column = number.copy(), number.copy()
+    row[out] = number[edges[last[out], 1]]
+    column[out] = number[edges[first[out], 0]]
+    return _PassThrough(
+        edges, out, np.where(kept, -1, first), np.where(kept, -1, last), row, column
+    )
+
+
+def _cyclic_parts(edges: Indices, v: int) -> list[tuple[Indices, Indices]]:
+    """The strongly connected parts that contain a cycle: their vertices and inner edges."""
+    source, target = edges.T
+    if (source < target).all():
+        return []
+    graph = sp.csr_array((np.ones(len(edges)), (source, target)), shape=(v, v))
+    count, part = connected_components(graph, connection="strong")
+    if count == v and (source != target).all():
+        return []
+    inner = np.flatnonzero(part[source] == part[target])
+    cyclic = np.unique(part[source[inner]])
+    return [(np.flatnonzero(part == p), inner[part[source[inner]] == p]) for p in cyclic]

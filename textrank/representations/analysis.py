@@ -1,0 +1,156 @@
+"""What representations read from a sentence: word forms, parts of speech, dependencies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+import snowballstemmer
+from spacy.tokens import Doc, Token
+
+from textrank.candidates import Candidate, tokens_of
+from textrank.types import Indices, Matrix
+
+WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
+Parse: TypeAlias = Literal["auto", "given", "spacy"]
+
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=1 << 17)
+def stem(word: str) -> str:
+    """The Snowball stem of the lower-cased word, every run of digits as 0.
+
+    >>> stem("Interacting"), stem("p53")
+    ('interact', 'p0')
+    """
+    return str(_STEMMER.stemWord(re.sub(r"\d+", "0", word.lower())))
+
+
+def word_form(token: Token, form: WordForm) -> str:
+    """The token's text as a label: as written, lower-cased, its lemma or its stem."""
+    match form:
+        case "raw":
+            return token.text
+        case "lower":
+            return token.lower_
+        case "lemma":
+            return token.lemma_ or token.lower_
+        case "stem":
+            return stem(token.text)
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """Grammatical relations of a stretch of tokens, as (governor, dependent, type)."""
+
+    governor: Indices  # (e,)
+    dependent: Indices  # (e,)
+    types: tuple[str, ...]
+
+    @classmethod
+    def of(cls, doc: Doc, parse: Parse, drop: Sequence[str]) -> Dependencies:
+        """Those of a whole Doc: given with the corpus, or of spaCy's own parse."""
+        if parse != "spacy" and "dependencies" in doc.user_data:
+            triples = [(g, d, t) for g, d, t in doc.user_data["dependencies"] if t not in drop]
+        elif parse != "given" and doc.has_annotation("DEP"):
+            triples = [
+                (token.head.i, token.i, token.dep_)
+                for token in doc
+                if token.head is not token and token.head.i != token.i and token.dep_ not in drop
+            ]
+        else:
+            raise ValueError(_no_parse(doc, parse))
+        ends = np.array([(g, d) for g, d, _ in triples], dtype=np.intp).reshape(-1, 2)
+        return cls(ends[:, 0], ends[:, 1], tuple(t for _, _, t in triples))
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def distances(self, n: int) -> Matrix:
+        """Steps between any two of ``n`` tokens, whatever the direction; inf where no way leads."""
+        linked = np.zeros((n, n), dtype=np.float32)
+        linked[self.governor, self.dependent] = linked[self.dependent, self.governor] = 1
+        steps = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
+        reached, front, k = np.eye(n, dtype=bool), np.eye(n, dtype=np.float32), 0
+        while front.any():
+            k += 1
+            new = (front @ linked > 0) & ~reached
+            steps[new] = k
+            reached |= new
+            front = new.astype(np.float32)
+        return steps
+
+    def within(self, start: int, end: int) -> Dependencies:
+        """Those between tokens ``start`` to ``end``, numbered from 0."""
+        low = np.minimum(self.governor, self.dependent) >= start
+        inside = np.flatnonzero(low & (np.maximum(self.governor, self.dependent) < end))
+        types = tuple(self.types[i] for i in inside)
+        return Dependencies(self.governor[inside] - start, self.dependent[inside] - start, types)
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """The tokens that candidates of one sentence share, and where the entities are."""
+
+    doc: Doc
+    start: int
+    end: int
+    dependencies: Dependencies
+    entities: Indices  # tokens of any entity, from 0
+    members: Indices  # the candidates, by their place in the list
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __iter__(self) -> Iterator[Token]:
+        return iter(self.doc[self.start : self.end])
+
+    def tokens(self, candidate: Candidate) -> list[list[int]]:
+        """The tokens of each span of a candidate, from 0; spans in the order of the text."""
+        found = [[t - self.start for t in tokens_of(span)] for span in candidate.spans]
+        return sorted(found, key=lambda tokens: (tokens[0], tokens[-1]))
+
+
+def sentences(
+    candidates: Sequence[Candidate], parse: Parse, drop: Sequence[str]
+) -> Iterator[Sentence]:
+    """The sentences that candidates lie in, each once; several where a candidate spans them."""
+    docs: dict[int, dict[tuple[int, int], list[int]]] = {}
+    for i, candidate in enumerate(candidates):
+        docs.setdefault(id(candidate.doc), {}).setdefault(_extent(candidate), []).append(i)
+    for extents in docs.values():
+        doc = candidates[next(iter(extents.values()))[0]].doc
+        dependencies = Dependencies.of(doc, parse, drop)
+        spans = doc.spans.get("entities", ())
+        tokens = np.array([t for span in spans for t in tokens_of(span)], dtype=np.intp)
+        for (start, end), members in extents.items():
+            inside = tokens[(tokens >= start) & (tokens < end)] - start
+            own = dependencies.within(start, end)
+            yield Sentence(doc, start, end, own, inside, np.array(members, dtype=np.intp))
+
+
+def _extent(candidate: Candidate) -> tuple[int, int]:
+    if not candidate.spans:
+        return 0, len(candidate.doc)
+    if not candidate.doc.has_annotation("SENT_START"):
+        raise ValueError(
+            f"document {candidate.document!r} has no sentence boundaries. "
+            "Add a parser, a senter or a sentencizer to the spaCy pipeline."
+        )
+    around = [span.sent for span in candidate.spans]
+    return min(s.start for s in around), max(s.end for s in around)
+
+
+def _no_parse(doc: Doc, parse: Parse) -> str:
+    place = f"document {doc.user_data.get('document', '')!r}"
+    if parse == "given":
+        return (
+            f"{place} comes without dependencies. Choose an analysis that the corpus has, "
+            "or set parse to 'spacy' and use a pipeline with a parser."
+        )
+    return f"{place} is not parsed. Use a spaCy pipeline with a parser, or a corpus with parses."
