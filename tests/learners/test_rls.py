@@ -37,7 +37,7 @@ def test_heldout_scores_equal_retraining_at_one_alpha(problem, exponent, weighte
     fast = rls_path(
         problem.K, problem.y[:, None], np.array([alpha]), groups, weights=weights, dual=True
     )[1]
-    slow = retrained(problem.K, problem.y, problem.groups, alpha, weights)
+    slow = retrained(problem.F, problem.y, problem.groups, alpha, weights)
     np.testing.assert_allclose(fast[0, :, 0], slow, atol=1e-8)
 
 
@@ -47,10 +47,11 @@ def test_heldout_scores_equal_retraining_on_the_whole_grid(problem, weighted, du
     groups = groups_of(problem.groups, len(problem.y))
     data = problem.K if dual else problem.F
     Y = np.stack([problem.y, problem.y[::-1]], axis=1)
-    fast = rls_path(data, Y, np.array(GRID), groups, weights=weights, dual=dual)[1]
-    for a, alpha in enumerate(GRID):
+    grid = GRID[::3] + GRID[-1:]
+    fast = rls_path(data, Y, np.array(grid), groups, weights=weights, dual=dual)[1]
+    for a, alpha in enumerate(grid):
         for column in range(2):
-            slow = retrained(problem.K, Y[:, column], problem.groups, alpha, weights)
+            slow = retrained(problem.F, Y[:, column], problem.groups, alpha, weights)
             np.testing.assert_allclose(fast[a, :, column], slow, atol=1e-8)
 
 
@@ -188,7 +189,7 @@ def test_a_matrix_that_is_no_gram_matrix_is_refused(K, message, alphas):
         ({"alphas": []}, "empty"),
         ({"alphas": [1.0, 0.0]}, "positive and finite, got 0.0"),
         ({"alphas": [1.0, 1.0]}, "differ"),
-        ({"select": "accuracy"}, "auc, f, squared_error, got 'accuracy'"),
+        ({"select": "accuracy"}, "auc, f, squared_error, disagreement, got 'accuracy'"),
         ({"positive_weight": -1.0}, "positive_weight"),
     ],
 )

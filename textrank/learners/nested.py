@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -52,42 +53,77 @@ def nested_by_inverse(
     documents: Indices,
     partitions: Sequence[Indices],
     alphas: tuple[float, ...],
+    *,
     weights: Vector | None = None,
+    readout: Matrix | None = None,
 ) -> list[Nested]:
     """Exact nested scores of RLS from one inverse ``G = (K + alpha I)^-1`` per alpha.
 
     Without fold ``o`` the coefficients are ``a' = a - G_:o G_oo^-1 a_o`` and a document's block
-    is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always.
+    is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. Where
+    scores are not ``K a`` but ``readout @ a``, they are ``(B a')_d - (B G')_dd G'_dd^-1 a'_d``.
     """
     divisions = [check_partition(folds, documents) for folds in partitions]
     results = [_empty(alphas, folds) for folds in divisions]
     groups = groups_of(documents, len(y), name="documents")
     for a, alpha in enumerate(track(alphas, "alphas", len(alphas))):
         G = inverse(K, alpha, weights)
-        coef = G @ y
+        whole = _Whole(G, G @ y, y, None if readout is None else readout @ G)
         for result in results:
             for fold in np.unique(result.folds):
-                _fill_fold(G, coef, y, groups, result, a, int(fold))
+                _fill_fold(whole, groups, result, a, int(fold))
     return results
 
 
-def _fill_fold(
-    G: Matrix, coef: Vector, y: Vector, groups: Sequence[Indices], into: Nested, a: int, fold: int
-) -> None:
-    out = np.flatnonzero(into.folds == fold)
-    L = sla.cholesky(G[np.ix_(out, out)], lower=True, check_finite=False)
-    z = sla.solve_triangular(L, coef[out], lower=True, check_finite=False)
-    into.outer[a, out] = y[out] - sla.solve_triangular(L, z, lower=True, trans=1)
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """The model of all candidates at one alpha."""
 
+    G: Matrix  # (n, n)
+    a: Vector  # (n,)
+    y: Vector  # (n,)
+    BG: Matrix | None  # (n, n) readout times G
+
+
+def _fill_fold(whole: _Whole, groups: Sequence[Indices], into: Nested, a: int, fold: int) -> None:
+    out = np.flatnonzero(into.folds == fold)
+    L = sla.cholesky(whole.G[np.ix_(out, out)], lower=True, check_finite=False)
+    z = sla.solve_triangular(L, whole.a[out], lower=True, check_finite=False)
     # Columns of W are L^-1 G_od, so that W_d' W_d is what the fold's absence takes from G_dd.
-    W = sla.solve_triangular(L, G[out], lower=True, overwrite_b=True, check_finite=False).T
-    rest = coef - W @ z
+    W = sla.solve_triangular(L, whole.G[out], lower=True, overwrite_b=True, check_finite=False).T
+    rest = _Whole(whole.G, whole.a - W @ z, whole.y, whole.BG)
     inside = [group for group in groups if into.folds[group[0]] != fold]
+
+    if whole.BG is None:
+        x = sla.solve_triangular(L, z, lower=True, trans=1, check_finite=False)
+        into.outer[a, out] = whole.y[out] - x
+        for index in buckets(inside):
+            into.inner[a, fold, index] = _inner_scores(rest, W, index)
+        return
+
+    right = whole.BG[:, out].T
+    X = sla.solve_triangular(L, right, lower=True, overwrite_b=True, check_finite=False).T
+    scores = whole.BG @ whole.y - X @ z  # B a', of the fold itself and of all others
+    into.outer[a, out] = scores[out]
     for index in buckets(inside):
-        part = W[index]
-        blocks = G[index[:, :, None], index[:, None, :]] - part @ part.transpose(0, 2, 1)
-        scores = solve_blocks(blocks, rest[index][:, :, None], y[index][:, :, None])
-        into.inner[a, fold, index] = scores[:, :, 0]
+        into.inner[a, fold, index] = scores[index] - _read_correction(rest, W, X, index)
+
+
+def _blocks(whole: _Whole, W: Matrix, index: Indices) -> Matrix:
+    part = W[index]
+    G = whole.G[index[:, :, None], index[:, None, :]]
+    return np.asarray(G - part @ part.transpose(0, 2, 1))
+
+
+def _inner_scores(rest: _Whole, W: Matrix, index: Indices) -> Matrix:
+    a, y = rest.a[index][:, :, None], rest.y[index][:, :, None]
+    return solve_blocks(_blocks(rest, W, index), a, y)[:, :, 0]
+
+
+def _read_correction(rest: _Whole, W: Matrix, X: Matrix, index: Indices) -> Matrix:
+    x = np.linalg.solve(_blocks(rest, W, index), rest.a[index][:, :, None])
+    BG = rest.BG[index[:, :, None], index[:, None, :]]  # type: ignore[index]
+    return np.asarray(((BG - X[index] @ W[index].transpose(0, 2, 1)) @ x)[:, :, 0])
 
 
 def _empty(alphas: tuple[float, ...], folds: Indices) -> Nested:

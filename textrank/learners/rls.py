@@ -61,11 +61,11 @@ class RLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets.y, self.select))
+        return path.chosen(choose(path.heldout, targets, self.select))
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Coefficients and held-out scores at every alpha."""
-        matrix, dual = _checked(data)
+        matrix, dual = checked_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
         groups = groups_of(targets.documents, len(Y), name="documents")
         weights = self._weights(targets.y)
@@ -81,13 +81,18 @@ class RLS:
         One inverse per alpha serves all folds, all documents inside them and all partitions;
         features fewer than a third of the candidates are trained fold by fold instead.
         """
-        matrix, dual = _checked(data)
+        matrix, dual = checked_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]
         if not dual and 3 * matrix.shape[1] < len(y):
             return nested_by_retraining(self, data, targets, partitions)
         K = matrix if dual else gram(matrix)
         return nested_by_inverse(
-            np.asarray(K), y, targets.documents, partitions, tuple(self.alphas), self._weights(y)
+            np.asarray(K),
+            y,
+            targets.documents,
+            partitions,
+            tuple(self.alphas),
+            weights=self._weights(y),
         )
 
     def _weights(self, y: Vector) -> Vector | None:
@@ -139,7 +144,8 @@ def _spectrum(data: Matrix | SparseMatrix, root: Vector, weighted: bool, dual: b
     return Spectrum.of_features(data * root[:, None] if weighted else data)
 
 
-def _checked(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
+def checked_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
+    """The checked matrix, and whether it is a Gram matrix."""
     if isinstance(data, Features):
         return check_features(data), False
     return check_gram(data), True

@@ -6,11 +6,16 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import kendalltau, rankdata
 
-from textrank.types import Matrix, Vector
+from textrank.candidates import Targets
+from textrank.learners.checks import groups_of
+from textrank.types import Indices, Matrix, Vector
 
-Measure: TypeAlias = Literal["auc", "f", "squared_error"]
+Measure: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
+
+
+MANY = 200  # candidates of a query beyond which all its pairs are too many
 
 
 def check_measure(select: str) -> None:
@@ -19,14 +24,17 @@ def check_measure(select: str) -> None:
         raise ValueError(f"select must be one of {', '.join(get_args(Measure))}, got {select!r}")
 
 
-def choose(heldout: Matrix, y: Vector, select: Measure) -> int:
+def choose(heldout: Matrix, targets: Targets, select: Measure) -> int:
     """The row of the best held-out scores (alphas, n); the last one among equals."""
-    values = qualities(heldout, y, select)
+    values = qualities(heldout, targets, select)
     return int(len(values) - 1 - np.argmax(values[::-1]))
 
 
-def qualities(heldout: Matrix, y: Vector, select: Measure) -> Vector:
+def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
     """How good the scores at each alpha are by ``select``; larger is better."""
+    y = targets.y
+    if select == "disagreement":
+        return _agreements(heldout, y, groups_of(targets.queries, len(y), name="queries"))
     if select == "squared_error":
         return np.asarray(-((heldout - y) ** 2).mean(axis=1))
     positive = y > 0
@@ -37,6 +45,48 @@ def qualities(heldout: Matrix, y: Vector, select: Measure) -> Vector:
         )
     one = _auc if select == "auc" else _best_f
     return np.array([one(scores, positive) for scores in heldout])
+
+
+def agreement(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
+    """The share of pairs with different labels that the scores order rightly, ties one half.
+
+    NaN where no labels differ. Small queries by comparing all pairs, large ones through
+    Kendall's tau-b in O(h log h).
+    """
+    if len(y) > MANY:
+        return np.array([_by_tau(row, y) for row in scores])
+    i, j = np.triu_indices(len(y), 1)
+    order = np.sign(y[i] - y[j])
+    if not order.any():
+        return np.full(len(scores), np.nan)
+    right = np.sign(scores[:, i] - scores[:, j]) @ order
+    return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
+
+
+def _by_tau(scores: Vector, y: Vector) -> float:
+    pairs = len(y) * (len(y) - 1) / 2
+    by_label, by_score = (pairs - _tied(values) for values in (y, scores))
+    if by_label == 0:
+        return float("nan")
+    if by_score == 0:
+        return 0.5
+    tau = float(kendalltau(scores, y, method="asymptotic").statistic)
+    return 0.5 + 0.5 * tau * float(np.sqrt(by_score / by_label))
+
+
+def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
+    usable = [rows for rows in queries if np.ptp(y[rows]) > 0]
+    if not usable:
+        raise ValueError(
+            f"no query among {len(queries)} has candidates with different labels, so disagreement "
+            "says nothing about alpha. Give more labels, or select='squared_error'."
+        )
+    return np.asarray(np.mean([agreement(heldout[:, rows], y[rows]) for rows in usable], axis=0))
+
+
+def _tied(values: Vector) -> float:
+    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
+    return float((counts * (counts - 1) / 2).sum())
 
 
 def _auc(scores: Vector, positive: NDArray[np.bool_]) -> float:

@@ -28,10 +28,10 @@ class Spectrum:
     Q: Matrix  # (n, r)
 
     @classmethod
-    def of_gram(cls, K: Matrix) -> Spectrum:
-        """One eigh of a checked Gram matrix."""
+    def of_gram(cls, K: Matrix, *, size: float = 0.0) -> Spectrum:
+        """One eigh of a checked Gram matrix; ``size`` tells how large its parts were."""
         w, Q = sla.eigh(K.T, driver="evd", check_finite=False)
-        return cls(_clipped(w), np.ascontiguousarray(Q))  # hold-outs gather rows
+        return cls(_clipped(w, size), np.ascontiguousarray(Q))  # hold-outs gather rows
 
     @classmethod
     def of_features(cls, F: Matrix | SparseMatrix) -> Spectrum:
@@ -65,7 +65,7 @@ class Spectrum:
         n, p = Y.shape
         inverse, offset = self.filters(alphas)
         Z = (self.Q.T @ Y)[:, None, :] * inverse[:, :, None]
-        A = (self.Q @ Z.reshape(len(self.w), -1)).reshape(n, len(alphas), p)
+        A = (self.Q @ Z.reshape(len(self.w), len(alphas) * p)).reshape(n, len(alphas), p)
         if not self.complete:
             A += offset[:, None] * Y[:, None, :]
         return A.transpose(1, 0, 2)
@@ -87,7 +87,7 @@ class Spectrum:
             part = index[start : start + step]
             rows = self.Q[part[:, i].ravel()]
             rows *= self.Q[part[:, j].ravel()]
-            values = (rows @ inverse).reshape(len(part), len(i), -1).transpose(0, 2, 1)
+            values = (rows @ inverse).reshape(len(part), len(i), len(alphas)).transpose(0, 2, 1)
             B[start : start + step, :, i, j] = values
             B[start : start + step, :, j, i] = values
         B[:, :, np.arange(h), np.arange(h)] += offset[:, None]
@@ -138,7 +138,7 @@ def _chunks(columns: Indices, n: int) -> list[Indices]:
     return [columns[start : start + size] for start in range(0, len(columns), size)]
 
 
-def _clipped(w: Vector) -> Vector:
-    if w[0] < -1e-8 * max(w[-1], 1e-300):
+def _clipped(w: Vector, size: float) -> Vector:
+    if w[0] < -1e-8 * max(w[-1], size):
         raise not_psd(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
     return w.clip(min=0)  # round-off only: anything larger was refused above

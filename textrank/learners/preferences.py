@@ -1,0 +1,156 @@
+"""Preference graphs: which differences of scores a ranker reproduces, and how much each counts.
+
+A graph with an edge for every preference has a Laplacian ``L``, and the squared error over its
+edges is ``(s - f)' L (s - f)`` for potentials ``s``. ``L`` is block diagonal by query, so its root
+``R`` (``L = R R``) turns ranking into least squares: ``(R K R + alpha I) b = R s``, ``a = R b``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from textrank.learners.checks import groups_of
+from textrank.types import Indices, Matrix, SparseMatrix, Vector
+
+Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
+
+
+class Preferences(Protocol):
+    """The root of a Laplacian that is block diagonal by query."""
+
+    def root(self, X: Matrix | SparseMatrix) -> Matrix:
+        """``R X``."""
+
+    def target(self, Y: Matrix) -> Matrix:
+        """``R s`` for the potentials ``s`` of the answers."""
+
+    def undo(self, group: Indices) -> tuple[Matrix, Matrix]:  # (h, h), (h, c)
+        """The pseudo-inverse of ``R`` on rows that hold whole queries, and its null space."""
+
+
+@dataclass(frozen=True, eq=False)
+class Centring:
+    """All pairs of a query, magnitudes kept, cost (21): ``L_q = scale_q (I - 11'/h)``.
+
+    ``scale`` is the size of the query where every pair counts alike, and makes all queries
+    equally important where it is ``2 / (size - 1)``. Nothing larger than the data is formed.
+    """
+
+    query: Indices  # (n,) numbers 0 ..
+    normalised: bool = False
+
+    @property
+    def size(self) -> Indices:  # (n,) of its query
+        return np.bincount(self.query)[self.query]
+
+    @property
+    def scale(self) -> Vector:  # (n,)
+        size = self.size.astype(np.float64)
+        return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
+
+    def root(self, X: Matrix | SparseMatrix) -> Matrix:
+        """``R X``: differences from the query's mean, times the root of its scale."""
+        n = len(self.query)
+        cells = (1.0 / self.size, (self.query, np.arange(n)))
+        means = sp.csr_array(cells, shape=(int(self.query.max()) + 1, n)) @ X
+        dense = X.toarray() if isinstance(X, sp.sparray) else np.array(X, dtype=np.float64)
+        dense -= (means.toarray() if isinstance(means, sp.sparray) else means)[self.query]
+        dense *= np.sqrt(self.scale).reshape(-1, *[1] * (dense.ndim - 1))
+        return np.asarray(dense)
+
+    def target(self, Y: Matrix) -> Matrix:
+        """The answers are the potentials."""
+        return self.root(Y)
+
+    def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
+        """Division by the root of the scale; the levels of the queries are lost."""
+        local = np.unique(self.query[group], return_inverse=True)[1]
+        null = np.eye(int(local.max()) + 1)[local] / np.sqrt(self.size[group])[:, None]
+        inverse = (np.eye(len(group)) - null @ null.T) / np.sqrt(self.scale[group])[:, None]
+        return inverse, null
+
+
+@dataclass(frozen=True, eq=False)
+class Laplacian:
+    """Any preferences inside queries: for each query its block of the Laplacian, decomposed.
+
+    One small eigendecomposition a query.
+    """
+
+    query: Indices  # (n,) numbers 0 ..
+    queries: Sequence[Indices]  # the rows of each
+    values: Sequence[Vector]  # (h,) eigenvalues, zeros for the null space
+    vectors: Sequence[Matrix]  # (h, h)
+    pulls: Sequence[Matrix]  # (h, p): M N, the pull of the preferences on each candidate
+
+    @classmethod
+    def of(cls, y: Matrix, query: Indices, cost: Cost, *, normalised: bool) -> Laplacian:
+        """Preferences between differently scored candidates of a query; one column of scores."""
+        queries = groups_of(query, len(y), name="queries")
+        blocks = [_block(y[rows, 0], cost, normalised) for rows in queries]
+        decomposed = [np.linalg.eigh(L) for L, _ in blocks]
+        values = [_without_dust(w) for w, _ in decomposed]
+        return cls(query, queries, values, [v for _, v in decomposed], [pull for _, pull in blocks])
+
+    def root(self, X: Matrix | SparseMatrix) -> Matrix:
+        """``R X``, query by query."""
+        dense = X.toarray() if isinstance(X, sp.sparray) else X
+        result = np.empty(dense.shape)
+        for rows, w, V in zip(self.queries, self.values, self.vectors, strict=True):
+            result[rows] = (V * np.sqrt(w)) @ (V.T @ dense[rows])
+        return result
+
+    def target(self, Y: Matrix) -> Matrix:
+        """``R^+ M N``, which is ``R s``: the answers were used to make the pulls."""
+        result = np.empty(Y.shape)
+        for rows, w, V, pull in zip(
+            self.queries, self.values, self.vectors, self.pulls, strict=True
+        ):
+            result[rows] = (V * _inverse_root(w)) @ (V.T @ pull)
+        return result
+
+    def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
+        """Block by block; connected components of each query lose their level."""
+        inverse, nulls = np.zeros((len(group), len(group))), []
+        for number in np.unique(self.query[group]).tolist():
+            local = np.flatnonzero(self.query[group] == number)
+            w, V = self.values[number], self.vectors[number]
+            inverse[np.ix_(local, local)] = (V * _inverse_root(w)) @ V.T
+            null = np.zeros((len(group), int((w == 0).sum())))
+            null[local] = V[:, w == 0]
+            nulls.append(null)
+        return inverse, np.hstack(nulls)
+
+
+def incidence(pairs: Indices, n: int) -> SparseMatrix:  # (l, 2) -> (l, n)
+    """A row a preference: 1 at the better, -1 at the worse candidate."""
+    l = np.arange(len(pairs))  # noqa: E741
+    cells = np.repeat([1.0, -1.0], len(pairs)), (np.tile(l, 2), pairs.T.ravel())
+    return sp.csr_array(cells, shape=(len(pairs), n))
+
+
+def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
+    gap = y[:, None] - y[None, :]
+    differ = gap != 0
+    weight = differ.astype(np.float64)  # w^2 of each edge
+    if cost == "bound":
+        weight[differ] = 1.0 / gap[differ] ** 2
+    goal = np.sign(gap) if cost == "sign" else gap
+    if normalised and differ.any():
+        weight /= differ.sum() / 2
+    L = np.diag(weight.sum(axis=1)) - weight
+    return L, (weight * goal).sum(axis=1)[:, None]
+
+
+def _without_dust(w: Vector) -> Vector:
+    top = max(float(w[-1]), 0.0)
+    return np.where(w > 1e-12 * top * len(w), w, 0.0) if top else np.zeros(len(w))
+
+
+def _inverse_root(w: Vector) -> Vector:
+    return np.divide(1.0, np.sqrt(w), out=np.zeros(len(w)), where=w > 0)
