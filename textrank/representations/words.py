@@ -1,0 +1,111 @@
+"""The form in which a token counts as a word: as written, lower case, lemma or stem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import snowballstemmer
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+FORMS = ("raw", "lower", "lemma", "porter", "snowball")
+
+
+@cache
+def stemmer(algorithm: str) -> Any:
+    """A stemmer by its name in snowballstemmer; "snowball" is the English one."""
+    known = snowballstemmer.algorithms()
+    name = "english" if algorithm == "snowball" else algorithm
+    if name not in known:
+        raise ValueError(f"no stemmer {algorithm!r}; there are {', '.join(sorted(known))}")
+    return snowballstemmer.stemmer(name)
+
+
+@dataclass
+class WordIds:
+    """Numbers for the words of many Docs, given in order of appearance; -1 for what takes no place.
+
+    A distinct token is looked at once, so that millions of tokens are array look-ups.
+    """
+
+    form: str = "lower"
+    stop_words: frozenset[str] = frozenset()
+    punctuation: bool = False
+    ids: dict[str, int] = field(default_factory=dict)
+    _known: dict[int | tuple[int, int], int] = field(default_factory=dict)
+
+    def of(self, doc: Doc) -> NDArray[np.int32]:  # (tokens,)
+        """The number of each token's word."""
+        if self.form == "lemma":
+            return self._lemmas(doc)
+        keys, place = np.unique(doc.to_array("ORTH"), return_inverse=True)
+        strings = doc.vocab.strings
+        numbers = [self._known.get(key) for key in keys.tolist()]
+        found = [
+            self._number(key, strings[key], None) if number is None else number
+            for key, number in zip(keys.tolist(), numbers, strict=True)
+        ]
+        return np.array(found, dtype=np.int32)[place] if found else np.empty(0, np.int32)
+
+    def _lemmas(self, doc: Doc) -> NDArray[np.int32]:
+        strings = doc.vocab.strings
+        if len(doc) and not doc.has_annotation("LEMMA"):
+            raise ValueError(
+                f"document {doc.user_data.get('document', '')!r} has no lemmas. Add a lemmatizer "
+                "to the spaCy pipeline, or use the form 'porter'."
+            )
+        table = doc.to_array(["ORTH", "LEMMA"])
+        pairs = [(int(orth), int(lemma)) for orth, lemma in table]
+        return np.array(
+            [
+                self._known[pair]
+                if pair in self._known
+                else self._number(pair, strings[pair[0]], strings[pair[1]])
+                for pair in pairs
+            ],
+            dtype=np.int32,
+        )
+
+    def _number(self, key: int | tuple[int, int], text: str, lemma: str | None) -> int:
+        word = "" if self._without_place(text) else self._written(text, lemma)
+        number = self.ids.setdefault(word, len(self.ids)) if word else -1
+        self._known[key] = number
+        return number
+
+    def _without_place(self, text: str) -> bool:
+        if text.isspace() or text.lower() in self.stop_words:
+            return True
+        return not self.punctuation and not any(letter.isalnum() for letter in text)
+
+    def _written(self, text: str, lemma: str | None) -> str:
+        if self.form == "raw":
+            return text
+        if self.form in ("porter", "snowball"):
+            return str(stemmer(self.form).stemWord(text.lower()))
+        return (lemma or text).lower()
+
+
+def check_form(form: str) -> None:
+    """Raises an error for a form there is not."""
+    if form not in FORMS:
+        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
+
+
+def stop_set(words: Sequence[str] | str) -> frozenset[str]:
+    """Stop words from a list, or those of spaCy for the name of a language, such as "en"."""
+    if not isinstance(words, str):
+        return frozenset(word.lower() for word in words)
+    if not words:
+        return frozenset()
+    import spacy
+
+    try:
+        return frozenset(word.lower() for word in spacy.blank(words).Defaults.stop_words)
+    except ImportError:
+        raise ValueError(
+            f"no stop words for the language {words!r}. Give a list of words instead."
+        ) from None
