@@ -153,6 +153,8 @@ class Report:
     notes: Sequence[str] = ()
     pooled: Mapping[str, float | None] = field(default_factory=dict)  # over all folds together
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    # Points of curves by name: {"x": number, measure: {"mean": ..., "std": ...}, ...}
+    curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict, repr=False)
     decisions: Sequence[Decision] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -195,6 +197,7 @@ class Report:
             "optimistic": [name for name in measures if name in OPTIMISTIC],
             "pooled": dict(self.pooled),
             "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "curves": {name: [dict(p) for p in points] for name, points in self.curves.items()},
             "notes": list(self.notes),
         }
         if decisions:
@@ -215,6 +218,7 @@ class Report:
             seconds=data["seconds"],
             versions=data["versions"],
             notes=data.get("notes", ()),
+            curves=data.get("curves", {}),
             pooled=data.get("pooled", {}),
             intervals={name: (a, b) for name, (a, b) in data.get("intervals", {}).items()},
             decisions=[_decision(row) for row in data.get("decisions", ())],
