@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.readers.files import LIMIT, open_bytes
+from textrank.readers.records import document_of
+from textrank.readers.streams import writing
 
 
 @dataclass(frozen=True)
@@ -43,3 +46,12 @@ def read_text(path: str | Path, limit: int = LIMIT) -> str:
         raise ValueError(
             f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
         ) from None
+
+
+def write_text(docs: Iterable[Doc], path: str) -> None:
+    """The bare text of each document, ``<id>.txt`` in the folder ``path``, made if need be."""
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    for doc in docs:
+        with writing(folder / f"{quote(document_of(doc), safe=' ')}.txt") as out:
+            out.write(doc.text)

@@ -1,0 +1,262 @@
+"""BioC in its two notations, XML and JSON: documents of passages with annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.readers.files import LIMIT
+from textrank.readers.json_lines import load_json, whole
+from textrank.readers.plain_text import read_text
+from textrank.readers.records import (
+    Mention,
+    Record,
+    check_words,
+    docs_of,
+)
+from textrank.readers.streams import elements, lines, parsed
+
+Tree = dict[str, Any]  # a document as BioC JSON has it
+
+
+@dataclass(frozen=True)
+class BioCXML:
+    """Documents of a BioC XML collection, read one at a time.
+
+    Passages are joined by newlines. Offsets of the file count from the start of its document, in
+    characters; gaps between passages do not matter. Annotations become entities, typed by
+    the infon ``type``, with the infon ``identifier`` in ``doc.user_data["concepts"]``. Relations of
+    two annotations become gold (false where an infon ``label`` says so), others go to
+    ``doc.user_data["events"]``.
+
+    ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a document with an error
+    is left out and counted in one warning.
+    """
+
+    path: str
+    cut: bool = True
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        found = (_tree(element) for element in elements(self.path, "document", self.limit))
+        yield from _docs(self.path, found, nlp, self.cut, self.skip_bad)
+
+
+@dataclass(frozen=True)
+class BioCJSON:
+    """Documents of BioC JSON, with the settings and conventions of ``BioCXML``.
+
+    The file is a collection, a list of documents or collections, a single document, or a document
+    a line. Only the last is read piece by piece; anything else is held in memory as a whole.
+    """
+
+    path: str
+    cut: bool = True
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        yield from _docs(self.path, self._trees(), nlp, self.cut, self.skip_bad)
+
+    def _trees(self) -> Iterator[Tree]:
+        for place, text in self._texts():
+            yield from _documents(load_json(text, place), place)
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """The lines where the first is complete by itself, else the whole file."""
+        rows = ((n, line) for n, line in lines(self.path, self.limit) if line.strip())
+        first = next(rows, (1, ""))
+        if not _complete(first[1]):
+            yield self.path, read_text(self.path, self.limit)
+            return
+        for number, line in chain([first], rows):
+            yield f"{self.path}, line {number}", line
+
+
+def _complete(line: str) -> bool:
+    try:
+        load_json(line, "")
+    except ValueError:
+        return False
+    return True
+
+
+def _documents(value: object, place: str) -> Iterator[Tree]:
+    """The documents of a collection, of a list, of a service's answer, or the one that it is."""
+    top = value if isinstance(value, list) else [value]
+    for part in top:
+        if not isinstance(part, dict):
+            raise ValueError(f"{place}: {part!r:.60} is no BioC document. Expected an object.")
+        inner = part.get("documents", part.get("PubTator3", [part]))
+        for document in inner if isinstance(inner, list) else [inner]:
+            if not isinstance(document, dict) or "passages" not in document:
+                raise ValueError(
+                    f'{place}: no "passages" in {document!r:.60}. A BioC document holds passages, '
+                    'a collection "documents".'
+                )
+            yield document
+
+
+def _docs(
+    path: str, trees: Iterable[Tree], nlp: Language, cut: bool, skip_bad: bool
+) -> Iterator[Doc]:
+    records = parsed(trees, lambda tree: _record(tree, path), path=path, skip_bad=skip_bad)
+    yield from docs_of(records, nlp, cut=cut)
+
+
+def _tree(element: Element) -> Tree:
+    """An XML element in the shape of BioC JSON."""
+    tree: Tree = {name: element.get(name) for name in element.attrib}
+    tree["infons"] = {i.get("key", ""): i.text or "" for i in element.findall("infon")}
+    for name in ("id", "offset", "text"):
+        if (child := element.find(name)) is not None:
+            tree[name] = child.text or ""
+    for name in ("passage", "sentence", "annotation", "relation", "location", "node"):
+        tree[f"{name}s"] = [_tree(child) for child in element.findall(name)]
+    return tree
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A passage or sentence with text: where the file says it stands, and where it does here."""
+
+    offset: int
+    start: int
+    length: int
+
+    def find(self, offset: int) -> int | None:
+        """The character here of an offset of the file, if it lies in this leaf."""
+        local = offset - self.offset
+        return self.start + local if 0 <= local < self.length else None
+
+
+@dataclass
+class _Page:
+    """A document on its way to a record."""
+
+    place: str
+    text: str = ""
+    leaves: list[_Leaf] = field(default_factory=list)
+    sentences: bool = True  # so far, all text came in sentences
+    mentions: list[Mention] = field(default_factory=list)
+    gold: list[dict[str, Any]] = field(default_factory=list)
+    concepts: dict[str, str] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_passage(self, passage: Tree) -> None:
+        parts = self.rows(passage, "sentences")
+        if not parts:
+            self.add_leaf(passage, "\n")
+            self.sentences &= not passage.get("text", "").strip()
+        for number, part in enumerate(parts):
+            gap = self.number(part, "offset") - (self.leaves[-1].offset if self.leaves else 0)
+            gap -= self.leaves[-1].length if self.leaves else 0
+            self.add_leaf(part, " " * (gap if 0 <= gap <= 80 else 1) if number else "\n")
+
+    def add_leaf(self, part: Tree, between: str) -> None:
+        text = part.get("text", "")
+        if not isinstance(text, str):
+            raise ValueError(f"{self.place}: text {text!r:.60} is no text. Write a string.")
+        self.text += (between if self.leaves else "") + text
+        start = len(self.text) - len(text)
+        self.leaves.append(_Leaf(self.number(part, "offset"), start, len(text)))
+
+    def annotate(self, part: Tree, leaves: list[_Leaf]) -> None:
+        for row in self.rows(part, "annotations"):
+            name = str(row.get("id") or f"T{len(self.mentions) + 1}")
+            infons = self.infons(row)
+            pieces = sorted(self.piece(at, name, leaves) for at in self.rows(row, "locations"))
+            if not pieces:
+                continue  # an annotation of the document as a whole
+            mention = Mention(name, infons.get("type", ""), tuple(pieces))
+            if isinstance(row.get("text"), str) and row["text"]:
+                check_words(self.place, self.text, mention, row["text"])
+            self.mentions.append(mention)
+            if infons.get("identifier", "").strip("- "):
+                self.concepts[name] = infons["identifier"]
+
+    def piece(self, location: Tree, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
+        start, length = self.number(location, "offset"), self.number(location, "length")
+        for leaf in chain(leaves, self.leaves):  # its own passage first: offsets may be sloppy
+            if (first := leaf.find(start)) is not None:
+                break
+        else:
+            raise ValueError(
+                f"{self.place}: annotation {name!r} begins at {start}, outside all passages. "
+                "Offsets count from the start of the document."
+            )
+        return first, first + length
+
+    def relate(self, part: Tree, names: set[str]) -> None:
+        for row in self.rows(part, "relations"):
+            infons = self.infons(row)
+            nodes = self.rows(row, "nodes")
+            ends = [str(node.get("refid")) for node in nodes]
+            roles = [str(node.get("role") or "") for node in nodes]
+            if len(ends) == 2 and names.issuperset(ends):
+                label = infons.get("label", "true").lower() != "false"
+                self.gold.append({"entities": ends, "label": label, "type": infons.get("type", "")})
+                if any(roles) and roles != ["Arg1", "Arg2"]:
+                    self.gold[-1]["roles"] = roles
+            else:
+                pairs = [list(pair) for pair in zip(roles, ends, strict=True)]
+                event = {"id": str(row.get("id")), "type": infons.get("type", "")}
+                self.events.append({**event, "arguments": pairs})
+
+    def rows(self, tree: Tree, key: str) -> list[Tree]:
+        rows = tree.get(key) or []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError(f'{self.place}: "{key}" is no list of objects. Correct the file.')
+        return rows
+
+    def infons(self, tree: Tree) -> dict[str, str]:
+        infons = tree.get("infons") or {}
+        if not isinstance(infons, dict):
+            raise ValueError(f'{self.place}: "infons" is no object. Correct the file.')
+        return {key: str(value) for key, value in infons.items() if value is not None}
+
+    def number(self, tree: Tree, key: str) -> int:
+        value = tree.get(key)
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
+            value = int(value)
+        if not whole(value) or value < 0:  # type: ignore[operator]
+            raise ValueError(f"{self.place}: {key} {value!r:.40} is no number of characters.")
+        return value  # type: ignore[return-value]
+
+
+def _record(tree: Tree, path: str) -> Record:
+    name = str(tree.get("id") or "")
+    if not name:
+        raise ValueError(f"{path}: a document without id. Give every document an id.")
+    page = _Page(f"{path}, document {name!r}")
+    passages = page.rows(tree, "passages")
+    spans: list[tuple[Tree, int, int]] = []
+    for passage in passages:
+        first = len(page.leaves)
+        page.add_passage(passage)
+        spans.append((passage, first, len(page.leaves)))
+    for passage, first, last in spans:
+        for part in (passage, *page.rows(passage, "sentences")):
+            page.annotate(part, page.leaves[first:last])
+    page.annotate(tree, [])
+    names = {mention.id for mention in page.mentions}
+    for part in chain([tree], passages, *(page.rows(p, "sentences") for p in passages)):
+        page.relate(part, names)
+    extra = {"concepts": page.concepts, "events": page.events}
+    return Record(
+        name,
+        page.text,
+        page.place,
+        page.mentions,
+        page.gold,
+        [leaf.start for leaf in page.leaves if leaf.length],
+        sentences=page.sentences,
+        data={key: value for key, value in extra.items() if value},
+    )
