@@ -64,6 +64,13 @@ class Names(Sequence[tuple[str, ...]]):
         """The names of these columns, in this order."""
         return Names(self.vocabulary, self.parts[columns])
 
+    def compact(self) -> Names:
+        """The same names over only the words they use, to save space."""
+        used, parts = np.unique(self.parts, return_inverse=True)
+        missing = int(len(used) > 0 and used[0] == -1)
+        words = tuple(self.vocabulary[i] for i in used[missing:])
+        return Names(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
+
     def under(self, prefix: str) -> Names:
         """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
         first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)

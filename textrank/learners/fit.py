@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from textrank.candidates import Targets
+from textrank.learners.selection import Measure
 from textrank.types import Features, Indices, Matrix, Vector
 
 
@@ -71,6 +72,10 @@ class Nested:
 
 class Learner(Protocol):
     """Settings of a learner; ``fit`` returns a new value and changes nothing."""
+
+    @property
+    def select(self) -> Measure:
+        """What held-out scores are judged by when alpha is chosen."""
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out score."""

@@ -1,0 +1,159 @@
+"""The commands; the only place that prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from textrank import progress
+from textrank.commands import apply_model, evaluate_model, information, run_pipeline, train_model
+from textrank.evaluation import Report
+from textrank.reports.json import write as write_json
+from textrank.reports.table import table
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    help="Mines text with kernel methods on spaCy: a pipeline meets a corpus and yields a report "
+    "or a model.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+PipelineName = Annotated[str, typer.Argument(help="A shipped pipeline (ppi) or the path of a cfg.")]
+CorpusPath = Annotated[str, typer.Argument(help="A data file, or a folder with a corpus.cfg.")]
+ModelName = Annotated[str, typer.Argument(help="A shipped model or the folder of a trained one.")]
+Settings = Annotated[
+    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Overrides a value of the cfg.")
+]
+Nlp = Annotated[
+    str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
+]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Writes the figures as JSON.")
+]
+
+
+@app.command(
+    epilog="Example: textrank run ppi corpora/sample-ppi --folds 5 --set learner.alphas=[0.5,1]"
+)
+def run(
+    pipeline: PipelineName,
+    corpus: CorpusPath,
+    folds: Annotated[str, typer.Option(help="A number, or a JSON file {document: fold}.")] = "10",
+    seed: Annotated[int, typer.Option(help="Deals the documents out into folds.")] = 0,
+    splits: Annotated[int, typer.Option(help="Repeats with as many seeds, and averages.")] = 1,
+    set_: Settings = [],  # noqa: B006 - typer wants a list
+    nlp: Nlp = None,
+    json_: JsonFile = None,
+    per_fold: Annotated[bool, typer.Option("--per-fold", help="Shows each fold.")] = False,
+) -> None:
+    """Cross-validates a pipeline on a corpus, whole documents held out, and prints the report."""
+    report = run_pipeline(pipeline, corpus, set_, nlp, folds=folds, seed=seed, splits=splits)
+    _show(report, json_, per_fold)
+
+
+@app.command(epilog="Example: textrank train ppi corpora/sample-ppi my-model")
+def train(
+    pipeline: PipelineName,
+    corpus: CorpusPath,
+    model: Annotated[Path, typer.Argument(help="The folder to write.")],
+    set_: Settings = [],  # noqa: B006
+    nlp: Nlp = None,
+) -> None:
+    """Trains a pipeline on a corpus and writes the model as a folder."""
+    trained = train_model(pipeline, corpus, model, set_, nlp)
+    typer.echo(f"{model}: {trained}")
+
+
+@app.command(epilog="Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json")
+def evaluate(model: ModelName, corpus: CorpusPath, nlp: Nlp = None, json_: JsonFile = None) -> None:
+    """Tests a trained model on an annotated corpus, also on another than it was trained on."""
+    _show(evaluate_model(model, corpus, nlp), json_)
+
+
+@app.command(epilog="Example: echo 'SHC binds to GRB2.' | textrank apply ppi -")
+def apply(
+    model: ModelName,
+    texts: Annotated[list[str], typer.Argument(help="Text or corpus files; - is standard input.")],
+    nlp: Nlp = None,
+) -> None:
+    """Judges texts with a model: one JSON line a document."""
+    for row in apply_model(model, texts, nlp):
+        typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+@app.command(epilog="Example: textrank info all_paths.v1")
+def info(
+    name: Annotated[str | None, typer.Argument(help="A registered name.")] = None,
+    json_: JsonFile = None,
+) -> None:
+    """Lists what is registered and shipped, or says what a name is and which settings it has."""
+    found = information(name)
+    if json_:
+        from textrank.reports.json import write_text
+
+        write_text(json.dumps(found, indent=2) + "\n", json_)
+    for title, rows in found.items():
+        typer.echo(title)
+        for key, value in rows.items():
+            typer.echo(f"  {key:<28} {value}")
+
+
+def main() -> NoReturn:
+    """Runs a command; what a user can mend ends with code 2 and one message, no traceback."""
+    warnings.showwarning = _warn
+    try:
+        with progress.listening(_Bars()):
+            app(standalone_mode=False)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (ValueError, OSError) as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error of typer
+            error.show()
+            sys.exit(error.exit_code)
+        if type(error).__name__ == "Abort":
+            sys.exit(130)
+        raise
+    sys.exit(0)
+
+
+class _Bars:
+    """Progress bars on standard error; none where it is not a terminal."""
+
+    def track(self, items: Iterable[T], what: str, total: int | None) -> Iterator[T]:
+        console = Console(stderr=True)
+        if not console.is_terminal:
+            return iter(items)
+        return iter(track(items, what, total=total, console=console, transient=True))
+
+
+def _show(report: Report, json_: Path | None, folds: bool = False) -> None:
+    if json_ is not None:
+        write_json(report, json_)
+    Console().print(table(report, folds=folds))
+
+
+def _warn(message: Any, *_: Any, **__: Any) -> None:
+    typer.echo(f"textrank: warning: {message}", err=True)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"textrank: error: {message}", err=True)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""What the commands do, as functions of names and paths; the command line only prints."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.config import (
+    load_corpus,
+    load_model,
+    load_pipeline,
+    model_names,
+    parse_setting,
+    pipeline_names,
+)
+from textrank.documents import document_id
+from textrank.evaluation import Report, versions
+from textrank.pipeline import Clock, Corpus
+from textrank.registry import registries
+
+STDIN = "-"
+
+
+def run_pipeline(
+    pipeline: str,
+    corpus: str,
+    settings: Sequence[str] = (),
+    nlp: str | None = None,
+    *,
+    folds: str = "10",
+    seed: int = 0,
+    splits: int = 1,
+) -> Report:
+    """Cross-validates a pipeline on a corpus."""
+    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    source = load_corpus(corpus)
+    clock = Clock()
+    division = _folds(folds, source.name)
+    with clock.step("reading"):
+        docs = _read(source, nlp)
+    report = chosen.cross_validate(
+        docs, folds=division, seed=seed, splits=splits, corpus=source.name
+    )
+    return replace(report, seconds={**clock.seconds, **report.seconds})
+
+
+def train_model(
+    pipeline: str, corpus: str, model: Path, settings: Sequence[str] = (), nlp: str | None = None
+) -> str:
+    """Trains on a corpus, writes the model, and says what it is."""
+    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    source = load_corpus(corpus)
+    trained = replace(chosen.fit(_read(source, nlp)), meta={"corpus": source.name})
+    trained.to_disk(model)
+    y = trained.labels
+    return f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
+
+
+def evaluate_model(model: str, corpus: str, nlp: str | None = None) -> Report:
+    """Tests a model on a corpus."""
+    loaded = load_model(model)
+    source = load_corpus(corpus)
+    clock = Clock()
+    with clock.step("reading"):
+        docs = _read(source, nlp)
+    with clock.step("scoring"):
+        report = loaded.evaluate(docs, corpus=source.name)
+    return replace(report, seconds={**clock.seconds, **report.seconds})
+
+
+def apply_model(
+    model: str, texts: Sequence[str], nlp: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Judges texts, one row of plain values a document."""
+    loaded = load_model(model)
+    language = load_language(nlp)
+    attribute = f"textrank_{loaded.pipeline.task.name}"
+    for doc in loaded.pipe(_texts(texts, language)):
+        yield {"document": document_id(doc), attribute: getattr(doc._, attribute)}
+
+
+def information(name: str | None = None) -> dict[str, dict[str, str]]:
+    """What is registered and shipped, or the settings of one name."""
+    found = registries()
+    if name is None:
+        rows = {
+            role: {key: f"{cls.__module__}.{cls.__qualname__}" for key, cls in names.items()}
+            for role, names in found.items()
+        }
+        shipped = {"pipelines": pipeline_names(), "models": model_names()}
+        return {
+            "versions": versions(),
+            "shipped": {key: ", ".join(value) or "none" for key, value in shipped.items()},
+            **{f"registered {role}": names for role, names in rows.items() if names},
+        }
+    for role, names in found.items():
+        if name in names:
+            return _described(role, name, names[name])
+    known = sorted(key for names in found.values() for key in names)
+    raise ValueError(f"nothing is registered as {name!r}; known: {', '.join(known)}.")
+
+
+def load_language(name: str | None) -> Language:
+    """A spaCy model by name or path, or ours."""
+    if name is None:
+        return spacy.blank("en")
+    try:
+        return spacy.load(name)
+    except OSError as error:
+        raise ValueError(f"no spaCy model {name!r}: {error}") from error
+
+
+def _read(source: Corpus, nlp: str | None) -> list[Doc]:
+    return list(source(load_language(nlp)))
+
+
+def _texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
+    for text in texts:
+        if text == STDIN:
+            doc = nlp(sys.stdin.read())
+            doc.user_data["document"] = "stdin"
+            yield doc
+        else:
+            yield from load_corpus(text)(nlp)
+
+
+def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
+    """A number of folds, or the table of a file, ``{corpus: {document: fold}}`` or its inside."""
+    if value.isdigit():
+        return int(value)
+    path = Path(value)
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file. --folds takes a number or a JSON file.") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: not JSON ({error}). Write {{document: fold}}.") from error
+    if isinstance(table, dict) and any(isinstance(v, dict) for v in table.values()):
+        if corpus not in table:
+            raise ValueError(f"{path}: no folds for corpus {corpus!r}; it has: {', '.join(table)}.")
+        table = table[corpus]
+    if not isinstance(table, dict) or not all(type(fold) is int for fold in table.values()):
+        raise ValueError(f"{path}: folds must be whole numbers by document, {{document: fold}}.")
+    return table
+
+
+def _described(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
+    first = (inspect.getdoc(cls) or "").splitlines()[0]
+    about = {"role": role, "defined in": f"{cls.__module__}.{cls.__qualname__}", "gives": first}
+    parameters = inspect.signature(cls).parameters.values()
+    settings = {
+        p.name: "(required)" if p.default is p.empty else repr(p.default) for p in parameters
+    }
+    return {name: about, "settings": settings or {"none": ""}}

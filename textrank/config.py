@@ -1,0 +1,245 @@
+"""The one table of names; pipelines, corpora and models by name or path."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import catalogue
+from confection import Config, ConfigValidationError
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.kernels.algebra import (
+    Centred,
+    Exponential,
+    Gaussian,
+    Normalized,
+    OnView,
+    Polynomial,
+    Power,
+    Product,
+    Scale,
+    Sum,
+)
+from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.vectors import Linear
+from textrank.learners.rls import RLS
+from textrank.model import Model
+from textrank.pipeline import Corpus, Pipeline
+from textrank.readers.plain_text import PlainText
+from textrank.readers.ppi_xml import PPIXML
+from textrank.registry import config_of, registry
+from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.views import Views
+from textrank.tasks.ppi import PPI
+
+# A name once published stays: saved models speak it. Its number rises only when a saved model
+# would score differently.
+TABLE: Mapping[str, Mapping[str, type]] = {
+    "pipelines": {"pipeline.v1": Pipeline},
+    "tasks": {"ppi.v1": PPI},
+    "representations": {"dependency_graph.v1": DependencyGraph, "views.v1": Views},
+    "transformations": {},
+    "kernels": {
+        "all_paths.v1": AllPathsGraph,
+        "centred.v1": Centred,
+        "exponential.v1": Exponential,
+        "gaussian.v1": Gaussian,
+        "linear.v1": Linear,
+        "normalized.v1": Normalized,
+        "on_view.v1": OnView,
+        "polynomial.v1": Polynomial,
+        "power.v1": Power,
+        "product.v1": Product,
+        "scale.v1": Scale,
+        "sum.v1": Sum,
+    },
+    "learners": {"rls.v1": RLS},
+    "readers": {"plain_text.v1": PlainText, "ppi_xml.v1": PPIXML},
+}
+
+for role, names in TABLE.items():
+    for name, cls in names.items():
+        getattr(registry, role).register(name, func=cls)
+
+SUFFIXES = {".xml": PPIXML, ".txt": PlainText}
+
+
+@dataclass(frozen=True)
+class NamedCorpus:
+    """A corpus with the name its folds and reports know it by."""
+
+    name: str
+    reader: Corpus
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        return self.reader(nlp)
+
+
+def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -> Pipeline:
+    """A shipped pipeline by name, or any by the path of its cfg; ``settings`` override values.
+
+    >>> load_pipeline("ppi", {"learner.alphas": [1.0]}).learner.alphas
+    (1.0,)
+    """
+    path = _shipped("textrank.pipelines", f"{name}.cfg") or Path(name)
+    if path.suffix != ".cfg":
+        raise ValueError(
+            f"no pipeline {str(name)!r}: neither shipped ({', '.join(pipeline_names())}) nor the "
+            "path of a .cfg file."
+        )
+    overrides = {f"pipeline.{key}": value for key, value in (settings or {}).items()}
+    found = _resolve(path, "pipeline", overrides)
+    if not isinstance(found, Pipeline):
+        raise ValueError(f"{path}: [pipeline] is a {type(found).__name__}, not a pipeline.")
+    return found
+
+
+def dump_pipeline(pipeline: Pipeline) -> str:
+    """Any pipeline as the text of a cfg; loading it gives an equal pipeline."""
+    return Config({"pipeline": config_of(pipeline)}).to_str()
+
+
+def load_corpus(path: str | Path) -> NamedCorpus:
+    """A corpus by its folder with a ``corpus.cfg``, by that cfg, or by a data file."""
+    path = Path(path)
+    cfg = path / "corpus.cfg" if path.is_dir() else path
+    if cfg.suffix == ".cfg":
+        if cfg.is_file():
+            return NamedCorpus(cfg.parent.name, _bound(_resolve(cfg, "corpus", {}), cfg))
+        if list(path.glob("*.txt")):
+            return NamedCorpus(path.name, PlainText(str(path)))
+        raise ValueError(f"{path}: no corpus.cfg in this folder. Name a data file, or add one.")
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
+    plain = path.name.removesuffix(".gz")
+    reader = SUFFIXES.get(Path(plain).suffix)
+    if reader is None:
+        raise ValueError(
+            f"{path}: unknown kind of file; known are {', '.join(SUFFIXES)}, also as .gz. "
+            "For another, write a corpus.cfg that names its reader."
+        )
+    return NamedCorpus(Path(plain).stem, reader(str(path)))
+
+
+def load_model(name: str | Path) -> Model:
+    """A shipped model by name, or any by the path of its folder."""
+    shipped = _shipped("textrank.models", str(name), "meta.json")
+    return Model.from_disk(shipped.parent if shipped else Path(name))
+
+
+def pipeline_names() -> list[str]:
+    """The pipelines that ship with textrank."""
+    return sorted(p.name.removesuffix(".cfg") for p in _folder("textrank.pipelines").glob("*.cfg"))
+
+
+def model_names() -> list[str]:
+    """The task models that ship with textrank."""
+    return sorted(p.parent.name for p in _folder("textrank.models").glob("*/arrays.npz"))
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """``learner.alphas=[1, 2]`` as a key and a value; what is not JSON is a string."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise ValueError(f"cannot read setting {text!r}: write KEY=VALUE, as in learner.select=f.")
+    try:
+        return key.strip(), json.loads(value)
+    except json.JSONDecodeError:
+        return key.strip(), value.strip()
+
+
+def _resolve(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
+    """What a section of a cfg describes, built; anything wrong names the file and the place."""
+    try:
+        config = Config().from_disk(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file. Check the path.") from None
+    except Exception as error:  # confection raises whatever its parser met
+        raise ValueError(f"{path}: not a readable cfg: {_first_line(error)}") from error
+    if section not in config:
+        raise ValueError(f"{path}: no section [{section}]. Add it.")
+    for key, value in overrides.items():
+        _override(config, key, value, path)
+    _check_blocks(config[section], section, path)
+    try:
+        return registry.resolve(config)[section]
+    except ConfigValidationError as error:
+        raise ValueError(f"{path}: {_validation(error)}") from error
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
+    *blocks, last = key.split(".")
+    for block in blocks:
+        if not isinstance(config.get(block), dict):
+            raise ValueError(
+                f"{path}: no block {block!r} for setting {key.removeprefix('pipeline.')!r}; "
+                f"there are: {', '.join(k for k in config if not k.startswith('@'))}."
+            )
+        config = config[block]
+    config[last] = value
+
+
+def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
+    """A misspelt class or setting fails here, by its name and with the ones that exist."""
+    for key, value in block.items():
+        if isinstance(value, Mapping):
+            _check_blocks(value, f"{place}.{key}", path)
+    role = next((key for key in block if key.startswith("@")), None)
+    if role is None:
+        return
+    try:
+        cls = registry.get(role[1:], block[role])
+    except (catalogue.RegistryError, ValueError):
+        known = (
+            ", ".join(sorted(getattr(registry, role[1:]).get_all()))
+            if (hasattr(registry, role[1:]))
+            else f"no registry {role!r}"
+        )
+        raise ValueError(
+            f"{path}, [{place}]: nothing is registered as {block[role]!r}; known: {known}."
+        ) from None
+    settings = set(inspect.signature(cls).parameters)
+    for key in block:
+        if not key.startswith("@") and key not in settings:
+            raise ValueError(
+                f"{path}, [{place}]: {block[role]} has no setting {key!r}; "
+                f"it has: {', '.join(sorted(settings)) or 'none'}."
+            )
+
+
+def _bound(reader: Any, cfg: Path) -> Corpus:
+    """The reader with its path, which a cfg gives relative to itself, made whole."""
+    if isinstance(getattr(reader, "path", None), str):
+        return replace(reader, path=str(cfg.parent / reader.path))
+    return reader
+
+
+def _validation(error: ConfigValidationError) -> str:
+    parts = [
+        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {item.get('msg', '')}"
+        for item in error.errors
+    ]
+    return "; ".join(parts) or _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
+
+
+def _folder(package: str) -> Path:
+    return Path(str(files(package)))
+
+
+def _shipped(package: str, *parts: str) -> Path | None:
+    path = _folder(package).joinpath(*parts)
+    inside = all(Path(part).name == part for part in parts)
+    return path if inside and path.is_file() else None

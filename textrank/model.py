@@ -1,0 +1,160 @@
+"""Model: a fitted pipeline, which scores new Docs and says why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from confection import Config
+from spacy.tokens import Doc
+
+from textrank.candidates import Candidate
+from textrank.evaluation import Counts, Report, auc, versions
+from textrank.learners.fit import Fit
+from textrank.registry import config_of, registry
+from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
+from textrank.types import Names, Vector, has_features
+
+if TYPE_CHECKING:
+    from textrank.pipeline import Pipeline
+
+FORMAT = 1  # rises when an older textrank could not read a new folder
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a pipeline learnt: a weight per named feature, or a coefficient per training candidate.
+
+    With features it keeps no training text, and every score splits exactly into the features that
+    made it (``explain``).
+    """
+
+    pipeline: Pipeline
+    fit: Fit
+    support: Sequence[Any] | None  # the training representations; None where features serve
+    names: Names | None  # of the feature weights
+    threshold: float | None
+    heldout: Vector  # leave-document-out scores of the training candidates
+    labels: Vector  # and their answers: what thresholds and probabilities are made from
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
+        """One score a candidate; above the threshold means yes."""
+        if not candidates:
+            return np.empty(0)
+        X = self.pipeline.representation(candidates)
+        if self.names is not None and has_features(self.pipeline.kernel):
+            features = self.pipeline.kernel.features(X)
+            return np.asarray(features.onto(self.names) @ self.fit.coef)
+        return self.fit.predict(self.pipeline.kernel(X, self.support))
+
+    def __call__(self, doc: Doc) -> Doc:
+        """The Doc with its candidates judged."""
+        candidates = self.pipeline.task.candidates(doc)
+        scores = self.score(candidates)
+        return self.pipeline.task.annotate(doc, candidates, scores, threshold=self.threshold or 0.0)
+
+    def pipe(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        """The Docs one by one, judged."""
+        return map(self, docs)
+
+    def evaluate(self, docs: Iterable[Doc], *, corpus: str = "") -> Report:
+        """Measures on other documents, with the threshold chosen in training."""
+        docs = list(docs)
+        task = self.pipeline.task
+        per_doc = [task.candidates(doc) for doc in docs]
+        candidates = [c for found in per_doc for c in found]
+        if not candidates:
+            raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
+        unreachable = sum(task.unreachable(doc) for doc in docs)
+        scores = self.score(candidates)
+        fold = task.measure(candidates, scores, self.threshold, unreachable=unreachable)
+        trained = self.meta.get("corpus") or "another corpus"
+        return Report(
+            task=task.name,
+            corpus=corpus,
+            procedure=f"trained on {trained}; alpha and threshold by leave-document-out there",
+            settings=config_of(self.pipeline),
+            seed=None,
+            counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
+            folds=[fold],
+        )
+
+    def explain(self, candidate: Candidate) -> list[tuple[tuple[str, ...], float]]:
+        """The features of a candidate with what each adds to its score, largest first.
+
+        The contributions sum to the score exactly. Only for kernels with explicit features.
+        """
+        if self.names is None or not has_features(self.pipeline.kernel):
+            raise ValueError(
+                f"{type(self.pipeline.kernel).__name__} has no explicit features, so its scores do "
+                "not split into named parts. Use a pipeline whose kernel has features."
+            )
+        row = self.pipeline.kernel.features(self.pipeline.representation([candidate]))
+        parts = (row.onto(self.names) * self.fit.coef[None, :]).tocoo()
+        order = np.argsort(-np.abs(parts.data), kind="stable")
+        return [(self.names[int(parts.col[i])], float(parts.data[i])) for i in order]
+
+    def to_disk(self, path: str | Path) -> None:
+        """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
+        with new_folder(path) as folder:
+            Config({"pipeline": config_of(self.pipeline)}).to_disk(folder / "config.cfg")
+            arrays: dict[str, Any] = {
+                "coef": self.fit.coef,
+                "alphas": np.array(self.fit.alphas),
+                "heldout": self.heldout,
+                "labels": self.labels,
+            }
+            if self.names is not None:
+                keep = np.flatnonzero(self.fit.coef)  # a weight of zero adds nothing to any score
+                arrays["coef"] = self.fit.coef[keep]
+                names = self.names.take(keep).compact()
+                arrays |= {f"names/{key}": a for key, a in names.to_arrays().items()}
+            else:
+                arrays |= pack(self.support)
+            write_arrays(folder / "arrays.npz", arrays)
+            seal(folder, self._meta())
+
+    @classmethod
+    def from_disk(cls, path: str | Path) -> Model:
+        """The model that ``to_disk`` wrote; a missing or damaged file is named."""
+        folder = Path(path)
+        meta = unseal(folder)
+        if meta.get("format") != FORMAT:
+            raise ValueError(
+                f"{folder}: model format {meta.get('format')}, this textrank reads {FORMAT}. "
+                "Install the version that wrote it, or train again."
+            )
+        pipeline = registry.resolve(Config().from_disk(folder / "config.cfg"))["pipeline"]
+        arrays = read_arrays(folder / "arrays.npz")
+        named = {k.removeprefix("names/"): v for k, v in arrays.items() if k.startswith("names/")}
+        names = Names.from_arrays(named) if named else None
+        support = None if named else unpack(arrays)
+        alphas = tuple(float(a) for a in arrays["alphas"])
+        heldout = np.asarray(arrays["heldout"], dtype=np.float64)
+        coef = np.asarray(arrays["coef"], dtype=np.float64)
+        fit = Fit(alphas, float(meta["alpha"]), coef, heldout[None, :])
+        labels = np.asarray(arrays["labels"], dtype=np.float64)
+        return cls(pipeline, fit, support, names, meta["threshold"], heldout, labels, meta)
+
+    def _meta(self) -> dict[str, Any]:
+        quality = auc(self.labels, self.heldout) if len(set(self.labels)) == 2 else None
+        own = {
+            "format": FORMAT,
+            "task": self.pipeline.task.name,
+            "alpha": self.fit.alpha,
+            "threshold": _finite(self.threshold),
+            "candidates": len(self.labels),
+            "positives": int((self.labels > 0).sum()),
+            "heldout_auc": quality,
+            "versions": versions(),
+        }
+        return {**self.meta, **own}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is None or math.isfinite(value) else None

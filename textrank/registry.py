@@ -1,0 +1,61 @@
+"""The registries, and the written form of anything made of registered classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import catalogue
+import confection
+import numpy as np
+
+KINDS = ("pipelines", "tasks", "representations", "kernels", "learners", "readers")
+
+
+class registry(confection.registry):
+    """Names of classes, by role; a plugin adds its own through entry points ``textrank_<role>``."""
+
+    pipelines = catalogue.create("textrank", "pipelines", entry_points=True)
+    tasks = catalogue.create("textrank", "tasks", entry_points=True)
+    representations = catalogue.create("textrank", "representations", entry_points=True)
+    transformations = catalogue.create("textrank", "transformations", entry_points=True)
+    kernels = catalogue.create("textrank", "kernels", entry_points=True)
+    learners = catalogue.create("textrank", "learners", entry_points=True)
+    readers = catalogue.create("textrank", "readers", entry_points=True)
+
+
+def registries() -> dict[str, dict[str, Any]]:
+    """Every registered class by role and name."""
+    roles = [
+        name for name, value in vars(registry).items() if isinstance(value, catalogue.Registry)
+    ]
+    return {role: getattr(registry, role).get_all() for role in roles}
+
+
+def config_of(value: Any) -> Any:
+    """A thing made of registered classes as plain values: what a cfg says and a report states.
+
+    Every field is written, also one that has its default, so that a later change of a default
+    cannot change a saved model.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        role, name = _name_of(type(value))
+        plain = {f.name: config_of(getattr(value, f.name)) for f in fields(value) if f.init}
+        return {f"@{role}": name, **plain}
+    if isinstance(value, Mapping):
+        return {str(key): config_of(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [config_of(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _name_of(cls: type) -> tuple[str, str]:
+    for role, names in registries().items():
+        for name, registered in names.items():
+            if registered is cls:
+                return role, name
+    raise ValueError(
+        f"{cls.__module__}.{cls.__qualname__} is not registered, so it cannot be written as a "
+        "cfg. Register it, or declare it as an entry point."
+    )

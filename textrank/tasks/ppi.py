@@ -1,0 +1,147 @@
+"""Protein-protein interactions: which pairs of names in a sentence interact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from spacy.tokens import Doc, Span
+
+from textrank.candidates import Candidate, tokens_of
+from textrank.documents import document_id
+from textrank.evaluation import Fold, classification_fold
+from textrank.types import Vector
+
+if not Doc.has_extension("textrank_ppi"):
+    Doc.set_extension("textrank_ppi", default=None)
+
+
+@dataclass(frozen=True)
+class PPI:
+    """A candidate for every two names of a sentence; the answer is whether they interact.
+
+    ``entities`` is the span group that holds the names. ``labels`` restricts them to some kinds
+    (a recogniser also marks cell lines); none means all. A pair stands in text order, so nothing
+    can be learnt from the order in which a file lists it.
+    """
+
+    entities: str = "entities"
+    labels: Sequence[str] = ()
+    name: ClassVar[str] = "ppi"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """Every pair of names that share a sentence."""
+        document = document_id(doc)
+        gold = self._gold(doc)
+        found = []
+        for number, names in enumerate(self._by_sentence(doc)):
+            for pair in combinations(names, 2):
+                label = None if gold is None else gold.get(_key(pair), -1.0)
+                found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
+        return found
+
+    def unreachable(self, doc: Doc) -> int:
+        """Gold interactions without a candidate: a name no token covers, or two sentences."""
+        gold = self._gold(doc) or {}
+        reached = {_key(candidate.spans) for candidate in self.candidates(doc)}
+        return sum(label > 0 and pair not in reached for pair, label in gold.items())
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the judged pairs on ``doc._.textrank_ppi``, in text order, as plain values."""
+        found = []
+        for i, candidate in enumerate(candidates):
+            row: dict[str, Any] = {
+                "names": [_name(span) for span in candidate.spans],
+                "spans": [[span.start_char, span.end_char] for span in candidate.spans],
+                "sentence": candidate.spans[0].sent.text,
+                "score": float(scores[i]),
+                "interacts": bool(scores[i] >= threshold),
+            }
+            if probabilities is not None:
+                row["probability"] = float(probabilities[i])
+            found.append(row)
+        doc._.textrank_ppi = found
+        return doc
+
+    def measure(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        *,
+        unreachable: int = 0,
+        fold: int = 0,
+        split: int = 0,
+        chosen: Mapping[str, float | None] | None = None,
+    ) -> Fold:
+        """The measures of one test fold."""
+        return classification_fold(
+            np.array([c.label for c in candidates], dtype=np.float64),
+            scores,
+            threshold,
+            unreachable=unreachable,
+            documents=len({c.document for c in candidates}),
+            fold=fold,
+            split=split,
+            chosen=chosen,
+        )
+
+    def _by_sentence(self, doc: Doc) -> list[list[Span]]:
+        if self.entities not in doc.spans:
+            raise ValueError(
+                f"document {document_id(doc)!r} has no span group {self.entities!r}. Mark the "
+                f"names in doc.spans[{self.entities!r}], or run a recogniser before."
+            )
+        spans = [s for s in doc.spans[self.entities] if not self.labels or s.label_ in self.labels]
+        if not spans:
+            return []
+        starts = [sentence.start for sentence in doc.sents]
+        sentences: list[list[Span]] = [[] for _ in starts]
+        where = {token: n for n, sentence in enumerate(doc.sents) for token in _range(sentence)}
+        for span in sorted(spans, key=_place):
+            if where[span.start] == where[span.end - 1]:
+                sentences[where[span.start]].append(span)
+        return sentences
+
+    def _gold(self, doc: Doc) -> dict[frozenset[str], float] | None:
+        if "gold" not in doc.user_data:
+            return None
+        pairs = doc.user_data["gold"]
+        return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
+
+
+def _key(pair: Sequence[Span]) -> frozenset[str]:
+    return frozenset(span.id_ for span in pair)
+
+
+def _place(span: Span) -> tuple[int, int, str]:
+    return span.start_char, span.end_char, span.id_
+
+
+def _range(span: Span) -> range:
+    return range(span.start, span.end)
+
+
+def _name(span: Span) -> str:
+    tokens = tokens_of(span)
+    whole = len(tokens) == span.end - span.start
+    return span.text if whole else " ".join(span.doc[i].text for i in tokens)
+
+
+def _sentence_id(doc: Doc, number: int) -> str:
+    names = doc.user_data.get("sentences", ())
+    return str(names[number]) if number < len(names) else f"s{number}"
