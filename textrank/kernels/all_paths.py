@@ -10,7 +10,7 @@ import numpy as np
 
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels.gram import gram_of, squares
-from textrank.kernels.label_pairs import LabelPairs, merged
+from textrank.kernels.label_pairs import LabelPairs, label_pairs, merged
 from textrank.kernels.walks import Walks, all_walks, both_ways, bounded, short_walks
 from textrank.progress import track
 from textrank.types import Features, LabelledGraph, Matrix, Vector
@@ -95,19 +95,23 @@ class AllPathsGraph:
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         rank = batch.ranks()
+        shared: dict[tuple[bytes, bytes], Walks] = {}
         for family in track(batch.families, "all paths", len(batch.families)):
-            if len(family.edges):
-                walks = self._walks(self._way(family))
-                yield from LabelPairs.blocks(family, rank, walks, self.combine)
+            if not len(family.edges):
+                continue
+            if len(family.weights) == 1:  # sentences of equal length have the same word order
+                key = family.edges.tobytes(), family.weights.tobytes()
+                walks = shared[key] if key in shared else self._walks(family)
+                shared[key] = walks
+            else:
+                walks = self._walks(family)
+            yield from label_pairs(family, rank, walks, self.combine)
+
+    def _walks(self, family: GraphFamily) -> Walks:
+        family = self._way(family)
+        if self.max_length is not None:
+            return short_walks(family, family.weights, self.max_length, self.threshold)
+        return all_walks(family, bounded(family, self.max_radius)[0], self.threshold)
 
     def _way(self, family: GraphFamily) -> GraphFamily:
         return family if self.directed else both_ways(family)
-
-    def _walks(self, family: GraphFamily) -> Walks:
-        if self.max_length is None:
-            walks = all_walks(family, bounded(family, self.max_radius)[0])
-        else:
-            walks = short_walks(family, family.weights, self.max_length)
-        values = np.where(walks.values > self.threshold, walks.values, 0.0)
-        some = np.flatnonzero(values.any(axis=0))
-        return Walks(walks.source[some], walks.target[some], values[:, some])

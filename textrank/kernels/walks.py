@@ -23,8 +23,8 @@ class Walks:
     values: Matrix  # (g, m), or (1, m) where all graphs of the family have the same
 
 
-def all_walks(shape: GraphFamily, weights: Matrix) -> Walks:
-    """The entries of ``(I - A)^-1 - I``, for each row of ``weights``.
+def all_walks(shape: GraphFamily, weights: Matrix, threshold: float) -> Walks:
+    """The entries of ``(I - A)^-1 - I`` above the threshold, for each row of ``weights``.
 
     A vertex with one edge in and one edge out is only passed through: its edges are put together
     to one, and its own walks follow from those of its two neighbours. A dependency is such a
@@ -32,28 +32,30 @@ def all_walks(shape: GraphFamily, weights: Matrix) -> Walks:
     """
     v = shape.labels.shape[1]
     inner = _pass_through(shape.edges, v)
-    B = np.eye(v - len(inner.vertices)) - inner.reduced(weights)
-    N = np.linalg.inv(B).astype(np.float64, copy=False)
+    I = np.eye(v - len(inner.vertices))  # noqa: E741
+    N = np.linalg.inv(I - inner.reduced(weights)).astype(np.float64, copy=False)
 
-    reached = np.any(N > ROUND_OFF, axis=0)
+    into, out = inner.factor(weights, inner.first), inner.factor(weights, inner.last)
+    least = threshold / max(1.0, into.max() * out.max())
+    reached = np.any(max(least, ROUND_OFF) < N, axis=0)
     source, target = np.nonzero(reached[inner.row][:, inner.column])
-    values = N[:, inner.row[source], inner.column[target]]
-    values *= inner.factor(weights, inner.last)[:, source]
-    values *= inner.factor(weights, inner.first)[:, target]
-    kept = np.ones(v, dtype=bool)
-    kept[inner.vertices] = False
+    at = inner.row[source] * len(I) + inner.column[target]
+    values = N.reshape(len(N), -1).take(at, axis=1)
+    values *= out.take(source, axis=1)
+    values *= into.take(target, axis=1)
+    kept = inner.first < 0
     values[:, (source == target) & kept[source]] -= 1.0  # the walk of length zero
-    return Walks(source, target, values)
+    return _above(threshold, source, target, values)
 
 
-def short_walks(shape: GraphFamily, weights: Matrix, length: int) -> Walks:
-    """The entries of ``A + A^2 + ... + A^length``, for each row of ``weights``."""
+def short_walks(shape: GraphFamily, weights: Matrix, length: int, threshold: float) -> Walks:
+    """The entries of ``A + A^2 + ... + A^length`` above the threshold, for each row of weights."""
     v = shape.labels.shape[1]
     W = A = _dense(v, shape.edges[:, 0], shape.edges[:, 1], weights)
     for _ in range(length - 1):
         W = A + A @ W
-    source, target = np.nonzero(np.any(W > 0, axis=0))
-    return Walks(source, target, W[:, source, target])
+    source, target = np.nonzero(np.any(threshold < W, axis=0))
+    return _above(threshold, source, target, W[:, source, target])
 
 
 def bounded(shape: GraphFamily, radius: float) -> tuple[Matrix, Indices]:
@@ -111,6 +113,12 @@ class _PassThrough:
         """The weight of each vertex's edge, 1 for vertices that remain."""
         ones = np.ones((len(weights), 1))
         return np.hstack([weights, ones])[:, edge]
+
+
+def _above(threshold: float, source: Indices, target: Indices, values: Matrix) -> Walks:
+    values[values <= threshold] = 0.0
+    some = np.flatnonzero(np.any(values, axis=0))
+    return Walks(source[some], target[some], values.take(some, axis=1))
 
 
 def _dense(v: int, rows: Indices, columns: Indices, values: Matrix) -> Matrix:
