@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textrank.types import Arrays, Indices, LabelledGraph, Matrix, packed, unpacked
+
+T = TypeVar("T", bound=np.generic)
+
+DAMAGED = "damaged graphs: their arrays do not fit. Train the model again or restore the file."
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,19 +129,32 @@ class GraphBatch(Sequence[LabelledGraph]):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> GraphBatch:
         """The graphs that ``to_arrays`` wrote."""
-        shapes = arrays["shapes"].astype(np.intp)
+        shapes = arrays["shapes"].astype(np.intp).reshape(-1, 5)
         g, v, k, w, e = shapes.T
-        ends = [np.cumsum(sizes)[:-1] for sizes in (g, 2 * e, w * e, g * v * k)]
-        kinds = {"members": np.intp, "edges": np.intp, "weights": np.float64, "labels": np.int32}
-        columns = [
-            np.split(arrays[name].astype(kind), at) if len(shapes) else []
-            for (name, kind), at in zip(kinds.items(), ends, strict=True)
-        ]
-        families = [
-            GraphFamily(m, d.reshape(-1, 2), x.reshape(s[3], s[4]), n.reshape(s[0], s[1], s[2]))
-            for m, d, x, n, s in zip(*columns, shapes, strict=True)
-        ]
-        return cls(unpacked(arrays), tuple(families), int(arrays["graphs"]))
+        parts = zip(
+            _cut(arrays["members"].astype(np.intp), g),
+            _cut(arrays["edges"].astype(np.intp), 2 * e),
+            _cut(arrays["weights"].astype(np.float64), w * e),
+            _cut(arrays["labels"].astype(np.int32), g * v * k),
+            shapes.tolist(),
+            strict=True,
+        )
+        families = tuple(
+            GraphFamily(m, ends.reshape(-1, 2), x.reshape(s[3:]), labels.reshape(s[:3]))
+            for m, ends, x, labels, s in parts
+        )
+        batch = cls(unpacked(arrays), families, int(arrays["graphs"]))
+        if len(batch.vocabulary) != int(arrays["size"]) or not all(map(batch._holds, families)):
+            raise ValueError(DAMAGED)
+        return batch
+
+    def _holds(self, family: GraphFamily) -> bool:
+        inside = (
+            (family.members, 0, self.size),
+            (family.edges, 0, family.labels.shape[1]),
+            (family.labels, -1, len(self.vocabulary)),
+        )
+        return all(((low <= x) & (x < high)).all() for x, low, high in inside)
 
 
 def _family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFamily:
@@ -148,6 +165,12 @@ def _family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFam
     edges = np.array(list(graph.edges), dtype=np.intp).reshape(-1, 2)
     weights = np.array([list(graph.edges.values())])
     return GraphFamily(np.array([index]), edges, weights, labels)
+
+
+def _cut(values: NDArray[T], sizes: Indices) -> list[NDArray[T]]:
+    if len(values) != sizes.sum():
+        raise ValueError(DAMAGED)
+    return np.split(values, np.cumsum(sizes))[:-1]
 
 
 def _flat(blocks: Sequence[NDArray[np.generic]], kind: type[np.generic]) -> NDArray[np.generic]:

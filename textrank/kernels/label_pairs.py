@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels.walks import Walks
 from textrank.types import Features, Indices, Matrix, Names
+
+Columns: TypeAlias = NDArray[np.int32]
 
 CACHE = 1 << 17  # numbers of a table that stay near the processor while values are scattered in
 LARGE = 1 << 22  # above this, only the label pairs that occur get a place in the table
@@ -25,10 +28,16 @@ class LabelPairs:
     first: Indices  # (p,) ranks of the labels
     second: Indices  # (p,)
     values: Matrix  # (g, p)
+    steps: int = 0  # of the paths counted here, where paths of different length are kept apart
 
 
 def label_pairs(
-    family: GraphFamily, rank: Indices, walks: Walks, combine: Literal["max", "sum"]
+    family: GraphFamily,
+    rank: Indices,
+    walks: Walks,
+    combine: Literal["max", "sum"],
+    *,
+    steps: int = 0,
 ) -> Iterator[LabelPairs]:
     """The label pairs of a family, a few graphs at a time."""
     used, local = np.unique(rank[family.labels], return_inverse=True)
@@ -44,25 +53,36 @@ def label_pairs(
         codes, spread = _coded(local[rows], len(used), Walks(walks.source, walks.target, values))
         cells, table = _scattered(codes, spread, len(used), combine)
         first, second = np.divmod(cells, len(used))
-        yield LabelPairs(family.members[rows], used[first], used[second], table)
+        yield LabelPairs(family.members[rows], used[first], used[second], table, steps)
 
 
 def merged(batch: GraphBatch, blocks: Iterable[LabelPairs]) -> Features:
     """The feature matrix of the batch from the label pairs of all its families."""
-    words = sorted(batch.vocabulary)
     done = list(blocks)
-    codes = [block.first * len(words) + block.second for block in done]
-    columns, at = np.unique(np.concatenate([np.empty(0, np.intp), *codes]), return_inverse=True)
-    ends = np.cumsum([len(code) for code in codes], dtype=np.intp)
-    places = np.split(at.astype(np.int32), ends)[:-1]
-    parts = np.column_stack(np.divmod(columns, max(1, len(words)))).astype(np.int32)
-
-    rows: list[list[tuple[Indices, Matrix]]] = [[] for _ in range(batch.size)]
+    names, places = _columns(sorted(batch.vocabulary), done)
+    rows: list[list[tuple[Columns, Matrix]]] = [[] for _ in range(batch.size)]
     for block, place in zip(done, places, strict=True):
         for member, row in zip(block.members, block.values, strict=True):
             some = np.flatnonzero(row)
             rows[member].append((place[some], row[some]))
-    return Features(_stacked(rows, len(columns)), Names(tuple(words), parts))
+    return Features(_stacked(rows, len(names)), names)
+
+
+def _columns(words: list[str], blocks: list[LabelPairs]) -> tuple[Names, list[Columns]]:
+    """Names of all columns, by steps and then by labels, and the column of every label pair."""
+    v = max(1, len(words))
+    codes = [(block.steps * v + block.first) * v + block.second for block in blocks]
+    columns, at = np.unique(np.concatenate([np.empty(0, np.intp), *codes]), return_inverse=True)
+    ends = np.cumsum([len(code) for code in codes], dtype=np.intp)
+
+    labels, second = np.divmod(columns, v)
+    steps, first = np.divmod(labels, v)
+    parts = [first, second]
+    if steps.any():
+        parts.append(steps + len(words) - 1)
+        words = words + [f"{n} steps" for n in range(1, int(steps.max()) + 1)]
+    names = Names(tuple(words), np.column_stack(parts).astype(np.int32))
+    return names, np.split(at.astype(np.int32), ends)[:-1]
 
 
 def _coded(local: Indices, u: int, walks: Walks) -> tuple[Indices, Matrix]:
@@ -109,7 +129,7 @@ def _scattered(
     return cells[some], table.take(some, axis=1)
 
 
-def _stacked(rows: list[list[tuple[Indices, Matrix]]], d: int) -> sp.csr_array:
+def _stacked(rows: list[list[tuple[Columns, Matrix]]], d: int) -> sp.csr_array:
     counts = [sum(len(values) for _, values in row) for row in rows]
     parts = [part for row in rows for part in row]
     indices = np.concatenate([np.empty(0, np.int32), *(columns for columns, _ in parts)])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
 import snowballstemmer
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
 from textrank.candidates import Candidate, tokens_of
@@ -29,6 +30,13 @@ def stem(word: str) -> str:
     ('interact', 'p0')
     """
     return str(_STEMMER.stemWord(re.sub(r"\d+", "0", word.lower())))
+
+
+def check_among(name: str, given: Sequence[str], known: Sequence[str]) -> None:
+    """Raises where a setting has a value that is not one of the known ones."""
+    for value in given:
+        if value not in known:
+            raise ValueError(f"{name}: {value!r} is not known; choose from {', '.join(known)}")
 
 
 def word_form(token: Token, form: WordForm) -> str:
@@ -71,6 +79,11 @@ class Dependencies:
     def __len__(self) -> int:
         return len(self.types)
 
+    def edges(self, n: int) -> Indices:
+        """Governor -> dependency -> dependent, (2 e, 2); dependency k is vertex n + k."""
+        own = np.arange(len(self)) + n
+        return np.column_stack([np.append(self.governor, own), np.append(own, self.dependent)])
+
     def distances(self, n: int) -> Matrix:
         """Steps between any two of ``n`` tokens, whatever the direction; inf where no way leads."""
         linked = np.zeros((n, n), dtype=np.float32)
@@ -91,6 +104,22 @@ class Dependencies:
         inside = np.flatnonzero(low & (np.maximum(self.governor, self.dependent) < end))
         types = tuple(self.types[i] for i in inside)
         return Dependencies(self.governor[inside] - start, self.dependent[inside] - start, types)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Numbers of labels, given as they come."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def variants(self, labels: Sequence[str], prefixes: Sequence[str]) -> NDArray[np.int32]:
+        """The numbers of all labels behind each prefix, (prefixes, labels)."""
+        numbers = self.numbers
+        rows = [
+            [numbers.setdefault(prefix + label, len(numbers)) for label in labels]
+            for prefix in prefixes
+        ]
+        return np.array(rows, dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
@@ -16,7 +16,9 @@ from textrank.representations.analysis import (
     Dependencies,
     Parse,
     Sentence,
+    Vocabulary,
     WordForm,
+    check_among,
     sentences,
     word_form,
 )
@@ -71,10 +73,10 @@ class DependencyGraph:
         for name in ("path_weight", "other_weight", "linear_weight"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be 0 or more, got {getattr(self, name)}")
-        _among("labels", self.labels, ("text", "pos"))
-        _among("parts", self.parts, ("dependency", "linear"))
-        _among("words", [self.words], get_args(WordForm))
-        _among("parse", [self.parse], get_args(Parse))
+        check_among("labels", self.labels, ("text", "pos"))
+        check_among("parts", self.parts, ("dependency", "linear"))
+        check_among("words", [self.words], get_args(WordForm))
+        check_among("parse", [self.parse], get_args(Parse))
         if not self.parts:
             raise ValueError("parts is empty; name 'dependency', 'linear' or both")
 
@@ -87,64 +89,79 @@ class DependencyGraph:
                     f"{len(candidate.spans)} spans; a dependency graph is made of a pair of them."
                 )
         families: list[GraphFamily] = []
-        vocabulary = Vocabulary()
+        words = Vocabulary()
         for sentence in track(sentences(candidates, self.parse, self.drop), "sentence graphs"):
             pairs = Pairs.of(sentence, candidates)
+            tokens = self._tokens(sentence, pairs)
             if "dependency" in self.parts:
-                families.append(self._dependency_part(sentence, pairs, vocabulary))
+                families.append(self._dependency_part(sentence, pairs, tokens, words))
             if "linear" in self.parts:
-                families.append(self._linear_part(sentence, pairs, vocabulary))
-        return GraphBatch(tuple(vocabulary.numbers), tuple(families), len(candidates))
+                families.append(self._linear_part(sentence, pairs, tokens, words))
+        return GraphBatch(tuple(words.numbers), tuple(families), len(candidates))
 
-    def _dependency_part(self, sentence: Sentence, pairs: Pairs, words: Vocabulary) -> GraphFamily:
-        own = sentence.dependencies
+    def _dependency_part(
+        self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
+    ) -> GraphFamily:
+        own, n = sentence.dependencies, len(sentence)
         on_path = pairs.shortest_paths(own)
-        touched = np.zeros_like(pairs.first)
+        touched = np.zeros(pairs.first.shape, dtype=np.intp)
         row, edge = np.nonzero(on_path)
-        touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = True
+        touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = 1
 
-        tokens = self._token_labels(sentence, pairs, touched.astype(np.intp), ("", "path:"), words)
-        types = words.variants(own.types, ("", "path:"))[on_path.astype(np.intp), range(len(own))]
-        labels = np.full((len(on_path), len(sentence) + len(own), max(1, tokens.shape[2])), -1)
-        labels[:, : len(sentence), : tokens.shape[2]] = tokens
-        labels[:, len(sentence) :, 0] = types
+        labels = np.full((len(on_path), n + len(own), max(1, len(tokens))), -1, dtype=np.int32)
+        labels[:, :n, : len(tokens)] = tokens.labels(touched, ("", "path:"), words)
+        types = words.variants(own.types, ("", "path:"))
+        labels[:, n:, 0] = types[on_path.astype(np.intp), np.arange(len(own))]
 
         weights = np.where(on_path, self.path_weight, self.other_weight)
-        middle = np.arange(len(own)) + len(sentence)
-        into, out = np.stack([own.governor, middle], 1), np.stack([middle, own.dependent], 1)
-        edges, both = np.vstack([into, out]), np.hstack([weights, weights])
-        return GraphFamily(sentence.members, edges, both, labels.astype(np.int32))
+        both = np.hstack([weights, weights])
+        return GraphFamily(sentence.members, own.edges(n), both, labels)
 
-    def _linear_part(self, sentence: Sentence, pairs: Pairs, words: Vocabulary) -> GraphFamily:
+    def _linear_part(
+        self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
+    ) -> GraphFamily:
         prefixes = ("before:", "middle:", "after:")
-        labels = self._token_labels(sentence, pairs, pairs.sides(), prefixes, words)
+        labels = tokens.labels(pairs.sides(), prefixes, words)
         at = np.arange(len(sentence))
         weights = np.full((1, len(at) - 1), self.linear_weight)
         return GraphFamily(sentence.members, np.stack([at[:-1], at[1:]], 1), weights, labels)
 
-    def _token_labels(
-        self,
-        sentence: Sentence,
-        pairs: Pairs,
-        variant: Indices,  # (g, n) which of the prefixes
-        prefixes: Sequence[str],
-        words: Vocabulary,
-    ) -> NDArray[np.int32]:
-        at = np.arange(len(sentence))
-        columns = []
+    def _tokens(self, sentence: Sentence, pairs: Pairs) -> TokenLabels:
+        at = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
+        names, places = [], []
         if "text" in self.labels:
             forms = [word_form(token, self.words) for token in sentence]
             for token in sentence.entities:
                 forms[token] = BLIND[2]
-            blind = np.where(pairs.first, len(at), np.where(pairs.second, len(at) + 1, at))
-            columns.append(words.variants((*forms, *BLIND[:2]), prefixes)[variant, blind])
+            names.append((*forms, *BLIND[:2]))
+            blind = np.where(pairs.first, len(forms), len(forms) + 1)
+            places.append(np.where(pairs.first | pairs.second, blind, at))
         if "pos" in self.labels:
-            tags = [token.tag_ or token.pos_ for token in sentence]
-            columns.append(words.variants(tags, prefixes)[variant, at])
-        labels = np.stack(columns, axis=2) if columns else np.empty((*variant.shape, 0), np.int32)
-        if len(columns) == 2:  # a comma is its own part of speech: one label, not two
-            labels[labels[:, :, 0] == labels[:, :, 1], 1] = -1
-        return labels
+            names.append(tuple(token.tag_ or token.pos_ for token in sentence))
+            places.append(at)
+        return TokenLabels(tuple(names), tuple(places))
+
+
+@dataclass(frozen=True, eq=False)
+class TokenLabels:
+    """What the tokens of a sentence are called, each kind of label with a list of names."""
+
+    names: tuple[tuple[str, ...], ...]
+    places: tuple[Indices, ...]  # (g, n) each: which of the names a token has
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def labels(
+        self, variant: Indices, prefixes: Sequence[str], words: Vocabulary
+    ) -> NDArray[np.int32]:
+        """The labels (g, n, k) behind the prefix that ``variant`` (g, n) says."""
+        out = np.empty((*variant.shape, len(self)), dtype=np.int32)
+        for k, (names, at) in enumerate(zip(self.names, self.places, strict=True)):
+            out[:, :, k] = words.variants(names, prefixes)[variant, at]
+        if len(self) == 2:  # a comma is its own part of speech: one label, not two
+            out[out[:, :, 0] == out[:, :, 1], 1] = -1
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,25 +202,3 @@ class Pairs:
         way, edge = np.nonzero(ahead | back)
         on_path[row[way], edge] = True
         return on_path
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """Numbers of labels, given as they come."""
-
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def variants(self, labels: Sequence[str], prefixes: Sequence[str]) -> NDArray[np.int32]:
-        """The numbers of all labels behind each prefix, (prefixes, labels)."""
-        numbers = self.numbers
-        rows = [
-            [numbers.setdefault(prefix + label, len(numbers)) for label in labels]
-            for prefix in prefixes
-        ]
-        return np.array(rows, dtype=np.int32)
-
-
-def _among(name: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for value in given:
-        if value not in known:
-            raise ValueError(f"{name}: {value!r} is not known; choose from {', '.join(known)}")
