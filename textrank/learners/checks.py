@@ -99,6 +99,18 @@ def groups_of(labels: Any, n: int, *, name: str = "groups") -> list[Indices]:
     return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
 
 
+def check_groups(groups: Sequence[Indices], n: int) -> None:
+    """Refuses groups that are no lists of different rows; they may overlap one another."""
+    for number, group in enumerate(groups):
+        rows = np.asarray(group)
+        if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
+            raise ValueError(f"group {number} must be a list of row numbers, got {group!r}")
+        if rows.size and (rows.min() < 0 or rows.max() >= n):
+            raise ValueError(f"group {number} has row {rows.max()}, beyond the last one, {n - 1}")
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError(f"group {number} holds a row twice: {rows.tolist()}")
+
+
 def check_partition(folds: Any, documents: Indices) -> Indices:
     """The fold of each row, 0 .., made sure that no document lies in two folds."""
     folds = np.asarray(folds)

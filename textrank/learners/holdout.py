@@ -17,10 +17,15 @@ from textrank.types import Indices, Matrix, Vector
 
 def buckets(groups: Sequence[Indices]) -> Iterator[Indices]:
     """The groups by size, those of one size as the rows of an array (b, h)."""
+    for which in by_size(groups):
+        yield np.stack([groups[k] for k in which.tolist()])
+
+
+def by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
+    """The numbers of the groups of each size; empty groups are passed over."""
     sizes = np.array([len(group) for group in groups])
-    for size in np.unique(sizes):
-        if size:
-            yield np.stack([groups[k] for k in np.flatnonzero(sizes == size).tolist()])
+    for size in np.unique(sizes[sizes > 0]):
+        yield np.flatnonzero(sizes == size)
 
 
 def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
@@ -32,37 +37,41 @@ def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
 
 def heldout_at_all(
     spectrum: Spectrum, Y: Matrix, A: Matrix, alphas: Vector, groups: Sequence[Indices]
-) -> Matrix:  # (a, n, p)
-    """Scores at every alpha, each candidate without its group; the groups must not overlap.
+) -> Iterator[tuple[Indices, Matrix]]:
+    """Groups of one size (b, h) and their scores at every alpha (b, a, h, p), portion by portion.
 
-    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p) at every alpha.
+    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p). The groups may overlap.
     """
-    F = np.full(A.shape, np.nan)
     for index in buckets(groups):
         for part in _portions(index, len(alphas)):
             if part.shape[1] == 1:
-                F[:, part[:, 0]] = _singles(spectrum, Y, A, alphas, part[:, 0])
-                continue
-            G = spectrum.blocks(part, alphas)
-            scores = solve_blocks(G, A[:, part].transpose(1, 0, 2, 3), Y[part][:, None])
-            F[:, part] = scores.transpose(1, 0, 2, 3)
-    return F
+                G = _diagonals(spectrum, alphas, part[:, 0])
+            else:
+                G = spectrum.blocks(part, alphas)
+            yield part, solve_blocks(G, A[:, part].transpose(1, 0, 2, 3), Y[part][:, None])
 
 
-def heldout_at_one(G: Matrix, Y: Matrix, A: Matrix, groups: Sequence[Indices]) -> Matrix:
-    """The same at the alpha of a given inverse: (n, n), (n, p), (n, p) -> (n, p)."""
-    F = np.full(A.shape, np.nan)
+def heldout_at_one(
+    G: Matrix, Y: Matrix, A: Matrix, groups: Sequence[Indices]
+) -> Iterator[tuple[Indices, Matrix]]:
+    """The same at the alpha of a given inverse: scores (b, 1, h, p)."""
     for index in buckets(groups):
         for part in _portions(index, 1):
-            F[part] = solve_blocks(G[part[:, :, None], part[:, None, :]], A[part], Y[part])
-    return F
+            block = G[part[:, :, None], part[:, None, :]]
+            yield part, solve_blocks(block, A[part], Y[part])[:, None]
 
 
-def _singles(spectrum: Spectrum, Y: Matrix, A: Matrix, alphas: Vector, rows: Indices) -> Matrix:
+def scatter(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Matrix:
+    """The portions at their rows of ``into`` (a, n, p); rows of no group stay as they are."""
+    for index, scores in parts:
+        into[:, index] = scores.transpose(1, 0, 2, 3)
+    return into
+
+
+def _diagonals(spectrum: Spectrum, alphas: Vector, rows: Indices) -> Matrix:  # (b, a, 1, 1)
     inverse, offset = spectrum.filters(alphas)
     Q = spectrum.Q[rows]
-    diagonal = (Q * Q) @ inverse + offset  # (b, a)
-    return Y[rows] - A[:, rows] / diagonal.T[:, :, None]
+    return ((Q * Q) @ inverse + offset)[:, :, None, None]
 
 
 def _portions(index: Indices, alphas: int) -> list[Indices]:

@@ -28,6 +28,16 @@ def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
     return mirror(G)
 
 
+def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
+    """``(K + alpha I)^-1 Y`` by one Cholesky factorisation."""
+    M = np.array(K, dtype=np.float64, order="C")
+    M.flat[:: len(M) + 1] += alpha
+    _, x, failed = sla.lapack.dposv(M.T, Y, lower=1, overwrite_a=1)
+    if failed:
+        raise not_psd(f"K + {alpha:g} I has no Cholesky factor (leading minor {failed})")
+    return np.asarray(x)
+
+
 def mirror(G: Matrix, block: int = 256) -> Matrix:
     """The upper triangle copied onto the lower one, in place."""
     n = len(G)

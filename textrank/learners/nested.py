@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from textrank.learners.fit import Nested, Path
 from textrank.learners.holdout import buckets, solve_blocks
 from textrank.learners.inverse import inverse
 from textrank.progress import track
-from textrank.types import Features, Indices, Matrix, Vector
+from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 
 class PathLearner(Protocol):
@@ -45,6 +45,32 @@ def nested_by_retraining(
         result.outer[:, out] = path.predict(_part(data, out, rest))
         result.inner[:, fold, rest] = path.heldout
     return results
+
+
+def heldout_by_folds(
+    coefs: Callable[[Matrix | SparseMatrix, Vector, Indices], Matrix],
+    X: Matrix | SparseMatrix,
+    y: Vector,
+    targets: Targets,
+    count: int,
+) -> Matrix:  # (a, n)
+    """Held-out scores of a learner without a closed form: documents dealt into ``count`` folds.
+
+    ``coefs(X, y, queries)`` gives the weights of the features at every alpha.
+    """
+    document = np.unique(targets.documents, return_inverse=True)[1]
+    if not document.any():
+        raise ValueError("all candidates are of one document: nothing can be held out")
+    folds = document % min(count, int(document.max()) + 1)
+    parts = []
+    for fold in range(int(folds.max()) + 1):
+        rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        W = coefs(X[rest], y[rest], targets.queries[rest])
+        parts.append((out, np.asarray((X[out] @ W.T).T)))
+    heldout = np.empty((len(parts[0][1]), len(y)))
+    for out, scores in parts:
+        heldout[:, out] = scores
+    return heldout
 
 
 def nested_by_inverse(

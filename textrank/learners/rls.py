@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +13,18 @@ from textrank.learners.checks import (
     check_alphas,
     check_features,
     check_gram,
+    check_groups,
     check_targets,
     check_weights,
     groups_of,
 )
 from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.holdout import heldout_at_all, heldout_at_one
-from textrank.learners.inverse import inverse
+from textrank.learners.holdout import by_size, heldout_at_all, heldout_at_one, scatter
+from textrank.learners.inverse import inverse, solve
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.learners.spectrum import Spectrum, gram
+from textrank.learners.tridiagonal import coefs_without_vectors
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 FEW = 7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way
@@ -112,29 +114,81 @@ def rls_path(
 ) -> tuple[Matrix, Matrix]:  # (a, n, p), (a, n, p)
     """Dual coefficients and held-out scores of any number of outputs, at every alpha.
 
-    ``data`` is a Gram matrix (``dual``) or features, ``groups`` the rows held out together.
+    ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
+    together; where they overlap, the last one counts.
     """
+    coefs = np.empty((len(alphas), *Y.shape))
+    heldout = np.full(coefs.shape, np.nan)
+    for some, A, parts in _trained(data, Y, alphas, groups, weights, dual):
+        coefs[some] = A
+        scatter(parts, heldout[some])
+    return coefs, heldout
+
+
+def leave_out(
+    data: Matrix | Features,
+    Y: Matrix,
+    groups: Sequence[Indices],
+    *,
+    alphas: Sequence[float],
+    weights: Vector | None = None,
+) -> list[Matrix]:  # a list of (a, h, p)
+    """Scores of each group of rows by the model of all others; the groups may overlap.
+
+    >>> K = np.diag([1.0, 2.0, 3.0]) + 1.0
+    >>> both = [np.array([0, 1]), np.array([1, 2])]
+    >>> [scores.shape for scores in leave_out(K, np.ones((3, 1)), both, alphas=[0.5, 1.0])]
+    [(2, 2, 1), (2, 2, 1)]
+    """
+    matrix, dual = checked_data(data)
+    Y = check_targets(Y, matrix.shape[0])
+    grid = np.array(check_alphas(alphas))
+    check_groups(groups, len(Y))
+    scores = [np.empty((len(grid), len(group), Y.shape[1])) for group in groups]
+    order = [int(g) for which in by_size(groups) for g in which]
+    for some, _, parts in _trained(matrix, Y, grid, groups, weights, dual):
+        at = iter(order)
+        for _, part in parts:
+            for one in part:
+                scores[next(at)][some] = one
+    return scores
+
+
+def rls_coefs(
+    data: Matrix | SparseMatrix, Y: Matrix, alphas: Vector, *, dual: bool
+) -> Matrix:  # (a, n, p)
+    """Dual coefficients at every alpha where nothing is held out: half the price of an eigh."""
+    if not dual and 2 * data.shape[1] <= len(Y):
+        return Spectrum.of_features(data).coefs(Y, alphas)
+    K = np.asarray(data) if dual else gram(data)
+    if len(alphas) < 4:
+        return np.stack([solve(K, Y, float(alpha)) for alpha in alphas])
+    return coefs_without_vectors(K, Y, alphas)
+
+
+def _trained(
+    data: Matrix | SparseMatrix,
+    Y: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+    weights: Vector | None,
+    dual: bool,
+) -> Iterator[tuple[slice, Matrix, Iterator[tuple[Indices, Matrix]]]]:
+    """Some of the alphas, their coefficients, and their held-out scores portion by portion."""
     weights = check_weights(weights, len(Y))
     if (dual or 2 * data.shape[1] > len(Y)) and len(alphas) <= FEW:
         K = np.asarray(data) if dual else gram(data)
-        return _by_inverses(K, Y, alphas, groups, weights)
-    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-    spectrum = _spectrum(data, root, weights is not None, dual)
-    scale = root[:, None]
-    A = spectrum.coefs(Y * scale, alphas)
-    return A * scale, heldout_at_all(spectrum, Y * scale, A, alphas, groups) / scale
-
-
-def _by_inverses(
-    K: Matrix, Y: Matrix, alphas: Vector, groups: Sequence[Indices], weights: Vector | None
-) -> tuple[Matrix, Matrix]:
-    coefs = np.empty((len(alphas), *Y.shape))
-    heldout = np.empty_like(coefs)
-    for a, alpha in enumerate(alphas):
-        G = inverse(K, float(alpha), weights)
-        coefs[a] = G @ Y
-        heldout[a] = heldout_at_one(G, Y, coefs[a], groups)
-    return coefs, heldout
+        for a, alpha in enumerate(alphas):
+            G = inverse(K, float(alpha), weights)
+            A = G @ Y
+            yield slice(a, a + 1), A[None], heldout_at_one(G, Y, A, groups)
+        return
+    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+    spectrum = _spectrum(data, root[:, 0], weights is not None, dual)
+    A = spectrum.coefs(Y * root, alphas)
+    parts = heldout_at_all(spectrum, Y * root, A, alphas, groups)
+    unscaled = ((index, scores / root[index][:, None]) for index, scores in parts)
+    yield slice(None), A * root, unscaled
 
 
 def _spectrum(data: Matrix | SparseMatrix, root: Vector, weighted: bool, dual: bool) -> Spectrum:

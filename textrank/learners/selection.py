@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import kendalltau, rankdata
 
 from textrank.candidates import Targets
+from textrank.evaluation.measures import (
+    auc,
+    best_threshold,
+    decide,
+    disagreement,
+    precision_recall_f,
+)
 from textrank.learners.checks import groups_of
 from textrank.types import Indices, Matrix, Vector
 
@@ -44,34 +49,23 @@ def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
             "says nothing about alpha. Give labels of both kinds, or select='squared_error'."
         )
     one = _auc if select == "auc" else _best_f
-    return np.array([one(scores, positive) for scores in heldout])
+    return np.array([one(y, scores) for scores in heldout])
 
 
 def agreement(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     """The share of pairs with different labels that the scores order rightly, ties one half.
 
-    NaN where no labels differ. Small queries by comparing all pairs, large ones through
-    Kendall's tau-b in O(h log h).
+    NaN where no labels differ. Small queries compare all pairs at all alphas in one product.
     """
     if len(y) > MANY:
-        return np.array([_by_tau(row, y) for row in scores])
+        wrong = [disagreement(y, row) for row in scores]
+        return np.array([np.nan if share is None else 1 - share for share in wrong])
     i, j = np.triu_indices(len(y), 1)
     order = np.sign(y[i] - y[j])
     if not order.any():
         return np.full(len(scores), np.nan)
     right = np.sign(scores[:, i] - scores[:, j]) @ order
     return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
-
-
-def _by_tau(scores: Vector, y: Vector) -> float:
-    pairs = len(y) * (len(y) - 1) / 2
-    by_label, by_score = (pairs - _tied(values) for values in (y, scores))
-    if by_label == 0:
-        return float("nan")
-    if by_score == 0:
-        return 0.5
-    tau = float(kendalltau(scores, y, method="asymptotic").statistic)
-    return 0.5 + 0.5 * tau * float(np.sqrt(by_score / by_label))
 
 
 def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
@@ -84,20 +78,12 @@ def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
     return np.asarray(np.mean([agreement(heldout[:, rows], y[rows]) for rows in usable], axis=0))
 
 
-def _tied(values: Vector) -> float:
-    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
-    return float((counts * (counts - 1) / 2).sum())
+def _auc(y: Vector, scores: Vector) -> float:
+    value = auc(y, scores)
+    return float("nan") if value is None else value
 
 
-def _auc(scores: Vector, positive: NDArray[np.bool_]) -> float:
-    pos = int(positive.sum())
-    ranks = rankdata(scores)  # ties get their mean rank, so a tie counts one half
-    return float((ranks[positive].sum() - pos * (pos + 1) / 2) / (pos * (len(scores) - pos)))
-
-
-def _best_f(scores: Vector, positive: NDArray[np.bool_]) -> float:
-    order = np.argsort(-scores, kind="stable")
-    hits = np.cumsum(positive[order])
-    cut = np.append(np.diff(scores[order]) < 0, True)  # a threshold cannot part equal scores
-    f = 2 * hits / (np.arange(1, len(scores) + 1) + hits[-1])
-    return float(f[cut].max())
+def _best_f(y: Vector, scores: Vector) -> float:
+    threshold = best_threshold(y, scores)
+    f = None if threshold is None else precision_recall_f(y, decide(scores, threshold)).f
+    return 0.0 if f is None else f

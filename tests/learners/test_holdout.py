@@ -1,0 +1,98 @@
+"""Overlapping groups, pairs, and paths without eigenvectors, against training by hand."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.learners.problems import EXPONENTS, least_squares, problems
+from tests.learners.test_rankrls import trained
+from tests.learners.test_rls import GRID, features
+from textrank.learners.pairs import leave_pair_out_auc, leave_pairs_out
+from textrank.learners.rls import leave_out, rls_coefs
+
+
+@given(problem=problems(), few=st.booleans(), dual=st.booleans(), weighted=st.booleans())
+def test_overlapping_groups_equal_retraining(problem, few, dual, weighted):
+    n = len(problem.y)
+    rng = np.random.default_rng(n)
+    groups = [rng.choice(n, size=size, replace=False) for size in (1, 3, 2, 3, 1)]
+    alphas = GRID[::10] if few else GRID[::3]
+    weights = 0.5 + np.abs(problem.y) if weighted else None
+    Y = np.stack([problem.y, problem.y**2], axis=1)
+    data = problem.K if dual else features(problem.F)
+    scores = leave_out(data, Y, groups, alphas=alphas, weights=weights)
+    for group, found in zip(groups, scores, strict=True):
+        rest = np.setdiff1d(np.arange(n), group)
+        kept = None if weights is None else weights[rest]
+        for a, alpha in enumerate(alphas):
+            for k in range(2):
+                w = least_squares(problem.F[rest], Y[rest, k], alpha, kept)
+                np.testing.assert_allclose(found[a, :, k], problem.F[group] @ w, atol=1e-8)
+
+
+@given(problem=problems(largest=10), exponent=EXPONENTS, rank=st.booleans())
+def test_leave_pairs_out_equals_retraining(problem, exponent, rank):
+    n, alpha = len(problem.y), 2.0**exponent
+    pairs = np.array(list(combinations(range(n), 2)))
+    fast = leave_pairs_out(problem.K, problem.y, pairs, alphas=[alpha], rank=rank)[0]
+    for pair, scores in zip(pairs, fast, strict=True):
+        rest = np.setdiff1d(np.arange(n), pair)
+        F, y = problem.F[rest], problem.y[rest]
+        w = trained(F, y, rest * 0, alpha) if rank else least_squares(F, y, alpha)
+        np.testing.assert_allclose(scores, problem.F[pair] @ w, atol=1e-8)
+
+
+@given(problem=problems(binary=True), exponent=st.integers(-8, 8), rank=st.booleans())
+def test_leave_pair_out_auc_counts_the_pairs(problem, exponent, rank):
+    pos, neg = np.flatnonzero(problem.y > 0), np.flatnonzero(problem.y < 0)
+    pairs = np.array([(i, j) for i in pos for j in neg])
+    alphas = [2.0**exponent]
+    scores = leave_pairs_out(problem.K, problem.y, pairs, alphas=alphas, rank=rank)[0]
+    gap = scores[:, 0] - scores[:, 1]
+    value = leave_pair_out_auc(problem.K, problem.y, alphas=alphas, rank=rank)[0]
+    sure = np.abs(gap) > 1e-9  # ties of duplicates are decided by round-off
+    low = (gap[sure] > 0).sum() / len(gap)
+    assert low - 1e-12 <= value <= low + (~sure).mean() + 1e-12
+
+
+@given(problem=problems(smallest=2), many=st.booleans(), dual=st.booleans())
+def test_paths_without_eigenvectors_solve_the_system(problem, many, dual):
+    alphas = np.array(GRID if many else GRID[::12])
+    Y = np.stack([problem.y, problem.y**2], axis=1)
+    A = rls_coefs(problem.K if dual else problem.F, Y, alphas, dual=dual)
+    for a, alpha in enumerate(alphas):
+        for k in range(2):
+            w = least_squares(problem.F, Y[:, k], alpha)
+            np.testing.assert_allclose(problem.F.T @ A[a, :, k], w, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([[0, 9]], "row 9, beyond the last one, 2"),
+        ([[0.5]], "row numbers"),
+        ([[0], [1, 1]], "group 1 holds a row twice"),
+    ],
+)
+def test_groups_must_be_rows(groups, message):
+    with pytest.raises(ValueError, match=message):
+        leave_out(np.eye(3), np.ones(3), [np.array(g) for g in groups], alphas=[1.0])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [([[0, 5]], r"0 \.\. 2"), ([[1, 1]], "one row twice"), ([[0.0, 1.0]], "integer")],
+)
+def test_pairs_must_be_two_rows(pairs, message):
+    with pytest.raises(ValueError, match=message):
+        leave_pairs_out(np.eye(3), np.ones(3), np.array(pairs), alphas=[1.0])
+
+
+def test_leave_pair_out_auc_needs_both_classes():
+    with pytest.raises(ValueError, match="positive and negative labels, got 3 and 0"):
+        leave_pair_out_auc(np.eye(3), np.ones(3), alphas=[1.0])

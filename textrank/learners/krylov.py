@@ -1,0 +1,116 @@
+"""Conjugate gradient on large sparse features: all alphas from one Krylov space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import scipy.linalg as sla
+import scipy.sparse as sp
+
+from textrank.types import Matrix, SparseMatrix, Vector
+
+BUDGET = 1 << 27  # numbers of stored basis vectors: one gigabyte
+
+
+def krylov_path(
+    X: SparseMatrix,
+    y: Vector,
+    alphas: Vector,
+    *,
+    root: Callable[[Vector], Vector] | None = None,
+    tolerance: float = 1e-6,
+    most: int = 2000,
+) -> Matrix:  # (a, d)
+    """``(X'LX + alpha I)^-1 X'L y`` at every alpha, with two sparse products an iteration.
+
+    ``L`` is the identity or the symmetric operator ``root`` applied twice, as for a ranker.
+    Conjugate gradient for the smallest alpha makes an orthogonal basis in which ``X'LX`` is
+    tridiagonal; every other alpha only shifts that small matrix, and converges sooner. The basis
+    is stored, or made a second time where it would not fit.
+
+    Raises an error where the residual is not below ``tolerance`` times that of zero after
+    ``most`` iterations.
+    """
+    run = _Iterations(X, y, root, float(alphas.min()), tolerance, most)
+    stored: list[Vector] | None = []
+    for direction in run:
+        if stored is not None and (len(stored) + 1) * X.shape[1] > BUDGET:
+            stored = None
+        if stored is not None:
+            stored.append(direction)
+    steps = _solve_small(run, alphas)  # (iterations, a)
+    if stored is not None:
+        basis = np.array(stored).reshape(len(stored), X.shape[1])
+        return np.asarray(steps.T @ basis)
+    W = np.zeros((len(alphas), X.shape[1]))
+    for step, direction in zip(steps, _Iterations(X, y, root, run.base, tolerance, most)):  # noqa: B905
+        W += np.outer(step, direction)
+    return W
+
+
+class _Iterations:
+    """Conjugate gradient for the smallest alpha; gives the normalised residuals one by one."""
+
+    def __init__(
+        self,
+        X: SparseMatrix,
+        y: Vector,
+        root: Callable[[Vector], Vector] | None,
+        base: float,
+        tolerance: float,
+        most: int,
+    ) -> None:
+        self.X, self.T = X, sp.csr_array(X.T)
+        self.y, self.root, self.base = y, root, base
+        self.tolerance, self.most = tolerance, most
+        self.lengths: list[float] = []
+        self.ratios: list[float] = []
+        self.start = 0.0
+
+    def __iter__(self) -> Iterator[Vector]:
+        r = self.T @ self._weighted(self.y)
+        q = r.copy()
+        square = float(r @ r)
+        self.start = np.sqrt(square)
+        stop = self.tolerance**2 * square
+        while square > stop:
+            if len(self.lengths) == self.most:
+                raise ValueError(
+                    f"conjugate gradient has not converged after {self.most} iterations: residual "
+                    f"{np.sqrt(square) / self.start:.1e} of the first, {self.tolerance:g} wanted. "
+                    "Raise the smallest alpha, the tolerance or the number of iterations."
+                )
+            yield r / np.sqrt(square)
+            step = self.T @ self._weighted(self.X @ q)
+            step += self.base * q
+            length = square / float(q @ step)
+            r = r - length * step
+            square, old = float(r @ r), square
+            self.lengths.append(length)
+            self.ratios.append(square / old)
+            q *= square / old
+            q += r
+
+    def _weighted(self, u: Vector) -> Vector:
+        return u if self.root is None else self.root(self.root(u))
+
+
+def _solve_small(run: _Iterations, alphas: Vector) -> Matrix:  # (iterations, a)
+    """The coordinates of each solution in the basis: a tridiagonal system an alpha."""
+    count = len(run.lengths)
+    steps = np.zeros((count, len(alphas)))
+    if not count:
+        return steps
+    lengths, ratios = np.array(run.lengths), np.array(run.ratios)
+    diagonal = 1.0 / lengths
+    diagonal[1:] += ratios[:-1] / lengths[:-1]
+    beside = -np.sqrt(ratios[:-1]) / lengths[:-1]
+    right = np.zeros(count)
+    right[0] = run.start
+    for a, alpha in enumerate(alphas):
+        if count == 1:
+            steps[:, a] = right / (diagonal + alpha - run.base)
+        else:
+            steps[:, a] = sla.lapack.dptsv(diagonal + (alpha - run.base), beside, right)[2]
+    return steps
