@@ -1,4 +1,4 @@
-"""Contexts: many word-position matrices as a few arrays; and what may transform them."""
+"""Contexts and sequences of many candidates as a few arrays; and what may transform them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.types import Arrays, Features, Indices, Names, SparseMatrix
+from textrank.types import Arrays, Features, Indices, Matrix, Names, SparseMatrix
 
 
 class PositionTransformation(Protocol):
@@ -71,10 +71,7 @@ class Contexts(Sequence["Contexts"]):
 
     def rows(self, index: Indices | slice) -> Contexts:
         """Some contexts, same vocabulary."""
-        chosen = np.arange(len(self))[index]
-        sizes = np.diff(self.starts)[chosen]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.arange(starts[-1]) + np.repeat(self.starts[:-1][chosen] - starts[:-1], sizes)
+        at, starts = _ragged(self.starts, np.arange(len(self))[index])
         return Contexts(self.vocabulary, self.words[at], self.positions[at], starts)
 
     def pairs(self) -> list[tuple[str, int]]:
@@ -130,23 +127,119 @@ class Contexts(Sequence["Contexts"]):
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        names = Names.of(self.vocabulary).to_arrays()
-        arrays: Arrays = {f"vocabulary_{key}": value for key, value in names.items()}
-        arrays["words"], arrays["positions"], arrays["starts"] = (
-            self.words,
-            self.positions,
-            self.starts,
-        )
-        return arrays
+        arrays = _prefixed("vocabulary", Names.of(self.vocabulary).to_arrays())
+        own: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
+        return {**arrays, **own}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Contexts:
         """The contexts that ``to_arrays`` wrote."""
-        prefix = "vocabulary_"
-        own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
         return cls(
-            Names.from_arrays(own).vocabulary,
+            Names.from_arrays(_under("vocabulary", arrays)).vocabulary,
             arrays["words"].astype(np.int32),
             arrays["positions"].astype(np.int32),
             arrays["starts"].astype(np.intp),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences(Sequence["Sequences"]):
+    """Many sequences of symbols over one alphabet; an element is again ``Sequences``, of one.
+
+    >>> two = Sequences.of([["Mp", "Ss"], ["Ss"]])
+    >>> two[1].symbols()
+    ['Ss']
+    """
+
+    alphabet: tuple[str, ...]
+    codes: NDArray[np.int32]  # (t,) indices into the alphabet, sequence after sequence
+    starts: Indices  # (n + 1,)
+
+    @classmethod
+    def of(cls, sequences: Sequence[Sequence[str]]) -> Sequences:
+        """Sequences from lists of symbols."""
+        ids: dict[str, int] = {}
+        codes = [ids.setdefault(symbol, len(ids)) for sequence in sequences for symbol in sequence]
+        starts = np.cumsum([0, *map(len, sequences)]).astype(np.intp)
+        return cls(tuple(ids), np.array(codes, np.int32), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, index: int | slice) -> Sequences:
+        rows = np.arange(len(self))
+        return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
+
+    def rows(self, index: Indices | slice) -> Sequences:
+        """Some sequences, same alphabet."""
+        at, starts = _ragged(self.starts, np.arange(len(self))[index])
+        return Sequences(self.alphabet, self.codes[at], starts)
+
+    def symbols(self) -> list[str]:
+        """All symbols, sequence after sequence."""
+        return [self.alphabet[code] for code in self.codes]
+
+    @staticmethod
+    def below(blocks: Sequence[Sequences]) -> Sequences:
+        """The sequences of several batches, one batch after the other."""
+        ids = {s: i for i, s in enumerate(dict.fromkeys(s for b in blocks for s in b.alphabet))}
+        tables = [np.array([ids[s] for s in b.alphabet], dtype=np.int32) for b in blocks]
+        codes = [table[b.codes] for table, b in zip(tables, blocks, strict=True)]
+        sizes = np.concatenate([[0], *(np.diff(b.starts) for b in blocks)])
+        return Sequences(
+            tuple(ids),
+            np.concatenate([np.empty(0, np.int32), *codes]),
+            np.cumsum(sizes).astype(np.intp),
+        )
+
+    def to_arrays(self) -> Arrays:
+        """Arrays that ``from_arrays`` takes back."""
+        arrays = _prefixed("alphabet", Names.of(self.alphabet).to_arrays())
+        return {**arrays, "codes": self.codes, "starts": self.starts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Sequences:
+        """The sequences that ``to_arrays`` wrote."""
+        alphabet = Names.from_arrays(_under("alphabet", arrays)).vocabulary
+        return cls(alphabet, arrays["codes"].astype(np.int32), arrays["starts"].astype(np.intp))
+
+
+def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # (g, g)
+    """R and the pivots with ``P = R R'``, every entry within ``tolerance``.
+
+    Unlike eigenvectors, R does not change with the machine: pivots are the first of the largest.
+    """
+    left = np.diag(P).astype(np.float64).copy()
+    R = np.zeros(P.shape)
+    pivots: list[int] = []
+    while len(pivots) < len(P) and left.max() > tolerance:
+        # Equal up to round-off counts as equal, else the platform would choose.
+        pivot = int(np.argmax(left > left.max() * (1 - 1e-9)))
+        k = len(pivots)
+        column = (P[:, pivot] - R[:, :k] @ R[pivot, :k]) / np.sqrt(left[pivot])
+        column[pivots] = 0.0
+        R[:, k] = column
+        pivots.append(pivot)
+        left = (left - column**2).clip(min=0.0)
+        left[pivots] = 0.0
+    return R[:, : len(pivots)], np.array(pivots, dtype=np.intp)
+
+
+def _ragged(starts: Indices, chosen: Indices) -> tuple[Indices, Indices]:
+    """Where the items of the chosen rows lie, and where each row begins among them."""
+    sizes = np.diff(starts)[chosen]
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    at = np.arange(begins[-1]) + np.repeat(starts[:-1][chosen] - begins[:-1], sizes)
+    return at, begins
+
+
+def _prefixed(prefix: str, arrays: Arrays) -> Arrays:
+    return {f"{prefix}_{key}": value for key, value in arrays.items()}
+
+
+def _under(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> Arrays:
+    return {
+        key.removeprefix(f"{prefix}_"): value
+        for key, value in arrays.items()
+        if key.startswith(f"{prefix}_")
+    }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.batches import Contexts
+from textrank.batches import Contexts, pivoted_cholesky
 from textrank.representations.learned import learn_positions, learn_word_vectors
 from textrank.representations.transformations import (
     Bag,
@@ -23,7 +23,6 @@ from textrank.representations.transformations import (
     Weighting,
     Within,
     bin_positions,
-    pivoted_cholesky,
 )
 from textrank.representations.word_transformations import (
     CharacterNgrams,

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.batches import PositionTransformation
-from textrank.types import Features, Indices, Matrix, Names, Vector
+from textrank.batches import PositionTransformation, pivoted_cholesky
+from textrank.types import Features, Indices, Names, Vector
 
 # Distances at which a bin begins: each of the first twelve words alone, then ever wider.
 BINS = (*range(1, 13), 14, 16, 19, 23, 28, 34, 42, 52, 66, 84, 110, 150, 220, 400)
@@ -232,27 +232,6 @@ class PositionTable:
         grid = np.concatenate([-distances[::-1], distances])
         names = Names.of(f"like {_signed(grid[p])}" for p in pivots)
         return Features(sp.csr_array(R[bin_positions(positions, self.bins)]), names)
-
-
-def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # (g, g)
-    """R and the pivots with ``P = R R'``, every entry within ``tolerance``.
-
-    Unlike eigenvectors, R does not change with the machine: pivots are the first of the largest.
-    """
-    left = np.diag(P).astype(np.float64).copy()
-    R = np.zeros(P.shape)
-    pivots: list[int] = []
-    while len(pivots) < len(P) and left.max() > tolerance:
-        # Equal up to round-off counts as equal, else the platform would choose.
-        pivot = int(np.argmax(left > left.max() * (1 - 1e-9)))
-        k = len(pivots)
-        column = (P[:, pivot] - R[:, :k] @ R[pivot, :k]) / np.sqrt(left[pivot])
-        column[pivots] = 0.0
-        R[:, k] = column
-        pivots.append(pivot)
-        left = (left - column**2).clip(min=0.0)
-        left[pivots] = 0.0
-    return R[:, : len(pivots)], np.array(pivots, dtype=np.intp)
 
 
 def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BINS) -> Indices:

@@ -71,7 +71,7 @@ class WordIds:
         )
 
     def _number(self, key: int | tuple[int, int], text: str, lemma: str | None) -> int:
-        word = "" if self._without_place(text) else self._written(text, lemma)
+        word = "" if self._without_place(text) else written(text, lemma, self.form)
         number = self.ids.setdefault(word, len(self.ids)) if word else -1
         self._known[key] = number
         return number
@@ -81,12 +81,14 @@ class WordIds:
             return True
         return not self.punctuation and not any(letter.isalnum() for letter in text)
 
-    def _written(self, text: str, lemma: str | None) -> str:
-        if self.form == "raw":
-            return text
-        if self.form in ("porter", "snowball"):
-            return str(stemmer(self.form).stemWord(text.lower()))
-        return (lemma or text).lower()
+
+def written(text: str, lemma: str | None, form: str) -> str:
+    """A token's text in one of the forms; without a lemma, "lemma" is lower case."""
+    if form == "raw":
+        return text
+    if form in ("porter", "snowball"):
+        return str(stemmer(form).stemWord(text.lower()))
+    return (lemma or text).lower()
 
 
 def check_form(form: str) -> None:
