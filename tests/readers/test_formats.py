@@ -95,7 +95,7 @@ def test_a_single_brat_file_and_a_text_without_annotations(tmp_path: Path) -> No
     (tmp_path / "d.ann").unlink()
     (doc,) = Brat(str(tmp_path))(NLP)
     assert "gold" not in doc.user_data
-    assert not doc.spans["entities"]
+    assert "entities" not in doc.spans
 
 
 @pytest.mark.parametrize(
@@ -231,6 +231,24 @@ def test_bioc_json_of_services_and_lines(tmp_path: Path) -> None:
         assert [names(doc) for doc in docs] == [["GRB2"]] * (2 if name == "lines" else 1)
 
 
+def test_names_of_unannotated_documents_are_left_to_a_recogniser(tmp_path: Path) -> None:
+    bare = '{"id": "7", "passages": [{"offset": 0, "text": "GRB2 binds."}]}'
+    files = {"x.json": bare, "x.pubtator": "7|t|GRB2\n7|a|\n", "x.jsonl": '{"text": "GRB2."}'}
+    for name, text in files.items():
+        (doc,) = reader_for(put(tmp_path, name, text))(NLP)
+        assert "entities" not in doc.spans
+        assert "gold" not in doc.user_data
+    (doc,) = BioCJSON(put(tmp_path, "x.json", bare), annotated=True)(NLP)
+    assert not doc.spans["entities"]
+    assert doc.user_data["gold"] == []
+
+
+def test_an_empty_text_is_an_empty_doc(tmp_path: Path) -> None:
+    (doc,) = reader_for(put(tmp_path, "x.txt", ""))(NLP)
+    assert len(doc) == 0
+    assert list(doc.sents) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -258,7 +276,6 @@ def test_bioc_errors_name_the_document(tmp_path: Path, old: str, new: str, messa
         ('{"id": "1", "passages": [{"offset": true, "text": "x"}]}', "offset True is no number"),
         ('{"id": "1", "passages": [{"offset": 0, "text": 5}]}', "text 5 is no text"),
         ('{"id": "1", "passages": [{"offset": 0, "text": "\\ud800"}]}', "surrogate"),
-        ('{"id": "1", "passages": []}', "the document has no text"),
     ],
 )
 def test_bioc_json_errors(tmp_path: Path, text: str, message: str) -> None:
@@ -304,7 +321,6 @@ def test_json_lines_take_the_shape_of_jnlpba_and_keep_other_keys(tmp_path: Path)
         ('{"text": "ab", "relations": [{"entities": ["a"], "label": true}]}', "is no relation"),
         ('{"text": "ab", "relations": [{"entities": ["a", "b"], "label": true}]}', "names 'a'"),
         ('{"text": "ab", "sentences": ["a"]}', "is no character offset"),
-        ('{"text": "  "}', "has no text"),
     ],
 )
 def test_json_lines_errors_name_line_and_place(tmp_path: Path, line: str, message: str) -> None:

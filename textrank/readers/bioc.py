@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -35,18 +35,20 @@ class BioCXML:
     two annotations become gold (false where an infon ``label`` says so), others go to
     ``doc.user_data["events"]``.
 
-    ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a document with an error
-    is left out and counted in one warning.
+    The names of a document without any annotation are left to a recogniser in ``nlp``, unless
+    ``annotated`` says that it has none. ``cut`` cuts a token that a name covers in part. With
+    ``skip_bad`` a document with an error is left out and counted in one warning.
     """
 
     path: str
+    annotated: bool = False
     cut: bool = True
     skip_bad: bool = False
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         found = (_tree(element) for element in elements(self.path, "document", self.limit))
-        yield from _docs(self.path, found, nlp, self.cut, self.skip_bad)
+        yield from _docs(self, found, nlp)
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,13 @@ class BioCJSON:
     """
 
     path: str
+    annotated: bool = False
     cut: bool = True
     skip_bad: bool = False
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        yield from _docs(self.path, self._trees(), nlp, self.cut, self.skip_bad)
+        yield from _docs(self, self._trees(), nlp)
 
     def _trees(self) -> Iterator[Tree]:
         for place, text in self._texts():
@@ -104,11 +107,14 @@ def _documents(value: object, place: str) -> Iterator[Tree]:
             yield document
 
 
-def _docs(
-    path: str, trees: Iterable[Tree], nlp: Language, cut: bool, skip_bad: bool
-) -> Iterator[Doc]:
-    records = parsed(trees, lambda tree: _record(tree, path), path=path, skip_bad=skip_bad)
-    yield from docs_of(records, nlp, cut=cut)
+def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Tree], nlp: Language) -> Iterator[Doc]:
+    def record(tree: Tree) -> Record:
+        found = _record(tree, reader.path)
+        known = bool(found.mentions) or reader.annotated
+        return found if known else replace(found, mentions=None, gold=None)
+
+    records = parsed(trees, record, path=reader.path, skip_bad=reader.skip_bad)
+    yield from docs_of(records, nlp, cut=reader.cut)
 
 
 def _tree(element: Element) -> Tree:

@@ -36,7 +36,8 @@ class Brat:
     Text-bound annotations (``T``, in one piece or several) become entities, relations (``R``) gold.
     Events (``E``), equivalences (``*``) and attributes (``A``, ``M``) are kept in
     ``doc.user_data["events"]``, ``["equivalent"]`` and ``["attributes"]``, normalisations (``N``)
-    in ``["concepts"]``; notes (``#``) are comments. A text without ``.ann`` has no annotation.
+    in ``["concepts"]``; notes (``#``) are comments. The names of a text without ``.ann`` are left
+    to a recogniser in ``nlp``.
 
     ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a document with an error
     is left out and counted in one warning.
@@ -67,8 +68,10 @@ class Brat:
         page = _Annotations(text, str(notes))
         for number, line in lines(notes, self.limit) if notes.exists() else ():
             page.read(line, f"{notes}, line {number}")
-        gold = page.relations() if notes.exists() else None
+        gold = page.relations()
         data = {key: value for key, value in page.data.items() if value}
+        if not notes.exists():
+            return Record(unquote(path.stem), text, str(path))
         return Record(unquote(path.stem), text, str(notes), page.mentions, gold, data=data)
 
 

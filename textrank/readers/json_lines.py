@@ -32,7 +32,8 @@ class JsonLines:
     ``pieces``, a list of ``[start, end]``. ``relations`` are objects with ``entities`` (two ids),
     ``label`` (true or false) and perhaps ``type``; ``sentences`` lists the first character of each
     sentence. Further keys stay in ``doc.user_data["meta"]``. Without ``sentences`` a newline ends
-    a sentence, as between title and abstract, unless ``newlines`` is false.
+    a sentence, as between title and abstract, unless ``newlines`` is false. Without
+    ``entities`` the names are left to a recogniser in ``nlp``.
 
     ``cut`` cuts a token that a name covers in part, so that "-binding" outlives a blinded name.
     With ``skip_bad`` a document with an error is left out and counted in one warning.
@@ -55,7 +56,7 @@ class JsonLines:
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
             raise ValueError(f'{place}: no "text". Write {{"id": ..., "text": ...}} on each line.')
         text: str = value["text"]
-        mentions = _each(value, "entities", place, _mention)
+        mentions = _each(value, "entities", place, _mention) if "entities" in value else None
         gold = _each(value, "relations", place, _relation) if "relations" in value else None
         starts = _each(value, "sentences", place, _start)
         breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * self.newlines)
@@ -77,15 +78,18 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
     with writing(path) as out:
         for doc in docs:
             row: dict[str, Any] = {"id": document_of(doc), "text": doc.text}
-            row["entities"] = [
-                {"id": m.id, "label": m.label, "pieces": [list(p) for p in m.pieces]}
-                for m in mentions_of(doc)
-            ]
+            if "entities" in doc.spans:
+                row["entities"] = [_row(mention) for mention in mentions_of(doc)]
             if source != "gold" or "gold" in doc.user_data:
                 row["relations"] = relations_of(doc, source)
             row["sentences"] = [sentence.start_char for sentence in doc.sents]
             row |= doc.user_data.get("meta", {})
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _row(mention: Mention) -> dict[str, Any]:
+    pieces = [list(piece) for piece in mention.pieces]
+    return {"id": mention.id, "label": mention.label, "pieces": pieces}
 
 
 def load_json(text: str, place: str) -> Any:

@@ -1,39 +1,46 @@
-"""Plain text: one document a file, or one a paragraph."""
+"""Plain text: one document a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.readers.files import LIMIT, open_bytes
-from textrank.readers.records import document_of
-from textrank.readers.streams import writing
+from textrank.readers.records import Record, docs_of, document_of
+from textrank.readers.streams import parsed, writing
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files."""
+    """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files.
+
+    Names are left to a recogniser in ``nlp``. With ``skip_bad`` a file with an error is left
+    out and counted in one warning.
+    """
 
     path: str
+    skip_bad: bool = False
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        for doc, name in nlp.pipe(self._texts(), as_tuples=True):
-            doc.user_data["document"] = name
-            yield doc
+        records = parsed(self._files(), self._record, path=self.path, skip_bad=self.skip_bad)
+        yield from docs_of(records, nlp, cut=False)
 
-    def _texts(self) -> Iterator[tuple[str, str]]:
+    def _files(self) -> list[Path]:
         path = Path(self.path)
-        files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
+        files = [*path.glob("*.txt"), *path.glob("*.txt.gz")] if path.is_dir() else [path]
         if not files:
             raise ValueError(f"{path}: no *.txt file in this folder.")
-        for file in files:
-            yield read_text(file, self.limit), file.stem
+        return sorted(files)
+
+    def _record(self, path: Path) -> Record:
+        name = path.name.removesuffix(".gz").removesuffix(".txt")
+        return Record(unquote(name), read_text(path, self.limit), str(path))
 
 
 def read_text(path: str | Path, limit: int = LIMIT) -> str:

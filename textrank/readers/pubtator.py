@@ -36,11 +36,13 @@ class PubTator:
     of the whole document, not between mentions, so they are no gold pairs: they are kept as
     ``[type, concept, concept, ...]`` in ``doc.user_data["concept_relations"]``.
 
-    ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a document with an error
-    is left out and counted in one warning.
+    The names of a document without any mention are left to a recogniser in ``nlp``, unless
+    ``annotated`` says that it has none. ``cut`` cuts a token that a name covers in part. With
+    ``skip_bad`` a document with an error is left out and counted in one warning.
     """
 
     path: str
+    annotated: bool = False
     cut: bool = True
     skip_bad: bool = False
     limit: int = LIMIT
@@ -64,9 +66,9 @@ class PubTator:
         for number, line in block[len(sections) :]:
             place = f"{self.path}, line {number}"
             _read_fields(line.split("\t"), name, text, mentions, data, place)
-        return Record(
-            name, text, first, mentions, breaks=breaks, data={k: v for k, v in data.items() if v}
-        )
+        known = mentions if mentions or self.annotated else None
+        kept = {key: value for key, value in data.items() if value}
+        return Record(name, text, first, known, breaks=breaks, data=kept)
 
 
 def _blocks(path: str, limit: int) -> Iterator[Block]:

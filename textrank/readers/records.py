@@ -31,15 +31,16 @@ class Record:
     """An annotated text on its way to a Doc.
 
     ``breaks`` are characters where a sentence surely begins; with ``sentences`` they are all.
-    ``gold`` holds relations, ``{"entities": [id, id], "label": bool, "type": str}``, and is None
-    where the format says nothing about them; pairs that are not listed do not interact. ``data``
-    is whatever else the Doc shall carry in its ``user_data``.
+    ``gold`` holds relations, ``{"entities": [id, id], "label": bool, "type": str}``; pairs that are
+    not listed do not interact. Either of ``mentions`` and ``gold`` is None where the file says
+    nothing about them: names are then left to a recogniser in ``nlp``. ``data`` is
+    whatever else the Doc shall carry in its ``user_data``.
     """
 
     document: str
     text: str
     place: str  # file and line or element, for errors
-    mentions: Sequence[Mention] = ()
+    mentions: Sequence[Mention] | None = None
     gold: Sequence[Mapping[str, Any]] | None = None
     breaks: Sequence[int] = ()
     sentences: bool = False
@@ -53,14 +54,12 @@ class Record:
                 f"{self.place}: half of a surrogate pair at character {error.start} of the text. "
                 "Write the character whole."
             ) from None
-        if not self.text.strip():
-            raise ValueError(f"{self.place}: the document has no text. Leave it out.")
         self._check_mentions()
         self._check_gold()
 
     def _check_mentions(self) -> None:
         seen: set[str] = set()
-        for mention in self.mentions:
+        for mention in self.mentions or ():
             if mention.id in seen:
                 raise ValueError(
                     f"{self.place}: two mentions have the id {mention.id!r}. Number them."
@@ -76,7 +75,7 @@ class Record:
                 raise ValueError(f"{self.place}: mention {mention.id!r} is blank. Remove it.")
 
     def _check_gold(self) -> None:
-        known = {mention.id for mention in self.mentions}
+        known = {mention.id for mention in self.mentions or ()}
         for relation in self.gold or ():
             for end in relation["entities"]:
                 if end not in known:
@@ -114,10 +113,11 @@ def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
             f"({nlp.max_length:,}). Split the document or raise nlp.max_length."
         )
     doc = nlp.make_doc(record.text)
-    if cut:
+    if cut and record.mentions:
         doc = _cut(doc, {edge for m in record.mentions for piece in m.pieces for edge in piece})
     _set_breaks(doc, record)
-    _set_mentions(doc, record)
+    if record.mentions is not None:
+        _set_mentions(doc, record.mentions)
     if record.gold is not None:
         doc.user_data["gold"] = [dict(relation) for relation in record.gold]
     doc.user_data |= {"document": record.document, **record.data}
@@ -152,13 +152,13 @@ def _set_breaks(doc: Doc, record: Record) -> None:
             token.is_sent_start = False
 
 
-def _set_mentions(doc: Doc, record: Record) -> None:
+def _set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
     spans: list[Span] = []
     pieces: dict[str, list[int]] = {}
     offsets: dict[str, list[list[int]]] = {}
-    for mention in record.mentions:
+    for mention in mentions:
         tokens = _covered(doc, starts, ends, mention)
         span = Span(doc, tokens[0], tokens[-1] + 1, label=mention.label, span_id=mention.id)
         spans.append(span)

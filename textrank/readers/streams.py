@@ -65,8 +65,8 @@ def parsed(
     A file without any item is an error: an empty corpus is a mistake somewhere.
     """
     bad: list[str] = []
-    number = 0
-    for number, item in enumerate(items, 1):  # noqa: B007
+    good = 0
+    for item in items:
         try:
             value = parse(item)
         except ValueError as error:
@@ -74,8 +74,9 @@ def parsed(
                 raise
             bad.append(str(error))
             continue
+        good += 1
         yield value
-    if not number:
+    if not good and not bad:
         raise ValueError(f"{path}: no documents in this file. Is it empty, or of another format?")
     if bad:
         warnings.warn(f"{len(bad)} documents skipped, the first: {bad[0]}", stacklevel=2)
