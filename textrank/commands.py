@@ -26,6 +26,7 @@ from textrank.documents import document_id
 from textrank.evaluation import Report, versions
 from textrank.pipeline import Clock, Corpus
 from textrank.registry import registries
+from textrank.storage import check_target
 
 STDIN = "-"
 
@@ -57,6 +58,7 @@ def train_model(
     pipeline: str, corpus: str, model: Path, settings: Sequence[str] = (), nlp: str | None = None
 ) -> str:
     """Trains on a corpus, writes the model, and says what it is."""
+    check_target(model)
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
     source = load_corpus(corpus)
     trained = replace(chosen.fit(_read(source, nlp)), meta={"corpus": source.name})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +32,7 @@ from textrank.kernels.vectors import Linear
 from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
+from textrank.readers.formats import reader_for
 from textrank.readers.plain_text import PlainText
 from textrank.readers.ppi_xml import PPIXML
 from textrank.registry import config_of, registry
@@ -68,15 +69,13 @@ for role, names in TABLE.items():
     for name, cls in names.items():
         getattr(registry, role).register(name, func=cls)
 
-SUFFIXES = {".xml": PPIXML, ".txt": PlainText}
-
 
 @dataclass(frozen=True)
 class NamedCorpus:
     """A corpus with the name its folds and reports know it by."""
 
     name: str
-    reader: Corpus
+    reader: Callable[[Language], Iterator[Doc]]
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         return self.reader(nlp)
@@ -109,23 +108,13 @@ def dump_pipeline(pipeline: Pipeline) -> str:
 def load_corpus(path: str | Path) -> NamedCorpus:
     """A corpus by its folder with a ``corpus.cfg``, by that cfg, or by a data file."""
     path = Path(path)
-    cfg = path / "corpus.cfg" if path.is_dir() else path
-    if cfg.suffix == ".cfg":
-        if cfg.is_file():
-            return NamedCorpus(cfg.parent.name, _bound(_resolve(cfg, "corpus", {}), cfg))
-        if list(path.glob("*.txt")):
-            return NamedCorpus(path.name, PlainText(str(path)))
-        raise ValueError(f"{path}: no corpus.cfg in this folder. Name a data file, or add one.")
-    if not path.is_file():
+    if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
-    plain = path.name.removesuffix(".gz")
-    reader = SUFFIXES.get(Path(plain).suffix)
-    if reader is None:
-        raise ValueError(
-            f"{path}: unknown kind of file; known are {', '.join(SUFFIXES)}, also as .gz. "
-            "For another, write a corpus.cfg that names its reader."
-        )
-    return NamedCorpus(Path(plain).stem, reader(str(path)))
+    cfg = path / "corpus.cfg" if path.is_dir() else path
+    if cfg.suffix == ".cfg" and cfg.is_file():
+        return NamedCorpus(cfg.parent.name, _bound(_resolve(cfg, "corpus", {}), cfg))
+    stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+    return NamedCorpus(stem, reader_for(path))
 
 
 def load_model(name: str | Path) -> Model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,13 +55,23 @@ class Model:
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
-        candidates = self.pipeline.task.candidates(doc)
-        scores = self.score(candidates)
-        return self.pipeline.task.annotate(doc, candidates, scores, threshold=self.threshold or 0.0)
+        (judged,) = self.judge([doc])
+        return judged
 
-    def pipe(self, docs: Iterable[Doc]) -> Iterator[Doc]:
-        """The Docs one by one, judged."""
-        return map(self, docs)
+    def judge(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        """The Docs with their candidates judged, all compared at once."""
+        task = self.pipeline.task
+        found = [task.candidates(doc) for doc in docs]
+        scores = self.score([candidate for own in found for candidate in own])
+        ends = np.cumsum([len(own) for own in found])
+        for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
+            yield task.annotate(doc, own, part, threshold=self.threshold or 0.0)
+
+    def pipe(self, docs: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """The Docs judged, in batches."""
+        stream = iter(docs)
+        while batch := list(islice(stream, batch_size)):
+            yield from self.judge(batch)
 
     def evaluate(self, docs: Iterable[Doc], *, corpus: str = "") -> Report:
         """Measures on other documents, with the threshold chosen in training."""

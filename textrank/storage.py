@@ -22,17 +22,23 @@ from textrank.types import Arrays, Features, Names, Viewed
 META = "meta.json"
 
 
+def check_target(path: str | Path) -> Path:
+    """Where a folder may be written; ask before long work, not after it."""
+    target = Path(path)
+    if target.exists() and not (target / META).is_file() and any(_entries(target)):
+        raise ValueError(f"{target} exists and is not a model. Choose another name.")
+    if not target.parent.is_dir():
+        raise ValueError(f"cannot write {target}: folder {target.parent} does not exist.")
+    return target
+
+
 @contextmanager
 def new_folder(path: str | Path) -> Iterator[Path]:
     """A folder to fill, put in its place only when the block ends well.
 
     What stood there before is replaced; a folder that is not one of ours is refused.
     """
-    target = Path(path)
-    if target.exists() and not (target / META).is_file() and any(_entries(target)):
-        raise ValueError(f"{target} exists and is not a model. Choose another name.")
-    if not target.parent.is_dir():
-        raise ValueError(f"cannot write {target}: folder {target.parent} does not exist.")
+    target = check_target(path)
     work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         work.chmod(0o755)

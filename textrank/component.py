@@ -1,0 +1,102 @@
+"""The tasks as spaCy components: ``nlp.add_pipe("textrank_ppi")``."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from textrank.config import load_model, load_pipeline, model_names
+from textrank.model import Model
+
+Explanation = list[tuple[tuple[str, ...], float]]
+
+
+class TaskComponent:
+    """Judges the candidates of a task in each Doc; the answers are in ``doc._.textrank_<task>``.
+
+    Holds a ``Model``. ``from_disk`` takes a model folder as it stands in ``models/``,
+    ``initialize`` trains one on gold Docs with the component's pipeline.
+    """
+
+    def __init__(self, name: str, pipeline: str, model: Model | None) -> None:
+        self.name = name
+        self.pipeline = pipeline
+        self.model = model
+
+    def __call__(self, doc: Doc) -> Doc:
+        return self._model()(doc)
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Docs judged in batches: candidates of several Docs are compared at once."""
+        yield from self._model().pipe(stream, batch_size=batch_size)
+
+    def explain(self, doc: Doc) -> list[Explanation]:
+        """For each candidate in order, its features with what each adds to the score."""
+        model = self._model()
+        return [model.explain(candidate) for candidate in model.pipeline.task.candidates(doc)]
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None = None
+    ) -> None:
+        """Trains on the reference Docs, with gold as the task's readers set it."""
+        docs = [example.reference for example in get_examples()]
+        self.model = load_pipeline(self.pipeline).fit(docs)
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Writes exactly a model folder."""
+        self._model().to_disk(path)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:
+        """Takes the model of a folder."""
+        self.model = Model.from_disk(path)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The files of the model folder in one message."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.to_disk(Path(folder) / "model")
+            files = {f.name: f.read_bytes() for f in (Path(folder) / "model").iterdir()}
+        return bytes(srsly.msgpack_dumps(files))
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
+        """What ``to_bytes`` gave."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in srsly.msgpack_loads(data).items():
+                (Path(folder) / Path(name).name).write_bytes(content)
+            return self.from_disk(folder)
+
+    def _model(self) -> Model:
+        if self.model is None:
+            raise ValueError(
+                f"component {self.name!r} has no model. Give one with from_disk, train one with "
+                "nlp.initialize, or name a shipped one in its config."
+            )
+        return self.model
+
+
+def _make(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskComponent:
+    """A component with a shipped model or one of a folder; without any where it comes later."""
+    known = model is not None and (model in model_names() or Path(model).exists())
+    return TaskComponent(name, pipeline, load_model(model) if known and model else None)
+
+
+def _factory(task: str) -> Callable[..., Any]:
+    return Language.factory(
+        f"textrank_{task}",
+        assigns=[f"doc._.textrank_{task}"],
+        default_config={"pipeline": task, "model": task},
+        func=_make,
+    )
+
+
+ppi = _factory("ppi")
+gene_protein = _factory("gene_protein")
+spelling = _factory("spelling")
+parse_ranking = _factory("parse_ranking")
