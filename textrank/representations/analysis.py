@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
 from textrank.candidates import Candidate, tokens_of
+from textrank.representations.collapsed import collapsed
 from textrank.types import Indices, Matrix
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
-Parse: TypeAlias = Literal["auto", "given", "spacy"]
+Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed"]
 
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -62,15 +63,17 @@ class Dependencies:
 
     @classmethod
     def of(cls, doc: Doc, parse: Parse, drop: Sequence[str]) -> Dependencies:
-        """Those of a whole Doc: given with the corpus, or of spaCy's own parse."""
+        """Those of a whole Doc: given with the corpus, or of spaCy's own parse.
+
+        ``auto`` and ``collapsed`` take the given ones where there are any; ``collapsed`` joins
+        prepositions and coordinations of spaCy's parse, as most given ones have them.
+        """
         if parse != "spacy" and "dependencies" in doc.user_data:
             triples = [(g, d, t) for g, d, t in doc.user_data["dependencies"] if t not in drop]
         elif parse != "given" and doc.has_annotation("DEP"):
-            triples = [
-                (token.head.i, token.i, token.dep_)
-                for token in doc
-                if token.head is not token and token.head.i != token.i and token.dep_ not in drop
-            ]
+            tree = ((token.head.i, token.i, token.dep_) for token in doc if token.head != token)
+            own = collapsed(doc) if parse == "collapsed" else tree
+            triples = [(g, d, t) for g, d, t in own if t not in drop]
         else:
             raise ValueError(_no_parse(doc, parse))
         ends = np.array([(g, d) for g, d, _ in triples], dtype=np.intp).reshape(-1, 2)

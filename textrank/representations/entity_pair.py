@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, get_args
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -169,12 +169,6 @@ class EntityPair:
         if not np.isfinite(self.distance):
             return []
         return [self.ends[0], *(link.to for link in self.links)]
-
-
-def check_parse(parse: str) -> None:
-    """Refuses a kind of parse that there is not."""
-    if parse not in get_args(Parse):
-        raise ValueError(f"parse must be one of {', '.join(get_args(Parse))}, got {parse!r}")
 
 
 def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPair]:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import get_args
 
 from textrank.candidates import Candidate
-from textrank.representations.analysis import Parse
+from textrank.representations.analysis import Parse, check_among
 from textrank.representations.entity_pair import (
     FIRST,
     OTHER,
@@ -16,7 +17,6 @@ from textrank.representations.entity_pair import (
     Bag,
     EntityPair,
     bags,
-    check_parse,
     entity_pairs,
     ngrams,
 )
@@ -40,7 +40,7 @@ class GlobalContext:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_parse(self.parse)
+        check_among("parse", [self.parse], get_args(Parse))
         for name, least in (("longest", 1), ("outer", 0), ("inner", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")

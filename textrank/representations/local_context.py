@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from textrank.candidates import Candidate
-from textrank.representations.analysis import Parse
+from textrank.representations.analysis import Parse, check_among
 from textrank.representations.entity_pair import (
     FIRST,
     SECOND,
@@ -15,7 +16,6 @@ from textrank.representations.entity_pair import (
     EntityPair,
     Name,
     bags,
-    check_parse,
     entity_pairs,
 )
 from textrank.types import Features
@@ -34,7 +34,7 @@ class LocalContext:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_parse(self.parse)
+        check_among("parse", [self.parse], get_args(Parse))
         if self.width < 1:
             raise ValueError(f"width must be at least 1, got {self.width}")
 

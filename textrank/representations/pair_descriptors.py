@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.candidates import Candidate
-from textrank.representations.analysis import Parse
+from textrank.representations.analysis import Parse, check_among
 from textrank.representations.descriptor_facts import FAR, EntityFacts, SentenceFacts, facts_of
 from textrank.representations.descriptor_table import DESCRIPTORS
-from textrank.representations.entity_pair import OTHER, EntityPair, check_parse, entity_pairs
+from textrank.representations.entity_pair import OTHER, EntityPair, entity_pairs
 from textrank.representations.trigger_roles import top_of
 from textrank.representations.trigger_words import NEGATIONS, TRIGGERS, group_of
 from textrank.types import Features, Names
@@ -41,7 +41,7 @@ class PairDescriptors:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_parse(self.parse)
+        check_among("parse", [self.parse], get_args(Parse))
         if self.which not in get_args(Which):
             raise ValueError(f"which must be 'basic' or 'all', got {self.which!r}")
 

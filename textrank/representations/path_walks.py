@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from textrank.candidates import Candidate
-from textrank.representations.analysis import Parse
+from textrank.representations.analysis import Parse, check_among
 from textrank.representations.entity_pair import (
     Bag,
     EntityPair,
     Name,
     bags,
-    check_parse,
     entity_pairs,
 )
 from textrank.types import Features
@@ -36,7 +36,7 @@ class PathWalks:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_parse(self.parse)
+        check_among("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         return self.of_pairs(entity_pairs(candidates, self.parse))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from textrank.candidates import Candidate
-from textrank.representations.analysis import Parse
-from textrank.representations.entity_pair import Bag, EntityPair, bags, check_parse, entity_pairs
+from textrank.representations.analysis import Parse, check_among
+from textrank.representations.entity_pair import Bag, EntityPair, bags, entity_pairs
 from textrank.types import Features
 
 
@@ -22,7 +23,7 @@ class SideWords:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_parse(self.parse)
+        check_among("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         return self.of_pairs(entity_pairs(candidates, self.parse))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import get_args
 
 from textrank.candidates import Candidate
-from textrank.representations.analysis import Parse
+from textrank.representations.analysis import Parse, check_among
 from textrank.representations.entity_pair import (
     FIRST,
     OTHER,
@@ -16,7 +17,6 @@ from textrank.representations.entity_pair import (
     EntityPair,
     Name,
     bags,
-    check_parse,
     entity_pairs,
 )
 from textrank.representations.trigger_words import NEGATIONS, TRIGGERS, group_of
@@ -39,7 +39,7 @@ class TriggerRoles:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_parse(self.parse)
+        check_among("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         return self.of_pairs(entity_pairs(candidates, self.parse))

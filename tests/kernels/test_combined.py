@@ -1,0 +1,60 @@
+"""CombinedViews against its formula in plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textrank.kernels.combined import CombinedViews
+from textrank.testing import check_kernel
+from textrank.types import Viewed
+
+
+@pytest.fixture
+def views(rng) -> Viewed:
+    a = rng.random((6, 4))
+    a[2] = 0.0  # no feature in this view
+    return Viewed({"a": a, "b": rng.random((6, 3)), "c": rng.random((6, 2))})
+
+
+KERNEL = CombinedViews(linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5)
+
+
+def test_it_equals_the_formula(views):
+    def total(i: int, j: int) -> float:
+        value = 0.0
+        for name, weight in (("a", 1.0), ("b", 0.5)):
+            x, z = views.view(name)[i], views.view(name)[j]
+            size = np.sqrt(sum(x * x) * sum(z * z))
+            value += weight * sum(x * z) / size if size else 0.0
+        apart = sum((views.view("c")[i] - views.view("c")[j]) ** 2)
+        return value + np.exp(-0.3 * apart) + np.exp(-2.0 * apart)
+
+    expected = [
+        [np.exp(1.5 * (total(i, j) / np.sqrt(total(i, i) * total(j, j)) - 1)) for j in range(6)]
+        for i in range(6)
+    ]
+    np.testing.assert_allclose(KERNEL(views), expected, atol=1e-12)
+
+
+def test_it_obeys_the_laws(views):
+    check_kernel(KERNEL, views)
+
+
+def test_parts_are_named():
+    assert list(KERNEL.parts) == ["a", "b", "c, 0.3", "c, 2"]
+    assert [weight for weight, _ in KERNEL.parts.values()] == [1.0, 0.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "name at least one view"),
+        ({"linear": {"a": -1.0}}, "non-negative"),
+        ({"gaussian": {"a": [0.0]}}, "gamma must be positive"),
+        ({"linear": {"a": 1.0}, "gamma": 0.0}, "gamma must be positive"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        CombinedViews(**settings)

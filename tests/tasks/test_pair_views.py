@@ -1,0 +1,64 @@
+"""PairViews: the same as its blocks one by one."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from textrank.candidates import Candidate
+from textrank.kernels.all_paths import AllPathsGraph
+from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.global_context import GlobalContext
+from textrank.representations.local_context import LocalContext
+from textrank.representations.pair_descriptors import PairDescriptors
+from textrank.representations.path_walks import PathWalks
+from textrank.representations.side_words import SideWords
+from textrank.representations.trigger_roles import TriggerRoles
+from textrank.tasks.pair_views import PairViews
+
+
+@pytest.fixture
+def candidates(make_doc) -> list[Candidate]:
+    doc = make_doc(
+        ["Raf", "binds", "to", "MEK", "and", "ERK"],
+        [1, 1, 1, 2, 3, 3],
+        ["nsubj", "ROOT", "prep", "pobj", "cc", "conj"],
+        [(0, 1), (3, 4), (5, 6)],
+        ["NN", "VBZ", "IN", "NN", "CC", "NN"],
+    )
+    return [Candidate(doc, pair, "d0") for pair in combinations(doc.spans["entities"], 2)]
+
+
+@pytest.mark.parametrize("parse", ["spacy", "collapsed"])
+def test_views_equal_their_blocks(candidates, parse):
+    blocks = {
+        "path": PathWalks(parse=parse),
+        "triggers": TriggerRoles(parse=parse),
+        "words": SideWords(parse=parse),
+        "global_context": GlobalContext(parse=parse),
+        "local_context": LocalContext(parse=parse),
+        "basic": PairDescriptors(parse=parse, which="basic", name_equality=False),
+        "all": PairDescriptors(parse=parse, name_equality=False),
+    }
+    seen = PairViews(parse=parse, name_equality=False)(candidates)
+    for name, block in blocks.items():
+        alone = block(candidates)
+        assert list(seen.view(name).names) == list(alone.names)
+        np.testing.assert_array_equal(seen.view(name).values.toarray(), alone.values.toarray())
+    for name, part in (("dependencies", "dependency"), ("order", "linear")):
+        graphs = DependencyGraph(words="stem", parts=[part], parse=parse)(candidates)
+        expected = AllPathsGraph().features(graphs)
+        np.testing.assert_array_equal(
+            seen.view(name).onto(expected.names).toarray(), expected.values.toarray()
+        )
+
+
+def test_collapsed_paths_are_shorter(candidates):
+    tree, graph = (
+        set(PairViews(parse=parse)(candidates).view("path").names)
+        for parse in ("spacy", "collapsed")
+    )
+    assert ("path of dependencies", "nsubj<", "prep>", "pobj>") in tree
+    assert ("path of dependencies", "nsubj<", "prep_to>") in graph
