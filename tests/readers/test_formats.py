@@ -28,6 +28,7 @@ CORPORA = Path(__file__).parents[2] / "corpora"
 
 
 def put(folder: Path, name: str, text: str) -> str:
+    folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_bytes(text.encode())
     return str(path)
@@ -75,6 +76,14 @@ def test_brat_reads_every_kind_of_annotation(tmp_path: Path) -> None:
     assert doc.user_data["concepts"] == {"T1": "UniProt:P42224"}
     assert doc.user_data["equivalent"] == [["T1", "T2"]]
     assert doc.user_data["attributes"] == [["A1", "Negation", "E1"]]
+
+
+@pytest.mark.parametrize("name", ["brat", "json_lines"])
+def test_events_and_attributes_come_back(tmp_path: Path, name: str) -> None:
+    (doc,) = brat(tmp_path / "in")(NLP)
+    write([doc], tmp_path / "out", format=name)
+    (back,) = reader_for(tmp_path / "out", format=name)(NLP)
+    assert back.user_data == doc.user_data
 
 
 def test_a_token_is_cut_where_a_name_ends_unless_asked_not_to(tmp_path: Path) -> None:

@@ -21,7 +21,10 @@ from textrank.readers.streams import attributes, content, writing
 
 
 def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """A BioC JSON collection; relations from gold or from the results of a task."""
+    """A BioC JSON collection; relations from gold or from the results of a task.
+
+    Events become relations of more nodes; brat's equivalences and attributes have no place.
+    """
     with writing(path) as out:
         head = {"source": "textrank", "date": "", "key": "", "infons": {}}
         out.write(json.dumps(head)[:-1] + ', "documents": [')
@@ -32,7 +35,7 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
 
 
 def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """A BioC XML collection; relations from gold or from the results of a task."""
+    """A BioC XML collection, with what ``write_bioc_json`` writes."""
     with writing(path) as out:
         out.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'

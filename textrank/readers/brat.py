@@ -177,8 +177,9 @@ def _named(text: str, place: str) -> list[list[str]]:
 def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """A ``.txt`` and an ``.ann`` file a document in the folder ``path``, made if need be.
 
-    Ids become T1, T2, ... where they are not so already. brat states what is there: pairs labelled
-    false are left out. Characters a file name cannot have are written as in web addresses.
+    brat states what is there: pairs labelled false are left out. Ids become T1, T2, ... where they
+    are not so already; events, equivalences and attributes, which speak of ids, are then left out
+    too. Characters a file name cannot have are written as in web addresses.
     """
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
@@ -207,8 +208,24 @@ def _annotation_lines(doc: Doc, source: str) -> Iterator[str]:
         roles = zip(row.get("roles", ARGUMENTS), row["entities"], strict=True)
         ends = " ".join(f"{role}:{names[end]}" for role, end in roles)
         yield f"R{number}\t{_word(row.get('type') or 'Interaction')} {ends}"
-    for number, (name, concept) in enumerate(doc.user_data.get("concepts", {}).items(), 1):
-        yield f"N{number}\tReference {names[name]} {_word(concept)}"
+    if fitting:
+        yield from _further_lines(doc)
+    concepts = doc.user_data.get("concepts", {}).items()
+    for number, (name, concept) in enumerate(concepts, 1):
+        yield f"N{number}\tReference {names.get(name, name)} {_word(concept)}"
+
+
+def _further_lines(doc: Doc) -> Iterator[str]:
+    for event in doc.user_data.get("events", []):
+        (role, first), *rest = event["arguments"]
+        kind = _word(event["type"])
+        # An event leads with its trigger; a relation of events has two plain arguments.
+        head = f"{kind}:{first}" if role == "trigger" else f"{kind} {role}:{first}"
+        yield "\t".join([event["id"], " ".join([head, *(f"{r}:{end}" for r, end in rest)])])
+    for group in doc.user_data.get("equivalent", []):
+        yield "*\tEquiv " + " ".join(group)
+    for name, *words in doc.user_data.get("attributes", []):
+        yield f"{name}\t{' '.join(words)}"
 
 
 def _word(text: str) -> str:

@@ -22,6 +22,15 @@ from textrank.readers.records import (
 from textrank.readers.streams import lines, parsed, writing
 
 KEYS = ("id", "text", "entities", "relations", "sentences")
+# What other formats put on a Doc, and this one keeps for them.
+EXTRA = {
+    "origin": str,
+    "concepts": dict,
+    "concept_relations": list,
+    "events": list,
+    "equivalent": list,
+    "attributes": list,
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,8 @@ class JsonLines:
         gold = _each(value, "relations", place, _relation) if "relations" in value else None
         starts = _each(value, "sentences", place, _start)
         breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * self.newlines)
-        meta = {key: value[key] for key in value if key not in KEYS}
+        data = {key: value[key] for key, kind in EXTRA.items() if isinstance(value.get(key), kind)}
+        meta = {key: value[key] for key in value if key not in KEYS and key not in data}
         return Record(
             str(value.get("id", row[0])),
             text,
@@ -69,12 +79,15 @@ class JsonLines:
             gold,
             breaks,
             sentences=bool(starts),
-            data={"meta": meta} if meta else {},
+            data={**data, "meta": meta} if meta else data,
         )
 
 
 def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """One line a document, in the shape ``JsonLines`` reads; relations from gold or a task."""
+    """One line a document, in the shape ``JsonLines`` reads; relations from gold or a task.
+
+    Nothing an annotation format puts on a Doc is lost, but tokens, tags and parses are.
+    """
     with writing(path) as out:
         for doc in docs:
             row: dict[str, Any] = {"id": document_of(doc), "text": doc.text}
@@ -83,6 +96,7 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
             if source != "gold" or "gold" in doc.user_data:
                 row["relations"] = relations_of(doc, source)
             row["sentences"] = [sentence.start_char for sentence in doc.sents]
+            row |= {key: doc.user_data[key] for key in EXTRA if doc.user_data.get(key)}
             row |= doc.user_data.get("meta", {})
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
