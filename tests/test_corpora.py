@@ -10,7 +10,10 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+import spacy
 from defusedxml.ElementTree import parse
+
+from textrank.config import load_corpus
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 FILES = {
@@ -129,3 +132,16 @@ def _is_tree(heads):
     for _ in heads:
         reached |= {i for i, head in enumerate(heads, 1) if head in reached}
     return len(reached) == len(heads) + 1 and heads.count(0) == 1
+
+
+@pytest.mark.parametrize("name", ["sample-ppi", "sample-gene-protein", "sample-spelling"])
+def test_every_sample_loads_by_its_folder(name):
+    docs = list(load_corpus(CORPORA / name)(spacy.blank("en")))
+    assert len({doc.user_data["document"] for doc in docs}) == len(docs) > 20
+    assert all(list(doc.sents) for doc in docs)
+
+
+def test_parses_load_by_their_folder():
+    docs = list(load_corpus(CORPORA / "sample-parses")(spacy.blank("en")))
+    assert sum(len(doc.user_data["gold"]) for doc in docs) == 30
+    assert sum(len(doc.user_data["parses"]) for doc in docs) == 240

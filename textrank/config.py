@@ -32,9 +32,15 @@ from textrank.kernels.vectors import Linear
 from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
+from textrank.readers.bioc import BioCJSON, BioCXML
+from textrank.readers.brat import Brat
+from textrank.readers.conllu import ConllU
+from textrank.readers.doc_bin import DocBinFile
 from textrank.readers.formats import reader_for
+from textrank.readers.json_lines import JsonLines
 from textrank.readers.plain_text import PlainText
 from textrank.readers.ppi_xml import PPIXML
+from textrank.readers.pubtator import PubTator
 from textrank.registry import config_of, registry
 from textrank.representations.dependency_graph import DependencyGraph
 from textrank.representations.views import Views
@@ -62,7 +68,17 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "sum.v1": Sum,
     },
     "learners": {"rls.v1": RLS},
-    "readers": {"plain_text.v1": PlainText, "ppi_xml.v1": PPIXML},
+    "readers": {
+        "bioc_json.v1": BioCJSON,
+        "bioc_xml.v1": BioCXML,
+        "brat.v1": Brat,
+        "conllu.v1": ConllU,
+        "doc_bin.v1": DocBinFile,
+        "json_lines.v1": JsonLines,
+        "plain_text.v1": PlainText,
+        "ppi_xml.v1": PPIXML,
+        "pubtator.v1": PubTator,
+    },
 }
 
 for role, names in TABLE.items():
