@@ -18,6 +18,7 @@ from textrank.learners.rls import RLS
 from textrank.learners.selection import choose
 from textrank.model import Model
 from textrank.pipeline import Pipeline
+from textrank.protocols.divisions import DocumentFolds
 from textrank.representations.dependency_graph import DependencyGraph
 from textrank.tasks.ppi import PPI
 
@@ -71,7 +72,7 @@ def test_report_equals_the_long_way_round(pipeline: Pipeline, docs: list[Doc]) -
     seen = pipeline.examine(docs)
     K = pipeline.kernel(seen.X)
     y, documents = seen.targets.y, seen.targets.documents
-    (partition,) = seen.partitions(4, 1, 1)
+    (partition,) = DocumentFolds(4, seed=1).divide(seen.candidates, seen.targets).partitions
     for fold in report.folds:
         out, rest = partition == fold.fold, partition != fold.fold
         inner = np.array([_leave_document_out(K, y, documents, rest, a) for a in ALPHAS])

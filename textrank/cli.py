@@ -14,8 +14,16 @@ from rich.console import Console
 from rich.progress import track
 
 from textrank import progress
-from textrank.commands import apply_model, evaluate_model, information, run_pipeline, train_model
+from textrank.commands import (
+    apply_model,
+    evaluate_model,
+    information,
+    run_pipeline,
+    train_model,
+    write_report,
+)
 from textrank.evaluation import Report
+from textrank.protocols.divisions import PROTOCOLS
 from textrank.reports.json import write as write_json
 from textrank.reports.table import table
 
@@ -40,6 +48,9 @@ Nlp = Annotated[
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Writes the figures as JSON.")
 ]
+ReportFolder = Annotated[
+    Path | None, typer.Option("--report", metavar="DIR", help="Writes report.html and its figures.")
+]
 
 
 @app.command(
@@ -51,14 +62,18 @@ def run(
     folds: Annotated[str, typer.Option(help="A number, or a JSON file {document: fold}.")] = "10",
     seed: Annotated[int, typer.Option(help="Deals the documents out into folds.")] = 0,
     splits: Annotated[int, typer.Option(help="Repeats with as many seeds, and averages.")] = 1,
+    protocol: Annotated[str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.")] = PROTOCOLS[0],
     set_: Settings = [],  # noqa: B006 - typer wants a list
     nlp: Nlp = None,
     json_: JsonFile = None,
+    report: ReportFolder = None,
     per_fold: Annotated[bool, typer.Option("--per-fold", help="Shows each fold.")] = False,
 ) -> None:
     """Cross-validates a pipeline on a corpus, whole documents held out, and prints the report."""
-    report = run_pipeline(pipeline, corpus, set_, nlp, folds=folds, seed=seed, splits=splits)
-    _show(report, json_, per_fold)
+    found = run_pipeline(
+        pipeline, corpus, set_, nlp, folds=folds, seed=seed, splits=splits, protocol=protocol
+    )
+    _show(found, json_, report, per_fold)
 
 
 @app.command(epilog="Example: textrank train ppi corpora/sample-ppi my-model")
@@ -75,9 +90,15 @@ def train(
 
 
 @app.command(epilog="Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json")
-def evaluate(model: ModelName, corpus: CorpusPath, nlp: Nlp = None, json_: JsonFile = None) -> None:
+def evaluate(
+    model: ModelName,
+    corpus: CorpusPath,
+    nlp: Nlp = None,
+    json_: JsonFile = None,
+    report: ReportFolder = None,
+) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
-    _show(evaluate_model(model, corpus, nlp), json_)
+    _show(evaluate_model(model, corpus, nlp), json_, report)
 
 
 @app.command(epilog="Example: echo 'SHC binds to GRB2.' | textrank apply ppi -")
@@ -140,9 +161,13 @@ class _Bars:
         return iter(track(items, what, total=total, console=console, transient=True))
 
 
-def _show(report: Report, json_: Path | None, folds: bool = False) -> None:
+def _show(
+    report: Report, json_: Path | None, folder: Path | None = None, folds: bool = False
+) -> None:
     if json_ is not None:
         write_json(report, json_)
+    if folder is not None:
+        typer.echo(write_report(report, folder), err=True)
     Console().print(table(report, folds=folds))
 
 

@@ -25,7 +25,10 @@ from textrank.config import (
 from textrank.documents import document_id
 from textrank.evaluation import Report, versions
 from textrank.pipeline import Clock, Corpus
+from textrank.protocols import divisions
 from textrank.registry import registries
+from textrank.reports import html
+from textrank.reports.json import write as write_json
 from textrank.storage import check_target
 
 STDIN = "-"
@@ -40,17 +43,16 @@ def run_pipeline(
     folds: str = "10",
     seed: int = 0,
     splits: int = 1,
+    protocol: str = "documents",
 ) -> Report:
-    """Cross-validates a pipeline on a corpus."""
+    """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
     source = load_corpus(corpus)
     clock = Clock()
-    division = _folds(folds, source.name)
+    way = divisions.protocol(protocol, folds=_folds(folds, source.name), seed=seed, splits=splits)
     with clock.step("reading"):
         docs = _read(source, nlp)
-    report = chosen.cross_validate(
-        docs, folds=division, seed=seed, splits=splits, corpus=source.name
-    )
+    report = chosen.cross_validate(docs, protocol=way, corpus=source.name)
     return replace(report, seconds={**clock.seconds, **report.seconds})
 
 
@@ -77,6 +79,14 @@ def evaluate_model(model: str, corpus: str, nlp: str | None = None) -> Report:
     with clock.step("scoring"):
         report = loaded.evaluate(docs, corpus=source.name)
     return replace(report, seconds={**clock.seconds, **report.seconds})
+
+
+def write_report(report: Report, folder: Path) -> Path:
+    """Writes ``report.html`` and ``report.json`` into a folder, and gives the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    html.write(report, folder / "report.html")
+    write_json(report, folder / "report.json")
+    return folder / "report.html"
 
 
 def apply_model(

@@ -13,22 +13,21 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, Representation, Targets
-from textrank.documents import document_id, held_together
+from textrank.documents import held_together
 from textrank.evaluation import (
     Counts,
-    Decision,
     Fold,
     Report,
     best_threshold,
-    document_folds,
-    given_folds,
 )
 from textrank.learners.fit import Learner, Nested
 from textrank.learners.selection import choose
 from textrank.model import Model
 from textrank.progress import track
+from textrank.protocols.divisions import Dividing, Division, DocumentFolds, GivenFolds
+from textrank.protocols.trials import Trial, alpha_curve, document_intervals, pooled
 from textrank.registry import config_of
-from textrank.types import Features, Indices, Kernel, Matrix, Vector, has_features
+from textrank.types import Features, Kernel, Matrix, Vector, has_features
 
 
 class Corpus(Protocol):
@@ -144,6 +143,7 @@ class Pipeline:
         folds: int | Mapping[str, int] = 10,
         seed: int = 0,
         splits: int = 1,
+        protocol: Dividing | None = None,
         corpus: str = "",
     ) -> Report:
         """Measures on documents never trained on; alpha and threshold chosen without the fold.
@@ -151,30 +151,52 @@ class Pipeline:
         ``folds`` is a number, for which documents are dealt out by ``seed``, or a table
         ``{document: fold}``; ``splits`` repeats the deal with the following seeds. Each of the
         folds is tested on a model of the others, whose alpha and threshold were chosen by
-        leave-document-out among those others.
+        leave-document-out among those others. Another ``protocol`` takes the place of all three.
         """
         clock = Clock()
         docs = list(docs)
+        way = protocol or (
+            GivenFolds(folds) if isinstance(folds, Mapping) else DocumentFolds(folds, seed, splits)
+        )
         seen = self.examine(docs, clock)
+        return self.assess(seen, way, corpus=corpus, documents=len(docs), clock=clock)
+
+    def assess(
+        self,
+        seen: Examined,
+        protocol: Dividing,
+        *,
+        corpus: str = "",
+        documents: int | None = None,
+        clock: Clock | None = None,
+    ) -> Report:
+        """The report on candidates that were examined before; only learning is left to do."""
+        clock = clock or Clock()
         _check_labels(seen.targets.y)
-        partitions = seen.partitions(folds, seed, splits)
+        division = protocol.divide(seen.candidates, seen.targets)
         with clock.step("learner"):
-            divisions = self.learner.nested(seen.data, seen.targets, partitions)
+            nested = self.learner.nested(seen.data, division.targets, division.partitions)
         with clock.step("measures"):
-            tested = [
-                t for s, nested in enumerate(divisions) for t in self._tested(seen, nested, s)
-            ]
+            splits = [self._trials(seen, division, one, s) for s, one in enumerate(nested)]
+            trials = [trial for split in splits for trial in split]
+            folds = [trial.measured(self.task) for trial in trials]
+            decisions = [d for t, f in zip(trials, folds, strict=True) for d in t.decisions(f)]
+            intervals = document_intervals(trials, folds, seen.unreachable)
+            curve = alpha_curve(self.task, trials)
         return Report(
             task=self.task.name,
             corpus=corpus,
-            procedure=_procedure(folds, splits, len(set(seen.documents))),
+            procedure=division.procedure,
             settings=config_of(self),
-            seed=None if isinstance(folds, Mapping) else seed,
-            counts=seen.counts(len(docs)),
-            folds=[fold for fold, _ in tested],
+            seed=division.seed,
+            counts=seen.counts(len(set(seen.documents)) if documents is None else documents),
+            folds=folds,
             seconds=clock.seconds,
-            notes=self._notes(seen),
-            decisions=[d for _, decisions in tested for d in decisions],
+            notes=[*division.notes, *self._notes(seen)],
+            pooled=pooled(trials, folds),
+            intervals=intervals,
+            curves={"alpha": curve},
+            decisions=decisions,
         )
 
     def _candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
@@ -192,27 +214,31 @@ class Pipeline:
             )
         return candidates, unreachable
 
-    def _tested(
-        self, seen: Examined, nested: Nested, split: int
-    ) -> Iterator[tuple[Fold, list[Decision]]]:
+    def _trials(
+        self, seen: Examined, division: Division, nested: Nested, split: int
+    ) -> Iterator[Trial]:
+        targets = division.targets
+        missed = dict(seen.unreachable)
         for number in np.unique(nested.folds):
+            if division.tested is not None and int(number) not in division.tested:
+                continue
             out = np.flatnonzero(nested.folds == number)
             rest = np.flatnonzero(nested.folds != number)
             inner = nested.inner[:, number][:, rest]
-            a = choose(inner, seen.targets.take(rest), self.learner.select)
-            threshold = best_threshold(seen.targets.y[rest], inner[a])
-            scores = nested.outer[a, out]
+            a = choose(inner, targets.take(rest), self.learner.select)
             candidates = [seen.candidates[i] for i in out]
-            fold = self.task.measure(
-                candidates,
-                scores,
-                threshold,
-                unreachable=sum(seen.unreachable[d] for d in {c.document for c in candidates}),
+            yield Trial(
+                index=out,
+                candidates=candidates,
+                alphas=nested.alphas,
+                scores=nested.outer[:, out],
+                thresholds=[best_threshold(targets.y[rest], row) for row in inner],
+                chosen=a,
+                # Popped, so that a document in several folds (only when leaking) counts once.
+                unreachable=sum(missed.pop(d, 0) for d in {c.document for c in candidates}),
                 fold=int(number),
                 split=split,
-                chosen={"alpha": nested.alphas[a]},
             )
-            yield fold, list(_decisions(candidates, scores, threshold, int(number), split))
 
     def _notes(self, seen: Examined) -> list[str]:
         diverging = getattr(seen.X, "diverging", 0)
@@ -239,30 +265,6 @@ class Examined:
         positives = int((self.targets.y > 0).sum())
         return Counts(documents, len(self.candidates), positives, sum(self.unreachable.values()))
 
-    def partitions(self, folds: int | Mapping[str, int], seed: int, splits: int) -> list[Indices]:
-        """The fold of each candidate, for every repetition."""
-        if isinstance(folds, Mapping):
-            if splits != 1:
-                raise ValueError("given folds are one division: leave out splits, or the folds")
-            return [self._given(folds)]
-        if splits < 1:
-            raise ValueError(f"splits must be at least 1, got {splits}")
-        return [document_folds(self.documents, folds, seed + s) for s in range(splits)]
-
-    def _given(self, table: Mapping[str, int]) -> Indices:
-        """Given folds, refused where they would train on a copy of a test document."""
-        fold: dict[str, tuple[str, int]] = {}
-        for candidate in self.candidates:
-            name = document_id(candidate.doc)
-            if name in table:
-                first = fold.setdefault(candidate.document, (name, table[name]))
-                if first[1] != table[name]:
-                    raise ValueError(
-                        f"the given folds put {first[0]!r} in fold {first[1]} and {name!r}, which "
-                        f"shares text with it, in fold {table[name]}. Move one to the other's fold."
-                    )
-        return given_folds([document_id(c.doc) for c in self.candidates], table)
-
 
 _ROLES = {
     "task": "candidates",
@@ -277,38 +279,4 @@ def _check_labels(y: Vector) -> None:
         raise ValueError(
             f"all {len(y)} candidates have the same answer ({y[0]:g}): nothing can be learnt. "
             "Check the gold annotation of the corpus."
-        )
-
-
-def _procedure(folds: int | Mapping[str, int], splits: int, documents: int) -> str:
-    if isinstance(folds, Mapping):
-        what = "given folds by document"
-    elif folds == documents:
-        what = "leave-document-out"
-    else:
-        what = f"{folds} folds by document"
-    times = f", {splits} divisions" if splits > 1 else ""
-    return f"{what}{times}; alpha and threshold by leave-document-out inside the training folds"
-
-
-def _decisions(
-    candidates: Sequence[Candidate],
-    scores: Vector,
-    threshold: float | None,
-    fold: int,
-    split: int,
-) -> Iterator[Decision]:
-    for candidate, score in zip(candidates, scores, strict=True):
-        sentence = candidate.spans[0].sent
-        start = sentence.start_char
-        yield Decision(
-            document=document_id(candidate.doc),
-            text=sentence.text,
-            spans=[(s.start_char - start, s.end_char - start) for s in candidate.spans],
-            score=float(score),
-            label=float(candidate.label or 0.0),
-            threshold=threshold,
-            fold=fold,
-            split=split,
-            query=candidate.query,
         )

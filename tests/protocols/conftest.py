@@ -1,0 +1,45 @@
+"""A small corpus whose verbs tell the answer most of the time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from spacy.tokens import Span
+
+
+@pytest.fixture(scope="session")
+def make_docs(make_doc):
+    """``make_docs(number, seed, prefix)``: documents of two sentences with a judged pair each."""
+
+    def make(number, seed=3, prefix="d"):
+        rng = np.random.default_rng(seed)
+        return [_document(make_doc, rng, f"{prefix}{i}") for i in range(number)]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def docs(make_docs):
+    return make_docs(18)
+
+
+def _document(make_doc, rng, name):
+    words, heads, deps, entities, gold = [], [], [], [], []
+    for sentence in range(2):
+        verb = str(rng.choice(["binds", "sees"]))
+        end = str(rng.choice(["slowly", "often", "today"]))
+        start = len(words)
+        words += [f"{name}{sentence}a", verb, f"{name}{sentence}b", end, "."]
+        heads += [start + 1] * 5
+        deps += ["nsubj", "ROOT", "dobj", "advmod", "punct"]
+        entities += [(start, start + 1), (start + 2, start + 3)]
+        answer = (verb == "binds") != (rng.random() < 0.2)
+        names = [f"e{2 * sentence}", f"e{2 * sentence + 1}"]
+        gold.append({"entities": names, "label": bool(answer)})
+    doc = make_doc(words, heads, deps, entities, document=name)
+    doc.spans["entities"] = [
+        Span(doc, start, end, label="protein", span_id=f"e{i}")
+        for i, (start, end) in enumerate(entities)
+    ]
+    doc.user_data["gold"] = gold
+    return doc
