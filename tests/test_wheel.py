@@ -1,0 +1,77 @@
+"""The wheel, installed outside the repository, offers the same commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "textrank", "pipelines", "models")
+
+
+def run(*command: object, cwd: Path) -> str:
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def build(folder: Path) -> Path:
+    """The wheel, built from a copy so that nothing is left in the repository."""
+    source = folder / "source"
+    source.mkdir()
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, source / name)
+    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", folder]
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", *options, source, cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def check_commands(scripts: Path, cwd: Path) -> None:
+    """The installed command knows the shipped pipelines and works on a corpus of the user's."""
+    shown = run(scripts / "textrank", "info", cwd=cwd)
+    shipped = [p.stem for p in (ROOT / "pipelines").glob("*.cfg")]
+    assert all(name in shown for name in shipped)
+    code = "import textrank; print(textrank.__file__)"
+    assert str(cwd) in run(scripts / "python", "-c", code, cwd=cwd)
+    shutil.copytree(ROOT / "corpora" / "sample-ppi", cwd / "mine")
+    shown = run(scripts / "textrank", "run", "ppi", "mine", "--folds", 5, cwd=cwd)
+    assert "AUC" in shown
+
+
+def test_wheel_works_outside_the_repository(tmp_path: Path) -> None:
+    """Dependencies are borrowed from this environment; ``slow`` has the one that installs them."""
+    wheel = build(tmp_path)
+    venv.create(tmp_path / "env", with_pip=False, symlinks=True)
+    scripts = tmp_path / "env" / "bin"
+    target = next((tmp_path / "env" / "lib").glob("python*/site-packages"))
+    borrowed = dict.fromkeys([sysconfig.get_path("purelib"), *map(str, _site_packages())])
+    (target / "borrowed.pth").write_text("\n".join(borrowed))
+    pip = [sys.executable, "-m", "pip", "--python", scripts / "python", "install", "--quiet"]
+    run(*pip, "--no-deps", "--ignore-installed", wheel, cwd=tmp_path)
+    check_commands(scripts, tmp_path)
+
+
+@pytest.mark.slow
+def test_wheel_installs_into_an_empty_environment(tmp_path: Path) -> None:
+    wheel = build(tmp_path)
+    venv.create(tmp_path / "env", with_pip=True, symlinks=True)
+    scripts = tmp_path / "env" / "bin"
+    run(scripts / "python", "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
+    check_commands(scripts, tmp_path)
+
+
+def _site_packages() -> list[Path]:
+    """Where this environment's packages lie, but for the repository itself."""
+    return [Path(p) for p in sys.path if p.endswith("site-packages") and Path(p).is_dir()]
