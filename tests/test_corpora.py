@@ -50,6 +50,16 @@ def test_ppi_offsets_give_the_names(sentences):
             assert " ".join(text[a:b] for a, b in pieces(entity)) == entity.get("text")
 
 
+def test_ppi_tokens_stand_at_their_offsets_and_hold_the_dependencies(sentences):
+    for sentence in sentences:
+        tokens = {token.get("id"): token for token in sentence.iter("token")}
+        for token in tokens.values():
+            assert [sentence.get("text")[a:b] for a, b in pieces(token)] == [token.get("text")]
+        arcs = [(arc.get("t1"), arc.get("t2")) for arc in sentence.iter("dependency")]
+        assert tokens.keys() >= {end for arc in arcs for end in arc}
+        assert len({dependent for _, dependent in arcs}) == len(arcs) == len(tokens) - 1
+
+
 def test_ppi_lists_every_pair_of_a_sentence_once(sentences):
     for sentence in sentences:
         ids = [entity.get("id") for entity in sentence.iter("entity")]
