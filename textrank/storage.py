@@ -17,9 +17,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.batches import Contexts, Sequences
+from textrank.graphs import GraphBatch
 from textrank.types import Arrays, Features, Names, Viewed
 
 META = "meta.json"
+BATCHES: dict[str, Any] = {"contexts": Contexts, "graphs": GraphBatch, "sequences": Sequences}
 
 
 def check_target(path: str | Path) -> Path:
@@ -124,6 +127,10 @@ def pack(value: Any, name: str = "x") -> Arrays:
         }
     if isinstance(value, np.ndarray) and value.dtype != object:
         return {f"{name}:dense": value}
+    for kind, batch in BATCHES.items():
+        if isinstance(value, batch):
+            arrays = {f"{name}/{key}": array for key, array in value.to_arrays().items()}
+            return {f"{name}:{kind}": np.array(1), **arrays}
     raise ValueError(
         f"a {type(value).__name__} cannot be saved with a model. Use a kernel with explicit "
         "features, or a representation of arrays or Features."
@@ -136,15 +143,21 @@ def unpack(arrays: Mapping[str, Any], name: str = "x") -> Any:
         keys = _words(arrays[f"{name}:views"])
         return Viewed({key: unpack(arrays, f"{name}/{key}") for key in keys})
     if f"{name}:features" in arrays:
-        start = f"{name}/names/"
-        names = {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
-        return Features(unpack(arrays, f"{name}/values"), Names.from_arrays(names))
+        names = Names.from_arrays(_below(arrays, f"{name}/names/"))
+        return Features(unpack(arrays, f"{name}/values"), names)
     if f"{name}:sparse" in arrays:
         parts = tuple(arrays[f"{name}/{part}"] for part in ("data", "indices", "indptr"))
         return sp.csr_array(parts, shape=tuple(arrays[f"{name}:sparse"].tolist()))
     if f"{name}:dense" in arrays:
         return arrays[f"{name}:dense"]
+    for kind, batch in BATCHES.items():
+        if f"{name}:{kind}" in arrays:
+            return batch.from_arrays(_below(arrays, f"{name}/"))
     raise ValueError(f"no representation {name!r} among the arrays. Restore the model.")
+
+
+def _below(arrays: Mapping[str, Any], start: str) -> Arrays:
+    return {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
 
 
 def _merged(parts: Sequence[Arrays]) -> Arrays:
