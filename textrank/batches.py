@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from textrank.types import Arrays, Features, Indices, Matrix, Names, SparseMatrix
 
 
+@runtime_checkable
 class PositionTransformation(Protocol):
     """A similarity ``P̂ = R R'`` of positions, as its factor; never sees a label."""
 
@@ -20,6 +21,7 @@ class PositionTransformation(Protocol):
         """R: a row for each position, a named column for each component."""
 
 
+@runtime_checkable
 class WordTransformation(Protocol):
     """A similarity ``Ŵ = B B'`` of words, as its factor; never sees a label."""
 

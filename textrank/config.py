@@ -17,6 +17,7 @@ from spacy.tokens import Doc
 
 from textrank.kernels.algebra import (
     Centred,
+    EachView,
     Exponential,
     Gaussian,
     Normalized,
@@ -28,6 +29,16 @@ from textrank.kernels.algebra import (
     Sum,
 )
 from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.gram import Blocked
+from textrank.kernels.locality import (
+    GapWeighted,
+    LocalityConvolution,
+    LocalityImproved,
+    LocalSum,
+    Spectrum,
+)
+from textrank.kernels.positional import Positional
+from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
 from textrank.learners.rls import RLS
 from textrank.model import Model
@@ -42,8 +53,31 @@ from textrank.readers.plain_text import PlainText
 from textrank.readers.ppi_xml import PPIXML
 from textrank.readers.pubtator import PubTator
 from textrank.registry import config_of, registry
+from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.parse_sequences import ParseSequences
+from textrank.representations.transformations import (
+    Bag,
+    LogScale,
+    Mixture,
+    PositionTable,
+    ScaleFree,
+    Sided,
+    Smooth,
+    Strict,
+    Weighting,
+    Within,
+)
 from textrank.representations.views import Views
+from textrank.representations.word_positions import WordPositions
+from textrank.representations.word_transformations import (
+    CharacterNgrams,
+    EqualWords,
+    SharedStem,
+    SharedTag,
+    WordVectorFile,
+    WordVectors,
+)
 from textrank.tasks.ppi import PPI
 
 # A name once published stays: saved models speak it. Its number rises only when a saved model
@@ -51,20 +85,54 @@ from textrank.tasks.ppi import PPI
 TABLE: Mapping[str, Mapping[str, type]] = {
     "pipelines": {"pipeline.v1": Pipeline},
     "tasks": {"ppi.v1": PPI},
-    "representations": {"dependency_graph.v1": DependencyGraph, "views.v1": Views},
-    "transformations": {},
+    "representations": {
+        "collocations.v1": Collocations,
+        "dependency_graph.v1": DependencyGraph,
+        "parse_sequences.v1": ParseSequences,
+        "views.v1": Views,
+        "word_positions.v1": WordPositions,
+    },
+    "transformations": {
+        "bag.v1": Bag,
+        "character_ngrams.v1": CharacterNgrams,
+        "equal_words.v1": EqualWords,
+        "log_scale.v1": LogScale,
+        "mixture.v1": Mixture,
+        "position_table.v1": PositionTable,
+        "scale_free.v1": ScaleFree,
+        "shared_stem.v1": SharedStem,
+        "shared_tag.v1": SharedTag,
+        "sided.v1": Sided,
+        "smooth.v1": Smooth,
+        "strict.v1": Strict,
+        "tags.v1": Tags,
+        "weighting.v1": Weighting,
+        "within.v1": Within,
+        "word_vector_file.v1": WordVectorFile,
+        "word_vectors.v1": WordVectors,
+    },
     "kernels": {
         "all_paths.v1": AllPathsGraph,
+        "blocked.v1": Blocked,
         "centred.v1": Centred,
+        "distance.v1": Distance,
+        "each_view.v1": EachView,
         "exponential.v1": Exponential,
+        "gap_weighted.v1": GapWeighted,
         "gaussian.v1": Gaussian,
         "linear.v1": Linear,
+        "local_sum.v1": LocalSum,
+        "locality_convolution.v1": LocalityConvolution,
+        "locality_improved.v1": LocalityImproved,
         "normalized.v1": Normalized,
         "on_view.v1": OnView,
         "polynomial.v1": Polynomial,
+        "positional.v1": Positional,
         "power.v1": Power,
         "product.v1": Product,
         "scale.v1": Scale,
+        "similarities.v1": Similarities,
+        "spectrum.v1": Spectrum,
         "sum.v1": Sum,
     },
     "learners": {"rls.v1": RLS},

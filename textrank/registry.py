@@ -47,7 +47,7 @@ def config_of(value: Any) -> Any:
         return {str(key): config_of(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [config_of(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _name_of(cls: type) -> tuple[str, str]:

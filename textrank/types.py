@@ -269,9 +269,12 @@ def has_features(kernel: Kernel[T]) -> TypeGuard[FeatureKernel[T]]:
 def parts_of(kernel: Kernel[Any]) -> list[Kernel[Any]]:
     """The kernels among the settings of a kernel."""
     own: Sequence[Any] = fields(kernel) if is_dataclass(kernel) else ()
-    settings = [getattr(kernel, f.name) for f in own]
-    held = [s if isinstance(s, list | tuple) else [s] for s in settings]
-    return [part for group in held for part in group if isinstance(part, Kernel)]
+    found: list[Kernel[Any]] = []
+    for setting in (getattr(kernel, f.name) for f in own):
+        several = setting.values() if isinstance(setting, Mapping) else setting
+        held = several if isinstance(setting, Mapping | list | tuple) else [setting]
+        found += [part for part in held if isinstance(part, Kernel)]
+    return found
 
 
 def size(X: Sequence[Any]) -> int:

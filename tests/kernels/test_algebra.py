@@ -142,11 +142,18 @@ def test_features_of_a_sum_are_named_after_their_views(rng):
     assert names[-1] == ("right", "2")
 
 
+def test_named_kernels_equal_listed_ones(rng):
+    X = rng.normal(size=(4, 2))
+    named = Sum({"a": Linear(), "b": Gaussian()}, weights={"b": 0.5})
+    np.testing.assert_allclose(named(X), Sum([Linear(), Gaussian()], weights=[1.0, 0.5])(X))
+    assert Sum([Linear(), Gaussian()]) == Sum({"Linear": Linear(), "Gaussian": Gaussian()})
+
+
 def test_two_parts_of_one_view_keep_their_columns_apart(rng):
     X = Viewed({"v": rng.normal(size=(4, 2))})
     kernel = Sum([OnView("v", Linear()), Normalized(OnView("v", Linear()))])
     check_kernel(kernel, X)
-    assert {name[0] for name in kernel.features(X).names} == {"v 1", "v 2"}
+    assert {name[0] for name in kernel.features(X).names} == {"v_1", "v_2"}
 
 
 def test_a_view_of_plain_mappings_works_too(rng):
@@ -191,8 +198,9 @@ def test_normalized_may_keep_an_empty_input_as_the_zero_vector(inner):
     ("make", "words"),
     [
         (lambda: Sum([]), "at least one kernel"),
-        (lambda: Sum([Linear()], weights=[1.0, 2.0]), "1 non-negative"),
-        (lambda: Sum([Linear()], weights=[-1.0]), "non-negative"),
+        (lambda: Sum([Linear()], weights=[1.0, 2.0]), "weights must be 1, one a kernel"),
+        (lambda: Sum([Linear()], weights=[-1.0]), "must not be negative"),
+        (lambda: Sum({"a": Linear()}, weights={"b": 1.0}), r"weights for \['b'\], but the kernels"),
         (lambda: Scale(Linear(), factor=0.0), "factor must be positive"),
         (lambda: Power(Linear(), degree=0), "degree must be a whole number"),
         (lambda: Polynomial(constant=-1.0), "positive semidefinite"),

@@ -183,7 +183,7 @@ def test_each_view_sums_over_all_and_sum_gives_each_its_own_window(rng):
     check_kernel(Sum([OnView("tags", LocalSum(window=2)), OnView("links", Spectrum())]), X)
     names = {name[0] for name in EachView(LocalSum()).features(X).names}
     assert names == {"tags", "links"}
-    with pytest.raises(ValueError, match=r"weights for \['tag'\], but the views are"):
+    with pytest.raises(ValueError, match=r"weights for \['tag'\], but the kernels are"):
         EachView(LocalSum(), weights={"tag": 1.0})(X)
 
 

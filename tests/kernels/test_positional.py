@@ -46,8 +46,9 @@ VOCABULARY = ["bind", "binds", "to", "gene", "p53"]
 
 
 @cache
-def similarities(kernel):
+def similarities(number):
     """P̂ over positions -15 ... 15 and Ŵ over the vocabulary, as tables."""
+    kernel = KERNELS[number]
     R = kernel.positions.factor(np.arange(-15, 16)).values
     B = (kernel.words or EqualWords()).factor(VOCABULARY).values
     return (R @ R.T).toarray(), (B @ B.T).toarray()
@@ -55,7 +56,7 @@ def similarities(kernel):
 
 def reference(kernel, X, Z):
     """Σ over words of both contexts of P̂(p, q) Ŵ(v, w)."""
-    P, W = similarities(kernel)
+    P, W = similarities(KERNELS.index(kernel))
     at = VOCABULARY.index
     return sum(P[p + 15, q + 15] * W[at(v), at(w)] for v, p in X for w, q in Z)
 

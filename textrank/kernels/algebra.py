@@ -12,72 +12,72 @@ from textrank.kernels.gram import features_of, gram_of
 from textrank.kernels.vectors import Linear
 from textrank.types import Features, Kernel, Matrix, Vector, Viewed, has_features, parts_of
 
+# A cfg is checked before the blocks inside are built, so the parts check themselves.
+Parts = Sequence[Any] | Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class Sum:
     """Weighted sum of kernels on the same inputs: ``Σ w_j k_j(x, z)``; weight 1 where not given.
 
-    The features are those of the parts side by side, each part under the name of its view or,
-    without one, of its class.
+    Kernels come with names, or as a list: then each is named after its view or, without one, its
+    class. The features are those of the parts side by side, each part under its name.
 
     >>> Sum([Linear(), Linear()], weights=[1.0, 0.5])(np.array([[2.0]])).item()
     6.0
     """
 
-    kernels: Sequence[Kernel[Any]]
-    weights: Sequence[float] | None = None
+    kernels: Parts
+    weights: Sequence[float] | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernels", _checked(self.kernels))
-        weights = (1.0,) * len(self.kernels) if self.weights is None else tuple(self.weights)
-        object.__setattr__(self, "weights", weights)
-        if len(weights) != len(self.kernels) or min(weights) < 0:
-            raise ValueError(
-                f"weights must be {len(self.kernels)} non-negative numbers, one a kernel, "
-                f"got {weights}"
-            )
+        kernels = _named(self.kernels)
+        object.__setattr__(self, "kernels", kernels)
+        object.__setattr__(self, "weights", _weights(self.weights, list(kernels)))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        total = self._weights[0] * self.kernels[0](X, Y)
-        for weight, kernel in zip(self._weights[1:], self.kernels[1:], strict=True):
+        (_, weight, first), *rest = self._parts
+        total = weight * first(X, Y)
+        for _, weight, kernel in rest:
             total += weight * kernel(X, Y)
         return total
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        parts = zip(self._weights, self.kernels, strict=True)
-        return np.sum([weight * kernel.diag(X) for weight, kernel in parts], axis=0)
+        return np.sum([weight * kernel.diag(X) for _, weight, kernel in self._parts], axis=0)
 
     def features(self, X: Sequence[Any]) -> Features:
         """The parts' features side by side, each times the root of its weight."""
-        parts = zip(_titles(self.kernels), self._weights, self.kernels, strict=True)
-        return Features.beside({t: features_of(k, X).scaled(w**0.5) for t, w, k in parts})
+        return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in self._parts})
 
     @property
-    def _weights(self) -> tuple[float, ...]:
-        return tuple(self.weights or ())
+    def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
+        kernels = _named(self.kernels)
+        weights = _weights(self.weights, list(kernels))
+        return [(name, weights[name], kernel) for name, kernel in kernels.items()]
 
 
 @dataclass(frozen=True)
 class Product:
-    """Product of kernels on the same inputs: ``Π k_j(x, z)``.
+    """Product of kernels on the same inputs: ``Π k_j(x, z)``; they come as for ``Sum``.
 
     >>> Product([Linear(), Linear()])(np.array([[3.0]])).item()
     81.0
     """
 
-    kernels: Sequence[Kernel[Any]]
+    kernels: Parts
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernels", _checked(self.kernels))
+        object.__setattr__(self, "kernels", _named(self.kernels))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        product = 1.0 * self.kernels[0](X, Y)
-        for kernel in self.kernels[1:]:
+        first, *rest = _named(self.kernels).values()
+        product = 1.0 * first(X, Y)
+        for kernel in rest:
             product *= kernel(X, Y)
         return product
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        return np.prod([kernel.diag(X) for kernel in self.kernels], axis=0)
+        return np.prod([kernel.diag(X) for kernel in _named(self.kernels).values()], axis=0)
 
 
 @dataclass(frozen=True)
@@ -331,8 +331,7 @@ class EachView:
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.weights and min(self.weights.values()) < 0:
-            raise ValueError(f"weights must not be negative, got {dict(self.weights)}")
+        _weights(self.weights, list(self.weights or {}))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         if not len(X) or (Y is not None and not len(Y)):
@@ -348,17 +347,35 @@ class EachView:
 
     def _sum(self, X: Sequence[Any]) -> Sum:
         views = list(X.views if isinstance(X, Viewed) else X[0])
-        weights = self.weights or {}
-        if unknown := sorted(set(weights) - set(views)):
-            raise ValueError(f"weights for {unknown}, but the views are {sorted(views)}")
-        chosen = [OnView(view, self.kernel) for view in views]
-        return Sum(chosen, weights=[weights.get(view, 1.0) for view in views])
+        return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
 
 
-def _checked(kernels: Sequence[Kernel[Any]]) -> tuple[Kernel[Any], ...]:
+def _named(kernels: Parts) -> dict[str, Kernel[Any]]:
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")
-    return tuple(kernels)
+    for part in kernels.values() if isinstance(kernels, Mapping) else kernels:
+        if not isinstance(part, Kernel):
+            raise ValueError(f"{type(part).__name__} stands in the place of a kernel: {part!r}")
+    if isinstance(kernels, Mapping):
+        return dict(kernels)
+    return dict(zip(_titles(kernels), kernels, strict=True))
+
+
+def _weights(
+    weights: Sequence[float] | Mapping[str, float] | None, names: Sequence[str]
+) -> dict[str, float]:
+    """A weight for each name; 1 where none is given."""
+    if weights is None or isinstance(weights, Mapping):
+        given = dict(weights or {})
+    elif len(weights) == len(names):
+        given = dict(zip(names, weights, strict=True))
+    else:
+        raise ValueError(f"weights must be {len(names)}, one a kernel, got {list(weights)}")
+    if unknown := sorted(set(given) - set(names)):
+        raise ValueError(f"weights for {unknown}, but the kernels are {sorted(names)}")
+    if any(weight < 0 for weight in given.values()):
+        raise ValueError(f"weights must not be negative, got {given}")
+    return {name: float(given.get(name, 1.0)) for name in names}
 
 
 def _check_degree(degree: int) -> None:
@@ -368,15 +385,16 @@ def _check_degree(degree: int) -> None:
 
 def _titles(kernels: Sequence[Kernel[Any]]) -> list[str]:
     """A word a kernel, different ones: the view it looks at, else its class."""
-    plain = [_title(kernel) for kernel in kernels]
+    plain = [_view_of(kernel) or type(kernel).__name__ for kernel in kernels]
     return [
-        title if plain.count(title) == 1 else f"{title} {plain[: i + 1].count(title)}"
+        title if plain.count(title) == 1 else f"{title}_{plain[: i + 1].count(title)}"
         for i, title in enumerate(plain)
     ]
 
 
-def _title(kernel: Kernel[Any]) -> str:
+def _view_of(kernel: Kernel[Any]) -> str:
+    """The one view that a kernel looks at, however wrapped; empty where there is none."""
     if isinstance(kernel, OnView):
         return kernel.name
     parts = parts_of(kernel)
-    return _title(parts[0]) if len(parts) == 1 else type(kernel).__name__
+    return _view_of(parts[0]) if len(parts) == 1 else ""

@@ -8,7 +8,7 @@ several, of positions or of words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -180,24 +180,29 @@ class Mixture:
     ``Mixture([Bag(), Smooth(0.1)], weights=[0.2, 1.0])`` keeps the topic beside the collocations.
     """
 
-    parts: Sequence[Any]
-    weights: Sequence[float]
+    parts: Sequence[Any] | Mapping[str, Any]
+    weights: Sequence[float] | Mapping[str, float]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", tuple(self.parts))
-        object.__setattr__(self, "weights", tuple(self.weights))
-        if not self.parts or len(self.parts) != len(self.weights) or min(self.weights) < 0:
+        parts = self.parts if isinstance(self.parts, Mapping) else _titled(self.parts)
+        weights = self.weights
+        if not isinstance(weights, Mapping):
+            weights = dict(zip(parts, weights, strict=len(parts) == len(weights)))
+        if not parts or set(parts) != set(weights) or min(weights.values()) < 0:
             raise ValueError(
-                f"weights must be non-negative, one for each of {len(self.parts)} parts (at least "
+                f"weights must be non-negative, one for each of {len(parts)} parts (at least "
                 f"one), got {self.weights}"
             )
+        object.__setattr__(self, "parts", dict(parts))
+        object.__setattr__(self, "weights", {name: float(weights[name]) for name in parts})
 
     def factor(self, inputs: Any) -> Features:
         """The parts' factors side by side, each times the root of its weight."""
-        kinds = [type(part).__name__ for part in self.parts]
-        names = [k if kinds.count(k) == 1 else f"{k} {i}" for i, k in enumerate(kinds, 1)]
-        weighted = zip(names, self.parts, self.weights, strict=True)
-        return Features.beside({n: part.factor(inputs).scaled(w**0.5) for n, part, w in weighted})
+        factors = {name: part.factor(inputs) for name, part in _mapping(self.parts).items()}
+        weights = _mapping(self.weights)
+        return Features.beside(
+            {n: factor.scaled(weights[n] ** 0.5) for n, factor in factors.items()}
+        )
 
 
 @dataclass(frozen=True)
@@ -285,6 +290,17 @@ def _occurring(F: Features) -> Features:
     if len(used) == len(F.names):
         return F
     return Features(sp.csr_array(sp.csc_array(F.values)[:, used]), F.names.take(used))
+
+
+def _mapping(setting: Any) -> dict[str, Any]:
+    return dict(setting)
+
+
+def _titled(parts: Sequence[Any]) -> dict[str, Any]:
+    """Each part under the name of its class, numbered where one occurs twice."""
+    kinds = [type(part).__name__ for part in parts]
+    names = [k if kinds.count(k) == 1 else f"{k}_{i}" for i, k in enumerate(kinds, 1)]
+    return dict(zip(names, parts, strict=True))
 
 
 def _signed(position: float) -> str:

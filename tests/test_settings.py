@@ -1,0 +1,91 @@
+"""Kernels, representations and transformations as cfg: written down, they load as equals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textrank.batches import Contexts, Sequences
+from textrank.config import dump_pipeline, load_pipeline
+from textrank.kernels.algebra import EachView, Normalized, OnView, Sum
+from textrank.kernels.gram import Blocked
+from textrank.kernels.locality import (
+    GapWeighted,
+    LocalityConvolution,
+    LocalityImproved,
+    LocalSum,
+    Spectrum,
+)
+from textrank.kernels.positional import Positional
+from textrank.kernels.vectors import Linear
+from textrank.learners.rls import RLS
+from textrank.pipeline import Pipeline
+from textrank.representations.collocations import Collocations, Tags
+from textrank.representations.parse_sequences import ParseSequences
+from textrank.representations.transformations import (
+    Bag,
+    LogScale,
+    Mixture,
+    PositionTable,
+    ScaleFree,
+    Sided,
+    Smooth,
+    Strict,
+    Weighting,
+    Within,
+)
+from textrank.representations.views import Views
+from textrank.representations.word_positions import WordPositions
+from textrank.representations.word_transformations import (
+    CharacterNgrams,
+    EqualWords,
+    SharedStem,
+    SharedTag,
+    WordVectorFile,
+    WordVectors,
+)
+from textrank.storage import pack, unpack
+from textrank.tasks.ppi import PPI
+from textrank.types import Viewed
+
+SIDED = Weighting(1.5, 0.05, of=Sided(0.5))
+KERNELS = [
+    Sum([Normalized(OnView("w", Positional(SIDED))), OnView("c", Linear())], weights=[1.0, 0.5]),
+    Positional(Mixture([Bag(), Strict(), Within(3, of=Smooth())], weights=[1.0, 0.5, 0.2])),
+    Positional(ScaleFree(), words=Mixture([EqualWords(), SharedStem()], weights=[1.0, 0.3])),
+    Positional(LogScale(), words=SharedTag({"binds": "VBZ"})),
+    Positional(Bag(), words=CharacterNgrams()),
+    Positional(Bag(), words=WordVectorFile("vectors.npz")),
+    Positional(
+        PositionTable([[1.0, 0.0], [0.0, 1.0]], bins=[1]), words=WordVectors(["a"], [[1.0]])
+    ),
+    EachView(LocalityConvolution(), weights={"bigram": 0.5}),
+    Blocked(Normalized(Sum([GapWeighted(), LocalSum(), Spectrum(), LocalityImproved()]))),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
+def test_a_kernel_written_as_cfg_loads_as_an_equal_one(kernel, tmp_path: Path) -> None:
+    words = Views(
+        {"w": WordPositions(stop_words="en"), "c": Collocations(tags=Tags({"a": ["DT"]}))}
+    )
+    for representation in (words, ParseSequences(types=["bigram"])):
+        pipeline = Pipeline(PPI(), representation, kernel, RLS())
+        (tmp_path / "own.cfg").write_text(dump_pipeline(pipeline))
+        assert load_pipeline(tmp_path / "own.cfg") == pipeline
+
+
+def test_something_else_in_the_place_of_a_kernel_is_named() -> None:
+    with pytest.raises(ValueError, match="RLS stands in the place of a kernel"):
+        Sum([Linear(), RLS()])
+
+
+def test_contexts_and_sequences_are_saved_with_a_model() -> None:
+    contexts = Contexts.of([[("a", -1)], [("b", 2), ("a", 1)]])
+    sequences = Sequences.of([["x"], ["y", "x"]])
+    saved = unpack(pack(Viewed({"words": contexts, "links": sequences})))
+    assert [c.pairs() for c in saved.view("words")] == [c.pairs() for c in contexts]
+    assert [s.symbols() for s in saved.view("links")] == [s.symbols() for s in sequences]
+    np.testing.assert_array_equal(saved.view("links").starts, sequences.starts)
