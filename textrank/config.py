@@ -40,6 +40,10 @@ from textrank.kernels.locality import (
 from textrank.kernels.positional import Positional
 from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
+from textrank.learners.cg import SparseRLS
+from textrank.learners.rankrls import RankRLS
+from textrank.learners.ranksvm import RankSVM
+from textrank.learners.reduced import ReducedRLS
 from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
@@ -135,7 +139,13 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "spectrum.v1": Spectrum,
         "sum.v1": Sum,
     },
-    "learners": {"rls.v1": RLS},
+    "learners": {
+        "rankrls.v1": RankRLS,
+        "ranksvm.v1": RankSVM,
+        "reduced_rls.v1": ReducedRLS,
+        "rls.v1": RLS,
+        "sparse_rls.v1": SparseRLS,
+    },
     "readers": {
         "bioc_json.v1": BioCJSON,
         "bioc_xml.v1": BioCXML,

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import set_config
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
+from textrank.learners.multiclass import all_pairs, random_code
+
+# Repeating a sample is not weighting it when alpha is chosen by leaving samples out: the copy
+# stays. scikit-learn says the same of its own RidgeCV.
+WEIGHTED = "leave-one-out keeps the copies of a repeated sample, so the chosen alpha may differ"
+# Noisy blobs around the origin: without an intercept (as KernelRidge) no linear or Gaussian model
+# can give nearly all of the plane to the class with all the weight.
+LEVEL = "least squares on a kernel has no intercept to move all decisions to one class"
+EXCEPTIONS = {
+    "check_class_weight_classifiers": LEVEL,
+    "check_sample_weight_equivalence_on_dense_data": WEIGHTED,
+    "check_sample_weight_equivalence_on_sparse_data": WEIGHTED,
+}
+
+
+def exceptions(estimator):
+    return EXCEPTIONS if isinstance(estimator, RLSRegressor | RLSClassifier) else {}
+
+
+@parametrize_with_checks(
+    [
+        RLSRegressor(),
+        RLSRegressor(kernel="rbf"),
+        RLSClassifier(),
+        RLSClassifier(kernel="rbf"),
+        RankRLS(),
+        RankRLS(kernel="rbf"),
+        RankSVM(),
+        G2P(),
+    ],
+    expected_failed_checks=exceptions,
+)
+def test_scikit_learn_accepts_the_estimator(estimator, check):
+    check(estimator)
+
+
+def test_with_one_alpha_repeating_a_sample_is_weighting_it(rng):
+    X, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    weights = rng.integers(0, 4, 20)
+    for kernel in ("linear", "rbf"):
+        one = RLSRegressor(alphas=[0.5], kernel=kernel).fit(X, y, sample_weight=weights)
+        other = RLSRegressor(alphas=[0.5], kernel=kernel)
+        other.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-8)
+
+
+def test_heldout_scores_are_those_of_retraining(rng):
+    X, Y = rng.standard_normal((24, 4)), rng.standard_normal((24, 2))
+    groups = np.array(list("abcdef") * 4)
+    model = RLSRegressor(alphas=[0.1, 3.0], kernel="rbf", gamma=0.2).fit(X, Y, groups=groups)
+    assert model.heldout_.shape == (2, 24, 2)
+    for a, alpha in enumerate([0.1, 3.0]):
+        for rest, out in LeaveOneGroupOut().split(X, Y, groups):
+            slow = KernelRidge(alpha=alpha, kernel="rbf", gamma=0.2).fit(X[rest], Y[rest])
+            np.testing.assert_allclose(model.heldout_[a, out], slow.predict(X[out]), atol=1e-10)
+    error = ((model.heldout_ - Y) ** 2).mean(axis=1)
+    np.testing.assert_array_equal(model.alpha_, np.array([0.1, 3.0])[error.argmin(axis=0)])
+
+
+def test_without_groups_every_sample_is_left_out_alone(rng):
+    X, y = rng.standard_normal((15, 3)), rng.standard_normal(15)
+    model = RLSRegressor(alphas=[0.5]).fit(X, y)
+    for i in range(15):
+        rest = np.arange(15) != i
+        slow = Ridge(alpha=0.5, fit_intercept=False).fit(X[rest], y[rest]).predict(X[[i]])
+        np.testing.assert_allclose(model.heldout_[0, i], slow[0], atol=1e-10)
+
+
+def ours(X, Y=None):
+    return np.exp(-((X[:, None] - (X if Y is None else Y)[None]) ** 2).sum(-1))
+
+
+class Gaussian:
+    """A kernel of our own form."""
+
+    def __call__(self, X, Y=None):
+        return ours(np.asarray(X), None if Y is None else np.asarray(Y))
+
+    def diag(self, X):
+        return np.ones(len(X))
+
+
+def test_every_way_to_say_the_kernel_gives_the_same_model(rng):
+    X, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    new = rng.standard_normal((5, 3))
+    K = ours(X)
+    models = {
+        "name": RLSRegressor(kernel="rbf", gamma=1.0).fit(X, y).predict(new),
+        "matrices": RLSRegressor(kernel=ours).fit(X, y).predict(new),
+        "rows": RLSRegressor(kernel=lambda a, b: np.exp(-np.sum((a - b) ** 2)))
+        .fit(X, y)
+        .predict(new),
+        "own": RLSRegressor(kernel=Gaussian()).fit(X, y).predict(new),
+        "own on a list": RLSRegressor(kernel=Gaussian()).fit(list(X), y).predict(list(new)),
+        "precomputed": RLSRegressor(kernel="precomputed").fit(K, y).predict(ours(new, X)),
+    }
+    for scores in models.values():
+        np.testing.assert_allclose(scores, models["name"], atol=1e-9)
+
+
+def test_sparse_and_dense_data_give_the_same_model(rng):
+    X = sp.random_array((30, 50), density=0.1, rng=rng, format="csr")
+    y = rng.standard_normal(30)
+    one, other = RLSRegressor().fit(X, y), RLSRegressor().fit(X.toarray(), y)
+    np.testing.assert_allclose(one.predict(X), other.predict(X.toarray()), atol=1e-9)
+    np.testing.assert_allclose(one.heldout_, other.heldout_, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+@pytest.mark.parametrize("code", [None, all_pairs(3), random_code(3, 5, zeros=0.2)])
+def test_the_classifier_tells_irises_apart(kernel, code):
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    data = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1)) if kernel == "precomputed" else X
+    model = RLSClassifier(alphas=[0.01, 0.1, 1], kernel=kernel, code=code, select="accuracy")
+    assert model.fit(data, names).score(data, names) > 0.8
+    assert model.heldout_.shape == (3, 150, 3 if code is None else code.shape[1])
+
+
+def test_class_weights_multiply_the_sample_weights(rng):
+    X, y = rng.standard_normal((30, 3)), np.array([0] * 24 + [1] * 6)
+    each = np.where(y == 1, 4.0, 1.0)
+    one = RLSClassifier(alphas=[1.0], class_weight={0: 1.0, 1: 4.0}).fit(X, y)
+    other = RLSClassifier(alphas=[1.0]).fit(X, y, sample_weight=each)
+    np.testing.assert_allclose(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("select", ["accuracy", "squared_error", "auc", "f"])
+def test_alpha_is_the_best_by_the_named_measure(rng, select):
+    X = rng.standard_normal((40, 5))
+    y = X[:, 0] + 0.5 * rng.standard_normal(40) > 0
+    model = RLSClassifier(select=select).fit(X, y)
+    assert model.alpha_ in model.alphas
+
+
+def test_unknown_measures_are_refused(rng):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="got 'auc' for 3 classes"):
+        RLSClassifier(select="auc").fit(X, y)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="one class only"):
+        RLSClassifier().fit(np.eye(3), np.ones(3))
+
+
+def test_ranking_by_query_beats_regression_where_queries_differ_in_level(rng):
+    X = rng.standard_normal((120, 4))
+    queries = np.repeat(np.arange(24), 5)
+    y = X[:, 0] + 10 * rng.standard_normal(24)[queries] + 0.3 * rng.standard_normal(120)
+    train, test = queries < 12, queries >= 12
+    ranker = RankRLS().fit(X[train], y[train], queries=queries[train])
+    regressor = RLSRegressor().fit(X[train], y[train])
+    share = ranker.score(X[test], y[test], queries[test])
+    assert ranker.heldout_.shape == (30, 60)
+    as_ranker = clone(ranker).fit(X[train], y[train], queries=queries[train])
+    as_ranker.coef_ = regressor.coef_
+    assert share > 0.85
+    assert share > as_ranker.score(X[test], y[test], queries[test])
+    svm = RankSVM().fit(X[train], y[train], queries=queries[train])
+    assert svm.score(X[test], y[test], queries[test]) > 0.85
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("cost", ["magnitude", "sign", "bound"])
+def test_preferences_are_held_out_one_by_one(rng, kernel, cost):
+    X = rng.standard_normal((12, 3))
+    pairs = rng.permutation(12).reshape(-1, 2)
+    pairs = np.vstack([pairs, rng.permutation(12).reshape(-1, 2)])
+    size = rng.uniform(0.5, 2, len(pairs))
+    preferences = np.column_stack([pairs, size])
+    model = RankRLS(alphas=[0.7], kernel=kernel, cost=cost).fit(X, preferences=preferences)
+    assert model.heldout_.shape == (1, len(pairs))
+    for out in range(len(pairs)):
+        rest = np.delete(preferences, out, axis=0)
+        scores = RankRLS(alphas=[0.7], kernel=kernel, cost=cost).fit(X, preferences=rest).predict(X)
+        gap = scores[pairs[out, 0]] - scores[pairs[out, 1]]
+        assert model.heldout_[0, out] == pytest.approx(gap, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": [0, 1, 2], "preferences": [[0, 1]]}, "not both"),
+        ({"preferences": [[0, 9]]}, r"0 \.\. 2"),
+        ({"preferences": [[0, 0]]}, "different rows"),
+        ({"preferences": [[0]]}, "better, worse"),
+        ({}, "requires y"),
+        ({"y": [0, 1, 2], "queries": [0, 1]}, "queries of shape"),
+    ],
+)
+def test_wrong_preferences_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        RankRLS().fit(np.eye(3), **arguments)
+
+
+def test_groups_of_the_wrong_length_are_refused():
+    with pytest.raises(ValueError, match="3 rows of data but groups of shape"):
+        RLSRegressor().fit(np.eye(3), np.arange(3.0), groups=[0, 1])
+
+
+def test_grid_search_passes_groups_on_by_metadata_routing(rng):
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    groups = np.repeat(np.arange(10), 3)
+    set_config(enable_metadata_routing=True)
+    try:
+        model = RLSRegressor(kernel="rbf").set_fit_request(groups=True)
+        search = GridSearchCV(model, {"gamma": [0.1, 1.0]}, cv=GroupKFold(3))
+        search.fit(X, y, groups=groups)
+    finally:
+        set_config(enable_metadata_routing=False)
+    best = clone(model).set_params(**search.best_params_).fit(X, y, groups=groups)
+    np.testing.assert_allclose(search.best_estimator_.heldout_, best.heldout_)
+
+
+def test_precomputed_kernels_are_sliced_by_grid_search(rng):
+    X = rng.standard_normal((30, 3))
+    y = X[:, 0] > 0
+    search = GridSearchCV(RLSClassifier(kernel="precomputed"), {"select": ["auc", "f"]}, cv=3)
+    assert search.fit(X @ X.T, y).best_score_ > 0.8
+
+
+def test_an_embedding_feeds_a_linear_learner():
+    X, y = load_wine(return_X_y=True)
+    model = make_pipeline(StandardScaler(), G2P(gamma=0.05), LogisticRegression(max_iter=1000))
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.9
+
+
+def test_an_embedding_takes_several_labels_a_sample(rng):
+    X = rng.standard_normal((25, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    assert G2P(size=2).fit(X, Y).transform(X).shape == (25, 2)

@@ -1,0 +1,90 @@
+"""What the estimators share: data through a kernel, and the model on rows or on features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from textrank.learners.checks import check_gram, groups_of
+from textrank.types import Kernel, Matrix
+
+GRID = tuple(2.0**k for k in range(-15, 15))  # that of the literature
+AnyKernel = str | Callable[..., Any] | Kernel[Any]
+NO_LABELS = "no_validation"  # scikit-learn's word for it
+
+
+class KernelMachine(BaseEstimator):
+    """What the estimators share: data through a kernel, and the model on rows or features."""
+
+    kernel: AnyKernel
+    gamma: float | None
+    degree: float
+    coef0: float
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _read(self, X: Any, y: Any = NO_LABELS, **checks: Any) -> Any:
+        """X checked as scikit-learn wants it, or as it is for a kernel on other things."""
+        if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or hasattr(X, "dtype")):
+            return X if y is NO_LABELS else (X, np.asarray(y))
+        return validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
+
+    def _data(self, X: Any) -> tuple[Any, bool]:
+        """What is learned from: features of a linear kernel, or else a Gram matrix."""
+        if self.kernel == "precomputed":
+            return check_gram(X), True
+        if isinstance(self.kernel, str) and self.kernel == "linear":
+            return (sp.csr_array(X) if sp.issparse(X) else X), False
+        return check_gram(self._compare(X, X)), True
+
+    def _compare(self, X: Any, Y: Any) -> Matrix:
+        if self.kernel == "precomputed":
+            return np.asarray(X)
+        if isinstance(self.kernel, Kernel):
+            return np.asarray(self.kernel(X, Y))
+        if callable(self.kernel):
+            return _called(self.kernel, X, Y)
+        settings = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return np.asarray(
+            pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **settings)
+        )
+
+    def _keep(self, X: Any, data: Any, dual: bool, A: Matrix) -> None:
+        """The model: weights of features, or of the training rows."""
+        if dual:
+            self.X_fit_, self.dual_coef_ = X, A
+        else:
+            self.coef_ = np.asarray((data.T @ A).T)
+
+    def _scores(self, X: Any) -> Matrix:
+        check_is_fitted(self, "heldout_")
+        X = self._read(X, reset=False)
+        if hasattr(self, "coef_"):
+            return np.asarray(X @ self.coef_.T)
+        return np.asarray(self._compare(X, self.X_fit_) @ self.dual_coef_)
+
+
+def rows_of(labels: Any, n: int) -> list[NDArray[np.intp]]:
+    """The rows of each group; every row its own where there are none."""
+    return groups_of(np.arange(n) if labels is None else labels, n)
+
+
+def _called(kernel: Callable[..., Any], X: Any, Y: Any) -> Matrix:
+    try:
+        values = np.asarray(kernel(X, Y), dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape == (X.shape[0], Y.shape[0]):
+        return values
+    return np.asarray(pairwise_kernels(X, Y, metric=kernel))

@@ -1,0 +1,188 @@
+"""Many classes from least squares: output codes with their decoding, and the joint kernel.
+
+A code is a matrix (classes, bits) of -1, 0 and +1: each bit asks which side a candidate's class
+is on, and 0 leaves the class out of that question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from textrank.learners.checks import check_gram, check_targets
+from textrank.learners.inverse import inverse
+from textrank.learners.rls import rls_path
+from textrank.types import Indices, Matrix, Vector
+
+Decoding = Literal["loss", "hamming"]
+
+
+def one_vs_all(classes: int) -> Matrix:
+    """A bit a class."""
+    return 2.0 * np.eye(classes) - 1.0
+
+
+def all_pairs(classes: int) -> Matrix:
+    """A bit for each two classes, the others left out.
+
+    >>> all_pairs(3)
+    array([[ 1.,  1.,  0.],
+           [-1.,  0.,  1.],
+           [ 0., -1., -1.]])
+    """
+    code = np.zeros((classes, classes * (classes - 1) // 2))
+    for bit, (one, other) in enumerate(combinations(range(classes), 2)):
+        code[one, bit], code[other, bit] = 1.0, -1.0
+    return code
+
+
+def exhaustive(classes: int) -> Matrix:
+    """All ways to part the classes in two: 2^(classes - 1) - 1 bits, for few classes."""
+    if classes > 10:
+        raise ValueError(f"{classes} classes have {2 ** (classes - 1) - 1} bits. Use random_code.")
+    numbers = np.arange(1, 2 ** (classes - 1))
+    bits = (numbers[None, :] >> np.arange(classes)[:, None]) & 1
+    return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
+
+
+def random_code(
+    classes: int, bits: int, *, seed: int = 0, zeros: float = 0.0, tries: int = 200
+) -> Matrix:
+    """The best of many random codes: the one whose closest rows are farthest apart.
+
+    ``zeros`` is the share of classes left out of each question.
+    """
+    rng = np.random.default_rng(seed)
+    best, distance = np.zeros((classes, bits)), -1.0
+    for _ in range(tries):
+        code = np.where(rng.random((classes, bits)) < 0.5, 1.0, -1.0)
+        code[rng.random(code.shape) < zeros] = 0.0
+        sides = (code == 1).any(axis=0) & (code == -1).any(axis=0)
+        apart = (bits - code @ code.T) / 2 + np.diag(np.full(classes, np.inf))
+        if sides.all() and apart.min() > distance:
+            best, distance = code, float(apart.min())
+    if distance < 0:
+        raise ValueError(
+            f"no code of {bits} bits for {classes} classes with {zeros:.0%} zeros has both sides "
+            "in every bit. Lower zeros or raise the number of tries."
+        )
+    return best
+
+
+def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices:
+    """The class whose row of the code is nearest to the scores (.., bits).
+
+    ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the
+    squared losses ``(1 - m f)^2`` of the bits that the class takes part in.
+    """
+    if decoding == "hamming":
+        distance = -np.sign(scores) @ np.sign(code).T
+    elif decoding == "loss":  # squares written out: one product, and no (.., classes, bits) array
+        distance = (scores**2) @ (code**2).T - 2 * scores @ code.T + (code**2).sum(axis=1)
+    else:
+        raise ValueError(f"decoding must be loss or hamming, got {decoding!r}")
+    return np.asarray(distance.argmin(axis=-1))
+
+
+def check_code(code: Any, classes: int) -> Matrix:
+    """A matrix (classes, bits) of -1, 0, +1 in which no two classes look alike."""
+    code = np.asarray(code, dtype=np.float64)
+    if code.ndim != 2 or len(code) != classes:
+        raise ValueError(f"a code for {classes} classes has a row for each, got {code.shape}")
+    if not np.isin(code, (-1, 0, 1)).all():
+        raise ValueError("a code has entries -1, 0 and 1 only")
+    one_sided = ~((code == 1).any(axis=0) & (code == -1).any(axis=0))
+    if one_sided.any():
+        raise ValueError(f"bit {int(one_sided.argmax())} of the code asks nothing: one side only")
+    if len(np.unique(code, axis=0)) < classes:
+        raise ValueError("two classes have the same row in the code and cannot be told apart")
+    return code
+
+
+def code_path(
+    K: Matrix,
+    classes: Indices,
+    code: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+    *,
+    weights: Vector | None = None,
+) -> tuple[Matrix, Matrix]:  # (a, n, bits), (a, n, bits)
+    """Coefficients and held-out scores of every bit, at every alpha.
+
+    Bits without zeros share one decomposition; each other bit is learned from the candidates of
+    its classes alone, and also scores those of the others.
+    """
+    Y = code[classes]
+    K = check_gram(K)
+    coefs, heldout = (np.zeros((len(alphas), *Y.shape)) for _ in range(2))
+    full = np.flatnonzero((code != 0).all(axis=0))
+    if len(full):
+        coefs[:, :, full], heldout[:, :, full] = rls_path(
+            K, Y[:, full], alphas, groups, weights=weights, dual=True
+        )
+    for bit in np.setdiff1d(np.arange(code.shape[1]), full):
+        part = np.flatnonzero(Y[:, bit])
+        for a, alpha in enumerate(alphas):
+            kept = None if weights is None else weights[part]
+            G = inverse(K[np.ix_(part, part)], float(alpha), kept)
+            coefs[a, part, bit] = G @ Y[part, bit]
+            heldout[a, :, bit] = _partial_holdout(K[:, part], G, coefs[a, part, bit], part, groups)
+    return coefs, heldout
+
+
+def joint_path(
+    K: Matrix,
+    Y: Matrix,
+    similarity: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+) -> tuple[Matrix, Matrix]:  # (a, n, c), (a, n, c)
+    """RLS on (input, class) pairs with the joint kernel ``k(x, x') m(c, c')``.
+
+    The Gram matrix of all pairs is the Kronecker product of ``K`` (n, n) and ``m`` (c, c), so
+    along each eigenvector of ``m`` with eigenvalue ``mu`` it is plain RLS with ``alpha / mu``: no
+    array of ``n c`` rows is made. Scores of new pairs are ``K_new A``, ``m`` included in ``A``.
+    """
+    K, M = check_gram(K), check_gram(similarity)
+    Y = check_targets(Y, len(K))
+    mu, V = np.linalg.eigh(M)
+    coefs, heldout = (np.zeros((len(alphas), *Y.shape)) for _ in range(2))
+    top = mu > 1e-12 * mu[-1]
+    for value in np.unique(mu[top].round(12)):
+        some = V[:, np.abs(mu - value) < 1e-11]
+        A, scores = rls_path(K, Y @ some, alphas / value, groups, dual=True)
+        coefs += A @ some.T
+        heldout += scores @ some.T
+    return coefs, heldout
+
+
+def class_similarity(code: Matrix, width: float) -> Matrix:
+    """``exp(-||m_c - m_c'||^2 / width^2)`` between the encodings of the classes.
+
+    Times a Gaussian kernel of the inputs it is the Gaussian kernel of (input, encoding) pairs.
+    """
+    if not width > 0:
+        raise ValueError(f"width must be positive, got {width}")
+    square = (code**2).sum(axis=1)
+    return np.asarray(
+        np.exp(-(square[:, None] + square - 2 * code @ code.T).clip(min=0) / width**2)
+    )
+
+
+def _partial_holdout(
+    columns: Matrix, G: Matrix, a: Vector, part: Indices, groups: Sequence[Indices]
+) -> Vector:
+    """Scores of all rows, each without its group, by a model of the rows ``part`` alone."""
+    place = np.full(len(columns), -1)
+    place[part] = np.arange(len(part))
+    scores = columns @ a
+    for group in groups:
+        inside = place[group][place[group] >= 0]
+        if len(inside):
+            x = np.linalg.solve(G[np.ix_(inside, inside)], a[inside])
+            scores[group] -= columns[group] @ (G[:, inside] @ x)
+    return np.asarray(scores)

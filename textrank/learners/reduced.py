@@ -1,0 +1,180 @@
+"""Reduced set: models on a basis of few candidates, with held-out basis vectors removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import scipy.linalg as sla
+
+from textrank.candidates import Targets
+from textrank.learners.checks import check_alphas, check_gram, check_targets, groups_of
+from textrank.learners.fit import Fit, Nested, Path
+from textrank.learners.nested import nested_by_retraining
+from textrank.learners.preferences import Centring
+from textrank.learners.reduced_holdout import Primal, heldout_without_basis
+from textrank.learners.rls import checked_data
+from textrank.learners.selection import Measure, check_measure, choose
+from textrank.learners.spectrum import densified
+from textrank.types import Features, Indices, Matrix
+
+Sampling = Literal["uniform", "stratified", "leverage"]
+
+
+@dataclass(frozen=True)
+class ReducedRLS:
+    """RLS or RankRLS with ``f(x) = k(x, X_R) b`` on a basis ``R`` of ``size`` candidates.
+
+    ``b = (K_RM K_MR + alpha K_RR)^-1 K_RM y``. The basis is a uniform sample, one spread evenly
+    over the documents (``stratified``), or drawn by ridge leverage (``leverage``), which finds
+    the candidates that others cannot stand in for. ``rank`` ranks within queries (all pairs,
+    magnitudes kept). A held-out document takes its basis vectors with it, exactly: keeping them
+    would let the model know where the held-out candidates lie, and biases the choice of alpha.
+
+    Pahikkala et al. (2009); Airola, Pahikkala and Salakoski (2011) on the bias.
+    """
+
+    size: int = 500
+    alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
+    select: Measure = "auc"
+    sampling: Sampling = "stratified"
+    rank: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+        check_measure(self.select)
+        if self.size < 1:
+            raise ValueError(f"size must be at least 1, got {self.size}")
+        if self.sampling not in get_args(Sampling):
+            raise ValueError(
+                f"sampling must be one of {', '.join(get_args(Sampling))}, got {self.sampling!r}"
+            )
+
+    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
+        """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
+        path = self.path(data, targets)
+        return path.chosen(choose(path.heldout, targets, self.select))
+
+    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+        """Coefficients and held-out scores at every alpha; candidates off the basis have none."""
+        matrix, dual = checked_data(data)
+        n = matrix.shape[0]
+        basis = self.basis(matrix if dual else None, targets.documents)
+        columns = matrix[:, basis] if dual else densified(matrix @ matrix[basis].T)
+        coefs, heldout = self.path_on_basis(columns, basis, targets)
+        full = np.zeros((len(self.alphas), n))
+        full[:, basis] = coefs
+        return Path(
+            tuple(self.alphas), full if dual else np.asarray((matrix.T @ full.T).T), heldout
+        )
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[Nested]:
+        """Test and inner held-out scores for each division into folds, at every alpha."""
+        return nested_by_retraining(self, data, targets, partitions)
+
+    def path_on_basis(
+        self, columns: Matrix, basis: Indices, targets: Targets
+    ) -> tuple[Matrix, Matrix]:  # (a, b), (a, n)
+        """Coefficients on the basis and held-out scores, from ``K_MR`` (n, b) alone."""
+        reduced = Reduced.of(columns, basis)
+        Y = check_targets(targets.y, len(columns))
+        groups = groups_of(targets.documents, len(Y), name="documents")
+        query = np.unique(targets.queries, return_inverse=True)[1] if self.rank else None
+        alphas = np.array(self.alphas)
+        problem = reduced.problem(Y, None if query is None else Centring(query))
+        coefs = reduced.coefs(problem.solutions(alphas))[:, :, 0]
+        heldout = heldout_without_basis(problem, reduced.owners(groups), alphas, groups)
+        return coefs, heldout[:, :, 0]
+
+    def basis(self, K: Matrix | None, documents: Indices) -> Indices:
+        """The rows of the basis, in order."""
+        n = len(documents)
+        if self.size >= n:
+            return np.arange(n)
+        rng = np.random.default_rng(self.seed)
+        if self.sampling == "uniform":
+            chosen = rng.choice(n, self.size, replace=False)
+        elif self.sampling == "stratified":
+            chosen = _stratified(documents, self.size, rng)
+        elif K is None:
+            raise ValueError("leverage sampling needs a Gram matrix. Use uniform or stratified.")
+        else:
+            chosen = by_leverage(K, self.size, float(np.median(self.alphas)), rng)
+        return np.sort(chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The functions a basis spans, in coordinates where their norm is the Euclidean one.
+
+    ``K_RR = Z Z'`` with ``Z`` (b, r); a singular ``K_RR`` has ``r < b`` and null vectors.
+    """
+
+    H: Matrix  # (n, r): values of the coordinate functions at all candidates, K_MR Z'^+
+    pinv: Matrix  # (r, b): Z^+, so that coefficients are pinv' c
+    null: Matrix  # (b, b - r): null space of K_RR
+    basis: Indices  # (b,)
+
+    @classmethod
+    def of(cls, columns: Matrix, basis: Indices) -> Reduced:
+        """From ``K_MR`` (n, b)."""
+        inside = check_gram(columns[basis])
+        w, U = sla.eigh(inside, driver="evd", check_finite=False)
+        keep = w > w[-1] * len(w) * np.finfo(np.float64).eps
+        if not keep.any():
+            raise ValueError("all kernel values of the basis are zero: nothing can be learned")
+        pinv = (U[:, keep] / np.sqrt(w[keep])).T
+        return cls(columns @ pinv.T, pinv, U[:, ~keep], basis)
+
+    def problem(self, Y: Matrix, preferences: Centring | None) -> Primal:
+        """Ridge regression in these coordinates, rotated so that every alpha is diagonal."""
+        T = self.H if preferences is None else preferences.root(self.H)
+        target = Y if preferences is None else preferences.target(Y)
+        d, V = sla.eigh(T.T @ T, driver="evd", check_finite=False)
+        F = self.H @ V
+        trained = F if preferences is None else T @ V
+        P = self.pinv.T @ V
+        return Primal(d.clip(min=0), F, trained, target, P, self.null, V)
+
+    def coefs(self, solutions: Matrix) -> Matrix:  # (a, r, p) -> (a, b, p)
+        """Coefficients of the basis from solutions in the coordinates ``H``."""
+        return np.asarray(np.einsum("rb,arp->abp", self.pinv, solutions, optimize=True))
+
+    def owners(self, groups: Sequence[Indices]) -> list[Indices]:
+        """The basis vectors (places in the basis) that each group takes with it."""
+        place = np.full(len(self.H), -1)
+        place[self.basis] = np.arange(len(self.basis))
+        return [place[group][place[group] >= 0] for group in groups]
+
+
+def by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Generator) -> Indices:
+    """A sample weighted by approximate ridge leverage ``diag(K (K + alpha I)^-1)``.
+
+    The leverages are estimated on a first uniform sample, so nothing of size n x n is decomposed.
+    """
+    n = len(K)
+    first = rng.choice(n, min(n, 2 * size), replace=False)
+    inside = K[np.ix_(first, first)] * (n / len(first))
+    inside.flat[:: len(first) + 1] += alpha
+    L = sla.cholesky(inside, lower=True)
+    X = sla.solve_triangular(L, K[first] * np.sqrt(n / len(first)), lower=True)
+    leverage = np.maximum(K.diagonal() - np.einsum("ij,ij->j", X, X), 0) / alpha
+    leverage = np.maximum(leverage, 1e-12 * max(leverage.max(), 1.0))
+    return rng.choice(n, size, replace=False, p=leverage / leverage.sum())
+
+
+def _stratified(documents: Indices, size: int, rng: np.random.Generator) -> Indices:
+    """Round after round one candidate of every document, until there are enough."""
+    order = rng.permutation(len(documents))
+    numbers = np.unique(documents[order], return_inverse=True)[1]
+    by_document = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[by_document], numbers)
+    place = np.empty(len(order), dtype=np.intp)
+    place[by_document] = np.arange(len(order))
+    turn = place - starts  # the how-manieth of its document
+    return order[np.lexsort((rng.random(len(order)), turn))[:size]]
