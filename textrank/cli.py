@@ -17,6 +17,7 @@ from textrank import progress
 from textrank.commands import (
     apply_model,
     evaluate_model,
+    explain_model,
     information,
     run_pipeline,
     train_model,
@@ -24,7 +25,9 @@ from textrank.commands import (
 )
 from textrank.evaluation import Report
 from textrank.protocols.divisions import PROTOCOLS
+from textrank.reports.explanation import explanation_page
 from textrank.reports.json import write as write_json
+from textrank.reports.json import write_text
 from textrank.reports.table import table
 
 T = TypeVar("T")
@@ -39,6 +42,7 @@ app = typer.Typer(
 PipelineName = Annotated[str, typer.Argument(help="A shipped pipeline (ppi) or the path of a cfg.")]
 CorpusPath = Annotated[str, typer.Argument(help="A data file, or a folder with a corpus.cfg.")]
 ModelName = Annotated[str, typer.Argument(help="A shipped model or the folder of a trained one.")]
+Texts = Annotated[list[str], typer.Argument(help="Text or corpus files; - is standard input.")]
 Settings = Annotated[
     list[str], typer.Option("--set", metavar="KEY=VALUE", help="Overrides a value of the cfg.")
 ]
@@ -104,12 +108,35 @@ def evaluate(
 @app.command(epilog="Example: echo 'SHC binds to GRB2.' | textrank apply ppi -")
 def apply(
     model: ModelName,
-    texts: Annotated[list[str], typer.Argument(help="Text or corpus files; - is standard input.")],
+    texts: Texts,
     nlp: Nlp = None,
+    network: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also writes who interacts with whom as GraphML."),
+    ] = None,
 ) -> None:
     """Judges texts with a model: one JSON line a document."""
-    for row in apply_model(model, texts, nlp):
+    for row in apply_model(model, texts, nlp, network):
         typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+@app.command(epilog="Example: textrank explain my-model abstract.txt --html why.html")
+def explain(
+    model: ModelName,
+    texts: Texts,
+    nlp: Nlp = None,
+    top: Annotated[int, typer.Option(help="How many features for and against.")] = 8,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Draws it as a page.")] = None,
+    json_: JsonFile = None,
+) -> None:
+    """Says why: the named features whose sum is the score, for every candidate in the texts."""
+    found = list(explain_model(model, texts, nlp))
+    if json_:
+        write_text(json.dumps([e.to_dict() for e in found], ensure_ascii=False) + "\n", json_)
+    if html:
+        write_text(explanation_page(found, top=top), html)
+    for explanation in found:
+        typer.echo(explanation.text(top))
 
 
 @app.command(epilog="Example: textrank info all_paths.v1")
@@ -120,8 +147,6 @@ def info(
     """Lists what is registered and shipped, or says what a name is and which settings it has."""
     found = information(name)
     if json_:
-        from textrank.reports.json import write_text
-
         write_text(json.dumps(found, indent=2) + "\n", json_)
     for title, rows in found.items():
         typer.echo(title)

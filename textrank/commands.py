@@ -26,10 +26,13 @@ from textrank.documents import document_id
 from textrank.evaluation import Report, versions
 from textrank.pipeline import Clock, Corpus
 from textrank.protocols import divisions
+from textrank.protocols.judged import judged
 from textrank.registry import registries
 from textrank.reports import html
+from textrank.reports.explanation import Explanation
 from textrank.reports.json import write as write_json
 from textrank.storage import check_target
+from textrank.tasks.network import interaction_network, write_graphml
 
 STDIN = "-"
 
@@ -90,14 +93,33 @@ def write_report(report: Report, folder: Path) -> Path:
 
 
 def apply_model(
-    model: str, texts: Sequence[str], nlp: str | None = None
+    model: str, texts: Sequence[str], nlp: str | None = None, network: Path | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Judges texts, one row of plain values a document."""
+    """Judges texts, one row of plain values a document; their network at the end when asked."""
     loaded = load_model(model)
+    if network and loaded.pipeline.task.name != "ppi":
+        raise ValueError(f"a network is made of interactions, not of {loaded.pipeline.task.name}.")
     language = load_language(nlp)
     attribute = f"textrank_{loaded.pipeline.task.name}"
+    kept = []
     for doc in loaded.pipe(_texts(texts, language)):
         yield {"document": document_id(doc), attribute: getattr(doc._, attribute)}
+        kept += [doc] if network else []
+    if network:
+        write_graphml(interaction_network(kept), network)
+
+
+def explain_model(
+    model: str, texts: Sequence[str], nlp: str | None = None
+) -> Iterator[Explanation]:
+    """Every candidate of the texts with the features that made its score."""
+    loaded = load_model(model)
+    for doc in _texts(texts, load_language(nlp)):
+        candidates = loaded.pipeline.task.candidates(doc)
+        scores = loaded.score(candidates)
+        decisions = judged(candidates, scores, loaded.threshold, paths=True)
+        for candidate, decision in zip(candidates, decisions, strict=True):
+            yield Explanation(decision, loaded.explain(candidate))
 
 
 def information(name: str | None = None) -> dict[str, dict[str, str]]:

@@ -24,8 +24,13 @@ def judged(
     *,
     fold: int = 0,
     split: int = 0,
+    paths: bool = False,
 ) -> Iterator[Decision]:
-    """One Decision a candidate; wrong answers also get the dependency path between their spans."""
+    """One Decision a candidate, with the dependency path between its spans.
+
+    Only wrong answers get the path, for only they are shown one by one, unless all ``paths`` are
+    asked for.
+    """
     links: dict[int, Links] = {}
     for candidate, score in zip(candidates, scores, strict=True):
         start, end = _extent(candidate)
@@ -41,7 +46,7 @@ def judged(
             fold=fold,
             split=split,
             query=candidate.query,
-            path=tuple(_drawn(candidate, start, links)) if wrong else (),
+            path=tuple(_drawn(candidate, start, links)) if wrong or paths else (),
         )
 
 

@@ -27,7 +27,7 @@ def page(report: Report, *, errors: int = 50, extra: Sequence[Figure] = ()) -> s
     passed on where the corpus may not.
     """
     drawn = [*extra, *figures(report)]
-    return _environment().get_template("report.html").render(
+    return environment().get_template("report.html").render(
         report=report,
         headlines=_headlines(report),
         measures=[(n, s, report.intervals.get(n)) for n, s in report.measures.items()],
@@ -61,7 +61,8 @@ def _headlines(report: Report) -> list[str]:
     return [name for name in (shown[0] if shown else list(measures)[:4]) if name in measures]
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The page templates, with the filters they use; everything inserted is escaped."""
     environment = Environment(
         loader=PackageLoader("textrank.reports", "page"),
         autoescape=True,
