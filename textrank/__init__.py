@@ -19,6 +19,7 @@ from textrank.config import (
     pipeline_names,
 )
 from textrank.evaluation import Report
+from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.registry import registry
@@ -38,6 +39,7 @@ __all__ = [
     "dump_pipeline",
     "load_corpus",
     "load_model",
+    "load_nlp",
     "load_pipeline",
     "model_names",
     "pipeline_names",

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -24,6 +23,7 @@ from textrank.config import (
 )
 from textrank.documents import document_id
 from textrank.evaluation import Report, versions
+from textrank.language import load_nlp
 from textrank.pipeline import Clock, Corpus
 from textrank.protocols import divisions
 from textrank.protocols.judged import judged
@@ -145,12 +145,7 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
 
 def load_language(name: str | None) -> Language:
     """A spaCy model by name or path, or ours."""
-    if name is None:
-        return spacy.blank("en")
-    try:
-        return spacy.load(name)
-    except OSError as error:
-        raise ValueError(f"no spaCy model {name!r}: {error}") from error
+    return load_nlp(name)
 
 
 def _read(source: Corpus, nlp: str | None) -> list[Doc]:

@@ -1,0 +1,101 @@
+"""``load_nlp``: the shipped pipeline or any other of spaCy, with only what a task needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import spacy
+from spacy.language import Language
+from spacy.util import registry
+
+from textrank.language.lexical import lexical_embed
+from textrank.language.morphology import Morphology
+from textrank.language.names import GeneRecognizer
+from textrank.language.tokenizer import bio_tokenizer
+
+SHIPPED = "en_textrank_bio"
+LONGEST = 2_000_000  # characters of a text; the parser takes about 1.5 GB for a million
+
+# What a component reads that others write; networks they listen to are found in the config.
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "morphology": ("tagger", "parser"),
+    "lemmatizer": ("tagger", "morphologizer", "attribute_ruler"),
+    "attribute_ruler": ("tagger",),
+}
+
+
+def register() -> tuple[type, ...]:
+    """Makes the names that the shipped pipeline's config uses known to spaCy.
+
+    The package's entry points do the same where it is installed; this serves a source tree. The
+    classes given are those of the components, whose factories came with their modules.
+    """
+    registry.tokenizers.register("textrank.bio_tokenizer.v1", func=bio_tokenizer)
+    registry.architectures.register("textrank.LexicalEmbed.v1", func=lexical_embed)
+    return (Morphology, GeneRecognizer)
+
+
+def load_nlp(
+    name: str | Path | None = None,
+    *,
+    only: Sequence[str] | None = None,
+    max_length: int = LONGEST,
+) -> Language:
+    """A spaCy pipeline: the shipped biomedical one, or another by its name or path.
+
+    ``only`` names the components that are run (of the shipped one: tagger, parser, morphology,
+    ner, genes); what these build on is run too, the rest stays switched off until
+    ``nlp.enable_pipe``. A text of more than ``max_length`` characters is refused.
+    """
+    nlp = _load(SHIPPED if name is None else name)
+    nlp.max_length = max_length
+    if only is not None:
+        nlp.select_pipes(enable=_with_needs(nlp, only))
+    return nlp
+
+
+def model_path(name: str = SHIPPED) -> Path:
+    """The folder of a shipped model, for ``spacy.load``."""
+    path = Path(str(files("textrank.models"))) / name
+    if not path.is_dir():
+        raise ValueError(f"no shipped model {name!r} in {path.parent}; there is {SHIPPED!r}")
+    return path
+
+
+def _load(name: str | Path) -> Language:
+    register()
+    if name == SHIPPED:
+        return spacy.load(model_path())
+    try:
+        return spacy.load(name)
+    except OSError as error:
+        raise ValueError(
+            f"no spaCy pipeline {str(name)!r}: neither an installed package nor a folder with a "
+            f"config.cfg. Install it, or leave the name out for the shipped {SHIPPED!r}. ({error})"
+        ) from error
+
+
+def _with_needs(nlp: Language, only: Sequence[str]) -> list[str]:
+    unknown = [component for component in only if component not in nlp.component_names]
+    if unknown:
+        raise ValueError(
+            f"no component {unknown[0]!r} in this pipeline; it has {', '.join(nlp.component_names)}"
+        )
+    wanted = list(only)
+    for component in wanted:  # grows while it is walked
+        needs = [*_NEEDS.get(component, ()), *_upstream(nlp, component)]
+        wanted += [n for n in needs if n in nlp.component_names and n not in wanted]
+    return wanted
+
+
+def _upstream(nlp: Language, component: str) -> list[str]:
+    """Networks of the pipeline that the component listens to."""
+    pipe = nlp.get_pipe(component)
+    found = []
+    for name, other in nlp.components:
+        listening = getattr(other, "listener_map", {})
+        if pipe is not other and component in listening:
+            found.append(name)
+    return found

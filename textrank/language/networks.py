@@ -1,0 +1,131 @@
+"""The components of the shipped pipeline and the networks inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import spacy
+from spacy.language import Language
+
+from textrank.language.load import register
+from textrank.language.morphology import add_morphology
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Shape of a word-in-context network and how it is trained."""
+
+    epochs: int = 8
+    words: int = 1000  # a batch
+    dropout: float = 0.15
+    rate: float = 0.0015  # falls linearly to zero
+    width: int = 96
+    depth: int = 4
+    rows: int = 5000  # of the tables of hashed words: they cost megabytes, not time
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "words", "width", "depth", "rows"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}")
+        if self.rate <= 0:
+            raise ValueError(f"rate must be positive, got {self.rate}")
+
+
+def blank_nlp() -> Language:
+    """English without components, with our tokenizer."""
+    register()
+    tokenizer = {"@tokenizers": "textrank.bio_tokenizer.v1"}
+    return spacy.blank("en", config={"nlp": {"tokenizer": tokenizer}})
+
+
+def add_syntax(nlp: Language, settings: Settings) -> None:
+    """Adds tagger and parser on one network, all untrained."""
+    embed = {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "pretrained_vectors": None,
+        "width": settings.width,
+        "depth": settings.depth,
+        "embed_size": settings.rows,
+        "window_size": 1,
+        "maxout_pieces": 3,
+        "subword_features": True,
+    }
+    nlp.add_pipe("tok2vec", config={"model": embed})
+    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener(settings, "tok2vec")}
+    nlp.add_pipe("tagger", config={"model": tagger})
+    nlp.add_pipe("parser", config={"model": _transitions("parser", settings, "tok2vec")})
+
+
+def add_names(nlp: Language, settings: Settings) -> None:
+    """Adds two recognizers of names on one network, all untrained.
+
+    Their corpora disagree on what a name is, so each has its own, and they share what they know
+    of words: the one for genes learns from BC2GM, the one for five types from JNLPBA.
+    """
+    embed = {
+        "@architectures": "textrank.LexicalEmbed.v1",
+        "width": settings.width,
+        "rows": settings.rows,
+    }
+    encode = {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "width": settings.width,
+        "window_size": 1,
+        "maxout_pieces": 3,
+        "depth": settings.depth,
+    }
+    network = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    nlp.add_pipe("tok2vec", name="names_tok2vec", config={"model": network})
+    names = _transitions("ner", settings, "names_tok2vec")
+    nlp.add_pipe("textrank_genes", name="genes", config={"model": names})
+    nlp.add_pipe("ner", config={"model": names})
+
+
+def _transitions(kind: str, settings: Settings, upstream: str) -> dict[str, object]:
+    return {
+        "@architectures": "spacy.TransitionBasedParser.v2",
+        "state_type": kind,
+        "extra_state_tokens": False,
+        "hidden_width": 64,
+        "maxout_pieces": 2,
+        "use_upper": True,
+        "tok2vec": _listener(settings, upstream),
+    }
+
+
+def _listener(settings: Settings, upstream: str) -> dict[str, object]:
+    return {
+        "@architectures": "spacy.Tok2VecListener.v1",
+        "width": settings.width,
+        "upstream": upstream,
+    }
+
+
+def state_of(nlp: Language) -> dict[str, bytes]:
+    """What the components have learned, without the words they have seen."""
+    components: list[tuple[str, Any]] = nlp.pipeline
+    return {name: component.to_bytes(exclude=["vocab"]) for name, component in components}
+
+
+def assemble(
+    state: Mapping[str, bytes], tables: Mapping[str, Any], syntax: Settings, names: Settings
+) -> Language:
+    """The whole pipeline, from what its halves have learned and the tables of lemmas.
+
+    By bytes, since spaCy's own way of taking a component over takes every training word along.
+    """
+    nlp = blank_nlp()
+    add_syntax(nlp, syntax)
+    add_morphology(nlp, tables)
+    add_names(nlp, names)
+    for name, learned in state.items():
+        component: Any = nlp.get_pipe(name)
+        component.from_bytes(learned, exclude=["vocab"])
+        for label in getattr(component, "labels", ()):
+            nlp.vocab.strings.add(label)
+    return nlp
