@@ -20,6 +20,7 @@ GOLD = "gold"
 UPOS = re.compile(
     "ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X|SPACE"
 )
+FEATURES = re.compile(r"_|[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*")
 COMMENT = re.compile(r"#\s*([^=\s]+(?: id)?)\s*=\s*(.*)")
 
 
@@ -185,6 +186,8 @@ def _add_word(tree: _Tree, row: list[str], glued: dict[str, bool], until: int, p
             f"{place}: word {row[1]!r:.40} with head {row[6]!r:.40}. Columns 2 and 7 are the word "
             "and the number of its head, 0 for the root."
         )
+    if not FEATURES.fullmatch(row[5]):
+        raise ValueError(f"{place}: features {row[5]!r:.40}. Write Name=Value|Name=Value, or _.")
     inside = int(row[0]) < until
     apart = not glued.get(row[0], "SpaceAfter=No" in row[9].split("|"))
     tree.words.append(row[1])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element
 
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import iterparse
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
-from textrank.readers.files import LIMIT, open_bytes
+from textrank.readers.files import LIMIT
+from textrank.readers.records import Mention, set_mentions
+from textrank.readers.streams import elements, parsed
 
 
 @dataclass(frozen=True)
@@ -50,46 +48,11 @@ class PPIXML:
         yield from nlp.pipe(plain)
 
     def _documents(self, nlp: Language) -> Iterator[Doc]:
-        bad: list[str] = []
-        empty = True
-        for element in _elements(self.path, self.limit):
-            try:
-                yield _Document(self.path, self.analysis, element).build(nlp)
-            except ValueError as error:
-                if not self.skip_bad:
-                    raise
-                bad.append(str(error))
-            empty = False
-        if empty:
-            raise ValueError(
-                f"{self.path}: no <document> in this file. Expected the learning format: "
-                "corpus > document > sentence > entity, pair."
-            )
-        if bad:
-            warnings.warn(f"{len(bad)} documents skipped, the first: {bad[0]}", stacklevel=2)
+        def build(element: Element) -> Doc:
+            return _Document(self.path, self.analysis, element).build(nlp)
 
-
-def _elements(path: str, limit: int) -> Iterator[Element]:
-    """The document elements one by one, each dropped from memory after use."""
-    with open_bytes(path, limit) as stream:
-        try:
-            root: Element | None = None
-            for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=True):
-                root = element if root is None else root
-                if event == "end" and element.tag == "document":
-                    yield element
-                    root.clear()
-        except ParseError as error:
-            line, column = error.position
-            raise ValueError(
-                f"{path}, line {line}, column {column}: not well-formed XML ({error.msg}). "
-                "The file may be truncated or of another format."
-            ) from error
-        except DefusedXmlException as error:
-            raise ValueError(
-                f"{path}: declares a DTD or entities ({type(error).__name__}), which can expand "
-                "without end and are refused. Remove the DOCTYPE."
-            ) from error
+        found = elements(self.path, "document", self.limit)
+        return parsed(found, build, path=self.path, skip_bad=self.skip_bad)
 
 
 @dataclass
@@ -121,7 +84,7 @@ class _Document:
             "sentences": [self._attribute(sentence, "id") for sentence in sentences],
             "gold": [self._pair(pair) for s in sentences for pair in s.iter("pair")],
         }
-        self._set_entities(doc)
+        set_mentions(doc, self._mentions())
         return doc
 
     def _read_sentence(self, sentence: Element, given: bool) -> None:
@@ -240,25 +203,11 @@ class _Document:
         doc.user_data["unparsed"] = True
         return doc
 
-    def _set_entities(self, doc: Doc) -> None:
-        """Spans by character overlap; a mention of no token stays out, its gold remains."""
-        spans, pieces = [], {}
-        begins = [token.idx for token in doc]
-        stops = [token.idx + len(token) for token in doc]
-        for entity, places in self.entities:
-            covered = {
-                i for a, b in places for i in range(bisect_right(stops, a), bisect_left(begins, b))
-            }
-            tokens = [i for i in sorted(covered) if not doc[i].is_space]
-            if not tokens:
-                continue
-            name = self._attribute(entity, "id")
-            label = entity.get("type") or "protein"
-            spans.append(Span(doc, tokens[0], tokens[-1] + 1, label=label, span_id=name))
-            if len(tokens) < tokens[-1] + 1 - tokens[0]:
-                pieces[name] = tokens
-        doc.spans["entities"] = spans
-        doc.user_data["pieces"] = pieces
+    def _mentions(self) -> list[Mention]:
+        return [
+            Mention(self._attribute(e, "id"), e.get("type") or "protein", tuple(places))
+            for e, places in self.entities
+        ]
 
     def _pair(self, pair: Element) -> dict[str, Any]:
         answer = pair.get("interaction", "")

@@ -117,7 +117,7 @@ def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
         doc = _cut(doc, {edge for m in record.mentions for piece in m.pieces for edge in piece})
     _set_breaks(doc, record)
     if record.mentions is not None:
-        _set_mentions(doc, record.mentions)
+        set_mentions(doc, record.mentions)
     if record.gold is not None:
         doc.user_data["gold"] = [dict(relation) for relation in record.gold]
     doc.user_data |= {"document": record.document, **record.data}
@@ -152,7 +152,12 @@ def _set_breaks(doc: Doc, record: Record) -> None:
             token.is_sent_start = False
 
 
-def _set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
+def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
+    """Spans by character overlap in ``doc.spans["entities"]``, with what a Span cannot hold.
+
+    ``doc.user_data["pieces"]`` has the tokens of broken names, ``["offsets"]`` the characters of
+    those that begin or end inside a token. A mention of no token stays out; gold may still name it.
+    """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
     spans: list[Span] = []
@@ -160,6 +165,8 @@ def _set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     offsets: dict[str, list[list[int]]] = {}
     for mention in mentions:
         tokens = _covered(doc, starts, ends, mention)
+        if not tokens:
+            continue
         span = Span(doc, tokens[0], tokens[-1] + 1, label=mention.label, span_id=mention.id)
         spans.append(span)
         if len(tokens) < len(span):

@@ -106,6 +106,10 @@ def elements(path: str | Path, tag: str, limit: int = LIMIT) -> Iterator[Element
                 f"{path}: declares entities ({type(error).__name__}), which can expand without "
                 "end and are refused. Remove the declarations from the DOCTYPE."
             ) from error
+        except (LookupError, ValueError) as error:  # an encoding that Python or expat lacks
+            if str(path) in str(error):
+                raise
+            raise ValueError(f"{path}: {error}. Convert the file to UTF-8.") from error
 
 
 @contextmanager
