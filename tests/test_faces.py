@@ -1,0 +1,80 @@
+"""Python, cfg, spaCy component, scikit-learn estimator and command line give equal scores."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
+from textrank import Model, Pipeline, dump_pipeline, load_corpus, load_pipeline
+from textrank.cli import main
+from textrank.estimators import RLSClassifier
+from textrank.kernels.algebra import Normalized
+from textrank.kernels.all_paths import AllPathsGraph
+from textrank.learners.rls import RLS
+from textrank.representations.dependency_graph import DependencyGraph
+from textrank.tasks.ppi import PPI
+from textrank.types import Vector
+
+SAMPLE = Path(__file__).parents[1] / "corpora" / "sample-ppi"
+PIPELINE = Pipeline(PPI(), DependencyGraph(), Normalized(AllPathsGraph()), RLS([0.5]))
+
+
+@pytest.fixture(scope="module")
+def docs() -> list[Doc]:
+    return list(load_corpus(SAMPLE)(spacy.blank("en")))
+
+
+@pytest.fixture(scope="module")
+def model(docs: list[Doc]) -> Model:
+    return PIPELINE.fit(docs)
+
+
+@pytest.fixture(scope="module")
+def scores(model: Model, docs: list[Doc]) -> Vector:
+    """What Python gives, which the other faces must give too."""
+    return model.score([c for doc in docs for c in PIPELINE.task.candidates(doc)])
+
+
+def test_cfg(docs: list[Doc], scores: Vector, tmp_path: Path) -> None:
+    (tmp_path / "own.cfg").write_text(dump_pipeline(PIPELINE))
+    pipeline = load_pipeline(tmp_path / "own.cfg")
+    candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
+    np.testing.assert_allclose(pipeline.fit(docs).score(candidates), scores, atol=1e-12)
+
+
+def test_component(model: Model, docs: list[Doc], scores: Vector, tmp_path: Path) -> None:
+    model.to_disk(tmp_path / "model")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("textrank_ppi", config={"model": None}).from_disk(tmp_path / "model")
+    found = [row["score"] for doc in nlp.pipe(docs) for row in doc._.textrank_ppi]
+    np.testing.assert_allclose(found, scores, atol=1e-12)
+
+
+def test_estimator(docs: list[Doc], scores: Vector) -> None:
+    seen = PIPELINE.examine(docs)
+    K = PIPELINE.kernel(seen.X)
+    estimator = RLSClassifier(alphas=[0.5], kernel="precomputed")
+    estimator.fit(K, seen.targets.y, groups=seen.targets.documents)
+    np.testing.assert_allclose(estimator.decision_function(K), scores, atol=1e-9)
+
+
+def test_command(
+    model: Model, scores: Vector, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.to_disk(tmp_path / "model")
+    before, sys.argv = sys.argv, ["textrank", "apply", str(tmp_path / "model"), str(SAMPLE)]
+    try:
+        with pytest.raises(SystemExit, match="0"):
+            main()
+    finally:
+        sys.argv = before
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = [pair["score"] for row in rows for pair in row["textrank_ppi"]]
+    np.testing.assert_allclose(found, scores, atol=1e-12)
