@@ -10,10 +10,18 @@ import numpy as np
 
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels.gram import gram_of, squares
-from textrank.kernels.label_pairs import LabelPairs, label_pairs, merged
-from textrank.kernels.walks import Walks, all_walks, both_ways, bounded, short_walks
+from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
+from textrank.kernels.walks import (
+    CyclicPart,
+    Walks,
+    all_walks,
+    both_ways,
+    bounded,
+    cyclic_parts,
+    short_walks,
+)
 from textrank.progress import track
-from textrank.types import Features, LabelledGraph, Matrix, Vector
+from textrank.types import Features, Indices, LabelledGraph, Matrix, Vector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,28 +98,36 @@ class AllPathsGraph:
         if self.max_length is not None:
             return 0
         batch = GraphBatch.of(X)
-        changed = [f.members[bounded(self._way(f), self.max_radius)[1]] for f in batch.families]
-        return len(np.unique(np.concatenate(changed))) if changed else 0
+        families = [self._way(family) for family in batch.families]
+        changed = np.zeros(len(batch), dtype=bool)
+        for at, parts in cyclic_parts(families).items():
+            members = families[at].members
+            changed[members] |= bounded(families[at], parts, self.max_radius)[1]
+        return int(changed.sum())
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         rank = batch.ranks()
-        shared: dict[tuple[bytes, bytes], Walks] = {}
-        for family in track(batch.families, "all paths", len(batch.families)):
-            if not len(family.edges):
+        families = [self._way(family) for family in batch.families]
+        cycles = {} if self.max_length is not None else cyclic_parts(families)
+        shared: dict[tuple[bytes, ...], Walks] = {}
+        for at, family in enumerate(track(families, "all paths", len(families))):
+            places = Places.of(family, rank)
+            if not len(family.edges) or not len(places):
                 continue
-            if len(family.weights) == 1:  # sentences of equal length have the same word order
-                key = family.edges.tobytes(), family.weights.tobytes()
-                walks = shared[key] if key in shared else self._walks(family)
-                shared[key] = walks
-            else:
-                walks = self._walks(family)
-            yield from label_pairs(family, rank, walks, self.combine)
+            if len(family.weights) > 1:
+                walks = self._walks(family, places.vertices, cycles.get(at, ()))
+            else:  # sentences of equal length have the same word order
+                key = family.edges.tobytes(), family.weights.tobytes(), places.vertices.tobytes()
+                if key not in shared:
+                    shared[key] = self._walks(family, places.vertices, cycles.get(at, ()))
+                walks = shared[key]
+            yield from label_pairs(family.members, places, walks, self.combine)
 
-    def _walks(self, family: GraphFamily) -> Walks:
-        family = self._way(family)
+    def _walks(self, family: GraphFamily, places: Indices, cycles: Sequence[CyclicPart]) -> Walks:
         if self.max_length is not None:
-            return short_walks(family, family.weights, self.max_length, self.threshold)
-        return all_walks(family, bounded(family, self.max_radius)[0], self.threshold)
+            return short_walks(family, family.weights, places, self.threshold, self.max_length)
+        weights, _ = bounded(family, cycles, self.max_radius)
+        return all_walks(family, weights, places, self.threshold)
 
     def _way(self, family: GraphFamily) -> GraphFamily:
         return family if self.directed else both_ways(family)

@@ -31,29 +31,50 @@ class LabelPairs:
     steps: int = 0  # of the paths counted here, where paths of different length are kept apart
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The labels that the vertices of a family have, each vertex once for every label."""
+
+    vertices: Indices  # (s,)
+    labels: Indices  # (g, s) numbers in `ranks`; 0 where a graph has no label there
+    ranks: Indices  # (u,) the ranks of the labels that occur, after a -1
+
+    @classmethod
+    def of(cls, family: GraphFamily, rank: Indices) -> Places:
+        g, v, k = family.labels.shape
+        found = rank[family.labels].reshape(g, v * k)
+        # Shapes that occur again are solved once: their places must not depend on the labels.
+        some = np.arange(v * k) if len(family.weights) == 1 else np.flatnonzero((found >= 0).any(0))
+        ranks, labels = np.unique(np.append(found.take(some, axis=1), -1), return_inverse=True)
+        return cls(some // max(1, k), labels[:-1].reshape(g, len(some)), ranks)
+
+    def __len__(self) -> int:
+        return len(self.vertices) if len(self.ranks) > 1 else 0
+
+
 def label_pairs(
-    family: GraphFamily,
-    rank: Indices,
+    members: Indices,
+    places: Places,
     walks: Walks,
     combine: Literal["max", "sum"],
     *,
     steps: int = 0,
 ) -> Iterator[LabelPairs]:
-    """The label pairs of a family, a few graphs at a time."""
-    used, local = np.unique(rank[family.labels], return_inverse=True)
-    if not len(walks.source) or not used.size or used[-1] < 0:
-        return
-    if used[0] >= 0:  # number 0 stands for no label
-        used, local = np.append(-1, used), local + 1
-    local = local.reshape(family.labels.shape)
-    step = max(1, CACHE // len(used) ** 2)
-    for start in range(0, len(family.members), step):
-        rows = slice(start, start + step)
+    """The label pairs of a family from the walks between its places, a few graphs at a time."""
+    u = len(places.ranks)
+    count = max(1, CACHE // u**2)
+    for start in range(0, len(members), count):
+        rows = slice(start, start + count)
+        labels = places.labels[rows]
+        codes = (labels * u).take(walks.source, axis=1)
+        codes += labels.take(walks.target, axis=1)
         values = walks.values if len(walks.values) == 1 else walks.values[rows]
-        codes, spread = _coded(local[rows], len(used), Walks(walks.source, walks.target, values))
-        cells, table = _scattered(codes, spread, len(used), combine)
-        first, second = np.divmod(cells, len(used))
-        yield LabelPairs(family.members[rows], used[first], used[second], table, steps)
+        if len(values) < len(codes):
+            values = values.repeat(len(codes), axis=0)
+        cells, table = _scattered(codes, values, u, combine)
+        first, second = np.divmod(cells, u)
+        ranks = places.ranks
+        yield LabelPairs(members[rows], ranks[first], ranks[second], table, steps)
 
 
 def merged(batch: GraphBatch, blocks: Iterable[LabelPairs]) -> Features:
@@ -85,47 +106,25 @@ def _columns(words: list[str], blocks: list[LabelPairs]) -> tuple[Names, list[Co
     return names, np.split(at.astype(np.int32), ends)[:-1]
 
 
-def _coded(local: Indices, u: int, walks: Walks) -> tuple[Indices, Matrix]:
-    """Codes of the label pairs of every walk, and its value at each, (g, m).
-
-    ``local`` has the labels of each vertex as numbers below ``u``, (g, v, k).
-    """
-    g, v, k = local.shape
-    labelled = np.flatnonzero(np.any(local > 0, axis=0))  # places among the v k labels
-    place = np.full(v * k, -1)
-    place[labelled] = np.arange(len(labelled))
-    slots = place.reshape(v, k)
-
-    sources, targets, walk = [], [], []
-    for a in range(k):
-        for b in range(k):
-            source, target = slots[walks.source, a], slots[walks.target, b]
-            both = np.flatnonzero((source >= 0) & (target >= 0))
-            sources.append(source[both])
-            targets.append(target[both])
-            walk.append(both)
-    labels = local.reshape(g, v * k).take(labelled, axis=1)
-    codes = (labels * u).take(np.concatenate(sources), axis=1)
-    codes += labels.take(np.concatenate(targets), axis=1)
-    values = walks.values.take(np.concatenate(walk), axis=1)
-    return codes, values if len(values) == g else values.repeat(g, axis=0)
-
-
 def _scattered(
     codes: Indices, values: Matrix, u: int, combine: Literal["max", "sum"]
 ) -> tuple[Indices, Matrix]:
     """The codes that occur with both labels, (p,), and the values combined at each, (g, p)."""
-    cells = np.arange(u * u)
+    cells = None
     if u * u > LARGE:
         cells, places = np.unique(codes, return_inverse=True)
         codes = places.reshape(codes.shape)
-    table = np.zeros((len(codes), len(cells)))
+    table = np.zeros((len(codes), u * u if cells is None else len(cells)))
     scatter = np.maximum if combine == "max" else np.add
-    codes = codes + np.arange(len(codes))[:, None] * len(cells)
+    codes = codes + np.arange(len(codes))[:, None] * table.shape[1]
     scatter.at(table.reshape(-1), codes.ravel(), values.ravel())
 
-    both = (cells >= u) & (cells % u > 0)
-    some = np.flatnonzero(np.any(table, axis=0) & both)
+    used = np.any(table, axis=0)
+    if cells is None:
+        used[:u] = used[::u] = False  # the label 0 is none
+        some = np.flatnonzero(used)
+        return some, table.take(some, axis=1)
+    some = np.flatnonzero(used & (cells >= u) & (cells % u > 0))
     return cells[some], table.take(some, axis=1)
 
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels.gram import gram_of, squares
-from textrank.kernels.label_pairs import LabelPairs, label_pairs, merged
+from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import Walks
 from textrank.progress import track
 from textrank.types import Features, LabelledGraph, Matrix, Vector
@@ -65,11 +65,14 @@ class ShortestPathGraph:
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         rank = batch.ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
-            distance = self._distances(family)
+            places = Places.of(family, rank)
+            if not len(places):
+                continue
+            distance = self._distances(family)[places.vertices][:, places.vertices]
             for steps in range(1, int(distance.max(initial=0)) + 1):
                 source, target = np.nonzero(distance == steps)
                 walks = Walks(source, target, np.ones((1, len(source))))
-                yield from label_pairs(family, rank, walks, "sum", steps=steps)
+                yield from label_pairs(family.members, places, walks, "sum", steps=steps)
 
     def _distances(self, family: GraphFamily) -> Matrix:
         """Edges between any two vertices, (v, v); 0 for no path or one that is too long."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from textrank.graphs import GraphFamily
@@ -16,66 +18,103 @@ ROUND_OFF = 1e-12  # an inverse has such entries where no walk leads
 
 @dataclass(frozen=True, eq=False)
 class Walks:
-    """Pairs of vertices with a walk from one to the other, and the summed weight of all of them."""
+    """Pairs of places with a walk from one to the other, and the summed weight of all of them.
+
+    A place is a vertex, or one of the labels of a vertex.
+    """
 
     source: Indices  # (m,)
     target: Indices  # (m,)
     values: Matrix  # (g, m), or (1, m) where all graphs of the family have the same
 
 
-def all_walks(shape: GraphFamily, weights: Matrix, threshold: float) -> Walks:
+def all_walks(shape: GraphFamily, weights: Matrix, places: Indices, threshold: float) -> Walks:
     """The entries of ``(I - A)^-1 - I`` above the threshold, for each row of ``weights``.
 
+    Walks are between the ``places``, of which each is a vertex; a vertex may have several.
     A vertex with one edge in and one edge out is only passed through: its edges are put together
     to one, and its own walks follow from those of its two neighbours. A dependency is such a
     vertex, so the matrix that is inverted has the size of the sentence.
     """
-    v = shape.labels.shape[1]
-    inner = _pass_through(shape.edges, v)
-    I = np.eye(v - len(inner.vertices))  # noqa: E741
+    inner = _pass_through(shape.edges, shape.labels.shape[1])
+    I = np.eye(inner.size)  # noqa: E741
     N = np.linalg.inv(I - inner.reduced(weights)).astype(np.float64, copy=False)
 
-    into, out = inner.factor(weights, inner.first), inner.factor(weights, inner.last)
+    into, out = inner.factors(weights, inner.first), inner.factors(weights, inner.last)
     least = threshold / max(1.0, into.max() * out.max())
     reached = np.any(max(least, ROUND_OFF) < N, axis=0)
-    source, target = np.nonzero(reached[inner.row][:, inner.column])
-    at = inner.row[source] * len(I) + inner.column[target]
-    values = N.reshape(len(N), -1).take(at, axis=1)
-    values *= out.take(source, axis=1)
-    values *= into.take(target, axis=1)
-    kept = inner.first < 0
-    values[:, (source == target) & kept[source]] -= 1.0  # the walk of length zero
+    row, column = inner.row[places], inner.column[places]
+    source, target = np.nonzero(reached[row][:, column])
+    values = N.reshape(len(N), -1).take(row[source] * inner.size + column[target], axis=1)
+    values *= out[:, places].take(source, axis=1)
+    values *= into[:, places].take(target, axis=1)
+    same = np.flatnonzero(places[source] == places[target])
+    values[:, same[inner.first[places[source[same]]] < 0]] -= 1.0  # the walk of length zero
     return _above(threshold, source, target, values)
 
 
-def short_walks(shape: GraphFamily, weights: Matrix, length: int, threshold: float) -> Walks:
+def short_walks(
+    shape: GraphFamily, weights: Matrix, places: Indices, threshold: float, length: int
+) -> Walks:
     """The entries of ``A + A^2 + ... + A^length`` above the threshold, for each row of weights."""
-    v = shape.labels.shape[1]
-    W = A = _dense(v, shape.edges[:, 0], shape.edges[:, 1], weights)
+    W = A = _dense(shape.labels.shape[1], shape.edges[:, 0], shape.edges[:, 1], weights)
     for _ in range(length - 1):
         W = A + A @ W
-    source, target = np.nonzero(np.any(threshold < W, axis=0))
-    return _above(threshold, source, target, W[:, source, target])
+    source, target = np.nonzero(np.any(threshold < W, axis=0)[places][:, places])
+    return _above(threshold, source, target, W[:, places[source], places[target]])
 
 
-def bounded(shape: GraphFamily, radius: float) -> tuple[Matrix, Indices]:
-    """Weights for which the sum over all walks converges, and the rows that had to be changed.
+@dataclass(frozen=True, eq=False)
+class CyclicPart:
+    """A strongly connected part of a family's shape that contains a cycle."""
+
+    family: int  # its place in the batch
+    vertices: Indices
+    edges: Indices  # those between its vertices
+
+
+def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]:
+    """The strongly connected parts with a cycle, by the family they are in."""
+    sizes = [family.labels.shape[1] for family in families]
+    starts = np.append(0, np.cumsum(sizes, dtype=np.intp))
+    ends = [family.edges + start for family, start in zip(families, starts, strict=False)]
+    source, target = np.concatenate([np.empty((0, 2), np.intp), *ends]).T
+    links = sp.csr_array((np.ones(len(source)), (source, target)), shape=(starts[-1], starts[-1]))
+    if not len(source):
+        return {}
+    part = connected_components(links, connection="strong")[1]
+    inner = np.flatnonzero(part[source] == part[target])
+
+    first_edge = np.append(0, np.cumsum([len(f.edges) for f in families], dtype=np.intp))
+    order = inner[np.argsort(part[source[inner]], kind="stable")]
+    cuts = np.flatnonzero(np.diff(part[source[order]])) + 1
+    out: dict[int, list[CyclicPart]] = {}
+    for edges in np.split(order, cuts) if len(order) else []:
+        at = int(np.searchsorted(starts, source[edges[0]], side="right")) - 1
+        vertices = np.unique(source[edges]) - starts[at]
+        out.setdefault(at, []).append(CyclicPart(at, vertices, edges - first_edge[at]))
+    return out
+
+
+def bounded(
+    shape: GraphFamily, parts: Sequence[CyclicPart], radius: float
+) -> tuple[Matrix, NDArray[np.bool_]]:
+    """Weights for which the sum over all walks converges, and which rows had to be changed.
 
     A sum over walks can only diverge inside a strongly connected part, where walks return. If the
     spectral radius of such a part is above ``radius``, the weights of its inner edges are scaled
     down together until it is ``radius``; all other edges keep theirs.
     """
     weights, changed = shape.weights, np.zeros(len(shape.weights), dtype=bool)
-    for vertices, edges in _cyclic_parts(shape.edges, shape.labels.shape[1]):
-        at = np.searchsorted(vertices, shape.edges[edges])
-        A = _dense(len(vertices), at[:, 0], at[:, 1], shape.weights[:, edges])
+    for part in parts:
+        at = np.searchsorted(part.vertices, shape.edges[part.edges])
+        A = _dense(len(part.vertices), at[:, 0], at[:, 1], shape.weights[:, part.edges])
         found = np.abs(np.linalg.eigvals(A)).max(axis=1)
-        factor = np.minimum(1.0, radius / np.maximum(found, radius))
+        factor = radius / np.maximum(found, radius)
         weights = weights.copy()
-        weights[:, edges] *= factor[:, None]
+        weights[:, part.edges] *= factor[:, None]
         changed |= factor < 1.0
-    rows = changed if len(changed) == len(shape.members) else changed.repeat(len(shape.members))
-    return weights, np.flatnonzero(rows)
+    return weights, np.broadcast_to(changed, len(shape.members))
 
 
 def both_ways(family: GraphFamily) -> GraphFamily:
@@ -97,9 +136,13 @@ class _PassThrough:
     row: Indices  # (v,) the row of the solved matrix where the walks of a vertex start
     column: Indices  # (v,) the column where they end
 
+    @property
+    def size(self) -> int:
+        """The number of vertices that remain."""
+        return len(self.row) - len(self.vertices)
+
     def reduced(self, weights: Matrix) -> Matrix:
         """The matrix over the vertices that remain."""
-        v = len(self.row) - len(self.vertices)
         inside = np.zeros(len(self.edges), dtype=bool)
         inside[self.first[self.vertices]] = inside[self.last[self.vertices]] = True
         edges = self.edges[~inside]
@@ -107,9 +150,9 @@ class _PassThrough:
         rows = np.concatenate([self.row[edges[:, 0]], self.column[self.vertices]])
         columns = np.concatenate([self.column[edges[:, 1]], self.row[self.vertices]])
         values = np.hstack([weights[:, ~inside], weights[:, first] * weights[:, last]])
-        return _dense(v, rows, columns, values)
+        return _dense(self.size, rows, columns, values)
 
-    def factor(self, weights: Matrix, edge: Indices) -> Matrix:
+    def factors(self, weights: Matrix, edge: Indices) -> Matrix:
         """The weight of each vertex's edge, 1 for vertices that remain."""
         ones = np.ones((len(weights), 1))
         return np.hstack([weights, ones])[:, edge]
@@ -153,17 +196,3 @@ def _numbered(edges: Indices, v: int, out: Indices, first: Indices, last: Indice
     return _PassThrough(
         edges, out, np.where(kept, -1, first), np.where(kept, -1, last), row, column
     )
-
-
-def _cyclic_parts(edges: Indices, v: int) -> list[tuple[Indices, Indices]]:
-    """The strongly connected parts that contain a cycle: their vertices and inner edges."""
-    source, target = edges.T
-    if (source < target).all():
-        return []
-    graph = sp.csr_array((np.ones(len(edges)), (source, target)), shape=(v, v))
-    count, part = connected_components(graph, connection="strong")
-    if count == v and (source != target).all():
-        return []
-    inner = np.flatnonzero(part[source] == part[target])
-    cyclic = np.unique(part[source[inner]])
-    return [(np.flatnonzero(part == p), inner[part[source[inner]] == p]) for p in cyclic]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -87,18 +88,22 @@ class Dependencies:
         own = np.arange(len(self)) + n
         return np.column_stack([np.append(self.governor, own), np.append(own, self.dependent)])
 
-    def distances(self, n: int) -> Matrix:
-        """Steps between any two of ``n`` tokens, whatever the direction; inf where no way leads."""
+    def distances(self, n: int, start: Indices | None = None) -> Matrix:
+        """Steps to each of ``n`` tokens from all of them or from some, (starts, n).
+
+        A step goes along a dependency in any direction; infinite where no way leads.
+        """
+        start = np.arange(n) if start is None else start
         linked = np.zeros((n, n), dtype=np.float32)
         linked[self.governor, self.dependent] = linked[self.dependent, self.governor] = 1
-        steps = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
-        reached, front, k = np.eye(n, dtype=bool), np.eye(n, dtype=np.float32), 0
+        steps = np.full((len(start), n), np.inf)
+        front = np.zeros((len(start), n), dtype=bool)
+        front[np.arange(len(start)), start] = True
+        k = 0
         while front.any():
+            steps[front] = k
             k += 1
-            new = (front @ linked > 0) & ~reached
-            steps[new] = k
-            reached |= new
-            front = new.astype(np.float32)
+            front = (front.astype(np.float32) @ linked > 0) & (steps == np.inf)
         return steps
 
     def within(self, start: int, end: int) -> Dependencies:
@@ -114,15 +119,18 @@ class Vocabulary:
     """Numbers of labels, given as they come."""
 
     numbers: dict[str, int] = field(default_factory=dict)
+    known: dict[tuple[str, ...], dict[str, list[int]]] = field(default_factory=dict)
 
-    def variants(self, labels: Sequence[str], prefixes: Sequence[str]) -> NDArray[np.int32]:
+    def variants(self, labels: Iterable[str], prefixes: tuple[str, ...]) -> NDArray[np.int32]:
         """The numbers of all labels behind each prefix, (prefixes, labels)."""
-        numbers = self.numbers
-        rows = [
-            [numbers.setdefault(prefix + label, len(numbers)) for label in labels]
-            for prefix in prefixes
-        ]
-        return np.array(rows, dtype=np.int32)
+        known = self.known.setdefault(prefixes, {})
+        rows = [known.get(label) or self._add(label, prefixes) for label in labels]
+        return np.array(rows, dtype=np.int32).reshape(-1, len(prefixes)).T
+
+    def _add(self, label: str, prefixes: tuple[str, ...]) -> list[int]:
+        own = [self.numbers.setdefault(p + label, len(self.numbers)) for p in prefixes]
+        self.known[prefixes][label] = own
+        return own
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,30 +160,40 @@ def sentences(
     candidates: Sequence[Candidate], parse: Parse, drop: Sequence[str]
 ) -> Iterator[Sentence]:
     """The sentences that candidates lie in, each once; several where a candidate spans them."""
-    docs: dict[int, dict[tuple[int, int], list[int]]] = {}
+    docs: dict[int, list[int]] = {}
     for i, candidate in enumerate(candidates):
-        docs.setdefault(id(candidate.doc), {}).setdefault(_extent(candidate), []).append(i)
-    for extents in docs.values():
-        doc = candidates[next(iter(extents.values()))[0]].doc
+        docs.setdefault(id(candidate.doc), []).append(i)
+    for inside in docs.values():
+        doc = candidates[inside[0]].doc
         dependencies = Dependencies.of(doc, parse, drop)
         spans = doc.spans.get("entities", ())
         tokens = np.array([t for span in spans for t in tokens_of(span)], dtype=np.intp)
+        extents: dict[tuple[int, int], list[int]] = {}
+        bounds = _bounds(doc)
+        for i in inside:
+            extents.setdefault(_extent(candidates[i], bounds), []).append(i)
         for (start, end), members in extents.items():
-            inside = tokens[(tokens >= start) & (tokens < end)] - start
+            entities = tokens[(tokens >= start) & (tokens < end)] - start
             own = dependencies.within(start, end)
-            yield Sentence(doc, start, end, own, inside, np.array(members, dtype=np.intp))
+            yield Sentence(doc, start, end, own, entities, np.array(members, dtype=np.intp))
 
 
-def _extent(candidate: Candidate) -> tuple[int, int]:
-    if not candidate.spans:
-        return 0, len(candidate.doc)
-    if not candidate.doc.has_annotation("SENT_START"):
+def _bounds(doc: Doc) -> list[int]:
+    """Where the sentences of the Doc begin, and its end."""
+    if not doc.has_annotation("SENT_START"):
         raise ValueError(
-            f"document {candidate.document!r} has no sentence boundaries. "
+            f"document {doc.user_data.get('document', '')!r} has no sentence boundaries. "
             "Add a parser, a senter or a sentencizer to the spaCy pipeline."
         )
-    around = [span.sent for span in candidate.spans]
-    return min(s.start for s in around), max(s.end for s in around)
+    starts = np.flatnonzero(doc.to_array("SENT_START").astype(np.int64) == 1).tolist()
+    return sorted({0, *starts, len(doc)})
+
+
+def _extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
+    """From the beginning of the sentence of the first span to the end of that of the last."""
+    first = min(span.start for span in candidate.spans)
+    last = max(span.end for span in candidate.spans) - 1
+    return bounds[bisect_right(bounds, first) - 1], bounds[bisect_right(bounds, last)]
 
 
 def _no_parse(doc: Doc, parse: Parse) -> str:

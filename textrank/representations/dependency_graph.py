@@ -153,7 +153,7 @@ class TokenLabels:
         return len(self.names)
 
     def labels(
-        self, variant: Indices, prefixes: Sequence[str], words: Vocabulary
+        self, variant: Indices, prefixes: tuple[str, ...], words: Vocabulary
     ) -> NDArray[np.int32]:
         """The labels (g, n, k) behind the prefix that ``variant`` (g, n) says."""
         out = np.empty((*variant.shape, len(self)), dtype=np.int32)
@@ -170,14 +170,17 @@ class Pairs:
 
     first: NDArray[np.bool_]  # (g, n)
     second: NDArray[np.bool_]  # (g, n) also where both share a token
+    links: Indices  # (p, 3) candidate, token of the first, token of the second: all of them
 
     @classmethod
     def of(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> Pairs:
         first, second = (np.zeros((len(sentence.members), len(sentence)), bool) for _ in range(2))
+        links = []
         for row, member in enumerate(sentence.members):
-            first[row, sentence.tokens(candidates[member])[0]] = True
-            second[row, sentence.tokens(candidates[member])[1]] = True
-        return cls(first, second)
+            one, other = sentence.tokens(candidates[member])
+            first[row, one] = second[row, other] = True
+            links += [(row, s, t) for s in one for t in other]
+        return cls(first, second, np.array(links, dtype=np.intp))
 
     def sides(self) -> Indices:
         """Where each token lies: 0 before the pair, 1 in the middle or in it, 2 after, (g, n)."""
@@ -191,14 +194,14 @@ class Pairs:
 
         A dependency of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
         """
+        ends, at = np.unique(self.links[:, 1:], return_inverse=True)
+        s, t = at.reshape(-1, 2).T
+        distance = own.distances(self.first.shape[1], ends)
+        whole = distance[s, ends[t]]
+        some = np.flatnonzero((whole > 0) & (whole < np.inf))
+        s, t, whole = s[some], t[some], whole[some, None]
+        up, down = distance[:, own.governor], distance[:, own.dependent]
+        way, edge = np.nonzero((up[s] + 1 + down[t] == whole) | (down[s] + 1 + up[t] == whole))
         on_path = np.zeros((len(self.first), len(own)), dtype=bool)
-        distance = own.distances(self.first.shape[1])
-        row, s, t = np.nonzero(self.first[:, :, None] & self.second[:, None, :])
-        whole = distance[s, t]
-        some = np.flatnonzero((whole > 0) & np.isfinite(whole))
-        row, s, t, whole = row[some], s[some], t[some], whole[some, None]
-        ahead = distance[s][:, own.governor] + 1 + distance[t][:, own.dependent] == whole
-        back = distance[s][:, own.dependent] + 1 + distance[t][:, own.governor] == whole
-        way, edge = np.nonzero(ahead | back)
-        on_path[row[way], edge] = True
+        on_path[self.links[some[way], 0], edge] = True
         return on_path
