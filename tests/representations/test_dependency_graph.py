@@ -157,6 +157,25 @@ def test_a_token_of_both_names_is_the_first(make_doc):
     assert not any(label.startswith("path:") for own in graph.labels for label in own)
 
 
+def test_a_sentence_of_one_token_has_vertices_but_no_edges(make_doc):
+    doc = make_doc(["p53/p21"], heads=[0], deps=["ROOT"], tags=["NN"])
+    doc.spans["entities"] = [doc[0:1], doc[0:1]]
+    graph = DependencyGraph()([Candidate(doc, tuple(doc.spans["entities"]), "d0")])[0]
+    assert graph == LabelledGraph([("NN", "PROT1"), ("middle:NN", "middle:PROT1")], {})
+
+
+def test_a_pair_of_two_sentences_has_both_and_no_path(make_doc):
+    doc = make_doc(
+        ["A", "binds", "It", "hits", "B"],
+        heads=[1, 1, 3, 3, 3],
+        deps=["nsubj", "ROOT", "nsubj", "ROOT", "dobj"],
+        entities=[(0, 1), (4, 5)],
+    )
+    graph = DependencyGraph()([Candidate(doc, tuple(doc.spans["entities"]), "d0")])[0]
+    assert len(graph) == 5 + 3 + 5
+    assert not any(label.startswith("path:") for own in graph.labels for label in own)
+
+
 def test_takes_the_parse_of_spacy_where_none_is_given(make_doc):
     doc = make_doc(
         ["A", "binds", "B"],

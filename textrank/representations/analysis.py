@@ -180,7 +180,7 @@ def sentences(
 
 def _bounds(doc: Doc) -> list[int]:
     """Where the sentences of the Doc begin, and its end."""
-    if not doc.has_annotation("SENT_START"):
+    if len(doc) > 1 and not doc.has_annotation("SENT_START"):
         raise ValueError(
             f"document {doc.user_data.get('document', '')!r} has no sentence boundaries. "
             "Add a parser, a senter or a sentencizer to the spaCy pipeline."
