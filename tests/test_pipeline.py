@@ -192,3 +192,15 @@ def test_targets_number_documents_in_order(docs: list[Doc]) -> None:
     targets = Targets.of(candidates)
     assert targets.documents.tolist() == [0, 0, 1, 1, 2, 2]
     assert targets.queries.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_report_counts_diverging_graphs(docs: list[Doc]) -> None:
+    """A word that governs itself three times over has walks without end."""
+    given = [[1, 0, "nsubj"], [1, 2, "dobj"], *[[1, 1, kind] for kind in "abc"]]
+    wild = docs[0].copy()
+    wild.user_data["dependencies"] = given
+    kernel = Normalized(AllPathsGraph())
+    pipeline = Pipeline(PPI(), DependencyGraph(other_weight=0.8), kernel, RLS(ALPHAS))
+    assert not pipeline.cross_validate(docs, folds=4).notes
+    (note,) = pipeline.cross_validate([wild, *docs[1:]], folds=4).notes
+    assert note == "graphs with diverging path weights, scaled down: 1"

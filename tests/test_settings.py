@@ -10,7 +10,9 @@ import pytest
 from textrank.batches import Contexts, Sequences
 from textrank.config import dump_pipeline, load_pipeline
 from textrank.kernels.algebra import EachView, Normalized, OnView, Sum
+from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.gram import Blocked
+from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
     GapWeighted,
     LocalityConvolution,
@@ -19,10 +21,13 @@ from textrank.kernels.locality import (
     Spectrum,
 )
 from textrank.kernels.positional import Positional
+from textrank.kernels.shortest_path import ShortestPathGraph
 from textrank.kernels.vectors import Linear
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
 from textrank.representations.collocations import Collocations, Tags
+from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.parse_graph import ParseGraph
 from textrank.representations.parse_sequences import ParseSequences
 from textrank.representations.transformations import (
     Bag,
@@ -61,6 +66,8 @@ KERNELS = [
     Positional(
         PositionTable([[1.0, 0.0], [0.0, 1.0]], bins=[1]), words=WordVectors(["a"], [[1.0]])
     ),
+    AllPathsGraph(combine="sum", directed=False, max_length=3, threshold=0.0, max_radius=0.5),
+    Sum([ShortestPathGraph(directed=False, max_length=2), LabelBag()]),
     EachView(LocalityConvolution(), weights={"bigram": 0.5}),
     Blocked(Normalized(Sum([GapWeighted(), LocalSum(), Spectrum(), LocalityImproved()]))),
 ]
@@ -71,7 +78,8 @@ def test_a_kernel_written_as_cfg_loads_as_an_equal_one(kernel, tmp_path: Path) -
     words = Views(
         {"w": WordPositions(stop_words="en"), "c": Collocations(tags=Tags({"a": ["DT"]}))}
     )
-    for representation in (words, ParseSequences(types=["bigram"])):
+    graphs = Views({"pair": DependencyGraph(labels=["pos"], words="stem"), "parse": ParseGraph()})
+    for representation in (words, ParseSequences(types=["bigram"]), graphs):
         pipeline = Pipeline(PPI(), representation, kernel, RLS())
         (tmp_path / "own.cfg").write_text(dump_pipeline(pipeline))
         assert load_pipeline(tmp_path / "own.cfg") == pipeline

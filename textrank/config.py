@@ -30,6 +30,7 @@ from textrank.kernels.algebra import (
 )
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.gram import Blocked
+from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
     GapWeighted,
     LocalityConvolution,
@@ -38,6 +39,7 @@ from textrank.kernels.locality import (
     Spectrum,
 )
 from textrank.kernels.positional import Positional
+from textrank.kernels.shortest_path import ShortestPathGraph
 from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
 from textrank.learners.cg import SparseRLS
@@ -59,6 +61,7 @@ from textrank.readers.pubtator import PubTator
 from textrank.registry import config_of, registry
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.parse_graph import ParseGraph
 from textrank.representations.parse_sequences import ParseSequences
 from textrank.representations.transformations import (
     Bag,
@@ -92,6 +95,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     "representations": {
         "collocations.v1": Collocations,
         "dependency_graph.v1": DependencyGraph,
+        "parse_graph.v1": ParseGraph,
         "parse_sequences.v1": ParseSequences,
         "views.v1": Views,
         "word_positions.v1": WordPositions,
@@ -124,6 +128,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "exponential.v1": Exponential,
         "gap_weighted.v1": GapWeighted,
         "gaussian.v1": Gaussian,
+        "label_bag.v1": LabelBag,
         "linear.v1": Linear,
         "local_sum.v1": LocalSum,
         "locality_convolution.v1": LocalityConvolution,
@@ -135,6 +140,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "power.v1": Power,
         "product.v1": Product,
         "scale.v1": Scale,
+        "shortest_path.v1": ShortestPathGraph,
         "similarities.v1": Similarities,
         "spectrum.v1": Spectrum,
         "sum.v1": Sum,

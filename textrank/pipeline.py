@@ -20,6 +20,7 @@ from textrank.evaluation import (
     Report,
     best_threshold,
 )
+from textrank.kernels.diverging import diverging
 from textrank.learners.fit import Learner, Nested
 from textrank.learners.selection import choose
 from textrank.model import Model
@@ -241,8 +242,8 @@ class Pipeline:
             )
 
     def _notes(self, seen: Examined) -> list[str]:
-        diverging = getattr(seen.X, "diverging", 0)
-        return [f"{diverging} graphs with diverging path weights were scaled"] if diverging else []
+        count = diverging(self.kernel, seen.X)
+        return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,29 @@
+"""The number of diverging graphs, found inside combinations of kernels."""
+
+from __future__ import annotations
+
+from textrank.kernels.algebra import EachView, Normalized, OnView, Sum
+from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.diverging import diverging
+from textrank.kernels.label_bag import LabelBag
+from textrank.kernels.vectors import Linear
+from textrank.types import LabelledGraph, Viewed
+
+TAME = LabelledGraph(["a", "b"], {(0, 1): 0.9})
+WILD = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})
+
+
+def test_asks_the_kernel_wherever_it_stands():
+    graphs = [TAME, WILD, TAME, WILD]
+    assert diverging(AllPathsGraph(), graphs) == 2
+    assert diverging(Normalized(Sum([LabelBag(), AllPathsGraph()])), graphs) == 2
+    assert diverging(LabelBag(), graphs) == 0
+
+
+def test_looks_at_the_view_that_the_kernel_sees():
+    X = Viewed({"graph": [TAME, WILD], "tame": [TAME, TAME], "number": [[1.0], [2.0]]})
+    both = Sum([OnView("graph", AllPathsGraph()), OnView("number", Linear())])
+    assert diverging(Normalized(both), X) == 1
+    assert diverging(OnView("tame", AllPathsGraph()), X) == 0
+    graphs = Viewed({"graph": [TAME, WILD], "again": [WILD, WILD]})
+    assert diverging(EachView(AllPathsGraph()), graphs) == 3

@@ -1,0 +1,23 @@
+"""How many graphs a kernel had to bound, wherever among its parts it compares graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from textrank.kernels.algebra import EachView, OnView
+from textrank.types import Kernel, Viewed, parts_of
+
+
+def diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
+    """Graphs whose sum over paths diverges; each counts once for every kernel that compares it.
+
+    Any kernel with a method ``diverging`` of its own is asked.
+    """
+    if hasattr(kernel, "diverging"):
+        return int(kernel.diverging(X))
+    if isinstance(kernel, OnView) and isinstance(X, Viewed):
+        return diverging(kernel.kernel, X.view(kernel.name))
+    if isinstance(kernel, EachView) and isinstance(X, Viewed):
+        return sum(diverging(kernel.kernel, view) for view in X.views.values())
+    return sum(diverging(part, X) for part in parts_of(kernel))
