@@ -48,7 +48,7 @@ from textrank.learners.ranksvm import RankSVM
 from textrank.learners.reduced import ReducedRLS
 from textrank.learners.rls import RLS
 from textrank.model import Model
-from textrank.pipeline import Corpus, Pipeline
+from textrank.pipeline import Pipeline
 from textrank.readers.bioc import BioCJSON, BioCXML
 from textrank.readers.brat import Brat
 from textrank.readers.conllu import ConllU
@@ -58,6 +58,7 @@ from textrank.readers.json_lines import JsonLines
 from textrank.readers.plain_text import PlainText
 from textrank.readers.ppi_xml import PPIXML
 from textrank.readers.pubtator import PubTator
+from textrank.readers.together import Together
 from textrank.registry import config_of, registry
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.dependency_graph import DependencyGraph
@@ -162,6 +163,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "plain_text.v1": PlainText,
         "ppi_xml.v1": PPIXML,
         "pubtator.v1": PubTator,
+        "together.v1": Together,
     },
 }
 
@@ -251,7 +253,7 @@ def _resolve(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file. Check the path.") from None
     except Exception as error:  # confection raises whatever its parser met
-        raise ValueError(f"{path}: not a readable cfg: {_first_line(error)}") from error
+        raise ValueError(f"{path}: not a readable cfg: {_one_line(error)}") from error
     if section not in config:
         raise ValueError(f"{path}: no section [{section}]. Add it.")
     for key, value in overrides.items():
@@ -305,8 +307,10 @@ def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
             )
 
 
-def _bound(reader: Any, cfg: Path) -> Corpus:
-    """The reader with its path, which a cfg gives relative to itself, made whole."""
+def _bound(reader: Any, cfg: Path) -> Any:
+    """The reader with its paths, which a cfg gives relative to itself, made whole."""
+    if isinstance(reader, Together):
+        return Together({name: _bound(part, cfg) for name, part in reader.corpora.items()})
     if isinstance(getattr(reader, "path", None), str):
         return replace(reader, path=str(cfg.parent / reader.path))
     return reader
@@ -317,11 +321,11 @@ def _validation(error: ConfigValidationError) -> str:
         f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {item.get('msg', '')}"
         for item in error.errors
     ]
-    return "; ".join(parts) or _first_line(error)
+    return "; ".join(parts) or _one_line(error)
 
 
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or repr(error)
 
 
 def _folder(package: str) -> Path:
