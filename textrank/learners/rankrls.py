@@ -72,6 +72,7 @@ class RankRLS:
         Y = check_targets(targets.y, matrix.shape[0])
         groups = groups_of(targets.documents, len(Y), name="documents")
         if self.scope == "query":
+            _check_queries(targets.queries, targets.documents)
             A, heldout = rank_path(
                 matrix, Y, self.preferences(targets), np.array(self.alphas), groups, dual=dual
             )
@@ -91,6 +92,7 @@ class RankRLS:
         matrix, dual = checked_data(data)
         if self.scope == "global" or (not dual and 3 * matrix.shape[1] < len(targets)):
             return nested_by_retraining(self, data, targets, partitions)
+        _check_queries(targets.queries, targets.documents)
         K = np.asarray(matrix) if dual else gram(matrix)
         preferences = self.preferences(targets)
         readout = preferences.root(K).T
@@ -100,10 +102,17 @@ class RankRLS:
             preferences.root(readout), y, targets.documents, partitions, alphas, readout=readout
         )
 
+    def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
+        """Coefficients at every alpha, nothing held out."""
+        matrix, dual = checked_data(data)
+        targets = self._scoped(targets)
+        Y = check_targets(targets.y, matrix.shape[0])
+        A, _ = rank_path(matrix, Y, self.preferences(targets), np.array(self.alphas), [], dual=dual)
+        return A[:, :, 0] if dual else np.asarray((matrix.T @ A[:, :, 0].T).T)
+
     def preferences(self, targets: Targets) -> Preferences:
         """The preferences these settings draw from the labels."""
         query = np.unique(targets.queries, return_inverse=True)[1]
-        _check_queries(query, targets.documents, self.scope)
         if self.cost == "magnitude" and self.ties:
             return Centring(query, self.normalised)
         y = check_targets(targets.y, len(query))
@@ -178,9 +187,7 @@ def _of(matrix: Matrix | SparseMatrix, dual: bool) -> Spectrum:
     return Spectrum.of_gram(np.asarray(matrix)) if dual else Spectrum.of_features(matrix)
 
 
-def _check_queries(query: Indices, documents: Indices, scope: str) -> None:
-    if scope == "global":
-        return
+def _check_queries(query: Indices, documents: Indices) -> None:
     order = np.lexsort((documents, query))
     same = np.diff(query[order]) == 0
     split = same & (np.diff(documents[order]) != 0)
