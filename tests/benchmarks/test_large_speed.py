@@ -1,0 +1,173 @@
+"""Reduced sets, conjugate gradient and RankSVM, each in the unit that bounds it from below."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.svm import LinearSVC
+
+from tests.benchmarks.ratios import labels, measure, table
+from textrank.learners.checks import groups_of
+from textrank.learners.krylov import krylov_path
+from textrank.learners.preferences import Centring
+from textrank.learners.ranksvm import RankSVM, _Problem
+from textrank.learners.reduced import Reduced
+from textrank.learners.reduced_holdout import heldout_without_basis
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
+
+GRID = 2.0 ** np.arange(-15, 15)
+
+
+def test_reduced_set_at_8000():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((8000, 50))
+    basis = np.sort(rng.choice(8000, 500, replace=False))
+    square = (X * X).sum(axis=1)
+    columns = np.exp(-(square[:, None] + square[basis] - 2 * X @ X[basis].T).clip(min=0) / 100)
+    y = (np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(8000))[:, None]
+    groups = groups_of(labels(8000, 5), 8000)
+    F = Reduced.of(columns, basis).H
+
+    def unit():
+        return np.linalg.eigh(F.T @ F)
+
+    def path():
+        reduced = Reduced.of(columns, basis)
+        return reduced.coefs(reduced.problem(y, None).solutions(GRID))
+
+    def leave_out(remove):
+        reduced = Reduced.of(columns, basis)
+        problem = reduced.problem(y, None)
+        owners = reduced.owners(groups)
+        kept = owners if remove else [owner[:0] for owner in owners]
+        return heldout_without_basis(problem, kept, GRID, groups)
+
+    name = "F'F and eigh(500)"
+    table(
+        "reduced set, 8000 candidates, 500 in the basis, 30 alphas",
+        measure(
+            {
+                name: unit,
+                "path": path,
+                "leave-group-out (5), basis kept": lambda: leave_out(False),
+                "leave-group-out (5), basis removed": lambda: leave_out(True),
+            }
+        ),
+        name,
+        {
+            "path": 5.0,
+            "leave-group-out (5), basis kept": 10.0,
+            "leave-group-out (5), basis removed": 14.0,
+        },
+    )
+
+
+def text(n: int, words: int = 20_000, length: int = 46, seed: int = 0):
+    """Sparse rows with Zipf-distributed words, and answers that a few words decide."""
+    rng = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, words + 1)
+    column = rng.choice(words, n * length, p=share / share.sum())
+    row = np.repeat(np.arange(n), length)
+    X = sp.csr_array((np.ones(n * length), (row, column)), shape=(n, words))
+    X.sum_duplicates()
+    X = sp.csr_array(sp.diags_array(1 / np.sqrt(X.multiply(X).sum(axis=1))) @ X)
+    return X, X @ rng.standard_normal(words) + 0.1 * rng.standard_normal(n)
+
+
+def test_conjugate_gradient_at_32000():
+    X, y = text(32_000)
+    root = Centring(labels(32_000, 20)).quick()
+    steps = count_iterations(X, y, root)
+
+    def products():
+        T = sp.csr_array(X.T)
+        q = np.ones(X.shape[1])
+        for _ in range(steps):
+            q = T @ (X @ q)
+            q /= np.abs(q).max()
+
+    def path(alphas):
+        return krylov_path(X, y, alphas, root=root)
+
+    alone, many = np.array([1.0]), 2.0 ** np.arange(0, 25)
+    name = f"its {steps} x 2 sparse products"
+    table(
+        "RankRLS by conjugate gradient, 32 000 sparse rows, queries of 20",
+        measure(
+            {name: products, "smallest alpha": lambda: path(alone), "25 alphas": lambda: path(many)}
+        ),
+        name,
+        {"smallest alpha": 1.6, "25 alphas": 3.2},
+    )
+
+
+def count_iterations(X, y, root):
+    calls = []
+
+    def counted(u):
+        calls.append(1)
+        return root(u)
+
+    krylov_path(X, y, np.array([1.0]), root=counted)
+    return len(calls) // 2 - 1
+
+
+def test_a_million_sparse_rows():
+    rng = np.random.default_rng(0)
+    n, d, each = 1_000_000, 100_000, 20
+    indices = rng.integers(0, d, n * each, dtype=np.int32)
+    X = sp.csr_array((np.ones(n * each), indices, np.arange(0, n * each + 1, each)), shape=(n, d))
+    y = X @ rng.standard_normal(d) + rng.standard_normal(n)
+    start = time.process_time()
+    krylov_path(X, y, 2.0 ** np.arange(0, 10))
+    seconds = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"\n1 000 000 x 100 000, 20 non-zeros a row, 10 alphas: {seconds:.0f} s CPU, {peak:.1f} GB"
+    )
+    assert peak < 4
+
+
+def test_ranksvm_against_explicit_pairs_and_its_growth():
+    rng = np.random.default_rng(0)
+
+    def problem(n):
+        X = rng.standard_normal((n, 30))
+        return X, np.round(5 * (X @ rng.standard_normal(30) / 5 + rng.standard_normal(n)))
+
+    X, y = problem(2000)
+    i, j = np.nonzero(y[:, None] > y[None, :])
+    D, sign = X[i] - X[j], np.where(np.arange(len(i)) % 2, 1, -1)
+    D *= sign[:, None]
+    alpha = 100.0
+    start = time.process_time()
+    theirs = LinearSVC(C=0.5 / alpha, fit_intercept=False, dual=False, tol=1e-6).fit(D, sign)
+    slow = time.process_time() - start
+    del D
+    quick = []
+    for _ in range(5):
+        start = time.process_time()
+        ours = RankSVM(alphas=[alpha]).coefs(X, y, np.zeros(2000, int))[0]
+        quick.append(time.process_time() - start)
+    inner = _Problem.of(X, y, np.zeros(2000, int))
+    best, found = (inner.loss(w, alpha)[0] for w in (theirs.coef_[0], ours))
+    ratio = slow / np.median(quick)
+    print(f"\nRankSVM, 2000 candidates, {len(i)} pairs: LinearSVC takes {ratio:.0f} times as long;")
+    print(f"objective over theirs: {found / best - 1:+.1e}")
+
+    sizes, times = (4000, 16000, 64000), []
+    for n in sizes:
+        X, y = problem(n)
+        start = time.process_time()
+        RankSVM(alphas=[alpha * n / 2000]).coefs(X, y, np.zeros(n, int))
+        times.append(time.process_time() - start)
+    slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+    print(f"growth from 4000 to 64 000: exponent {slope:.2f}")
+    assert found <= best * (1 + 1e-6)
+    assert ratio > 100
+    assert slope < 1.3
