@@ -16,6 +16,7 @@ from rich.progress import track
 from textrank import progress
 from textrank.commands import (
     apply_model,
+    convert_corpus,
     evaluate_model,
     explain_model,
     information,
@@ -25,6 +26,7 @@ from textrank.commands import (
 )
 from textrank.evaluation import Report
 from textrank.protocols.divisions import PROTOCOLS
+from textrank.readers.formats import WRITERS
 from textrank.reports.explanation import explanation_page
 from textrank.reports.json import write as write_json
 from textrank.reports.json import write_text
@@ -114,10 +116,25 @@ def apply(
         Path | None,
         typer.Option(metavar="FILE", help="Also writes who interacts with whom as GraphML."),
     ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also writes texts, names and pairs, as .bioc.xml say."),
+    ] = None,
 ) -> None:
     """Judges texts with a model: one JSON line a document."""
-    for row in apply_model(model, texts, nlp, network):
+    for row in apply_model(model, texts, nlp, network, write):
         typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+@app.command(epilog="Example: textrank convert corpora/sample-ppi sample.bioc.xml")
+def convert(
+    corpus: CorpusPath,
+    target: Annotated[Path, typer.Argument(help="The file or folder to write.")],
+    format: Annotated[str | None, typer.Option(help=f"One of: {', '.join(WRITERS)}.")] = None,
+    nlp: Nlp = None,
+) -> None:
+    """Writes a corpus in another format: the one named, or that of the target's suffix."""
+    typer.echo(f"{target}: {convert_corpus(corpus, target, format, nlp)} documents")
 
 
 @app.command(epilog="Example: textrank explain my-model abstract.txt --html why.html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -27,6 +29,7 @@ from textrank.language import load_nlp
 from textrank.pipeline import Clock, Corpus
 from textrank.protocols import divisions
 from textrank.protocols.judged import judged
+from textrank.readers.formats import write as write_docs
 from textrank.registry import registries
 from textrank.reports import html
 from textrank.reports.explanation import Explanation
@@ -92,21 +95,45 @@ def write_report(report: Report, folder: Path) -> Path:
     return folder / "report.html"
 
 
+def convert_corpus(
+    corpus: str, target: Path, format: str | None = None, nlp: str | None = None
+) -> int:
+    """Writes a corpus in another format, and counts its documents.
+
+    Without ``nlp`` nothing is added: tokens and sentences are cut by rule, names stay as given.
+    """
+    language = spacy.blank("en") if nlp is None else load_language(nlp)
+    numbers = itertools.count()
+    docs = (doc for doc, _ in zip(load_corpus(corpus)(language), numbers, strict=False))
+    write_docs(docs, target, format=format)
+    return next(numbers)
+
+
 def apply_model(
-    model: str, texts: Sequence[str], nlp: str | None = None, network: Path | None = None
+    model: str,
+    texts: Sequence[str],
+    nlp: str | None = None,
+    network: Path | None = None,
+    write: Path | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Judges texts, one row of plain values a document; their network at the end when asked."""
+    """Judges texts, one row of plain values a document.
+
+    At the end, when asked, their network, and the texts with names and judged pairs in the format
+    that the suffix of ``write`` stands for.
+    """
     loaded = load_model(model)
-    if network and loaded.pipeline.task.name != "ppi":
-        raise ValueError(f"a network is made of interactions, not of {loaded.pipeline.task.name}.")
+    if (network or write) and loaded.pipeline.task.name != "ppi":
+        raise ValueError(f"--network and --write need pairs; {model} is of another task.")
     language = load_language(nlp)
     attribute = f"textrank_{loaded.pipeline.task.name}"
     kept = []
     for doc in loaded.pipe(_texts(texts, language)):
         yield {"document": document_id(doc), attribute: getattr(doc._, attribute)}
-        kept += [doc] if network else []
+        kept += [doc] if network or write else []
     if network:
         write_graphml(interaction_network(kept), network)
+    if write:
+        write_docs(kept, write, source=loaded.pipeline.task.name)
 
 
 def explain_model(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -73,17 +74,24 @@ def reader_for(path: str | Path, *, format: str | None = None, **settings: Any) 
 
 
 def write(
-    docs: Iterable[Doc], path: str | Path, *, format: str | None = None, **options: Any
+    docs: Iterable[Doc], path: str | Path, *, format: str | None = None, source: str = "gold"
 ) -> None:
     """Write Docs in a format: the one named, or the one the path's suffix stands for.
 
     ``.xml`` is the PPI format and ``.bioc.xml`` BioC; a name without suffix is a folder of
-    brat files. What the format cannot state is said by its writer.
+    brat files. Relations are the corpus's own, or the results of the task that ``source`` names.
+    What the format cannot state is said by its writer.
     """
     name = format or _suffix_format(Path(path))
     if name is None:
         raise ValueError(f"{path}: unknown suffix. Use {_known(SUFFIXES)}, or name the format.")
-    _choice(WRITERS, name)(docs, str(path), **options)
+    writer = _choice(WRITERS, name)
+    if "source" in inspect.signature(writer).parameters:
+        writer(docs, str(path), source=source)
+    elif source == "gold":
+        writer(docs, str(path))
+    else:
+        raise ValueError(f"{path}: {name} cannot state results. Write JSON lines, brat or BioC.")
 
 
 def format_of(path: str | Path) -> str:

@@ -242,7 +242,13 @@ def relations_of(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
 
 
 def _relation(row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]) -> dict[str, Any]:
-    ends = [ids[start, end] for start, end in row["spans"]]
+    places = [(start, end) for start, end in row["spans"]]
+    if unknown := [place for place in places if place not in ids]:
+        raise ValueError(
+            f"a result names characters {unknown[0][0]}-{unknown[0][1]}, where no entity stands. "
+            'Writers take the names of doc.spans["entities"].'
+        )
+    ends = [ids[place] for place in places]
     numbers = {key: row[key] for key in ("score", "probability") if key in row}
     return {"entities": ends, "label": bool(row.get("interacts")), **numbers}
 
