@@ -29,6 +29,7 @@ from textrank.kernels.algebra import (
     Sum,
 )
 from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.combined import CombinedViews
 from textrank.kernels.gram import Blocked
 from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
@@ -62,8 +63,13 @@ from textrank.readers.together import Together
 from textrank.registry import config_of, registry
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.global_context import GlobalContext
+from textrank.representations.local_context import LocalContext
+from textrank.representations.pair_descriptors import PairDescriptors
 from textrank.representations.parse_graph import ParseGraph
 from textrank.representations.parse_sequences import ParseSequences
+from textrank.representations.path_walks import PathWalks
+from textrank.representations.side_words import SideWords
 from textrank.representations.transformations import (
     Bag,
     LogScale,
@@ -76,6 +82,7 @@ from textrank.representations.transformations import (
     Weighting,
     Within,
 )
+from textrank.representations.trigger_roles import TriggerRoles
 from textrank.representations.views import Views
 from textrank.representations.word_positions import WordPositions
 from textrank.representations.word_transformations import (
@@ -86,6 +93,7 @@ from textrank.representations.word_transformations import (
     WordVectorFile,
     WordVectors,
 )
+from textrank.tasks.pair_views import PairViews
 from textrank.tasks.ppi import PPI
 
 # A name once published stays: saved models speak it. Its number rises only when a saved model
@@ -97,7 +105,14 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "collocations.v1": Collocations,
         "dependency_graph.v1": DependencyGraph,
         "parse_graph.v1": ParseGraph,
+        "global_context.v1": GlobalContext,
+        "local_context.v1": LocalContext,
+        "pair_descriptors.v1": PairDescriptors,
+        "pair_views.v1": PairViews,
         "parse_sequences.v1": ParseSequences,
+        "path_walks.v1": PathWalks,
+        "side_words.v1": SideWords,
+        "trigger_roles.v1": TriggerRoles,
         "views.v1": Views,
         "word_positions.v1": WordPositions,
     },
@@ -124,6 +139,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "all_paths.v1": AllPathsGraph,
         "blocked.v1": Blocked,
         "centred.v1": Centred,
+        "combined_views.v1": CombinedViews,
         "distance.v1": Distance,
         "each_view.v1": EachView,
         "exponential.v1": Exponential,

@@ -18,7 +18,7 @@ from textrank.evaluation import Counts, Report, auc, versions
 from textrank.learners.fit import Fit
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
-from textrank.types import Names, Vector, has_features
+from textrank.types import Names, SparseMatrix, Vector, has_features
 
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
@@ -98,17 +98,20 @@ class Model:
     def explain(self, candidate: Candidate) -> list[tuple[tuple[str, ...], float]]:
         """The features of a candidate with what each adds to its score, largest first.
 
-        The contributions sum to the score exactly. Only for kernels with explicit features.
+        The contributions sum to the score exactly: by themselves where the kernel has explicit
+        features, else by the convention of the kernel's ``contributions``, where it has one.
         """
+        if self.support is not None and hasattr(self.pipeline.kernel, "contributions"):
+            X = self.pipeline.representation([candidate])
+            row = self.pipeline.kernel.contributions(X, self.support, self.fit.coef)
+            return _ranked(row.values, row.names)
         if self.names is None or not has_features(self.pipeline.kernel):
             raise ValueError(
                 f"{type(self.pipeline.kernel).__name__} has no explicit features, so its scores do "
                 "not split into named parts. Use a pipeline whose kernel has features."
             )
         row = self.pipeline.kernel.features(self.pipeline.representation([candidate]))
-        parts = (row.onto(self.names) * self.fit.coef[None, :]).tocoo()
-        order = np.argsort(-np.abs(parts.data), kind="stable")
-        return [(self.names[int(parts.col[i])], float(parts.data[i])) for i in order]
+        return _ranked(row.onto(self.names) * self.fit.coef[None, :], self.names)
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
@@ -165,6 +168,13 @@ class Model:
             "versions": versions(),
         }
         return {**self.meta, **own}
+
+
+def _ranked(row: SparseMatrix, names: Names) -> list[tuple[tuple[str, ...], float]]:
+    """The named values of one row, largest first."""
+    parts = row.tocoo()
+    order = np.argsort(-np.abs(parts.data), kind="stable")
+    return [(names[int(parts.col[i])], float(parts.data[i])) for i in order]
 
 
 def _finite(value: float | None) -> float | None:

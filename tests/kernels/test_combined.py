@@ -37,6 +37,26 @@ def test_it_equals_the_formula(views):
     np.testing.assert_allclose(KERNEL(views), expected, atol=1e-12)
 
 
+def test_contributions_sum_to_the_scores(views, rng):
+    coef = rng.standard_normal(6)
+    found = KERNEL.contributions(views, views, coef)
+    np.testing.assert_allclose(found.values.sum(axis=1), KERNEL(views) @ coef, atol=1e-12)
+    assert {name[0] for name in found.names} == {"a", "b", "c, 0.3", "c, 2", "constant"}
+
+
+def test_contributions_are_the_path_integral_of_the_formula(views, rng):
+    coef = rng.standard_normal(6)
+    found = KERNEL.contributions(views, views, coef)
+    b = [i for i, name in enumerate(found.names) if name[0] == "b"]
+    shares = [weight * kernel(views) for weight, kernel in KERNEL.parts.values()]
+    total = sum(shares)
+    sizes = np.sqrt(np.outer(np.diag(total), np.diag(total)))
+    steps = (np.arange(2000) + 0.5) / 2000
+    grown = np.mean([np.exp(1.5 * (t * total / sizes - 1)) for t in steps], axis=0)
+    expected = (1.5 * grown * shares[1] / sizes) @ coef
+    np.testing.assert_allclose(found.values.toarray()[:, b].sum(axis=1), expected, atol=1e-6)
+
+
 def test_it_obeys_the_laws(views):
     check_kernel(KERNEL, views)
 
@@ -50,7 +70,7 @@ def test_parts_are_named():
     ("settings", "words"),
     [
         ({}, "name at least one view"),
-        ({"linear": {"a": -1.0}}, "non-negative"),
+        ({"linear": {"a": -1.0}}, "must not be negative"),
         ({"gaussian": {"a": [0.0]}}, "gamma must be positive"),
         ({"linear": {"a": 1.0}, "gamma": 0.0}, "gamma must be positive"),
     ],

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pair_docs import at_random, by_hand
+from pair_docs import at_random, by_hand, pairs_of
 
 from textrank.representations.descriptor_facts import facts_of
 from textrank.representations.descriptor_table import DESCRIPTORS
 from textrank.representations.entity_pair import entity_pairs
 from textrank.representations.pair_descriptors import PairDescriptors, describe
+
+LEVELS = ("basic", "position", "relation")
 
 
 def described(candidates) -> list[dict[str, float]]:
@@ -25,7 +27,7 @@ def described(candidates) -> list[dict[str, float]]:
 def test_the_table_names_exactly_what_is_computed(make_doc):
     names = [d.name for d in DESCRIPTORS]
     assert len(set(names)) == len(names)
-    assert sum(d.basic for d in DESCRIPTORS) == 32
+    assert [sum(d.level == level for d in DESCRIPTORS) for level in LEVELS] == [32, 56, 48]
     for values in described(by_hand(make_doc)):
         assert set(values) == set(names)
 
@@ -74,12 +76,48 @@ def test_values_of_a_sentence_by_hand(make_doc):
     assert {name: pytest.approx(values[name]) for name in expected} == expected
 
 
+def test_relations_of_a_sentence_by_hand(make_doc):
+    expected = {  # STAT1 binds JAK2 but not IL 2, the pair STAT1 and IL 2
+        "members of one list": 0.0,
+        "nothing between": 0.0,
+        "lists on path": np.log(2),
+        "path length without lists": 1.0,
+        "top is a trigger": 1.0,
+        "top is a strong trigger": 1.0,
+        "top is a verb": 1.0,
+        "subject and object of the top": 0.0,
+        "strong trigger between": 1.0,
+        "strong trigger on path": 1.0,
+        "strong trigger before": 0.0,
+        "trigger verb between": 1.0,
+        "trigger before entities between": 1.0,
+        "trigger after entities between": 0.0,
+        "triggers in sentence": np.log(2),
+        "rivals of first for the trigger by path": 0.0,
+        "rivals of second for the trigger": np.log(2),
+    }
+    first, values, _ = described(by_hand(make_doc))
+    assert {name: pytest.approx(values[name]) for name in expected} == expected
+    assert first["subject and object of the top"] == 1.0
+
+
+def test_lists_and_parentheses_join_names(make_doc):
+    words = ["A", ",", "B", "(", "C", ")", "-", "D", "receptor"]
+    doc = make_doc(
+        words, [0] * 9, ["ROOT", *["dep"] * 8], [(0, 1), (2, 3), (4, 5), (7, 8)], ["NN"] * 9
+    )
+    values = dict(zip(["AB", "AC", "AD", "BC", "BD", "CD"], described(pairs_of(doc)), strict=True))
+    assert values["AB"]["members of one list"] == 1
+    assert values["BC"]["second in parentheses behind first"] == 1
+    assert values["AC"]["second in parentheses behind first"] == 0
+    assert values["CD"]["second before holder words"] == 1
+    assert values["CD"]["first before holder words"] == 0
+
+
 def test_names_are_compared_without_case(make_doc):
     doc = make_doc(
         ["Raf", "raf", "Raf1"], [1, 1, 1], ["nn", "ROOT", "dep"], [(0, 1), (1, 2), (2, 3)]
     )
-    from pair_docs import pairs_of
-
     same, inside, _ = described(pairs_of(doc))
     assert (same["names equal"], same["name within name"], same["name repeated"]) == (1, 0, 1)
     assert (inside["names equal"], inside["name within name"]) == (0, 1)
@@ -88,8 +126,6 @@ def test_names_are_compared_without_case(make_doc):
 def test_parentheses_are_counted(make_doc):
     words = ["A", "(", "B", ")", "C"]
     doc = make_doc(words, [0, 2, 0, 2, 0], ["ROOT", "dep", "appos", "dep", "dep"], [(0, 1), (2, 3)])
-    from pair_docs import pairs_of
-
     values = described(pairs_of(doc))[0]
     assert (values["first depth"], values["second depth"]) == (0, 1)
     assert values["parentheses between"] == pytest.approx(np.log(2))
@@ -118,6 +154,8 @@ def test_groups_can_be_left_out(make_doc, group):
     assert names == {d.name for d in DESCRIPTORS if d.group != group}
 
 
-def test_basic_is_a_part_of_all(make_doc):
-    basic = PairDescriptors(which="basic")(by_hand(make_doc))
-    assert basic.values.shape == (3, 32)
+def test_sizes_are_nested(make_doc):
+    names = [list(PairDescriptors(which=level)(by_hand(make_doc)).names) for level in LEVELS]
+    assert [len(size) for size in names] == [32, 88, 136]
+    assert names[2][:88] == names[1]
+    assert names[1][:32] == names[0]

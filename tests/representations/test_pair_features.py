@@ -224,7 +224,7 @@ def test_bags_become_columns_of_equal_names():
         (lambda: PathWalks(parse="stanford"), "parse: 'stanford' is not known"),
         (lambda: GlobalContext(longest=0), "longest must be at least 1, got 0"),
         (lambda: LocalContext(width=0), "width must be at least 1, got 0"),
-        (lambda: PairDescriptors(which="most"), "which must be 'basic' or 'all'"),
+        (lambda: PairDescriptors(which="most"), "which: 'most' is not known"),
     ],
 )
 def test_wrong_settings_are_refused(make, words):

@@ -40,7 +40,8 @@ def test_views_equal_their_blocks(candidates, parse):
         "global_context": GlobalContext(parse=parse),
         "local_context": LocalContext(parse=parse),
         "basic": PairDescriptors(parse=parse, which="basic", name_equality=False),
-        "all": PairDescriptors(parse=parse, name_equality=False),
+        "position": PairDescriptors(parse=parse, which="position", name_equality=False),
+        "relation": PairDescriptors(parse=parse, name_equality=False),
     }
     seen = PairViews(parse=parse, name_equality=False)(candidates)
     for name, block in blocks.items():

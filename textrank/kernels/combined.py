@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from textrank.kernels.algebra import Exponential, Gaussian, Normalized, OnView, Sum
+from textrank.kernels.gram import features_of
 from textrank.kernels.vectors import Linear
-from textrank.types import Kernel, Matrix, Vector
+from textrank.types import Features, Kernel, Matrix, Names, Vector
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,36 @@ class CombinedViews:
     def diag(self, X: Sequence[Any]) -> Vector:
         return self.whole.diag(X)
 
+    def contributions(self, X: Sequence[Any], Y: Sequence[Any], coef: Vector) -> Features:
+        """What each named part adds to the scores ``k(X, Y) coef``, a row each, summing to them.
+
+        The kernel is no sum of its parts, so this is a convention, that of Aumann and Shapley: let
+        the similarity grow evenly from nothing to what it is, and credit every part with its share
+        of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Each cosine is
+        split further, exactly, into the products of its features. ``constant`` is the score of a
+        candidate that resembles nothing.
+        """
+        total = Sum(
+            [k for _, k in self.parts.values()], weights=[w for w, _ in self.parts.values()]
+        )
+        K = total(X, Y)
+        sizes = np.sqrt(np.outer(total.diag(X), total.diag(Y)))
+        K /= sizes
+        # (exp(γ K) - 1) / K, which is γ where nothing is shared
+        growth = np.divide(
+            np.expm1(self.gamma * K), K, out=np.full_like(K, self.gamma), where=K > 0
+        )
+        shares = growth * np.exp(-self.gamma) * coef / sizes  # (x, y)
+
+        blocks = {}
+        for name, (weight, kernel) in self.parts.items():
+            if name in self.linear:
+                blocks[name] = _by_feature(kernel, X, Y, weight * shares)
+            else:
+                blocks[name] = _column((weight * shares * kernel(X, Y)).sum(axis=1))
+        blocks["constant"] = _column(np.full(len(K), np.exp(-self.gamma) * coef.sum()))
+        return Features.beside(blocks)
+
     @property
     def parts(self) -> dict[str, tuple[float, Kernel[Any]]]:
         """The summands by name, each with its weight."""
@@ -60,3 +94,15 @@ class CombinedViews:
         """The kernel, spelt out."""
         weights, kernels = zip(*self.parts.values(), strict=True)
         return Exponential(Normalized(Sum(kernels, weights=weights)), gamma=self.gamma)
+
+
+def _by_feature(
+    kernel: Kernel[Any], X: Sequence[Any], Y: Sequence[Any], shares: Matrix
+) -> Features:
+    """The shares of all of Y in each feature of X."""
+    F, G = features_of(kernel, X), features_of(kernel, Y)
+    return Features(sp.csr_array(F.values.multiply(shares @ G.onto(F.names))), F.names)
+
+
+def _column(values: Vector) -> Features:
+    return Features(sp.csr_array(values[:, None]), Names.of([()]))

@@ -171,6 +171,12 @@ class EntityPair:
         return [self.ends[0], *(link.to for link in self.links)]
 
 
+def top_of(pair: EntityPair) -> int:
+    """The highest token of the path: where it stops climbing to governors."""
+    climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
+    return pair.path[climbs]
+
+
 def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPair]:
     """Each candidate as a pair in its sentence; pairs of one sentence share its analysis."""
     for index, candidate in enumerate(candidates):

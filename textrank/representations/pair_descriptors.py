@@ -13,12 +13,12 @@ from textrank.candidates import Candidate
 from textrank.representations.analysis import Parse, check_among
 from textrank.representations.descriptor_facts import FAR, EntityFacts, SentenceFacts, facts_of
 from textrank.representations.descriptor_table import DESCRIPTORS
-from textrank.representations.entity_pair import OTHER, EntityPair, entity_pairs
-from textrank.representations.trigger_roles import top_of
+from textrank.representations.entity_pair import OTHER, EntityPair, entity_pairs, top_of
+from textrank.representations.pair_relations import relations
 from textrank.representations.trigger_words import NEGATIONS, TRIGGERS, group_of
 from textrank.types import Features, Names
 
-Which: TypeAlias = Literal["basic", "all"]
+Which: TypeAlias = Literal["basic", "position", "relation"]
 Values: TypeAlias = dict[str, float]
 
 
@@ -26,34 +26,35 @@ Values: TypeAlias = dict[str, float]
 class PairDescriptors:
     """Blinded numbers about a pair, each divided by a fixed scale, for a Gaussian kernel.
 
-    ``which="basic"`` gives 32 of them, ``"all"`` 56 more; ``descriptor_table`` documents each one
-    and its scale. The scales are constants, not estimated from the data at hand: nothing leaks
-    from a test fold, and the closed-form hold-out stays exact. A Gaussian does not see centres.
+    ``which="basic"`` gives 32 of them, ``"position"`` these and 56 more, ``"relation"`` all 136;
+    ``descriptor_table`` documents each one and its scale. The scales are constants, not estimated
+    from the data at hand: nothing leaks from a test fold, and the closed-form hold-out stays
+    exact. A Gaussian does not see centres.
 
     Two groups exploit how corpora are annotated and can be left out: ``entity_counts`` (how many
     entities are marked in the sentence, between the two and nearer to one of them) and
     ``name_equality`` (the only ones that look at the names: equal, contained, repeated).
     """
 
-    which: Which = "all"
+    which: Which = "relation"
     entity_counts: bool = True
     name_equality: bool = True
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
-        if self.which not in get_args(Which):
-            raise ValueError(f"which must be 'basic' or 'all', got {self.which!r}")
+        check_among("which", [self.which], get_args(Which))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         return self.of_pairs(entity_pairs(candidates, self.parse))
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The descriptors of pairs that are already analysed."""
+        levels = get_args(Which)[: get_args(Which).index(self.which) + 1]
         chosen = [
             d
             for d in DESCRIPTORS
-            if (self.which == "all" or d.basic)
+            if d.level in levels
             and (self.entity_counts or d.group != "entity count")
             and (self.name_equality or d.group != "name equality")
         ]
@@ -75,7 +76,8 @@ def describe(pair: EntityPair, facts: SentenceFacts) -> Values:
         values |= {f"{which} {name}": float(flag) for name, flag in entity.flags.items()}
         values[f"{which} depth"] = float(entity.depth)
         values[f"{which} position"] = entity.position
-    return values | _heads(pair, first, second) | _strings(pair, facts, first, second)
+    values |= _heads(pair, first, second) | _strings(facts, first, second)
+    return values | relations(pair, facts, first, second)
 
 
 def _distances(pair: EntityPair, facts: SentenceFacts, first: EntityFacts) -> Values:
@@ -208,9 +210,7 @@ def _heads(pair: EntityPair, first: EntityFacts, second: EntityFacts) -> Values:
     }
 
 
-def _strings(
-    pair: EntityPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
-) -> Values:
+def _strings(facts: SentenceFacts, first: EntityFacts, second: EntityFacts) -> Values:
     names = [facts.entity(tokens).text for tokens in facts.context.mentions]
     equal = first.text == second.text
     within = first.text in second.text or second.text in first.text

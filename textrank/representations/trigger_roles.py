@@ -18,6 +18,7 @@ from textrank.representations.entity_pair import (
     Name,
     bags,
     entity_pairs,
+    top_of,
 )
 from textrank.representations.trigger_words import NEGATIONS, TRIGGERS, group_of
 from textrank.types import Features
@@ -114,9 +115,3 @@ def _lengths(pair: EntityPair) -> Iterator[Name]:
     yield "length of path", str(len(pair.links).bit_length()) if pair.path else "none"
     yield "length of middle", str(len(middle).bit_length())
     yield "triggers in middle", str(triggers.bit_length())
-
-
-def top_of(pair: EntityPair) -> int:
-    """The highest token of the path: where it stops climbing to governors."""
-    climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
-    return pair.path[climbs]

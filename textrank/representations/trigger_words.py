@@ -27,14 +27,15 @@ _NEGATION = "no not n't neither nor never without fail unable cannot absence lac
 _HEDGE = "may might could possible possibly suggest propose hypothesize whether likely putative"
 
 
-def _stems(words: str) -> frozenset[str]:
+def words_of(words: str) -> frozenset[str]:
+    """The stems of words separated by blanks."""
     return frozenset(stem(word) for word in words.split())
 
 
-STRONG_TRIGGERS = _stems(_STRONG)  # of physical interaction and its immediate consequences
-TRIGGERS = STRONG_TRIGGERS | _stems(_WEAK)
-NEGATIONS = _stems(_NEGATION)
-HEDGES = _stems(_HEDGE)
+STRONG_TRIGGERS = words_of(_STRONG)  # of physical interaction and its immediate consequences
+TRIGGERS = STRONG_TRIGGERS | words_of(_WEAK)
+NEGATIONS = words_of(_NEGATION)
+HEDGES = words_of(_HEDGE)
 
 _GROUPS = {
     "subj": ("nsubj", "nsubjpass", "csubj", "csubjpass", "xsubj", "subj"),

@@ -29,13 +29,14 @@ class Block(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PairViews:
-    """Nine views of a pair of entities, each ``Features``, for ``CombinedViews``.
+    """Ten views of a pair of entities, each ``Features``, for ``CombinedViews``.
 
     ``dependencies`` and ``order`` are the label pairs of the all-paths kernel on the two parts of
     ``DependencyGraph``, with stems; ``path``, ``triggers``, ``words``, ``global_context``,
     ``local_context`` are ``PathWalks``, ``TriggerRoles``, ``SideWords``, ``GlobalContext`` and
-    ``LocalContext``; ``basic`` and ``all`` are ``PairDescriptors``. The same as ``Views`` of them,
-    but a sentence is analysed once, and paths in graphs are followed once, not at each comparison.
+    ``LocalContext``; ``basic``, ``position`` and ``relation`` are the three sizes of
+    ``PairDescriptors``. The same as ``Views`` of them, but a sentence is analysed once, and paths
+    in graphs are followed once, not at each comparison.
 
     ``entity_counts`` and ``name_equality`` leave out the descriptors that exploit how corpora are
     annotated, see ``PairDescriptors``.
@@ -56,8 +57,7 @@ class PairViews:
             "words": SideWords(),
             "global_context": GlobalContext(),
             "local_context": LocalContext(),
-            "basic": self._descriptors("basic"),
-            "all": self._descriptors("all"),
+            **{which: self._descriptors(which) for which in get_args(Which)},
         }
         return Viewed(
             {
