@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from pathlib import Path
 
@@ -240,6 +241,15 @@ def test_bioc_json_of_services_and_lines(tmp_path: Path) -> None:
         assert [names(doc) for doc in docs] == [["GRB2"]] * (2 if name == "lines" else 1)
 
 
+def test_bioc_annotations_numbered_anew_in_each_passage(tmp_path: Path) -> None:
+    text = BIOC.replace('<annotation id="1"', '<annotation id="0"')
+    with pytest.raises(ValueError, match="a relation names '0', the id of two annotations"):
+        list(BioCXML(put(tmp_path, "x.xml", text))(NLP))
+    text = re.sub("<relation.*</relation>", "", text, flags=re.DOTALL)
+    (doc,) = BioCXML(put(tmp_path, "x.xml", text))(NLP)
+    assert [span.id_ for span in doc.spans["entities"]] == ["0", "0.2", "2"]
+
+
 def test_names_of_unannotated_documents_are_left_to_a_recogniser(tmp_path: Path) -> None:
     bare = '{"id": "7", "passages": [{"offset": 0, "text": "GRB2 binds."}]}'
     files = {"x.json": bare, "x.pubtator": "7|t|GRB2\n7|a|\n", "x.jsonl": '{"text": "GRB2."}'}
@@ -344,11 +354,14 @@ def test_broken_utf8_is_told_with_its_line(tmp_path: Path) -> None:
         list(JsonLines(str(path))(NLP))
 
 
-def test_a_text_longer_than_spacy_takes_is_told(tmp_path: Path) -> None:
+def test_a_text_longer_than_spacy_takes_is_told_and_can_be_skipped(tmp_path: Path) -> None:
     short = spacy.blank("en")
     short.max_length = 3
+    path = put(tmp_path, "x.jsonl", '{"text": "abcd"}\n{"text": "abc"}\n')
     with pytest.raises(ValueError, match=r"line 1: 4 characters, more than nlp\.max_length"):
-        list(JsonLines(put(tmp_path, "x.jsonl", '{"text": "abcd"}'))(short))
+        list(JsonLines(path)(short))
+    with pytest.warns(UserWarning, match="1 documents skipped"):
+        assert [doc.text for doc in JsonLines(path, skip_bad=True)(short)] == ["abc"]
 
 
 # DocBin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -20,7 +20,7 @@ from textrank.readers.records import (
     check_words,
     docs_of,
 )
-from textrank.readers.streams import elements, lines, parsed
+from textrank.readers.streams import elements, lines
 
 Tree = dict[str, Any]  # a document as BioC JSON has it
 
@@ -48,7 +48,7 @@ class BioCXML:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         found = (_tree(element) for element in elements(self.path, "document", self.limit))
-        yield from _docs(self, found, nlp)
+        return _docs(self, found, nlp)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class BioCJSON:
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        yield from _docs(self, self._trees(), nlp)
+        return _docs(self, self._trees(), nlp)
 
     def _trees(self) -> Iterator[Tree]:
         for place, text in self._texts():
@@ -113,8 +113,7 @@ def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Tree], nlp: Language) -> I
         known = bool(found.mentions) or reader.annotated
         return found if known else replace(found, mentions=None, gold=None)
 
-    records = parsed(trees, record, path=reader.path, skip_bad=reader.skip_bad)
-    yield from docs_of(records, nlp, cut=reader.cut)
+    return docs_of(trees, record, nlp, path=reader.path, cut=reader.cut, skip_bad=reader.skip_bad)
 
 
 def _tree(element: Element) -> Tree:
@@ -155,19 +154,21 @@ class _Page:
     gold: list[dict[str, Any]] = field(default_factory=list)
     concepts: dict[str, str] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    doubled: set[str] = field(default_factory=set)  # ids that two annotations have
 
     def add_passage(self, passage: Tree) -> None:
         parts = self.rows(passage, "sentences")
         if not parts:
             self.add_leaf(passage, "\n")
-            self.sentences &= not passage.get("text", "").strip()
+            self.sentences &= not (passage.get("text") or "").strip()
         for number, part in enumerate(parts):
             gap = self.number(part, "offset") - (self.leaves[-1].offset if self.leaves else 0)
             gap -= self.leaves[-1].length if self.leaves else 0
             self.add_leaf(part, " " * (gap if 0 <= gap <= 80 else 1) if number else "\n")
 
     def add_leaf(self, part: Tree, between: str) -> None:
-        text = part.get("text", "")
+        text = part.get("text") or ""
         if not isinstance(text, str):
             raise ValueError(f"{self.place}: text {text!r:.60} is no text. Write a string.")
         self.text += (between if self.leaves else "") + text
@@ -176,7 +177,7 @@ class _Page:
 
     def annotate(self, part: Tree, leaves: list[_Leaf]) -> None:
         for row in self.rows(part, "annotations"):
-            name = str(row.get("id") or f"T{len(self.mentions) + 1}")
+            name = self.fresh(str(row.get("id") or f"T{len(self.mentions) + 1}"))
             infons = self.infons(row)
             pieces = sorted(self.piece(at, name, leaves) for at in self.rows(row, "locations"))
             if not pieces:
@@ -185,8 +186,16 @@ class _Page:
             if isinstance(row.get("text"), str) and row["text"]:
                 check_words(self.place, self.text, mention, row["text"])
             self.mentions.append(mention)
+            self.names.add(name)
             if infons.get("identifier", "").strip("- "):
                 self.concepts[name] = infons["identifier"]
+
+    def fresh(self, name: str) -> str:
+        """The id itself, or a new one: some files number the annotations of each passage anew."""
+        if name not in self.names:
+            return name
+        self.doubled.add(name)
+        return next(new for n in count(2) if (new := f"{name}.{n}") not in self.names)
 
     def piece(self, location: Tree, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
         start, length = self.number(location, "offset"), self.number(location, "length")
@@ -200,13 +209,18 @@ class _Page:
             )
         return first, first + length
 
-    def relate(self, part: Tree, names: set[str]) -> None:
+    def relate(self, part: Tree) -> None:
         for row in self.rows(part, "relations"):
             infons = self.infons(row)
             nodes = self.rows(row, "nodes")
             ends = [str(node.get("refid")) for node in nodes]
             roles = [str(node.get("role") or "") for node in nodes]
-            if len(ends) == 2 and names.issuperset(ends):
+            if unclear := self.doubled.intersection(ends):
+                raise ValueError(
+                    f"{self.place}: a relation names {min(unclear)!r}, the id of two annotations. "
+                    "Give them ids of their own."
+                )
+            if len(set(ends)) == len(ends) == 2 and self.names.issuperset(ends):
                 label = infons.get("label", "true").lower() != "false"
                 self.gold.append({"entities": ends, "label": label, "type": infons.get("type", "")})
                 if any(roles) and roles != ["Arg1", "Arg2"]:
@@ -252,9 +266,8 @@ def _record(tree: Tree, path: str) -> Record:
         for part in (passage, *page.rows(passage, "sentences")):
             page.annotate(part, page.leaves[first:last])
     page.annotate(tree, [])
-    names = {mention.id for mention in page.mentions}
     for part in chain([tree], passages, *(page.rows(p, "sentences") for p in passages)):
-        page.relate(part, names)
+        page.relate(part)
     extra = {"concepts": page.concepts, "events": page.events}
     return Record(
         name,

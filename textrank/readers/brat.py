@@ -24,7 +24,7 @@ from textrank.readers.records import (
     relations_of,
     words_of,
 )
-from textrank.readers.streams import lines, parsed, writing
+from textrank.readers.streams import lines, writing
 
 ARGUMENTS = ("Arg1", "Arg2")
 
@@ -49,8 +49,9 @@ class Brat:
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        records = parsed(self._texts(), self._record, path=self.path, skip_bad=self.skip_bad)
-        yield from docs_of(records, nlp, cut=self.cut)
+        return docs_of(
+            self._texts(), self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+        )
 
     def _texts(self) -> list[Path]:
         path = Path(self.path)

@@ -19,7 +19,7 @@ from textrank.readers.records import (
     mentions_of,
     relations_of,
 )
-from textrank.readers.streams import lines, parsed, writing
+from textrank.readers.streams import lines, writing
 
 KEYS = ("id", "text", "entities", "relations", "sentences")
 # What other formats put on a Doc, and this one keeps for them.
@@ -56,8 +56,9 @@ class JsonLines:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         rows = ((n, line) for n, line in lines(self.path, self.limit) if line.strip())
-        records = parsed(rows, self._record, path=self.path, skip_bad=self.skip_bad)
-        yield from docs_of(records, nlp, cut=self.cut)
+        return docs_of(
+            rows, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+        )
 
     def _record(self, row: tuple[int, str]) -> Record:
         place = f"{self.path}, line {row[0]}"

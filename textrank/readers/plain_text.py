@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from textrank.readers.files import LIMIT, open_bytes
 from textrank.readers.records import Record, docs_of, document_of
-from textrank.readers.streams import parsed, writing
+from textrank.readers.streams import writing
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class PlainText:
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        records = parsed(self._files(), self._record, path=self.path, skip_bad=self.skip_bad)
-        yield from docs_of(records, nlp, cut=False)
+        return docs_of(
+            self._files(), self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
 
     def _files(self) -> list[Path]:
         path = Path(self.path)

@@ -20,7 +20,7 @@ from textrank.readers.records import (
     mentions_of,
     words_of,
 )
-from textrank.readers.streams import lines, parsed, writing
+from textrank.readers.streams import lines, writing
 
 SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)
 Block = list[tuple[int, str]]
@@ -49,8 +49,9 @@ class PubTator:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         blocks = _blocks(self.path, self.limit)
-        records = parsed(blocks, self._record, path=self.path, skip_bad=self.skip_bad)
-        yield from docs_of(records, nlp, cut=self.cut)
+        return docs_of(
+            blocks, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+        )
 
     def _record(self, block: Block) -> Record:
         sections = [(n, found) for n, line in block if (found := SECTION.fullmatch(line))]

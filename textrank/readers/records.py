@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
-from typing import Any
+from itertools import count, islice, pairwise
+from typing import Any, TypeVar
 
 from spacy.language import Language
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import tokens_of
+from textrank.readers.streams import parsed
 
 BATCH = 64  # documents that are analysed at once
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -96,12 +99,24 @@ def check_words(place: str, text: str, mention: Mention, words: str) -> None:
         )
 
 
-def docs_of(records: Iterable[Record], nlp: Language, *, cut: bool) -> Iterator[Doc]:
-    """Docs with spans and gold, analysed by ``nlp``; sentences by punctuation where it has none."""
+def docs_of(
+    items: Iterable[S],
+    parse: Callable[[S], Record],
+    nlp: Language,
+    *,
+    path: str,
+    cut: bool,
+    skip_bad: bool,
+) -> Iterator[Doc]:
+    """The items of a file as Docs with spans and gold, analysed by ``nlp``.
+
+    ``cut`` and ``skip_bad`` are as in the readers. Sentences end by punctuation where ``nlp`` sets
+    none.
+    """
     sentencizer = Sentencizer()
-    remaining = iter(records)
-    while batch := list(islice(remaining, BATCH)):
-        for doc in nlp.pipe([_doc(record, nlp, cut) for record in batch]):
+    made = parsed(items, lambda i: _doc(parse(i), nlp, cut), path=path, skip_bad=skip_bad)
+    while batch := list(islice(made, BATCH)):
+        for doc in nlp.pipe(batch):
             whole = doc.has_annotation("SENT_START", require_complete=True)
             yield doc if whole else sentencizer(doc)
 
@@ -215,9 +230,9 @@ def mentions_of(doc: Doc) -> list[Mention]:
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
     found: list[Mention] = []
     taken = {span.id_ for span in doc.spans.get("entities", [])}
-    fresh = (f"T{number}" for number in range(1, 2 + 2 * len(taken) + len(doc)))
+    fresh = (name for number in count(1) if (name := f"T{number}") not in taken)
     for span in doc.spans.get("entities", []):
-        name = span.id_ or next(n for n in fresh if n not in taken)
+        name = span.id_ or next(fresh)
         given = offsets.get(name) if span.id_ else None
         pieces = tuple((a, b) for a, b in given) if given else _pieces(doc, tokens_of(span))
         found.append(Mention(name, span.label_, pieces))

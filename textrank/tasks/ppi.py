@@ -120,7 +120,7 @@ class PPI:
     def _gold(self, doc: Doc) -> dict[frozenset[str], float] | None:
         if "gold" not in doc.user_data:
             return None
-        pairs = doc.user_data["gold"]
+        pairs = [row for row in doc.user_data["gold"] if "entities" in row]  # trees are gold too
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
 
 
