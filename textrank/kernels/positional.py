@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -79,36 +79,47 @@ class Positional:
         weights = np.append(coef, 0.0)[at].reshape(len(word_names), len(R.names))
         table = np.asarray((R.values @ weights.T).T)
         table = table if B is None else np.asarray(B.values @ table)
-        return ContextTable(tuple(vocabulary), table, span)
+        return ContextTable.of(vocabulary, table)
 
 
 @dataclass(frozen=True, eq=False)
 class ContextTable:
     """A model on contexts as one number for each word and position: scoring only looks them up.
 
-    The cost is one look-up for each word of a context, whatever the model was trained on.
+    The cost is one look-up for each word of a context, whatever the model was trained on. Contexts
+    told in the table's own ``vocabulary`` (``Contexts.telling``) need no look at a word's letters.
     """
 
     vocabulary: tuple[str, ...]
-    weights: Matrix  # (words, 2 span + 1), position 0 in the middle
-    span: int
+    index: Mapping[str, int]
+    weights: Matrix  # (words + 1, 2 span + 1), position 0 in the middle; unknown words at the end
+
+    @classmethod
+    def of(cls, vocabulary: Sequence[str], weights: Matrix) -> ContextTable:
+        """A table of (words, 2 span + 1) weights."""
+        index = {word: i for i, word in enumerate(vocabulary)}
+        return cls(tuple(vocabulary), index, np.vstack([weights, np.zeros((1, weights.shape[1]))]))
+
+    @property
+    def span(self) -> int:
+        """How far the table reaches to each side."""
+        return self.weights.shape[1] // 2
 
     def scores(self, X: Contexts) -> Vector:
         """The sum of the weights of all words at their positions; unknown words weigh nothing."""
         words = X.words if X.vocabulary is self.vocabulary else self._known(X)[X.words]
-        if len(X.positions) and np.abs(X.positions).max() > self.span:
+        farthest = int(np.abs(X.positions).max(initial=0))
+        if farthest > self.span:
             raise ValueError(
-                f"a word stands {np.abs(X.positions).max()} words away but the table reaches "
-                f"{self.span}. Build it with a larger span."
+                f"a word stands {farthest} words away but the table reaches {self.span}. "
+                "Build it with a larger span."
             )
-        width = 2 * self.span + 1
-        flat = np.append(self.weights, np.zeros(width))
-        at = words * np.int64(width) + (X.positions + self.span)
-        return _sums(flat[at], X.starts)
+        at = words * np.intp(self.weights.shape[1]) + (X.positions + self.span)
+        return _sums(self.weights.ravel()[at], X.starts)
 
     def _known(self, X: Contexts) -> Indices:
-        ids = {word: i for i, word in enumerate(self.vocabulary)}
-        return np.array([ids.get(word, len(ids)) for word in X.vocabulary], dtype=np.intp)
+        unknown = len(self.index)
+        return np.array([self.index.get(word, unknown) for word in X.vocabulary], dtype=np.intp)
 
 
 def contexts(X: Sequence[Contexts]) -> Contexts:
