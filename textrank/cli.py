@@ -16,21 +16,27 @@ from rich.progress import track
 from textrank import progress
 from textrank.commands import (
     apply_model,
+    compare_reports,
     convert_corpus,
+    cross_corpora,
     evaluate_model,
     explain_model,
     information,
     run_pipeline,
+    sweep_pipeline,
     train_model,
+    write_cross,
     write_report,
+    write_sweep,
 )
 from textrank.evaluation import Report
 from textrank.protocols.divisions import PROTOCOLS
+from textrank.protocols.sweep import Sweep
 from textrank.readers.formats import WRITERS
 from textrank.reports.explanation import explanation_page
 from textrank.reports.json import write as write_json
-from textrank.reports.json import write_text
-from textrank.reports.table import table
+from textrank.reports.json import write_data, write_text
+from textrank.reports.table import comparison_table, cross_table, sweep_table, table
 
 T = TypeVar("T")
 
@@ -74,12 +80,20 @@ def run(
     json_: JsonFile = None,
     report: ReportFolder = None,
     per_fold: Annotated[bool, typer.Option("--per-fold", help="Shows each fold.")] = False,
+    sweep: Annotated[
+        list[str],
+        typer.Option(metavar="KEY=V,V", help="Repeats with each value; several make a grid."),
+    ] = [],  # noqa: B006
+    cache: Annotated[
+        Path, typer.Option(help="Where a sweep keeps finished work, to go on after a stop.")
+    ] = Path("textrank-cache"),
 ) -> None:
     """Cross-validates a pipeline on a corpus, whole documents held out, and prints the report."""
-    found = run_pipeline(
-        pipeline, corpus, set_, nlp, folds=folds, seed=seed, splits=splits, protocol=protocol
-    )
-    _show(found, json_, report, per_fold)
+    how: Any = {"folds": folds, "seed": seed, "splits": splits, "protocol": protocol}
+    if sweep:
+        points = sweep_pipeline(pipeline, corpus, sweep, cache, set_, nlp, **how)
+        return _show_sweep(points, json_, report)
+    _show(run_pipeline(pipeline, corpus, set_, nlp, **how), json_, report, per_fold)
 
 
 @app.command(epilog="Example: textrank train ppi corpora/sample-ppi my-model")
@@ -105,6 +119,37 @@ def evaluate(
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
     _show(evaluate_model(model, corpus, nlp), json_, report)
+
+
+@app.command(epilog="Example: textrank compare one.json other.json")
+def compare(
+    reports: Annotated[list[Path], typer.Argument(help="Files that --json or --report wrote.")],
+    measure: Annotated[list[str], typer.Option(help="Instead of AUC and F.")] = [],  # noqa: B006
+    json_: JsonFile = None,
+) -> None:
+    """Tests whether runs on the same folds differ: effect sizes and corrected p-values."""
+    found = compare_reports(reports, measure)
+    if json_ is not None:
+        write_data(found.to_dict(), json_)
+    Console().print(comparison_table(found))
+
+
+@app.command(epilog="Example: textrank cross ppi AImed.xml.gz IEPA.xml.gz LLL.xml.gz")
+def cross(
+    pipeline: PipelineName,
+    corpora: Annotated[list[str], typer.Argument(help="Two or more corpora.")],
+    set_: Settings = [],  # noqa: B006
+    nlp: Nlp = None,
+    json_: JsonFile = None,
+    report: ReportFolder = None,
+) -> None:
+    """Trains on each corpus and tests on each other; AUC and F under three thresholds."""
+    found = cross_corpora(pipeline, corpora, set_, nlp)
+    if json_ is not None:
+        write_data(found.to_dict(), json_)
+    if report is not None:
+        typer.echo(write_cross(found, report), err=True)
+    Console().print(cross_table(found))
 
 
 @app.command(epilog="Example: echo 'SHC binds to GRB2.' | textrank apply ppi -")
@@ -211,6 +256,14 @@ def _show(
     if folder is not None:
         typer.echo(write_report(report, folder), err=True)
     Console().print(table(report, folds=folds))
+
+
+def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
+    if json_ is not None:
+        write_data(found.to_dict(), json_)
+    if folder is not None:
+        typer.echo(write_sweep(found, folder), err=True)
+    Console().print(sweep_table(found))
 
 
 def _warn(message: Any, *_: Any, **__: Any) -> None:

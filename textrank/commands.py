@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,21 @@ from textrank.config import (
 )
 from textrank.documents import document_id
 from textrank.evaluation import Report, versions
+from textrank.evaluation.comparison import Comparison, compare
 from textrank.language import load_nlp
 from textrank.pipeline import Clock, Corpus
 from textrank.protocols import divisions
+from textrank.protocols.cache import Cache
+from textrank.protocols.cross import Cross, cross
 from textrank.protocols.judged import judged
+from textrank.protocols.sweep import Sweep, sweep
 from textrank.readers.formats import write as write_docs
 from textrank.registry import registries
 from textrank.reports import html
 from textrank.reports.explanation import Explanation
+from textrank.reports.json import read as read_report
 from textrank.reports.json import write as write_json
+from textrank.reports.json import write_data
 from textrank.storage import check_target
 from textrank.tasks.network import interaction_network, write_graphml
 
@@ -62,6 +69,59 @@ def run_pipeline(
     return replace(report, seconds={**clock.seconds, **report.seconds})
 
 
+def sweep_pipeline(
+    pipeline: str,
+    corpus: str,
+    grid: Sequence[str],
+    cache: Path,
+    settings: Sequence[str] = (),
+    nlp: str | None = None,
+    *,
+    folds: str = "10",
+    seed: int = 0,
+    splits: int = 1,
+    protocol: str = "documents",
+) -> Sweep:
+    """Tests a pipeline at every combination of ``KEY=v1,v2,...``, keeping each in the cache."""
+    fixed = dict(map(parse_setting, settings))
+    axes = dict(map(parse_grid, grid))
+    points = list(product(*axes.values()))
+    pipelines = {
+        _hashable(values): load_pipeline(pipeline, fixed | dict(zip(axes, values, strict=True)))
+        for values in points
+    }
+    source = load_corpus(corpus)
+    division = _folds(folds, source.name)
+    way = divisions.protocol(protocol, folds=division, seed=seed, splits=splits)
+    docs = _read(source, nlp)
+    return sweep(pipelines, list(axes), docs, way, Cache(cache), corpus=source.name)
+
+
+def parse_grid(text: str) -> tuple[str, list[Any]]:
+    """``KEY=v1,v2,...`` as a key and its values, each JSON or else a string.
+
+    >>> parse_grid("learner.alphas=[0.5],[1]")
+    ('learner.alphas', [[0.5], [1]])
+    >>> parse_grid("learner.select=auc,f")
+    ('learner.select', ['auc', 'f'])
+    """
+    key, sign, values = text.partition("=")
+    if not sign or not key.strip() or not values.strip():
+        raise ValueError(f"cannot read sweep {text!r}: write KEY=VALUE,VALUE,...")
+    try:
+        return key.strip(), json.loads(f"[{values}]")
+    except json.JSONDecodeError:
+        return key.strip(), [parse_setting(f"{key}={value}")[1] for value in values.split(",")]
+
+
+def write_sweep(found: Sweep, folder: Path) -> Path:
+    """Writes ``sweep.html`` and ``sweep.json`` into a folder, and gives the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    html.write_sweep(found, folder / "sweep.html")
+    write_data(found.to_dict(), folder / "sweep.json")
+    return folder / "sweep.html"
+
+
 def train_model(
     pipeline: str, corpus: str, model: Path, settings: Sequence[str] = (), nlp: str | None = None
 ) -> str:
@@ -85,6 +145,41 @@ def evaluate_model(model: str, corpus: str, nlp: str | None = None) -> Report:
     with clock.step("scoring"):
         report = loaded.evaluate(docs, corpus=source.name)
     return replace(report, seconds={**clock.seconds, **report.seconds})
+
+
+def cross_corpora(
+    pipeline: str, corpora: Sequence[str], settings: Sequence[str] = (), nlp: str | None = None
+) -> Cross:
+    """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
+    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    sources = [load_corpus(corpus) for corpus in corpora]
+    names = [source.name for source in sources]
+    if len(set(names)) < len(names):
+        raise ValueError(f"corpora must have different names, got {', '.join(names)}.")
+    clock = Clock()
+    with clock.step("reading"):
+        docs = {source.name: _read(source, nlp) for source in sources}
+    found = cross(chosen, docs)
+    return replace(found, seconds={**clock.seconds, **found.seconds})
+
+
+def write_cross(found: Cross, folder: Path) -> Path:
+    """Writes ``cross.html`` and ``cross.json`` into a folder, and gives the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    html.write_cross(found, folder / "cross.html")
+    write_data(found.to_dict(), folder / "cross.json")
+    return folder / "cross.html"
+
+
+def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comparison:
+    """Compares the runs of several report files, named as shortly as tells them apart."""
+    if len(set(files)) < len(files):
+        raise ValueError("a report cannot be compared with itself: name different files.")
+    names = [file.stem for file in files]
+    if len(set(names)) < len(names):
+        names = [str(file) for file in files]
+    reports = {name: read_report(file) for name, file in zip(names, files, strict=True)}
+    return compare(reports, measures)
 
 
 def write_report(report: Report, folder: Path) -> Path:
@@ -207,6 +302,10 @@ def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
     if not isinstance(table, dict) or not all(type(fold) is int for fold in table.values()):
         raise ValueError(f"{path}: folds must be whole numbers by document, {{document: fold}}.")
     return table
+
+
+def _hashable(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(tuple(v) if isinstance(v, list) else v for v in values)
 
 
 def _described(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:

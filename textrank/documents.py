@@ -28,6 +28,15 @@ def held_together(docs: Sequence[Doc]) -> list[str]:
     return [ids[_root(parent, number)] for number in range(len(docs))]
 
 
+def shares_text(docs: Sequence[Doc], others: Sequence[Doc]) -> list[bool]:
+    """For each Doc whether an original id or a sentence of it stands in one of the others too.
+
+    Ids that readers give are not compared: two corpora may count their documents alike.
+    """
+    known = {mark for doc in others for mark in _marks(doc, 0) if mark[0] != "id"}
+    return [any(mark in known for mark in _marks(doc, 0) if mark[0] != "id") for doc in docs]
+
+
 def document_id(doc: Doc, number: int = 0) -> str:
     """The id a reader gave, or the number of the Doc."""
     return str(doc.user_data.get("document") or number)

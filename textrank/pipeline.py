@@ -120,7 +120,20 @@ class Pipeline:
             X = self.representation(candidates)
         with clock.step("kernel"):
             data = self.compare(X)
-        return Examined(candidates, Targets.of(candidates), X, data, unreachable)
+        return Examined(candidates, Targets.of(candidates), X, data, unreachable, self._notes(X))
+
+    def recall(
+        self, docs: Sequence[Doc], data: Matrix | Features, notes: Sequence[str] = ()
+    ) -> Examined:
+        """The same without the work, from the comparison that was kept; good for ``assess``."""
+        candidates, unreachable = self._candidates(docs)
+        rows = len(data)
+        if rows != len(candidates):
+            raise ValueError(
+                f"{rows} rows were kept for {len(candidates)} candidates: they belong to other "
+                "documents. Examine these."
+            )
+        return Examined(candidates, Targets.of(candidates), (), data, unreachable, notes)
 
     def compare(self, X: Sequence[Any]) -> Matrix | Features:
         """Explicit features where the kernel has them, else the Gram matrix."""
@@ -128,7 +141,10 @@ class Pipeline:
 
     def fit(self, docs: Iterable[Doc]) -> Model:
         """A model of all candidates of the Docs."""
-        seen = self.examine(list(docs))
+        return self.learn(self.examine(list(docs)))
+
+    def learn(self, seen: Examined) -> Model:
+        """A model of candidates that were examined before."""
         _check_labels(seen.targets.y)
         fit = self.learner.fit(seen.data, seen.targets)
         heldout = fit.heldout[fit.chosen]
@@ -193,12 +209,16 @@ class Pipeline:
             counts=seen.counts(len(set(seen.documents)) if documents is None else documents),
             folds=folds,
             seconds=clock.seconds,
-            notes=[*division.notes, *self._notes(seen)],
+            notes=[*division.notes, *seen.notes],
             pooled=pooled(trials, folds),
             intervals=intervals,
             curves={"alpha": curve},
             decisions=decisions,
         )
+
+    def _notes(self, X: Sequence[Any]) -> list[str]:
+        count = diverging(self.kernel, X)
+        return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
 
     def _candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
         """All candidates, under the name of what is held out together with their document."""
@@ -241,10 +261,6 @@ class Pipeline:
                 split=split,
             )
 
-    def _notes(self, seen: Examined) -> list[str]:
-        count = diverging(self.kernel, seen.X)
-        return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
-
 
 @dataclass(frozen=True, eq=False)
 class Examined:
@@ -255,6 +271,7 @@ class Examined:
     X: Sequence[Any]
     data: Matrix | Features
     unreachable: Mapping[str, int]  # by document
+    notes: Sequence[str] = ()  # what a reader of the report must know
 
     @property
     def documents(self) -> list[str]:

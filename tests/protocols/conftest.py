@@ -29,9 +29,9 @@ def _document(make_doc, rng, name):
         verb = str(rng.choice(["binds", "sees"]))
         end = str(rng.choice(["slowly", "often", "today"]))
         start = len(words)
-        words += [f"{name}{sentence}a", verb, f"{name}{sentence}b", end, "."]
-        heads += [start + 1] * 5
-        deps += ["nsubj", "ROOT", "dobj", "advmod", "punct"]
+        words += [f"{name}{sentence}a", verb, f"{name}{sentence}b", "very", end, "."]
+        heads += [start + 1] * 3 + [start + 4, start + 1, start + 1]
+        deps += ["nsubj", "ROOT", "dobj", "advmod", "advmod", "punct"]
         entities += [(start, start + 1), (start + 2, start + 3)]
         answer = (verb == "binds") != (rng.random() < 0.2)
         names = [f"e{2 * sentence}", f"e{2 * sentence + 1}"]

@@ -12,9 +12,11 @@ from markupsafe import Markup
 
 from textrank.evaluation import Report
 from textrank.evaluation.report import OPTIMISTIC
+from textrank.protocols.cross import Cross
+from textrank.protocols.sweep import Sweep
 from textrank.reports.errors import worst_errors
 from textrank.reports.json import write_text
-from textrank.reports.plots import Figure, figures
+from textrank.reports.plots import Figure, figures, heat_map, sweep_plot
 from textrank.reports.table import label, percent
 
 HEADLINES = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
@@ -43,6 +45,52 @@ def write(
 ) -> None:
     """Writes the page, whole or not at all."""
     write_text(page(report, errors=errors, extra=extra), path)
+
+
+def cross_page(found: Cross) -> str:
+    """The cross-corpus tables as one HTML text: AUC, and F under the three thresholds."""
+    captions = {
+        "auc": "Train on the row, test on the column.",
+        "f": "Threshold chosen on the training corpus, as a user would have to.",
+        "f_rate": "Threshold that answers yes as often as the test corpus does.",
+        "f_best": "Best threshold of the test corpus itself: optimistic.",
+    }
+    known = next(iter(found.reports.values())).measures
+    drawn = [
+        heat_map(f"cross-{name}", label(name), caption, found.table(name), found.corpora,
+                 found.corpora, axes=("train", "test"))
+        for name, caption in captions.items() if name in known
+    ]  # fmt: skip
+    return environment().get_template("cross.html").render(
+        found=found,
+        first=next(iter(found.reports.values())),
+        figures=[(figure, Markup(figure.svg)) for figure in drawn],
+        measures=[name for name in captions if name in known],
+        settings=list(flattened(next(iter(found.reports.values())).settings)),
+    )  # fmt: skip
+
+
+def sweep_page(found: Sweep) -> str:
+    """A sweep as one HTML text: a line for one key, heat maps for two, the table always."""
+    reports = [point.report for point in found.points]
+    names = [name for name in ("auc", "f", "tau") if name in reports[0].measures]
+    drawn = [figure for name in names if (figure := sweep_plot(found, name)) is not None]
+    return environment().get_template("sweep.html").render(
+        found=found,
+        first=reports[0],
+        figures=[(figure, Markup(figure.svg)) for figure in drawn],
+        measures=list(reports[0].measures),
+    )  # fmt: skip
+
+
+def write_sweep(found: Sweep, path: str | Path) -> None:
+    """Writes the page of a sweep, whole or not at all."""
+    write_text(sweep_page(found), path)
+
+
+def write_cross(found: Cross, path: str | Path) -> None:
+    """Writes the cross-corpus page, whole or not at all."""
+    write_text(cross_page(found), path)
 
 
 def flattened(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from textrank.evaluation import Report
 
 
 def dumps(report: Report, *, decisions: bool = False) -> str:
     """The report as JSON text: stable order of keys, no NaN, one line at the end."""
-    data = report.to_dict(decisions=decisions)
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return _text(report.to_dict(decisions=decisions))
 
 
 def write(report: Report, path: str | Path, *, decisions: bool = False) -> None:
     """Writes the report; a reader of the file never sees half of it."""
     write_text(dumps(report, decisions=decisions), path)
+
+
+def write_data(data: Mapping[str, Any], path: str | Path) -> None:
+    """Writes plain values in the same form: stable, without NaN, whole or not at all."""
+    write_text(_text(data), path)
 
 
 def read(path: str | Path) -> Report:
@@ -49,6 +55,10 @@ def write_text(text: str, path: str | Path) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _umask() -> int:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.evaluation import Decision, Report
+from textrank.evaluation import Decision, Report, Summary
 from textrank.evaluation.curves import calibration, mean_roc, precision_recall, roc
 from textrank.evaluation.report import OPTIMISTIC
+from textrank.protocols.sweep import Sweep
 from textrank.reports.table import label
 
 if TYPE_CHECKING:
@@ -165,6 +166,35 @@ def learning_plot(points: Sequence[Mapping[str, Any]]) -> Figure | None:
     return _line_plot("learning", "Learning curve", words, points, xlabel="training documents")
 
 
+def sweep_plot(found: Sweep, measure: str) -> Figure | None:
+    """A measure over one swept key as a line, over two as a heat map; None for more keys."""
+    words = "Test folds; to choose by these figures and report them as well is optimistic."
+    name, title = f"sweep-{measure}", label(measure)
+    if len(found.keys) == 1 and all(isinstance(p.values[0], int | float) for p in found.points):
+        points = [
+            {"x": p.values[0], measure: _spread(p.report.measures[measure])} for p in found.points
+        ]
+        positive = all(point["x"] > 0 for point in points)
+        return _line_plot(name, title, words, points, xlabel=found.keys[0], log=positive)
+    if len(found.keys) > 2:
+        return None
+    cells = {p.values: p.report.measures[measure].mean for p in found.points}
+    rows = found.axis(0)
+    columns = found.axis(1) if len(found.keys) == 2 else [None]
+    grid = [[cells.get((r,) if c is None else (r, c)) for c in columns] for r in rows]
+    heads = [_value(c) for c in columns] if len(found.keys) == 2 else [title]
+    axes = (found.keys[0], found.keys[1] if len(found.keys) == 2 else "")
+    return heat_map(name, title, words, grid, [_value(r) for r in rows], heads, axes=axes)
+
+
+def _spread(summary: Summary) -> dict[str, float | None]:
+    return {"mean": summary.mean, "std": summary.std}
+
+
+def _value(value: Any) -> str:
+    return ",".join(map(_value, value)) if isinstance(value, list | tuple) else f"{value}"
+
+
 def heat_map(
     name: str,
     title: str,
@@ -201,7 +231,13 @@ def _cell(axes: Axes, row: int, column: int, value: float, alpha: float) -> None
 
 
 def _line_plot(
-    name: str, title: str, caption: str, points: Sequence[Mapping[str, Any]], *, xlabel: str
+    name: str,
+    title: str,
+    caption: str,
+    points: Sequence[Mapping[str, Any]],
+    *,
+    xlabel: str,
+    log: bool = True,
 ) -> Figure | None:
     """Points ``{"x": number, measure: {"mean", "std"}, ...}`` as a line for each measure."""
     if len(points) < 2:
@@ -217,7 +253,8 @@ def _line_plot(
         canvas.axes.plot(x, mean, "o-", color=color, linewidth=1.6, markersize=4)
         canvas.axes.annotate(label(measure), (x[-1], mean[-1]), (4, 6), color=color,
                              textcoords="offset points", ha="right")  # fmt: skip
-    canvas.axes.set_xscale("log")
+    if log:
+        canvas.axes.set_xscale("log")
     canvas.axes.set_xticks([p["x"] for p in points], [f"{p['x']:g}" for p in points])
     canvas.axes.minorticks_off()
     canvas.axes.set_xlabel(xlabel)

@@ -7,7 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from textrank.evaluation import Fold, Report
+from textrank.evaluation.comparison import Comparison, Contrast
 from textrank.evaluation.report import OPTIMISTIC
+from textrank.protocols.cross import Cross
+from textrank.protocols.sweep import Sweep
 
 LABELS = {
     "auc": "AUC",
@@ -38,6 +41,77 @@ def table(report: Report, *, folds: bool = False) -> RenderableType:
     if folds:
         parts.append(_folds(report))
     return Group(*parts)
+
+
+def cross_table(found: Cross) -> RenderableType:
+    """Cross-corpus results: AUC, and F under the three thresholds, trained on the rows."""
+    known = next(iter(found.reports.values())).measures
+    parts: list[RenderableType] = []
+    for name in ("auc", "f", "f_rate", "f_best", "tau"):
+        if name in known:
+            mark = " (optimistic)" if name in OPTIMISTIC else ""
+            grid = Table(box=None, pad_edge=False, header_style="dim")
+            grid.add_column(f"{label(name)}{mark}", min_width=24)
+            for corpus in found.corpora:
+                grid.add_column(corpus, justify="right")
+            for corpus, row in zip(found.corpora, found.table(name), strict=True):
+                grid.add_row(corpus, *map(percent, row))
+            parts.append(grid)
+    left = [f"{b} without {n} documents of {a}" for (a, b), n in found.dropped.items() if n]
+    parts.append(Text(f"Tested {'; '.join(left) or 'on all documents'}.", style="dim"))
+    return Group(*parts)
+
+
+def sweep_table(found: Sweep) -> RenderableType:
+    """A row for every point of a sweep."""
+    names = [n for n in ("auc", "f", "precision", "recall", "tau") if n in _first(found).measures]
+    grid = Table(box=None, pad_edge=False, header_style="dim")
+    for name in (*found.keys, *map(label, names)):
+        grid.add_column(name, justify="right")
+    for point in found.points:
+        measures = point.report.measures
+        cells = [f"{percent(measures[n].mean)} ±{percent(measures[n].std)}" for n in names]
+        grid.add_row(*map(str, point.values), *cells)
+    reused = sum(point.reused for point in found.points)
+    words = f"{len(found.points)} points, {reused} of them from the cache."
+    return Group(Text(_first(found).corpus, style="bold"), grid, Text(words, style="dim"))
+
+
+def _first(found: Sweep) -> Report:
+    return found.points[0].report
+
+
+def comparison_table(found: Comparison) -> RenderableType:
+    """Differences between runs with effect sizes and p-values, as found and as corrected."""
+    grid = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("measure", "first", "second"):
+        grid.add_column(name)
+    for name in ("mean", "mean", "difference", "d", "wins", "test", "p", "Holm", "BH"):
+        grid.add_column(name, justify="right")
+    for row, contrast in enumerate(found.contrasts):
+        for place, test in enumerate(contrast.tests):
+            corrected = found.corrected[test.test]
+            p = (test.p, corrected["holm"][row], corrected["benjamini_hochberg"][row])
+            head = _contrast(contrast) if place == 0 else [""] * 8
+            grid.add_row(*head, test.test, *map(_probability, p))
+    parts: list[RenderableType] = [Text(f"{found.corpus}: {', '.join(found.runs)}", style="bold")]
+    parts += [Text(f"! {note}", style="bold red") for note in found.notes]
+    left = sum(contrast.undefined for contrast in found.contrasts)
+    hint = f"{left} undefined units left out" if left else "no unit undefined"
+    return Group(*parts, grid, Text(f"Two-sided; unit: {found.contrasts[0].unit}; {hint}.", "dim"))
+
+
+def _contrast(contrast: Contrast) -> list[str]:
+    e = contrast.effect
+    means = [percent(value) for value in contrast.means]
+    d = "–" if e.d is None else f"{e.d:+.2f}"
+    wins = f"{e.wins}:{e.losses}"
+    names = [label(contrast.measure), contrast.first, contrast.second]
+    return [*names, *means, f"{100 * e.mean:+.1f}", d, wins]
+
+
+def _probability(p: float | None) -> str:
+    return "–" if p is None else f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
 
 
 def label(measure: str) -> str:
@@ -84,6 +158,3 @@ def _row(fold: Fold) -> tuple[str, str, str, str]:
 def percent(value: float | None) -> str:
     """A fraction in percent with one decimal; a dash where it is undefined."""
     return "–" if value is None else f"{100 * value:.1f}"
-
-
-__all__ = ["LABELS", "label", "percent", "table"]
