@@ -77,6 +77,28 @@ def test_a_diverging_cycle_is_scaled_to_the_stated_radius_and_counted():
     assert min(found.values()) > 0
 
 
+def test_edges_without_weight_close_no_cycle():
+    """The eigenvalues of such a matrix are zero, but computed ones are not."""
+    n = 40
+    chain = {(i, i + 1): 5.0 for i in range(n - 1)}
+    graph = LabelledGraph(["a", *["b"] * (n - 1)], {**chain, (n - 1, 0): 0.0})
+    assert AllPathsGraph().diverging([graph]) == 0
+    F = AllPathsGraph().features([graph])
+    assert F.values[0, 0] == pytest.approx(5.0 ** (n - 1))
+
+
+def test_shapes_are_kept_only_as_long_as_there_are_few(monkeypatch, rng):
+    graphs = [random_graph(rng) for _ in range(6)]
+    expected = AllPathsGraph()([*graphs, *graphs])
+    monkeypatch.setattr("textrank.kernels.all_paths.SHARED", 2)
+    np.testing.assert_array_equal(AllPathsGraph()([*graphs, *graphs]), expected)
+
+
+def test_names_hold_only_words_that_occur():
+    lonely = LabelledGraph(["a", "b", "never"], {(0, 1): 0.5})
+    assert AllPathsGraph().features([lonely]).names.vocabulary == ("a", "b")
+
+
 def test_limited_length_never_diverges():
     wild = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})
     kernel = AllPathsGraph(max_length=3)

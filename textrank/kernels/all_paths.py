@@ -23,6 +23,8 @@ from textrank.kernels.walks import (
 from textrank.progress import track
 from textrank.types import Features, Indices, LabelledGraph, Matrix, Vector
 
+SHARED = 256  # shapes kept in case they come again
+
 
 @dataclass(frozen=True, kw_only=True)
 class AllPathsGraph:
@@ -119,6 +121,8 @@ class AllPathsGraph:
             else:  # sentences of equal length have the same word order
                 key = family.edges.tobytes(), family.weights.tobytes(), places.vertices.tobytes()
                 if key not in shared:
+                    if len(shared) == SHARED:  # all different: nothing is gained by keeping them
+                        shared.clear()
                     shared[key] = self._walks(family, places.vertices, cycles.get(at, ()))
                 walks = shared[key]
             yield from label_pairs(family.members, places, walks, self.combine)

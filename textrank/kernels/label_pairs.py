@@ -102,8 +102,16 @@ def _columns(words: list[str], blocks: list[LabelPairs]) -> tuple[Names, list[Co
     if steps.any():
         parts.append(steps + len(words) - 1)
         words = words + [f"{n} steps" for n in range(1, int(steps.max()) + 1)]
-    names = Names(tuple(words), np.column_stack(parts).astype(np.int32))
+    names = _compact(words, np.column_stack(parts))
     return names, np.split(at.astype(np.int32), ends)[:-1]
+
+
+def _compact(words: list[str], parts: Indices) -> Names:
+    """Names without the words that no column has."""
+    used = np.zeros(len(words), dtype=bool)
+    used[parts] = True
+    number = np.cumsum(used, dtype=np.int32) - 1
+    return Names(tuple(words[i] for i in np.flatnonzero(used)), number[parts].astype(np.int32))
 
 
 def _scattered(

@@ -68,31 +68,32 @@ def short_walks(
 class CyclicPart:
     """A strongly connected part of a family's shape that contains a cycle."""
 
-    family: int  # its place in the batch
     vertices: Indices
-    edges: Indices  # those between its vertices
+    edges: Indices  # those between its vertices that weigh anything
 
 
 def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]:
     """The strongly connected parts with a cycle, by the family they are in."""
-    sizes = [family.labels.shape[1] for family in families]
-    starts = np.append(0, np.cumsum(sizes, dtype=np.intp))
-    ends = [family.edges + start for family, start in zip(families, starts, strict=False)]
-    source, target = np.concatenate([np.empty((0, 2), np.intp), *ends]).T
-    links = sp.csr_array((np.ones(len(source)), (source, target)), shape=(starts[-1], starts[-1]))
-    if not len(source):
-        return {}
-    part = connected_components(links, connection="strong")[1]
-    inner = np.flatnonzero(part[source] == part[target])
-
+    starts = np.append(0, np.cumsum([f.labels.shape[1] for f in families], dtype=np.intp))
     first_edge = np.append(0, np.cumsum([len(f.edges) for f in families], dtype=np.intp))
+    ends = [family.edges + start for family, start in zip(families, starts, strict=False)]
+    weighty = [np.any(family.weights > 0, axis=0) for family in families]
+    source, target = np.concatenate([np.empty((0, 2), np.intp), *ends]).T
+    walked = np.flatnonzero(np.concatenate([np.empty(0, bool), *weighty]))
+    if not len(walked):
+        return {}
+    links = (np.ones(len(walked)), (source[walked], target[walked]))
+    shape = (starts[-1], starts[-1])
+    part = connected_components(sp.csr_array(links, shape=shape), connection="strong")[1]
+
+    inner = walked[part[source[walked]] == part[target[walked]]]
     order = inner[np.argsort(part[source[inner]], kind="stable")]
     cuts = np.flatnonzero(np.diff(part[source[order]])) + 1
     out: dict[int, list[CyclicPart]] = {}
     for edges in np.split(order, cuts) if len(order) else []:
         at = int(np.searchsorted(starts, source[edges[0]], side="right")) - 1
         vertices = np.unique(source[edges]) - starts[at]
-        out.setdefault(at, []).append(CyclicPart(at, vertices, edges - first_edge[at]))
+        out.setdefault(at, []).append(CyclicPart(vertices, edges - first_edge[at]))
     return out
 
 
