@@ -29,6 +29,7 @@ from textrank.kernels.algebra import (
     Sum,
 )
 from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.blocks import Blocks
 from textrank.kernels.combined import CombinedViews
 from textrank.kernels.gram import Blocked
 from textrank.kernels.label_bag import LabelBag
@@ -43,6 +44,7 @@ from textrank.kernels.positional import Positional
 from textrank.kernels.shortest_path import ShortestPathGraph
 from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
+from textrank.learners.blockwise import Blockwise
 from textrank.learners.cg import SparseRLS
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.ranksvm import RankSVM
@@ -59,6 +61,7 @@ from textrank.readers.json_lines import JsonLines
 from textrank.readers.plain_text import PlainText
 from textrank.readers.ppi_xml import PPIXML
 from textrank.readers.pubtator import PubTator
+from textrank.readers.senseval import Senseval
 from textrank.readers.together import Together
 from textrank.registry import config_of, registry
 from textrank.representations.collocations import Collocations, Tags
@@ -70,6 +73,7 @@ from textrank.representations.parse_graph import ParseGraph
 from textrank.representations.parse_sequences import ParseSequences
 from textrank.representations.path_walks import PathWalks
 from textrank.representations.side_words import SideWords
+from textrank.representations.target import Mention, Question
 from textrank.representations.transformations import (
     Bag,
     LogScale,
@@ -93,17 +97,26 @@ from textrank.representations.word_transformations import (
     WordVectorFile,
     WordVectors,
 )
+from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.ppi import PPI
+from textrank.tasks.spelling import Spelling
+from textrank.tasks.wsd import WordSenses
 
 # A name once published stays: saved models speak it. Its number rises only when a saved model
 # would score differently.
 TABLE: Mapping[str, Mapping[str, type]] = {
     "pipelines": {"pipeline.v1": Pipeline},
-    "tasks": {"ppi.v1": PPI},
+    "tasks": {
+        "gene_protein.v1": GeneProtein,
+        "ppi.v1": PPI,
+        "spelling.v1": Spelling,
+        "wsd.v1": WordSenses,
+    },
     "representations": {
         "collocations.v1": Collocations,
         "dependency_graph.v1": DependencyGraph,
+        "mention.v1": Mention,
         "parse_graph.v1": ParseGraph,
         "global_context.v1": GlobalContext,
         "local_context.v1": LocalContext,
@@ -113,6 +126,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "path_walks.v1": PathWalks,
         "side_words.v1": SideWords,
         "trigger_roles.v1": TriggerRoles,
+        "question.v1": Question,
         "views.v1": Views,
         "word_positions.v1": WordPositions,
     },
@@ -138,6 +152,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     "kernels": {
         "all_paths.v1": AllPathsGraph,
         "blocked.v1": Blocked,
+        "blocks.v1": Blocks,
         "centred.v1": Centred,
         "combined_views.v1": CombinedViews,
         "distance.v1": Distance,
@@ -163,6 +178,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "sum.v1": Sum,
     },
     "learners": {
+        "blockwise.v1": Blockwise,
         "rankrls.v1": RankRLS,
         "ranksvm.v1": RankSVM,
         "reduced_rls.v1": ReducedRLS,
@@ -179,6 +195,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "plain_text.v1": PlainText,
         "ppi_xml.v1": PPIXML,
         "pubtator.v1": PubTator,
+        "senseval.v1": Senseval,
         "together.v1": Together,
     },
 }

@@ -65,7 +65,10 @@ class Model:
         scores = self.score([candidate for own in found for candidate in own])
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
-            yield task.annotate(doc, own, part, threshold=self.threshold or 0.0)
+            judged = task.annotate(doc, own, part, threshold=self.threshold or 0.0)
+            if self.names is not None and hasattr(task, "justify"):
+                task.justify(judged, own, self.explain)
+            yield judged
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
         """The Docs judged, in batches."""

@@ -148,7 +148,7 @@ class Pipeline:
         _check_labels(seen.targets.y)
         fit = self.learner.fit(seen.data, seen.targets)
         heldout = fit.heldout[fit.chosen]
-        threshold = best_threshold(seen.targets.y, heldout)
+        threshold = _threshold(self.task, seen.targets.y, heldout)
         names = seen.data.names if isinstance(seen.data, Features) else None
         support = None if names is not None else seen.X
         return Model(self, fit, support, names, threshold, heldout, seen.targets.y)
@@ -253,7 +253,7 @@ class Pipeline:
                 candidates=candidates,
                 alphas=nested.alphas,
                 scores=nested.outer[:, out],
-                thresholds=[best_threshold(targets.y[rest], row) for row in inner],
+                thresholds=[_threshold(self.task, targets.y[rest], row) for row in inner],
                 chosen=a,
                 # Popped, so that a document in several folds (only when leaking) counts once.
                 unreachable=sum(missed.pop(d, 0) for d in {c.document for c in candidates}),
@@ -290,6 +290,12 @@ _ROLES = {
     "kernel": "diag",
     "learner": "fit",
 }
+
+
+def _threshold(task: Task, y: Vector, heldout: Vector) -> float | None:
+    """As the task sets it on held-out scores; where it says nothing, the best F."""
+    own = getattr(task, "threshold", None)
+    return best_threshold(y, heldout) if own is None else float(own(y, heldout))
 
 
 def _check_labels(y: Vector) -> None:

@@ -46,8 +46,9 @@ class Sum:
         return np.sum([weight * kernel.diag(X) for _, weight, kernel in self._parts], axis=0)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The parts' features side by side, each times the root of its weight."""
-        return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in self._parts})
+        """The parts' features side by side, each times the root of its weight; none at weight 0."""
+        parts = [part for part in self._parts if part[1]] or self._parts[:1]
+        return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in parts})
 
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:

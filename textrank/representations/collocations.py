@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate
 from textrank.progress import track
+from textrank.representations.lexicon import load_lexicon
 from textrank.types import Features, Names
 
 Name = tuple[str, ...]
@@ -33,6 +34,7 @@ class Tags:
     lexicon
         The tags of each word, most frequent first, as ``tag_lexicon`` finds them; the first is its
         tag, all of them its ambiguity class. An unknown word is tagged by its last three letters.
+        A string names a shipped lexicon ("english") or a file, see ``load_lexicon``.
         Without a lexicon, ``token.tag_`` is read: only where it was assigned without knowing the
         answer, as by a tagger, never from gold annotation.
     weight
@@ -41,13 +43,17 @@ class Tags:
         Also n-grams with one word and tags elsewhere.
     """
 
-    lexicon: Mapping[str, Sequence[str]] | None = None
+    lexicon: Mapping[str, Sequence[str]] | str | None = None
     weight: float = 0.7
     mixed: bool = True
 
     def __post_init__(self) -> None:
         if not self.weight > 0:
             raise ValueError(f"weight must be positive, got {self.weight}")
+
+    def words(self) -> Mapping[str, Sequence[str]] | None:
+        """The tags of each word, read from their file where only that is named."""
+        return load_lexicon(self.lexicon) if isinstance(self.lexicon, str) else self.lexicon
 
 
 @dataclass(frozen=True)
@@ -174,18 +180,18 @@ class _Around:
         if i < 0:
             return OUTSIDE
         word = self.doc[i].lower_
-        return _collapse(word) if self.settings.digits == "collapse" else word
+        return collapse_digits(word) if self.settings.digits == "collapse" else word
 
     def tag(self, offset: int) -> str:
         i = self.index(offset)
-        lexicon = self.settings.tags.lexicon if self.settings.tags else None
+        lexicon = self.settings.tags.words() if self.settings.tags else None
         if i < 0 or lexicon is None:
             return OUTSIDE if i < 0 else self.doc[i].tag_
         word = self.word(offset)
         return lexicon[word][0] if word in lexicon else f"-{word[-3:]}"
 
     def classes(self, offset: int) -> str:
-        lexicon = self.settings.tags.lexicon if self.settings.tags else None
+        lexicon = self.settings.tags.words() if self.settings.tags else None
         word = self.word(offset)
         return " ".join(sorted((lexicon or {}).get(word, [self.tag(offset)])))
 
@@ -229,7 +235,8 @@ def _tagged(
             yield (f"{where} mixed {i}", *tags[:i], word, *tags[i + 1 :]), value
 
 
-def _collapse(word: str) -> str:
+def collapse_digits(word: str) -> str:
+    """The word with each run of digits as one #."""
     out: list[str] = []
     for letter in word:
         if not letter.isdigit():

@@ -1,0 +1,176 @@
+"""Spelling: which words are judged, when something is proposed, and what is told about it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textrank.config import load_pipeline
+from textrank.representations.lexicon import load_lexicon, write_lexicon
+from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+def judged(nlp, text: str, task: Spelling | None = None) -> list[str]:
+    task = task or Spelling()
+    queries = {c.query: c.spans[0].text for c in task.candidates(nlp(text))}
+    return list(queries.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It is more than I know.", ["than", "I"]),
+        ("Then he left. There was No Peace.", []),  # capitals may be names
+        ("there's a their-there in then's", []),  # parts of other words
+        ("it's its, they're your, you're", ["it's", "its", "they're", "your", "you're"]),
+        ("it’s fine", ["it’s"]),
+        ("He may be late, maybe.", ["may be", "maybe"]),
+        ("may\nbe", ["may\nbe"]),
+        ("among.them less/more", ["among"][:0]),
+        ('"whether" (quite) led.', ["whether", "quite", "led"]),
+        ("", []),
+    ],
+)
+def test_only_whole_lower_case_words_are_judged(nlp, text, words):
+    assert judged(nlp, text) == words
+
+
+def test_words_inside_recognised_names_are_left_alone(nlp):
+    doc = nlp("the peace river is quite long")
+    doc.spans["entities"] = [doc[1:3]]
+    assert {c.spans[0].text for c in Spelling().candidates(doc)} == {"quite"}
+
+
+def test_own_sets_stand_beside_the_published_ones(nlp):
+    task = Spelling(more=[["loose", "lose"], ["then", "them"]])
+    assert judged(nlp, "lose then", task) == ["lose", "then", "then"]
+    assert len(CONFUSED) == 21
+
+
+@pytest.mark.parametrize("sets", [[["one"]], [["a", "a"]], [["Their", "there"]], [["a", " "]]])
+def test_bad_sets_are_refused(sets):
+    with pytest.raises(ValueError, match="confusion set"):
+        Spelling(sets=sets)
+
+
+def test_precision_needs_a_possible_error_rate():
+    with pytest.raises(ValueError, match="error_rate between 0 and 1"):
+        Spelling(error_rate=0.0)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([-1.0, 1.0]), st.floats(-5, 5)), min_size=1, max_size=40),
+    st.floats(0.5, 1.0),
+    st.floats(0.01, 0.5),
+)
+def test_above_the_threshold_held_out_precision_is_as_asked(rows, precision, error_rate):
+    y, scores = (np.array(column) for column in zip(*rows, strict=True))
+    limit = Spelling(precision=precision, error_rate=error_rate).threshold(y, scores)
+    for level in [limit, *np.abs(scores)[np.abs(scores) >= limit]]:
+        finds = error_rate * (y * scores >= level).sum()
+        alarms = (1 - error_rate) * (-y * scores >= level).sum()
+        assert finds + alarms == 0 or finds / (finds + alarms) >= precision - 1e-12
+
+
+def test_nothing_is_proposed_where_the_precision_cannot_be_reached():
+    y, scores = np.array([1.0, 1.0, -1.0]), np.array([-3.0, 1.0, -1.0])
+    assert Spelling(precision=0.99).threshold(y, scores) == NEVER
+
+
+def test_proposals_are_for_other_words_above_the_threshold(nlp):
+    doc = nlp("more then that, and less than this")
+    task = Spelling()
+    found = task.candidates(doc)
+    scores = np.array([-4.0, 0.0, -9.0])  # than/then: than; fewer/less: unsure; than/then: than
+    task.annotate(doc, found, scores, threshold=2.0)
+    (row,) = doc._.textrank_spelling
+    assert (row["printed"], row["proposal"], row["set"]) == ("then", "than", "than/then")
+    assert doc.text[slice(*row["span"])] == "then"
+    p = 1 / (1 + np.exp(-4))
+    assert row["probability"] == pytest.approx(p * 0.02 / (p * 0.02 + (1 - p) * 0.98))
+    assert corrected(doc) == "more than that, and less than this"
+    assert "+more than that" in diff(doc)
+
+
+def test_three_words_are_told_apart(nlp):
+    doc = nlp("over there house")
+    task = Spelling()
+    task.annotate(doc, task.candidates(doc), np.array([3.0, -2.0, -5.0]), threshold=1.0)
+    assert doc._.textrank_spelling[0]["proposal"] == "their"
+
+
+def test_an_apostrophe_stays_as_the_text_writes_it(nlp):
+    doc = nlp("its late, isn’t it")
+    task = Spelling()
+    task.annotate(doc, task.candidates(doc), np.array([5.0]), threshold=1.0)
+    assert corrected(doc) == "it’s late, isn’t it"
+
+
+def test_no_proposals_no_diff(nlp):
+    doc = nlp("more than that")
+    task = Spelling()
+    task.annotate(doc, task.candidates(doc), np.array([-5.0]), threshold=1.0)
+    assert doc._.textrank_spelling == []
+    assert diff(doc) == ""
+
+
+def test_flags_are_measured_with_right_and_wrong_words_printed(nlp):
+    doc = nlp("more than that, then this")
+    task = Spelling()
+    found = task.candidates(doc)
+    scores = np.array([-3.0, -2.0])  # the second is wrong: "then" is right there
+    measures = task.measure(found, scores, 1.0).measures
+    assert measures["accuracy"] == 0.5
+    # Finds: "then" printed for the first. False alarm: the second as printed.
+    assert measures["flag_precision"] == 0.5
+    assert measures["flag_recall"] == 0.5
+    assert task.measure(found, scores, 2.5).measures["flag_precision"] == 1.0
+    assert task.measure(found, scores, NEVER).measures["flag_precision"] is None
+
+
+def test_a_model_of_plain_text_proposes_with_reasons(nlp):
+    text = "It was {} bigger than the other. Then she {} and then he went there with their dog."
+    words = [("much", "left"), ("far", "ran"), ("a bit", "slept"), ("even", "sang")]
+    docs = [nlp(text.format(*pair)) for pair in words * 3]
+    for number, doc in enumerate(docs):
+        doc.user_data["document"] = str(number % 4)
+    pipeline = load_pipeline("spelling", {"task.sets": [["than", "then"]], "task.precision": 0.5})
+    model = pipeline.fit(docs)
+    (row,) = model(nlp("It was much bigger then the other."))._.textrank_spelling
+    assert row["proposal"] == "than"
+    assert row["because"]
+    assert all(part["adds"] > 0 for part in row["because"])
+    assert model(nlp("It was much bigger than the other."))._.textrank_spelling == []
+
+
+def test_a_lexicon_survives_its_file(tmp_path):
+    words = {"binds": ["VBZ", "NNS"], "’s": ["POS"]}
+    for name in ("a.tsv", "a.tsv.gz"):
+        write_lexicon(words, tmp_path / name)
+        assert {w: list(t) for w, t in load_lexicon(str(tmp_path / name)).items()} == words
+
+
+def test_the_shipped_lexicon_knows_english():
+    assert load_lexicon("english")["than"][0] == "IN"
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8bbroken", b"word without tag\n", b"\xff\tNN\n"])
+def test_a_broken_lexicon_is_named(tmp_path, content):
+    (tmp_path / "x.tsv").write_bytes(content)
+    with pytest.raises(ValueError, match=r"x\.tsv: not a lexicon"):
+        load_lexicon(str(tmp_path / "x.tsv"))
+
+
+def test_an_unknown_lexicon_is_told():
+    with pytest.raises(ValueError, match="no lexicon 'klingon'"):
+        load_lexicon("klingon")

@@ -1,0 +1,81 @@
+"""Blocks: one kernel for many questions, each with weights of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from textrank.kernels.gram import features_of
+from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, Viewed
+
+CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Candidates are alike only where they ask the same: ``[q(x) = q(z)] (c² + k(x, z))``.
+
+    ``view`` is the view that says what is asked, such as which word of which confusion set. A
+    feature stands under its question, so one linear model holds the weights of all of them, and
+    each question has a constant feature of value ``constant``.
+
+    >>> from textrank.kernels.algebra import OnView
+    >>> from textrank.kernels.vectors import Linear
+    >>> X = Viewed({"asked": ["than", "than", "to"], "number": np.array([[2.0], [1.0], [3.0]])})
+    >>> Blocks("asked", OnView("number", Linear()), constant=1.0)(X)
+    array([[ 5.,  3.,  0.],
+           [ 3.,  2.,  0.],
+           [ 0.,  0., 10.]])
+    """
+
+    view: str
+    kernel: Kernel[Any]
+    constant: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.constant > 0:
+            raise ValueError(f"constant must be positive, got {self.constant}")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        left = np.array(self._questions(X))
+        right = left if Y is None else np.array(self._questions(Y))
+        K = self.kernel(X, Y) + self.constant**2
+        return np.where(left[:, None] == right[None, :], K, 0.0)
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        return self.kernel.diag(X) + self.constant**2
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The features of the kernel, each under the question of its candidate."""
+        F = features_of(self.kernel, X)
+        constant = sp.csr_array(np.full((len(F), 1), self.constant))
+        names = Names.join([Names.of([CONSTANT]), F.names])
+        values = sp.csr_array(sp.hstack([constant, F.values], format="csr"))
+        return _apart(Features(values, names), self._questions(X))
+
+    def _questions(self, X: Sequence[Any]) -> Sequence[str]:
+        return X.view(self.view) if isinstance(X, Viewed) else [x[self.view] for x in X]
+
+
+def _apart(F: Features, questions: Sequence[str]) -> Features:
+    """A column of its own for each feature and question that occur together."""
+    numbers = {question: i for i, question in enumerate(dict.fromkeys(questions))}
+    asked = np.array([numbers[question] for question in questions], dtype=np.int64)
+    values = F.values
+    if len(numbers) == 1:
+        return Features(values, F.names.under(next(iter(numbers))))
+    codes = np.repeat(asked, np.diff(values.indptr)) * len(F.names) + values.indices
+    used, column = np.unique(codes, return_inverse=True)
+    parts = (values.data, column.astype(np.int32), values.indptr)
+    apart = sp.csr_array(parts, shape=(len(F), len(used)))
+    return Features(apart, _named(F.names, tuple(numbers), used))
+
+
+def _named(names: Names, questions: tuple[str, ...], codes: Indices) -> Names:
+    question, column = np.divmod(codes, max(len(names), 1))
+    first = (question + len(names.vocabulary)).astype(np.int32)[:, None]
+    return Names((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))

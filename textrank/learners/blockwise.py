@@ -1,0 +1,196 @@
+"""A model for each question of a task, all on one scale: the log-odds of a yes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+
+from textrank.candidates import Targets
+from textrank.learners.checks import check_features, check_targets
+from textrank.learners.fit import Fit, Nested, Path
+from textrank.learners.nested import PathLearner, nested_by_retraining
+from textrank.learners.selection import Measure, choose
+from textrank.progress import track
+from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
+
+CONSTANT = "constant"  # the feature of the kernel Blocks that every candidate of a question has
+
+
+@dataclass(frozen=True)
+class Blockwise:
+    """A learner on each block of features, its scores turned into log-odds.
+
+    The kernel ``Blocks`` names each feature under its question and gives each question a
+    constant. Questions share no feature, so each is trained alone. A logistic curve through the
+    held-out scores of a question makes them log-odds, ``s -> slope s + offset``; slope and offset
+    go into its weights, so the model stays one weight a feature, its scores compare across
+    questions, and ``expit`` of a score is a probability. (These two numbers a question see the
+    held-out labels that they are then judged by; inside nested evaluation no test fold does.)
+
+    Parameters
+    ----------
+    learner
+        For one block, with a path over alphas: ``SparseRLS`` for many candidates.
+    minimum
+        A feature that fewer training candidates have gets no weight: it is hardly ever met again.
+    bits
+        Weights keep so many binary digits, which packs a model well; 0 keeps all.
+
+    Platt (1999), with his corrected targets.
+    """
+
+    learner: PathLearner
+    minimum: int = 1
+    bits: int = 0
+    select: Measure = "auc"
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.learner, "path"):
+            raise ValueError(
+                f"learner must have a path over alphas, {type(self.learner).__name__} has none. "
+                "Use RLS or SparseRLS."
+            )
+        if self.minimum < 1 or not 0 <= self.bits <= 52:
+            raise ValueError(
+                f"minimum must be at least 1 and bits between 0 and 52, got {self.minimum} and "
+                f"{self.bits}"
+            )
+
+    @property
+    def alphas(self) -> Sequence[float]:
+        """Those of the learner."""
+        return self.learner.alphas
+
+    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
+        """Learns from features and chooses one alpha for all questions by held-out log-odds."""
+        path = self.path(data, targets)
+        return path.chosen(choose(path.heldout, targets, self.select))
+
+    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+        """Weights and held-out log-odds at every alpha."""
+        if not isinstance(data, Features):
+            raise ValueError(
+                "log-odds by question need features. Use the kernel Blocks, over kernels that have "
+                "them."
+            )
+        check_features(data)
+        y = check_targets(targets.y, len(data))[:, 0]
+        coefs = np.zeros((len(self.alphas), len(data.names)))
+        heldout = np.zeros((len(self.alphas), len(y)))
+        groups = _groups(data)
+        for rows in track(groups, "questions", len(groups)):
+            block = _Block.of(data, rows, self.minimum)
+            found = self._path(block.features, targets.take(rows))
+            for a, scores in enumerate(found.heldout):
+                slope, offset = logistic_scale(scores, y[rows])
+                coefs[a, block.columns] = slope * found.coefs[a]
+                coefs[a, block.constant] += offset / block.value
+                heldout[a, rows] = slope * scores + offset
+        return Path(tuple(self.alphas), rounded(coefs, self.bits), heldout)
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[Nested]:
+        """Test and inner held-out log-odds for each division into folds, at every alpha."""
+        return nested_by_retraining(self, data, targets, partitions)
+
+    def _path(self, data: Features, targets: Targets) -> Path:
+        """The learner's path; zeros where the answers or documents are too few to learn from."""
+        if len(set(targets.y)) < 2 or len(set(targets.documents)) < 2:
+            shape = (len(self.alphas), len(data.names)), (len(self.alphas), len(targets))
+            return Path(tuple(self.alphas), np.zeros(shape[0]), np.zeros(shape[1]))
+        return self.learner.path(data, targets)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The candidates of one question with the features that enough of them have."""
+
+    features: Features
+    columns: Indices  # where these features stand among all
+    constant: int  # where the constant stands among all
+    value: float  # and what it is
+
+    @classmethod
+    def of(cls, data: Features, rows: Indices, minimum: int) -> _Block:
+        X = data.values if len(rows) == len(data) else data.values[rows]
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        everywhere = np.flatnonzero(counts == len(rows))
+        constant = next((int(c) for c in everywhere if data.names[int(c)][-1] == CONSTANT), -1)
+        if constant < 0:
+            raise ValueError(
+                f"the {len(rows)} candidates of {data.names[int(X.indices[0])][0]!r} share no "
+                f"feature {CONSTANT!r} to hold the offset of their log-odds. Use the kernel Blocks."
+            )
+        columns = np.flatnonzero(counts >= min(minimum, len(rows)))
+        value = float(X.data[X.indices == constant][0])
+        return cls(
+            Features(_columns(X, columns), data.names.take(columns)), columns, constant, value
+        )
+
+
+def _groups(data: Features) -> list[Indices]:
+    """The rows of each question, which is the first word of the names of their features."""
+    X = data.values
+    if (np.diff(X.indptr) == 0).any():
+        raise ValueError("a candidate has no feature at all. Use the kernel Blocks.")
+    asked = data.names.parts[X.indices[X.indptr[:-1]], 0]
+    order = np.argsort(asked, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(asked[order])) + 1)
+
+
+def _columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
+    """Only these columns."""
+    number = np.full(X.shape[1], -1, dtype=np.int32)
+    number[columns] = np.arange(len(columns))
+    to = number[X.indices]
+    keep = to >= 0
+    starts = np.concatenate([[0], np.cumsum(keep)])[X.indptr]
+    return sp.csr_array((X.data[keep], to[keep], starts), shape=(X.shape[0], len(columns)))
+
+
+def logistic_scale(scores: Vector, y: Vector) -> tuple[float, float]:
+    """Slope and offset of the log-odds of a yes, given scores and answers; slope at least 0.
+
+    Newton's method on two numbers. The answers are drawn in by one candidate of each kind, as
+    Platt does, so that few or perfectly parted candidates do not give certainty.
+
+    >>> slope, offset = logistic_scale(np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1]))
+    >>> float(np.round(expit(slope + offset), 2))    # (2 + 1) / (2 + 2)
+    0.75
+    """
+    yes = int((y > 0).sum())
+    no = len(y) - yes
+    goal = np.where(y > 0, (yes + 1) / (yes + 2), 1 / (no + 2))
+    spread = float(scores.std())
+    prior = float(np.log((yes + 1) / (no + 1)))
+    if not yes or not no or spread < 1e-12:
+        return 0.0, prior
+    Z = np.column_stack([(scores - scores.mean()) / spread, np.ones(len(y))])
+    w = np.array([1.0, prior])
+    for _ in range(50):
+        p = expit(Z @ w)
+        H = (Z * (p * (1 - p))[:, None]).T @ Z + 1e-9 * np.eye(2)
+        step = np.linalg.solve(H, Z.T @ (goal - p))
+        w = w + step * min(1.0, 4.0 / float(np.abs(step).max() + 1e-300))
+        if np.abs(step).max() < 1e-9:
+            break
+    if w[0] <= 0:
+        return 0.0, prior
+    return float(w[0] / spread), float(w[1] - w[0] * scores.mean() / spread)
+
+
+def rounded(values: Matrix, bits: int) -> Matrix:
+    """The nearest numbers with so many binary digits; 0 keeps all.
+
+    >>> rounded(np.array([[0.3]]), 3).item()
+    0.3125
+    """
+    if not bits:
+        return values
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.round(np.ldexp(fraction, bits)), exponent - bits)

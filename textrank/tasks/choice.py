@@ -1,0 +1,143 @@
+"""Questions with several answers: what names, word senses and spellings have in common.
+
+A question with two answers is one candidate, which asks for the second; one with more has a
+candidate an answer. What a candidate asks is the label of its span. Scores are log-odds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+from spacy.tokens import Doc, Span
+
+from textrank.candidates import Candidate, tokens_of
+from textrank.documents import document_id
+from textrank.evaluation import Fold, classification_fold
+from textrank.types import Vector
+
+MARK = ": "  # between a question and the answer that is asked for
+
+
+@dataclass(frozen=True)
+class Question:
+    """Words of a Doc, the answers there are, and the right one where it is known."""
+
+    span: Span
+    answers: tuple[str, ...]
+    title: str = ""  # tells questions apart whose answers may be spelt alike
+    right: str | None = None
+
+    def candidates(self, number: int) -> list[Candidate]:
+        """One for the second of two answers, else one for each."""
+        asked = self.answers[1:] if len(self.answers) == 2 else self.answers
+        return [self._candidate(answer, number) for answer in asked]
+
+    def _candidate(self, answer: str, number: int) -> Candidate:
+        doc, span = self.span.doc, self.span
+        label = f"{self.title}{MARK}{answer}" if self.title else answer
+        own = Span(doc, span.start, span.end, label=label, span_id=span.id_)
+        gold = None if self.right is None else 1.0 if answer == self.right else -1.0
+        return Candidate(doc, (own,), document_id(doc), f"q{number}", gold)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The candidates of one question with their scores."""
+
+    candidates: Sequence[Candidate]
+    scores: Vector
+
+    @property
+    def span(self) -> Span:
+        """The judged words."""
+        return self.candidates[0].spans[0]
+
+    @property
+    def title(self) -> str:
+        """What kind of question it is."""
+        return self.span.label_.rpartition(MARK)[0]
+
+    def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
+        """The probability of each answer; they sum to one."""
+        if len(answers) == 2:
+            yes = float(expit(self.scores[0]))
+            return {answers[0]: 1.0 - yes, answers[1]: yes}
+        p = expit(self.scores)
+        return {a: float(v) for a, v in zip(answers, p / max(p.sum(), 1e-300), strict=True)}
+
+    def correct(self, threshold: float) -> bool:
+        """Whether the best answer is the right one; of two, the second from a threshold on."""
+        labels = [candidate.label or 0.0 for candidate in self.candidates]
+        if len(labels) == 1:
+            return bool((self.scores[0] >= threshold) == (labels[0] > 0))
+        return labels[int(np.argmax(self.scores))] > 0
+
+
+def candidates_of(questions: Sequence[Question]) -> list[Candidate]:
+    """The candidates of a Doc's questions, numbered in their order."""
+    return [c for number, question in enumerate(questions) for c in question.candidates(number)]
+
+
+def answered(candidates: Sequence[Candidate], scores: Vector) -> Iterator[Answered]:
+    """The questions in order; the candidates of one stand together."""
+    start = 0
+    for end in range(1, len(candidates) + 1):
+        if end == len(candidates) or _other(candidates[end], candidates[start]):
+            yield Answered(candidates[start:end], scores[start:end])
+            start = end
+
+
+def choice_fold(
+    candidates: Sequence[Candidate],
+    scores: Vector,
+    threshold: float | None,
+    *,
+    unreachable: int = 0,
+    fold: int = 0,
+    split: int = 0,
+    chosen: Mapping[str, float | None] | None = None,
+) -> Fold:
+    """Measures of yes and no, with accuracy over questions, pooled and averaged over titles."""
+    plain = classification_fold(
+        np.array([c.label for c in candidates], dtype=np.float64),
+        scores,
+        threshold,
+        unreachable=unreachable,
+        documents=len({c.document for c in candidates}),
+        fold=fold,
+        split=split,
+        chosen=chosen,
+    )
+    right: dict[str, list[bool]] = {}
+    for question in answered(candidates, scores):
+        right.setdefault(question.title, []).append(question.correct(threshold or 0.0))
+    measures = dict(plain.measures)
+    measures["accuracy"] = float(np.mean([r for own in right.values() for r in own]))
+    if len(right) > 1:
+        measures["accuracy_of_sets"] = float(np.mean([np.mean(own) for own in right.values()]))
+    sizes = {"documents": plain.documents, "candidates": plain.candidates}
+    return Fold(measures, fold, split, **sizes, positives=plain.positives, chosen=plain.chosen)
+
+
+def text_of(span: Span) -> str:
+    """The words of a span without what lies in its holes."""
+    tokens = tokens_of(span)
+    whole = len(tokens) == span.end - span.start
+    return span.text if whole else " ".join(span.doc[i].text for i in tokens)
+
+
+def marked_spans(doc: Doc, key: str) -> list[Span]:
+    """The spans of a group in text order; the group must be there."""
+    if key not in doc.spans:
+        raise ValueError(
+            f"document {document_id(doc)!r} has no span group {key!r}. Mark the names in "
+            f"doc.spans[{key!r}], or run a recogniser before."
+        )
+    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
+
+
+def _other(one: Candidate, two: Candidate) -> bool:
+    return one.doc is not two.doc or one.query != two.query

@@ -1,0 +1,123 @@
+"""Gene and protein names: whether a name means the gene, its protein or its RNA here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from spacy.tokens import Doc
+
+from textrank.candidates import Candidate
+from textrank.evaluation import Fold
+from textrank.tasks.choice import (
+    Question,
+    answered,
+    candidates_of,
+    choice_fold,
+    marked_spans,
+    text_of,
+)
+from textrank.types import Vector
+
+if not Doc.has_extension("textrank_gene_protein"):
+    Doc.set_extension("textrank_gene_protein", default=None)
+
+UNDECIDED = ("", "gene", "Gene", "GENE", "GGP", "GeneOrGeneProduct", "gene_or_gene_product")
+
+
+@dataclass(frozen=True)
+class GeneProtein:
+    """What each gene or protein name stands for; the label of an annotated name is the answer.
+
+    Parameters
+    ----------
+    answers
+        The kinds to tell apart. Of two, the second is the positive class.
+    also
+        Kinds of names that are judged too, though their label says nothing, as a recogniser
+        gives them. They have no gold answer.
+    entities
+        The span group that holds the names.
+    """
+
+    answers: Sequence[str] = ("protein", "DNA")
+    also: Sequence[str] = UNDECIDED
+    entities: str = "entities"
+    name: ClassVar[str] = "gene_protein"
+
+    def __post_init__(self) -> None:
+        for setting in ("answers", "also"):
+            object.__setattr__(self, setting, tuple(getattr(self, setting)))
+        if len(set(self.answers)) < 2 or len(set(self.answers)) < len(self.answers):
+            raise ValueError(f"answers must be at least two different ones, got {self.answers}")
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """One for each name, or one for each name and answer where there are more than two."""
+        return candidates_of(
+            [
+                Question(span, tuple(self.answers), right=self._right(span.label_))
+                for span in marked_spans(doc, self.entities)
+                if span.label_ in self.answers or span.label_ in self.also
+            ]
+        )
+
+    def unreachable(self, doc: Doc) -> int:
+        """None: every marked name is judged."""
+        return 0
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """Log-odds of zero, since scores are calibrated."""
+        return 0.0
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the judged names on ``doc._.textrank_gene_protein``, in text order."""
+        found: list[dict[str, Any]] = []
+        for question in answered(candidates, scores):
+            p = question.probabilities(self.answers)
+            best = max(p, key=lambda answer: p[answer])
+            span = question.span
+            row = {
+                "name": text_of(span),
+                "span": [span.start_char, span.end_char],
+                "sentence": span.sent.text,
+                "label": best,
+                "probability": p[best],
+                "probabilities": p,
+            }
+            found.append(row)
+        doc._.textrank_gene_protein = found
+        return doc
+
+    def measure(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        *,
+        unreachable: int = 0,
+        fold: int = 0,
+        split: int = 0,
+        chosen: Mapping[str, float | None] | None = None,
+    ) -> Fold:
+        """The measures of one test fold."""
+        return choice_fold(
+            candidates,
+            scores,
+            threshold,
+            unreachable=unreachable,
+            fold=fold,
+            split=split,
+            chosen=chosen,
+        )
+
+    def _right(self, label: str) -> str | None:
+        return label if label in self.answers else None

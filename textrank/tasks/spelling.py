@@ -1,0 +1,301 @@
+"""Real-word spelling errors: a wrong word that is a word, such as "then" for "than"."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from spacy.tokens import Doc, Span
+
+from textrank.candidates import Candidate
+from textrank.documents import document_id
+from textrank.evaluation import Fold
+from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_fold
+from textrank.types import Vector
+
+if not Doc.has_extension("textrank_spelling"):
+    Doc.set_extension("textrank_spelling", default=None)
+
+# The sets of Golding and Roth (1999).
+CONFUSED: tuple[tuple[str, ...], ...] = (
+    ("accept", "except"),
+    ("affect", "effect"),
+    ("among", "between"),
+    ("amount", "number"),
+    ("begin", "being"),
+    ("cite", "sight", "site"),
+    ("country", "county"),
+    ("fewer", "less"),
+    ("I", "me"),
+    ("its", "it's"),
+    ("lead", "led"),
+    ("maybe", "may be"),
+    ("passed", "past"),
+    ("peace", "piece"),
+    ("principal", "principle"),
+    ("quiet", "quite"),
+    ("raise", "rise"),
+    ("than", "then"),
+    ("their", "there", "they're"),
+    ("weather", "whether"),
+    ("your", "you're"),
+)
+NEVER = 1e9  # log-odds that nothing reaches; infinity cannot be written as JSON
+REASONS = 3  # features that are told with a proposal
+
+Explain = Callable[[Candidate], Sequence[tuple[tuple[str, ...], float]]]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Which word of a confusion set belongs here; the printed one is the answer in training.
+
+    Only words of the sets are judged, as they stand there: lower case, so that no name is
+    touched, and "I". Words inside a recognised name are left alone. Training needs no annotation
+    but text that is mostly right.
+
+    Parameters
+    ----------
+    sets
+        The confusion sets, each with two words or more; a word may be two, as "may be".
+    more
+        Sets of your own beside them.
+    precision
+        The share of proposals that shall be right. The threshold is set on held-out training
+        text; where it cannot be reached there, nothing is proposed.
+    error_rate
+        The share of wrong words that is assumed among the occurrences. Precision means nothing
+        without it: with rare errors the same threshold gives more false alarms a find.
+    """
+
+    sets: Sequence[Sequence[str]] = CONFUSED
+    more: Sequence[Sequence[str]] = ()
+    precision: float = 0.95
+    error_rate: float = 0.02
+    name: ClassVar[str] = "spelling"
+
+    def __post_init__(self) -> None:
+        for setting in ("sets", "more"):
+            object.__setattr__(self, setting, tuple(tuple(s) for s in getattr(self, setting)))
+        for words in (*self.sets, *self.more):
+            if len(words) < 2 or len(set(words)) < len(words) or not all(w.strip() for w in words):
+                raise ValueError(f"a confusion set needs two different words or more, got {words}")
+            if any(w != w.lower() and w != "I" for w in words):
+                raise ValueError(f"words of a confusion set must be lower case, got {words}")
+        if not 0 < self.precision <= 1 or not 0 < self.error_rate < 1:
+            raise ValueError(
+                "precision must lie above 0 and up to 1, error_rate between 0 and 1, "
+                f"got {self.precision} and {self.error_rate}"
+            )
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """One for each occurrence, or one for each occurrence and word in larger sets."""
+        return candidates_of(list(self._questions(doc)))
+
+    def unreachable(self, doc: Doc) -> int:
+        """None: an occurrence that is not judged is no gold answer."""
+        return 0
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """Log-odds from which proposals have the precision asked for; ``NEVER`` if none have.
+
+        The context does not know which word was printed, so each held-out occurrence serves
+        twice: printed right, where a proposal is a false alarm, and printed wrong.
+        """
+        margin = np.sign(y) * heldout
+        levels = np.unique(np.abs(margin))
+        ordered = np.sort(margin)
+        finds = len(margin) - np.searchsorted(ordered, levels, side="left")
+        alarms = np.searchsorted(ordered, -levels, side="right")
+        weighted = self.error_rate * finds
+        share = weighted / np.maximum(weighted + (1 - self.error_rate) * alarms, 1e-300)
+        # Above a safe level a lower share is chance, so the highest level that fails decides.
+        failing = np.flatnonzero(share < self.precision)
+        first = failing[-1] + 1 if len(failing) else 0
+        return float(levels[first]) if first < len(levels) else NEVER
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
+        rows = [self._proposal(question, threshold) for question in answered(candidates, scores)]
+        doc._.textrank_spelling = [row for row in rows if row is not None]
+        return doc
+
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """Adds to each proposal the features that speak most for it."""
+        by_place: dict[tuple[int, int], list[Candidate]] = {}
+        for candidate in candidates:
+            span = candidate.spans[0]
+            by_place.setdefault((span.start_char, span.end_char), []).append(candidate)
+        for row in doc._.textrank_spelling:
+            own = by_place[tuple(row["span"])]
+            row["because"] = self._reasons(row["set"], row["proposal"], own, explain)
+        return doc
+
+    def measure(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        *,
+        unreachable: int = 0,
+        fold: int = 0,
+        split: int = 0,
+        chosen: Mapping[str, float | None] | None = None,
+    ) -> Fold:
+        """Accuracy of the best word, pooled and over sets, and of proposals at the threshold.
+
+        ``flag_precision`` and ``flag_recall`` show each occurrence once as printed and once with
+        each other word of its set, so half or more of what is judged is wrong.
+        """
+        plain = choice_fold(
+            candidates, scores, 0.0, unreachable=unreachable, fold=fold, split=split, chosen=chosen
+        )
+        limit = NEVER if threshold is None else threshold
+        found = [self._trial(q, limit) for q in answered(candidates, scores)]
+        flags = _flag_measures(found, [q.title for q in answered(candidates, scores)])
+        sizes = {"documents": plain.documents, "candidates": plain.candidates}
+        picked = {**plain.chosen, "threshold": limit}
+        measures = {**plain.measures, **flags}
+        return Fold(measures, fold, split, **sizes, positives=plain.positives, chosen=picked)
+
+    def odds(self, question: Answered) -> dict[str, float]:
+        """The log-odds of each word of the set against all others."""
+        words = self.words(question.title)
+        if len(words) == 2:
+            return {words[0]: -float(question.scores[0]), words[1]: float(question.scores[0])}
+        return dict(zip(words, map(float, question.scores), strict=True))
+
+    def words(self, title: str) -> tuple[str, ...]:
+        """The words of a set by its title."""
+        return next(tuple(s) for s in (*self.sets, *self.more) if "/".join(s) == title)
+
+    def _questions(self, doc: Doc) -> Iterator[Question]:
+        known = [(tuple(words), "/".join(words)) for words in (*self.sets, *self.more)]
+        taken = _named_tokens(doc)
+        for match in self._pattern().finditer(doc.text):
+            span = doc.char_span(match.start(), match.end())
+            if span is None or taken.intersection(range(span.start, span.end)):
+                continue
+            printed = plain_word(match[0])
+            for words, title in known:
+                if printed in words:
+                    yield Question(span, words, title, printed)
+
+    def _pattern(self) -> re.Pattern[str]:
+        words = {word for own in (*self.sets, *self.more) for word in own}
+        each = (_spelt(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+        # A whole word: neither part of a hyphenated one nor the beginning of "there's".
+        return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
+
+    def _proposal(self, question: Answered, threshold: float) -> dict[str, Any] | None:
+        odds = self.odds(question)
+        printed = plain_word(question.span.text)
+        best = max((word for word in odds if word != printed), key=lambda word: odds[word])
+        if not (odds[best] >= threshold and odds[best] > odds[printed]):
+            return None
+        start, end = question.span.start_char, question.span.end_char
+        return {
+            "printed": question.span.text,
+            "proposal": best,
+            "set": question.title,
+            "span": [start, end],
+            "sentence": question.span.sent.text,
+            "score": odds[best],
+            "probability": self._posterior(question, printed, best),
+        }
+
+    def _posterior(self, question: Answered, printed: str, proposal: str) -> float:
+        """That the proposal is meant, given the context and how rarely a word is wrong."""
+        words = self.words(question.title)
+        p = question.probabilities(words)
+        slip = self.error_rate / (len(words) - 1)
+        share = {w: p[w] * (1 - self.error_rate if w == printed else slip) for w in words}
+        return share[proposal] / sum(share.values())
+
+    def _trial(self, question: Answered, threshold: float) -> tuple[int, int, int, int]:
+        """False alarm as printed; finds, wrong proposals and trials with other words printed."""
+        odds = self.odds(question)
+        right = plain_word(question.span.text)
+        found = wrong = alarm = 0
+        for printed in odds:
+            best = max((w for w in odds if w != printed), key=lambda w: odds[w])
+            if odds[best] >= threshold and odds[best] > odds[printed]:
+                alarm += printed == right
+                found += printed != right and best == right
+                wrong += printed != right and best != right
+        return alarm, found, wrong, len(odds) - 1
+
+    def _reasons(
+        self, title: str, proposal: str, own: Sequence[Candidate], explain: Explain
+    ) -> list[dict[str, Any]]:
+        words = self.words(title)
+        asked = {c.spans[0].label_: c for c in own}
+        direct = asked.get(f"{title}: {proposal}")
+        sign, candidate = (1, direct) if direct else (-1, asked[f"{title}: {words[1]}"])
+        parts = [(name[1:], sign * value) for name, value in explain(candidate)]
+        told = [(name, value) for name, value in parts if value > 0 and name != ("constant",)]
+        return [{"feature": list(name), "adds": value} for name, value in told[:REASONS]]
+
+
+def plain_word(text: str) -> str:
+    """A printed word as the sets have it: straight apostrophe, one blank.
+
+    >>> plain_word("it’s"), plain_word("may  be")
+    ("it's", 'may be')
+    """
+    return re.sub(r"\s+", " ", text.replace("’", "'"))
+
+
+def corrected(doc: Doc) -> str:
+    """The text with all proposals put in; an apostrophe stays as the text writes it."""
+    text = doc.text
+    for row in sorted(doc._.textrank_spelling or [], key=lambda row: -row["span"][0]):
+        start, end = row["span"]
+        word = row["proposal"].replace("'", "’") if "’" in text else row["proposal"]
+        text = text[:start] + word + text[end:]
+    return text
+
+
+def diff(doc: Doc) -> str:
+    """The proposals as a unified diff of the text; empty where there are none."""
+    name = document_id(doc)
+    before, after = doc.text.splitlines(), corrected(doc).splitlines()
+    lines = difflib.unified_diff(before, after, name, f"{name} (proposed)", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _spelt(word: str) -> str:
+    return r"\s+".join(re.escape(part).replace("'", "['’]") for part in word.split())
+
+
+def _named_tokens(doc: Doc) -> set[int]:
+    spans: list[Span] = [*doc.ents, *doc.spans.get("entities", ())]
+    return {i for span in spans for i in range(span.start, span.end)}
+
+
+def _flag_measures(
+    found: Sequence[tuple[int, int, int, int]], titles: Sequence[str]
+) -> dict[str, float | None]:
+    alarms, finds, wrong, trials = np.array(found).sum(axis=0)
+    proposals = alarms + finds + wrong
+    recalls: dict[str, list[tuple[int, int]]] = {}
+    for title, (_, hit, _, tried) in zip(titles, found, strict=True):
+        recalls.setdefault(title, []).append((hit, tried))
+    means = [sum(h for h, _ in own) / sum(t for _, t in own) for own in recalls.values()]
+    return {
+        "flag_precision": float(finds / proposals) if proposals else None,
+        "flag_recall": float(finds / trials),
+        "flag_recall_of_sets": float(np.mean(means)),
+    }
