@@ -14,6 +14,7 @@ from typing import Any
 
 import spacy
 from spacy.language import Language
+from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 
 from textrank.config import (
@@ -28,7 +29,7 @@ from textrank.documents import document_id
 from textrank.evaluation import Report, versions
 from textrank.evaluation.comparison import Comparison, compare
 from textrank.language import load_nlp
-from textrank.pipeline import Clock, Corpus
+from textrank.pipeline import Clock, Corpus, Task
 from textrank.protocols import divisions
 from textrank.protocols.cache import Cache
 from textrank.protocols.cross import Cross, cross
@@ -64,7 +65,7 @@ def run_pipeline(
     clock = Clock()
     way = divisions.protocol(protocol, folds=_folds(folds, source.name), seed=seed, splits=splits)
     with clock.step("reading"):
-        docs = _read(source, nlp)
+        docs = _read(source, nlp, chosen.task)
     report = chosen.cross_validate(docs, protocol=way, corpus=source.name)
     return replace(report, seconds={**clock.seconds, **report.seconds})
 
@@ -129,7 +130,7 @@ def train_model(
     check_target(model)
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
     source = load_corpus(corpus)
-    trained = replace(chosen.fit(_read(source, nlp)), meta={"corpus": source.name})
+    trained = replace(chosen.fit(_read(source, nlp, chosen.task)), meta={"corpus": source.name})
     trained.to_disk(model)
     y = trained.labels
     return f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
@@ -141,7 +142,7 @@ def evaluate_model(model: str, corpus: str, nlp: str | None = None) -> Report:
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
-        docs = _read(source, nlp)
+        docs = _read(source, nlp, loaded.pipeline.task)
     with clock.step("scoring"):
         report = loaded.evaluate(docs, corpus=source.name)
     return replace(report, seconds={**clock.seconds, **report.seconds})
@@ -219,7 +220,7 @@ def apply_model(
     loaded = load_model(model)
     if (network or write) and loaded.pipeline.task.name != "ppi":
         raise ValueError(f"--network and --write need pairs; {model} is of another task.")
-    language = load_language(nlp)
+    language = load_language(nlp, loaded.pipeline.task, raw=True)
     attribute = f"textrank_{loaded.pipeline.task.name}"
     kept = []
     for doc in loaded.pipe(_texts(texts, language)):
@@ -236,7 +237,7 @@ def explain_model(
 ) -> Iterator[Explanation]:
     """Every candidate of the texts with the features that made its score."""
     loaded = load_model(model)
-    for doc in _texts(texts, load_language(nlp)):
+    for doc in _texts(texts, load_language(nlp, loaded.pipeline.task, raw=True)):
         candidates = loaded.pipeline.task.candidates(doc)
         scores = loaded.score(candidates)
         decisions = judged(candidates, scores, loaded.threshold, paths=True)
@@ -265,19 +266,24 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
     raise ValueError(f"nothing is registered as {name!r}; known: {', '.join(known)}.")
 
 
-def load_language(name: str | None) -> Language:
-    """A spaCy model by name or path, or ours."""
-    return load_nlp(name)
+def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
+    """A spaCy model by name or path, or ours with what the task reads; names too for raw text."""
+    reads: Sequence[str] | None = getattr(task, "reads", None)
+    if name is not None or reads is None:
+        return load_nlp(name)
+    return load_nlp(only=[*reads, *(getattr(task, "recognises", ()) if raw else ())])
 
 
-def _read(source: Corpus, nlp: str | None) -> list[Doc]:
-    return list(source(load_language(nlp)))
+def _read(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
+    return list(source(load_language(nlp, task)))
 
 
 def _texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
     for text in texts:
         if text == STDIN:
             doc = nlp(sys.stdin.read())
+            if not doc.has_annotation("SENT_START"):
+                doc = Sentencizer()(doc)
             doc.user_data["document"] = "stdin"
             yield doc
         else:

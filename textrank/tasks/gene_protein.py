@@ -45,6 +45,8 @@ class GeneProtein:
     also: Sequence[str] = UNDECIDED
     entities: str = "entities"
     name: ClassVar[str] = "gene_protein"
+    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
+    recognises: ClassVar[tuple[str, ...]] = ("genes",)
 
     def __post_init__(self) -> None:
         for setting in ("answers", "also"):

@@ -77,6 +77,7 @@ class Spelling:
     precision: float = 0.95
     error_rate: float = 0.02
     name: ClassVar[str] = "spelling"
+    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
 
     def __post_init__(self) -> None:
         for setting in ("sets", "more"):

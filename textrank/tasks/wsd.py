@@ -28,6 +28,7 @@ class WordSenses:
     senses: Mapping[str, Sequence[str]]
     entities: str = "entities"
     name: ClassVar[str] = "wsd"
+    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
 
     def __post_init__(self) -> None:
         senses = {str(word): tuple(own) for word, own in self.senses.items()}
