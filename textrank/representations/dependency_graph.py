@@ -51,7 +51,8 @@ class DependencyGraph:
     words
         The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
-        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any.
+        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
+        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined.
     parts
         ``"dependency"``, ``"linear"`` or both.
     drop

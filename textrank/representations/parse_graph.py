@@ -35,7 +35,8 @@ class ParseGraph:
     words
         The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
-        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any.
+        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
+        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined.
     drop
         Types of dependencies that are left out.
     """
