@@ -22,6 +22,7 @@ from textrank.commands import (
     evaluate_model,
     explain_model,
     information,
+    propose_changes,
     run_pipeline,
     sweep_pipeline,
     train_model,
@@ -53,6 +54,10 @@ ModelName = Annotated[str, typer.Argument(help="A shipped model or the folder of
 Texts = Annotated[list[str], typer.Argument(help="Text or corpus files; - is standard input.")]
 Settings = Annotated[
     list[str], typer.Option("--set", metavar="KEY=VALUE", help="Overrides a value of the cfg.")
+]
+TaskSettings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="KEY=VALUE", help="As task.precision=0.99 of a spelling model."),
 ]
 Nlp = Annotated[
     str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
@@ -165,9 +170,14 @@ def apply(
         Path | None,
         typer.Option(metavar="FILE", help="Also writes texts, names and pairs, as .bioc.xml say."),
     ] = None,
+    set_: TaskSettings = [],  # noqa: B006
+    diff: Annotated[bool, typer.Option("--diff", help="Corrections as a diff instead.")] = False,
 ) -> None:
     """Judges texts with a model: one JSON line a document."""
-    for row in apply_model(model, texts, nlp, network, write):
+    if diff:
+        typer.echo("".join(propose_changes(model, texts, nlp, settings=set_)), nl=False)
+        return
+    for row in apply_model(model, texts, nlp, network, write, settings=set_):
         typer.echo(json.dumps(row, ensure_ascii=False))
 
 

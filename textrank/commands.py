@@ -7,7 +7,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from textrank.documents import document_id
 from textrank.evaluation import Report, versions
 from textrank.evaluation.comparison import Comparison, compare
 from textrank.language import load_nlp
+from textrank.model import Model
 from textrank.pipeline import Clock, Corpus, Task
 from textrank.protocols import divisions
 from textrank.protocols.cache import Cache
@@ -44,6 +45,7 @@ from textrank.reports.json import write as write_json
 from textrank.reports.json import write_data
 from textrank.storage import check_target
 from textrank.tasks.network import interaction_network, write_graphml
+from textrank.tasks.spelling import diff
 
 STDIN = "-"
 
@@ -94,7 +96,7 @@ def sweep_pipeline(
     source = load_corpus(corpus)
     division = _folds(folds, source.name)
     way = divisions.protocol(protocol, folds=division, seed=seed, splits=splits)
-    docs = _read(source, nlp)
+    docs = _read(source, nlp, next(iter(pipelines.values())).task)
     return sweep(pipelines, list(axes), docs, way, Cache(cache), corpus=source.name)
 
 
@@ -159,7 +161,7 @@ def cross_corpora(
         raise ValueError(f"corpora must have different names, got {', '.join(names)}.")
     clock = Clock()
     with clock.step("reading"):
-        docs = {source.name: _read(source, nlp) for source in sources}
+        docs = {source.name: _read(source, nlp, chosen.task) for source in sources}
     found = cross(chosen, docs)
     return replace(found, seconds={**clock.seconds, **found.seconds})
 
@@ -211,13 +213,15 @@ def apply_model(
     nlp: str | None = None,
     network: Path | None = None,
     write: Path | None = None,
+    *,
+    settings: Sequence[str] = (),
 ) -> Iterator[dict[str, Any]]:
     """Judges texts, one row of plain values a document.
 
     At the end, when asked, their network, and the texts with names and judged pairs in the format
     that the suffix of ``write`` stands for.
     """
-    loaded = load_model(model)
+    loaded = adjusted(load_model(model), settings)
     if (network or write) and loaded.pipeline.task.name != "ppi":
         raise ValueError(f"--network and --write need pairs; {model} is of another task.")
     language = load_language(nlp, loaded.pipeline.task, raw=True)
@@ -230,6 +234,34 @@ def apply_model(
         write_graphml(interaction_network(kept), network)
     if write:
         write_docs(kept, write, source=loaded.pipeline.task.name)
+
+
+def propose_changes(
+    model: str, texts: Sequence[str], nlp: str | None = None, *, settings: Sequence[str] = ()
+) -> Iterator[str]:
+    """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
+    loaded = adjusted(load_model(model), settings)
+    if loaded.pipeline.task.name != "spelling":
+        raise ValueError(f"--diff needs corrections; {model} is of another task.")
+    language = load_language(nlp, loaded.pipeline.task, raw=True)
+    yield from filter(None, map(diff, loaded.pipe(_texts(texts, language))))
+
+
+def adjusted(model: Model, settings: Sequence[str]) -> Model:
+    """The model with other settings of its task, such as the precision; its threshold follows."""
+    if not settings:
+        return model
+    changes = dict(map(parse_setting, settings))
+    task: Any = model.pipeline.task
+    known = [f"task.{field.name}" for field in fields(task)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise ValueError(
+            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
+        )
+    task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
+    own = getattr(task, "threshold", None)
+    threshold = model.threshold if own is None else own(model.labels, model.heldout)
+    return replace(model, pipeline=replace(model.pipeline, task=task), threshold=threshold)
 
 
 def explain_model(

@@ -8,6 +8,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textrank.commands import adjusted
 from textrank.config import load_pipeline
 from textrank.representations.lexicon import load_lexicon, write_lexicon
 from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
@@ -174,3 +175,17 @@ def test_a_broken_lexicon_is_named(tmp_path, content):
 def test_an_unknown_lexicon_is_told():
     with pytest.raises(ValueError, match="no lexicon 'klingon'"):
         load_lexicon("klingon")
+
+
+def test_a_model_takes_another_precision_and_its_threshold_follows(nlp):
+    docs = [nlp("It was bigger than this. Then it was bigger than that.") for _ in range(6)]
+    for number, doc in enumerate(docs):
+        doc.user_data["document"] = str(number)
+    model = load_pipeline("spelling", {"task.sets": [["than", "then"]]}).fit(
+        [*docs, nlp("she sang then and he ran then, and then we slept")]
+    )
+    loose = adjusted(model, ["task.precision=0.5", "task.error_rate=0.5"])
+    assert loose.pipeline.task.precision == 0.5
+    assert loose.threshold <= model.threshold
+    with pytest.raises(ValueError, match=r"no setting 'learner\.alphas'"):
+        adjusted(model, ["learner.alphas=[1]"])

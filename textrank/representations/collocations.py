@@ -117,7 +117,9 @@ class Collocations:
         ids: dict[Name, int] = {}
         if self.known is not None:
             ids = {tuple(name): i for i, name in enumerate(self.known)}
-        rows = [self._row(c, ids) for c in track(candidates, "collocations", len(candidates))]
+        lexicon = None if self.tags is None else self.tags.words()  # once: it may be a file
+        tracked = track(candidates, "collocations", len(candidates))
+        rows = [self._row(_Around.of(c, self, lexicon), ids) for c in tracked]
         columns = [column for row in rows for column in row]
         values = [value for row in rows for value in row.values()]
         starts = np.cumsum([0, *map(len, rows)])
@@ -125,16 +127,15 @@ class Collocations:
         matrix = sp.csr_array((np.array(values, float), columns, starts), shape=shape)
         return Features(matrix, Names.of(ids))
 
-    def _row(self, candidate: Candidate, ids: dict[Name, int]) -> dict[int, float]:
+    def _row(self, around: _Around, ids: dict[Name, int]) -> dict[int, float]:
         row: dict[int, float] = {}
-        for name, value in self._named(candidate):
+        for name, value in self._named(around):
             column = ids.get(name, -1) if self.known is not None else ids.setdefault(name, len(ids))
             if column >= 0:
                 row[column] = value
         return row
 
-    def _named(self, candidate: Candidate) -> Iterator[tuple[Name, float]]:
-        around = _Around.of(candidate, self)
+    def _named(self, around: _Around) -> Iterator[tuple[Name, float]]:
         for offsets in self.ngrams:
             value = self.weights[min(len(offsets), len(self.weights)) - 1]
             where = " ".join(f"{offset:+d}" for offset in offsets)
@@ -161,14 +162,20 @@ class _Around:
     low: int
     high: int
     settings: Collocations = field(repr=False)
+    lexicon: Mapping[str, Sequence[str]] | None = field(repr=False)
 
     @classmethod
-    def of(cls, candidate: Candidate, settings: Collocations) -> _Around:
+    def of(
+        cls,
+        candidate: Candidate,
+        settings: Collocations,
+        lexicon: Mapping[str, Sequence[str]] | None,
+    ) -> _Around:
         target = candidate.spans[settings.focus]
         low, high = 0, len(candidate.doc)
         if settings.bounds == "sentence":
             low, high = target.sent.start, candidate.doc[target.end - 1].sent.end
-        return cls(candidate.doc, target, low, high, settings)
+        return cls(candidate.doc, target, low, high, settings, lexicon)
 
     def index(self, offset: int) -> int:
         """The token at an offset, -1 outside."""
@@ -184,16 +191,14 @@ class _Around:
 
     def tag(self, offset: int) -> str:
         i = self.index(offset)
-        lexicon = self.settings.tags.words() if self.settings.tags else None
-        if i < 0 or lexicon is None:
+        if i < 0 or self.lexicon is None:
             return OUTSIDE if i < 0 else self.doc[i].tag_
         word = self.word(offset)
-        return lexicon[word][0] if word in lexicon else f"-{word[-3:]}"
+        return self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
 
     def classes(self, offset: int) -> str:
-        lexicon = self.settings.tags.words() if self.settings.tags else None
         word = self.word(offset)
-        return " ".join(sorted((lexicon or {}).get(word, [self.tag(offset)])))
+        return " ".join(sorted((self.lexicon or {}).get(word, [self.tag(offset)])))
 
     def glue(self) -> Iterator[tuple[Name, float]]:
         before, after = self.index(-1), self.index(1)

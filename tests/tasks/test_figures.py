@@ -1,0 +1,200 @@
+"""The figures of pipelines/README.md for names and spelling, on the research corpora.
+
+``pytest -m corpus -s tests/tasks/test_figures.py`` prints them; an hour on a busy core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+
+from tests.tasks.research_texts import brown_docs, brown_lexicon, reuters_docs
+from textrank.candidates import Candidate, Targets
+from textrank.config import load_corpus, load_pipeline
+from textrank.documents import held_together
+from textrank.evaluation import auc, document_folds
+from textrank.kernels.algebra import Normalized
+from textrank.kernels.positional import Positional
+from textrank.kernels.vectors import Linear
+from textrank.learners.krylov import krylov_path
+from textrank.pipeline import Examined
+from textrank.representations.collocations import Collocations
+from textrank.representations.lexicon import write_lexicon
+from textrank.representations.target import Mention
+from textrank.representations.transformations import Sided, Weighting
+from textrank.representations.word_positions import WordPositions
+from textrank.tasks.gene_protein import GeneProtein
+from textrank.types import Features
+
+pytestmark = [pytest.mark.corpus, pytest.mark.slow]
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """The names of the validation half, seen in several ways."""
+
+    candidates: list[Candidate]
+    y: np.ndarray
+    documents: list[str]
+    blocks: dict[str, Features]
+
+    def features(self, **weights: float) -> Features:
+        return Features.beside({k: self.blocks[k].scaled(w**0.5) for k, w in weights.items()})
+
+
+@pytest.fixture(scope="module")
+def names(data: Path) -> Names:
+    """Half of the abstracts at random; the other half is for choosing parameters."""
+    docs = list(load_corpus(data / "jnlpba" / "train.jsonl.gz")(spacy.blank("en")))
+    groups = held_together(docs)
+    half = document_folds(groups, 2, seed=0)
+    task = GeneProtein()
+    chosen = [(d, g) for d, g, h in zip(docs, groups, half, strict=True) if h == 1]
+    found = [(c, group) for doc, group in chosen for c in task.candidates(doc)]
+    candidates = [c for c, _ in found]
+    contexts = WordPositions(stop_words="en")(candidates)
+    sided = Weighting(1.5, 0.05, of=Sided(0.5))
+    near = Collocations()(candidates)
+    often = np.flatnonzero(np.bincount(near.values.indices, minlength=len(near.names)) >= 2)
+    near = Features(near.values[:, often], near.names.take(often))
+    blocks = {
+        "published": Normalized(Positional(Weighting(1.5, 0.025)), "zero").features(contexts),
+        "words": Normalized(Positional(sided), "zero").features(contexts),
+        "near": Normalized(Linear(), "zero").features(near),
+        "mention": Normalized(Linear()).features(Mention()(candidates)),
+    }
+    y = np.array([c.label for c in candidates])
+    return Names(candidates, y, [group for _, group in found], blocks)
+
+
+def five_by_two(names: Names, F: Features, alpha: float) -> list[np.ndarray]:
+    """Test scores of both halves in five divisions by abstract, NaN nowhere."""
+    runs = []
+    for seed in range(5):
+        folds = document_folds(names.documents, 2, seed)
+        scores = np.empty(len(names.y))
+        for fold in (0, 1):
+            rest, out = folds != fold, folds == fold
+            y = names.y[rest]
+            X = F.values
+            w = krylov_path(X[rest], y - y.mean(), np.array([alpha]), tolerance=1e-3)[0]
+            scores[out] = X[out] @ w
+        runs.append(scores)
+    return runs
+
+
+def mean_auc(names: Names, runs: Sequence[np.ndarray], which: str = "all") -> np.ndarray:
+    """AUC of the ten folds, over all names, those unseen in training, or ambiguous ones."""
+    texts = np.array([c.spans[0].text.lower() for c in names.candidates])
+    both = set(texts[names.y > 0]) & set(texts[names.y < 0])
+    found = []
+    for seed, scores in enumerate(runs):
+        folds = document_folds(names.documents, 2, seed)
+        for fold in (0, 1):
+            out = folds == fold
+            if which == "unseen":
+                out = out & ~np.isin(texts, texts[folds != fold])
+            if which == "ambiguous":
+                out = out & np.isin(texts, list(both))
+            found.append(auc(names.y[out], scores[out]))
+    return np.array(found)
+
+
+def told(what: str, values: np.ndarray) -> float:
+    print(f"{what:<44} {100 * values.mean():6.2f} ±{100 * values.std():.2f}")  # noqa: T201
+    return float(values.mean())
+
+
+def test_published_scheme_for_names(names):
+    runs = five_by_two(names, names.features(published=1.0), alpha=8.0)
+    assert told("published scheme", mean_auc(names, runs)) >= 0.855
+
+
+def test_best_context_only_kernel_for_names(names):
+    runs = five_by_two(names, names.features(words=1.0, near=1.0), alpha=4.0)
+    told("words + near, unseen names", mean_auc(names, runs, "unseen"))
+    told("words + near, ambiguous names", mean_auc(names, runs, "ambiguous"))
+    assert told("words + near", mean_auc(names, runs)) >= 0.895
+
+
+def test_names_with_the_mention(names):
+    runs = five_by_two(names, names.features(words=0.5, near=0.5, mention=2.0), alpha=2.0)
+    whole = told("with the mention", mean_auc(names, runs))
+    unseen = told("with the mention, unseen names", mean_auc(names, runs, "unseen"))
+    ambiguous = told("with the mention, ambiguous names", mean_auc(names, runs, "ambiguous"))
+    assert whole >= 0.98
+    assert unseen >= 0.97
+    assert ambiguous >= 0.91
+
+
+@pytest.fixture(scope="module")
+def brown(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Examined:
+    lexicon = tmp_path_factory.mktemp("brown") / "brown.tsv.gz"
+    write_lexicon(brown_lexicon(data / "text" / "brown.zip"), lexicon)
+    key = "representation.representations.near.tags.lexicon"
+    return load_pipeline("spelling", {key: str(lexicon)}).examine(
+        list(brown_docs(data / "text" / "brown.zip"))
+    )
+
+
+def tested(seen: Examined, out: np.ndarray) -> dict[str, float | None]:
+    """Measures on some candidates by a model of the others, everything chosen on those."""
+    pipeline = load_pipeline("spelling", {"task.precision": 0.995, "task.error_rate": 0.5})
+    rest = np.flatnonzero(~out)
+    fit = pipeline.learner.fit(seen.data.rows(rest), seen.targets.take(rest))
+    limit = pipeline.task.threshold(seen.targets.y[rest], fit.heldout[fit.chosen])
+    at = np.flatnonzero(out)
+    scores = fit.predict(seen.data.rows(at))
+    fold = pipeline.task.measure([seen.candidates[i] for i in at], scores, limit)
+    return {**fold.measures, "alpha": fit.alpha, "threshold": limit}
+
+
+def fifth(keys: Sequence[str], seed: int) -> np.ndarray:
+    return document_folds(list(keys), 5, seed) == 0
+
+
+def shown(what: str, runs: Sequence[dict[str, float | None]]) -> dict[str, float]:
+    mean = {}
+    for key in ("accuracy", "accuracy_of_sets", "flag_precision", "flag_recall_of_sets", "alpha"):
+        values = np.array([run[key] for run in runs], dtype=float)
+        print(f"{what} {key:<24} {values.mean():.4f} ±{values.std():.4f}")  # noqa: T201
+        mean[key] = float(values.mean())
+    return mean
+
+
+def test_spelling_on_held_out_documents(brown):
+    runs = [tested(brown, fifth(brown.documents, seed)) for seed in range(3)]
+    found = shown("Brown by document", runs)
+    assert found["accuracy"] >= 0.953
+    assert found["accuracy_of_sets"] >= 0.90
+    assert found["flag_precision"] >= 0.98
+    assert found["flag_recall_of_sets"] >= 0.5
+
+
+def test_spelling_on_held_out_sentences(brown):
+    keys = [f"{c.document} {c.spans[0].sent.start}" for c in brown.candidates]
+    runs = [tested(brown, fifth(keys, seed)) for seed in range(3)]
+    assert shown("Brown by sentence", runs)["accuracy"] >= 0.961
+
+
+def test_spelling_on_newswire(data):
+    docs = list(reuters_docs(data / "text" / "reuters21578.tar.gz"))
+    pipeline = load_pipeline("spelling")
+    kept: dict[str, int] = {}
+    found = []
+    for number, doc in enumerate(docs):
+        for c in pipeline.task.candidates(doc):
+            kept[c.spans[0].label_] = kept.get(c.spans[0].label_, 0) + 1
+            if number >= 0.8 * len(docs) or kept[c.spans[0].label_] <= 3000:
+                found.append((number >= 0.8 * len(docs), c))
+    candidates = [c for _, c in found]
+    X = pipeline.representation(candidates)
+    targets = Targets.of(candidates)
+    seen = Examined(candidates, targets, X, pipeline.compare(X), {})
+    run = tested(seen, np.array([late for late, _ in found]))
+    assert shown("Reuters, last fifth", [run])["accuracy"] >= 0.967
