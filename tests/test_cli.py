@@ -135,6 +135,10 @@ def test_evaluate_and_apply_use_a_trained_model(
     figures = json.loads(out.read_text())
     assert figures["measures"]["auc"] == pytest.approx({"mean": 1.0, "std": 0.0, "undefined": 0})
     assert "trained on tiny" in figures["procedure"]
+    assert call("evaluate", model, corpus, "--positives", "1.0", "--json", out) == 0
+    figures = json.loads(out.read_text())
+    assert "yes to a share of 1, as asked" in figures["procedure"]
+    assert figures["measures"]["precision"]["mean"] == pytest.approx(0.5)
     capsys.readouterr()
     assert call("apply", model, corpus) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -121,9 +121,13 @@ def evaluate(
     nlp: Nlp = None,
     json_: JsonFile = None,
     report: ReportFolder = None,
+    positives: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Says yes to this share, not by the threshold."),
+    ] = None,
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
-    _show(evaluate_model(model, corpus, nlp), json_, report)
+    _show(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
 
 
 @app.command(epilog="Example: textrank compare one.json other.json")

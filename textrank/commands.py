@@ -138,15 +138,17 @@ def train_model(
     return f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
 
 
-def evaluate_model(model: str, corpus: str, nlp: str | None = None) -> Report:
-    """Tests a model on a corpus."""
+def evaluate_model(
+    model: str, corpus: str, nlp: str | None = None, *, positives: float | None = None
+) -> Report:
+    """Tests a model on a corpus, with its own threshold or for a share of positives."""
     loaded = load_model(model)
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
         docs = _read(source, nlp, loaded.pipeline.task)
     with clock.step("scoring"):
-        report = loaded.evaluate(docs, corpus=source.name)
+        report = loaded.evaluate(docs, corpus=source.name, positives=positives)
     return replace(report, seconds={**clock.seconds, **report.seconds})
 
 

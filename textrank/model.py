@@ -14,7 +14,7 @@ from confection import Config
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.evaluation import Counts, Report, auc, versions
+from textrank.evaluation import Counts, Report, auc, positive_rate_threshold, versions
 from textrank.learners.fit import Fit
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
@@ -76,8 +76,14 @@ class Model:
         while batch := list(islice(stream, batch_size)):
             yield from self.judge(batch)
 
-    def evaluate(self, docs: Iterable[Doc], *, corpus: str = "") -> Report:
-        """Measures on other documents, with the threshold chosen in training."""
+    def evaluate(
+        self, docs: Iterable[Doc], *, corpus: str = "", positives: float | None = None
+    ) -> Report:
+        """Measures on other documents, with the threshold chosen in training.
+
+        Where positives are far more or less frequent than in training, that threshold is wrong.
+        ``positives`` is the share of them that is expected; the highest scores get the yes.
+        """
         docs = list(docs)
         task = self.pipeline.task
         per_doc = [task.candidates(doc) for doc in docs]
@@ -86,12 +92,16 @@ class Model:
             raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
         unreachable = sum(task.unreachable(doc) for doc in docs)
         scores = self.score(candidates)
-        fold = task.measure(candidates, scores, self.threshold, unreachable=unreachable)
+        threshold, how = self.threshold, "alpha and threshold by leave-document-out there"
+        if positives is not None:
+            threshold = positive_rate_threshold(scores, positives)
+            how = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
+        fold = task.measure(candidates, scores, threshold, unreachable=unreachable)
         trained = self.meta.get("corpus") or "another corpus"
         return Report(
             task=task.name,
             corpus=corpus,
-            procedure=f"trained on {trained}; alpha and threshold by leave-document-out there",
+            procedure=f"trained on {trained}; {how}",
             settings=config_of(self.pipeline),
             seed=None,
             counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
