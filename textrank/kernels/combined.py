@@ -17,12 +17,13 @@ from textrank.types import Features, Kernel, Matrix, Names, Vector
 
 @dataclass(frozen=True)
 class CombinedViews:
-    """A Gaussian on the normalised, weighted sum of normalised kernels on views.
+    """A Gaussian on the normalised, weighted sum of kernels on views.
 
-    ``exp(γ (k̄ - 1))`` where ``k̄`` is ``Σ w_v k̂_v + Σ g_u`` scaled to 1 on the diagonal: ``k̂_v``
-    is the cosine of the vectors of view ``v``, ``w_v`` its weight in ``linear``, and ``g_u`` a
-    Gaussian ``exp(-γ' d²)`` on view ``u`` for each ``γ'`` in ``gaussian``. ``parts`` names the
-    summands. A candidate without a feature in a view is similar to nothing there.
+    ``exp(γ (k̄ - 1))`` where ``k̄`` is ``Σ w_v k_v + Σ g_u`` scaled to 1 on the diagonal: ``k_v``
+    is the inner product of the vectors of view ``v``, ``w_v`` its weight in ``linear``, and ``g_u``
+    a Gaussian ``exp(-γ' d²)`` on view ``u`` for each ``γ'`` in ``gaussian``. ``parts`` names the
+    summands. Weights compare best where vectors have length one: scale them once, in the
+    representation, not at each comparison with many training candidates.
 
     It is short for ``Exponential(Normalized(Sum([...])))``, which it is made of.
     """
@@ -50,8 +51,8 @@ class CombinedViews:
 
         The kernel is no sum of its parts, so this is a convention, that of Aumann and Shapley: let
         the similarity grow evenly from nothing to what it is, and credit every part with its share
-        of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Each cosine is
-        split further, exactly, into the products of its features. ``constant`` is the score of a
+        of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Inner products
+        are split further, exactly, into those of single features. ``constant`` is the score of a
         candidate that resembles nothing.
         """
         total = Sum(
@@ -78,16 +79,13 @@ class CombinedViews:
     @property
     def parts(self) -> dict[str, tuple[float, Kernel[Any]]]:
         """The summands by name, each with its weight."""
-        cosines = {
-            name: (weight, Normalized(OnView(name, Linear()), empty="zero"))
-            for name, weight in self.linear.items()
-        }
+        plain = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
         bells = {
             f"{name}, {gamma:g}": (1.0, OnView(name, Gaussian(gamma)))
             for name, gammas in self.gaussian.items()
             for gamma in gammas
         }
-        return {**cosines, **bells}
+        return {**plain, **bells}
 
     @property
     def whole(self) -> Exponential:

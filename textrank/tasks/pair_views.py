@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
 from textrank.candidates import Candidate
+from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.vectors import Linear
 from textrank.representations.analysis import Parse, check_among
 from textrank.representations.dependency_graph import DependencyGraph
 from textrank.representations.entity_pair import EntityPair, entity_pairs
@@ -27,6 +29,15 @@ class Block(Protocol):
         """The features of pairs, a row each."""
 
 
+BLOCKS: Mapping[str, Block] = {
+    "path": PathWalks(),
+    "triggers": TriggerRoles(),
+    "words": SideWords(),
+    "global_context": GlobalContext(),
+    "local_context": LocalContext(),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class PairViews:
     """Ten views of a pair of entities, each ``Features``, for ``CombinedViews``.
@@ -35,8 +46,9 @@ class PairViews:
     ``DependencyGraph``, with stems; ``path``, ``triggers``, ``words``, ``global_context``,
     ``local_context`` are ``PathWalks``, ``TriggerRoles``, ``SideWords``, ``GlobalContext`` and
     ``LocalContext``; ``basic``, ``position`` and ``relation`` are the three sizes of
-    ``PairDescriptors``. The same as ``Views`` of them, but a sentence is analysed once, and paths
-    in graphs are followed once, not at each comparison.
+    ``PairDescriptors``. The same as ``Views`` of them, but a sentence is analysed once, paths in
+    graphs are followed once and not at each comparison, and all vectors but those of descriptors
+    have length one (or none, where a pair has no feature).
 
     ``entity_counts`` and ``name_equality`` leave out the descriptors that exploit how corpora are
     annotated, see ``PairDescriptors``.
@@ -51,21 +63,13 @@ class PairViews:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
         pairs = entity_pairs(candidates, self.parse)
-        blocks: dict[str, Block] = {
-            "path": PathWalks(),
-            "triggers": TriggerRoles(),
-            "words": SideWords(),
-            "global_context": GlobalContext(),
-            "local_context": LocalContext(),
-            **{which: self._descriptors(which) for which in get_args(Which)},
+        vectors = {
+            "dependencies": self._graphs("dependency", candidates),
+            "order": self._graphs("linear", candidates),
+            **{name: block.of_pairs(pairs) for name, block in BLOCKS.items()},
         }
-        return Viewed(
-            {
-                "dependencies": self._graphs("dependency", candidates),
-                "order": self._graphs("linear", candidates),
-                **{name: block.of_pairs(pairs) for name, block in blocks.items()},
-            }
-        )
+        numbers = {which: self._descriptors(which).of_pairs(pairs) for which in get_args(Which)}
+        return Viewed({**{name: unit(features) for name, features in vectors.items()}, **numbers})
 
     def _graphs(self, part: str, candidates: Sequence[Candidate]) -> Features:
         represent = DependencyGraph(words="stem", parts=[part], parse=self.parse)
@@ -75,3 +79,8 @@ class PairViews:
         return PairDescriptors(
             which=which, entity_counts=self.entity_counts, name_equality=self.name_equality
         )
+
+
+def unit(features: Features) -> Features:
+    """The features with every row of length one; an empty row stays empty."""
+    return Normalized(Linear(), empty="zero").features(features)
