@@ -1,0 +1,29 @@
+"""The shipped models on raw text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from textrank.commands import apply_model
+from textrank.config import load_model, model_names
+
+ROOT = Path(__file__).parents[2]
+OURS = [name for name in ("gene_protein", "spelling") if name in model_names()]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_shipped_model_is_small_and_names_its_features(name):
+    folder = ROOT / "models" / name
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 6e6
+    assert load_model(name).names is not None
+
+
+def test_names_in_raw_text_are_told_apart(tmp_path):
+    text = "Mutations of the p53 gene were found. The IL-2 protein was purified from these cells."
+    (tmp_path / "a.txt").write_text(text)
+    (row,) = apply_model("gene_protein", [str(tmp_path / "a.txt")])
+    labels = {found["name"].split()[0]: found["label"] for found in row["textrank_gene_protein"]}
+    assert labels["p53"] == "DNA"
+    assert labels.get("IL-2", "protein") == "protein"
