@@ -126,6 +126,7 @@ def test_annotation_is_plain_values(pipeline: Pipeline, docs: list[Doc]) -> None
     assert first["names"] == ["P00a", "P00b"]
     assert isinstance(first["interacts"], bool)
     assert isinstance(first["score"], float)
+    assert 0 < first["probability"] < 1
 
 
 def test_cfg_and_python_give_equal_pipelines(pipeline: Pipeline, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
 from textrank.evaluation import Counts, Report, auc, positive_rate_threshold, versions
+from textrank.learners.calibration import Platt
 from textrank.learners.fit import Fit
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
@@ -65,10 +67,28 @@ class Model:
         scores = self.score([candidate for own in found for candidate in own])
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
-            judged = task.annotate(doc, own, part, threshold=self.threshold or 0.0)
+            judged = task.annotate(
+                doc,
+                own,
+                part,
+                threshold=self.threshold or 0.0,
+                probabilities=self.probability(part),
+            )
             if self.names is not None and hasattr(task, "justify"):
                 task.justify(judged, own, self.explain)
             yield judged
+
+    def probability(self, scores: Vector) -> Vector | None:
+        """How likely yes is at these scores, calibrated on the held-out scores of training.
+
+        None where answers are not yes or no, as in rankings.
+        """
+        return None if self._calibration is None else np.asarray(self._calibration(scores))
+
+    @cached_property
+    def _calibration(self) -> Platt | None:
+        two = set(np.unique(self.labels)) == {-1.0, 1.0}
+        return Platt.of(self.heldout, self.labels) if two else None
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
         """The Docs judged, in batches."""
