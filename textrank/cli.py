@@ -85,6 +85,12 @@ def run(
     json_: JsonFile = None,
     report: ReportFolder = None,
     per_fold: Annotated[bool, typer.Option("--per-fold", help="Shows each fold.")] = False,
+    permutations: Annotated[
+        int, typer.Option(help="Tests against as many permutations of the answers.")
+    ] = 0,
+    learning_curve: Annotated[
+        bool, typer.Option("--learning-curve", help="Repeats with fewer training documents.")
+    ] = False,
     sweep: Annotated[
         list[str],
         typer.Option(metavar="KEY=V,V", help="Repeats with each value; several make a grid."),
@@ -95,10 +101,12 @@ def run(
 ) -> None:
     """Cross-validates a pipeline on a corpus, whole documents held out, and prints the report."""
     how: Any = {"folds": folds, "seed": seed, "splits": splits, "protocol": protocol}
+    more: Any = {"permutations": permutations, "learning": learning_curve}
     if sweep:
         points = sweep_pipeline(pipeline, corpus, sweep, cache, set_, nlp, **how)
         return _show_sweep(points, json_, report)
-    _show(run_pipeline(pipeline, corpus, set_, nlp, **how), json_, report, per_fold)
+    found = run_pipeline(pipeline, corpus, set_, nlp, **how, **more)
+    _show(found, json_, report, per_fold)
 
 
 @app.command(epilog="Example: textrank train ppi corpora/sample-ppi my-model")

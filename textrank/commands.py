@@ -35,6 +35,8 @@ from textrank.protocols import divisions
 from textrank.protocols.cache import Cache
 from textrank.protocols.cross import Cross, cross
 from textrank.protocols.judged import judged
+from textrank.protocols.learning import learning_curve
+from textrank.protocols.permutation import permutation_p
 from textrank.protocols.sweep import Sweep, sweep
 from textrank.readers.formats import write as write_docs
 from textrank.registry import registries
@@ -60,6 +62,8 @@ def run_pipeline(
     seed: int = 0,
     splits: int = 1,
     protocol: str = "documents",
+    permutations: int = 0,
+    learning: bool = False,
 ) -> Report:
     """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
@@ -68,8 +72,20 @@ def run_pipeline(
     way = divisions.protocol(protocol, folds=_folds(folds, source.name), seed=seed, splits=splits)
     with clock.step("reading"):
         docs = _read(source, nlp, chosen.task)
-    report = chosen.cross_validate(docs, protocol=way, corpus=source.name)
-    return replace(report, seconds={**clock.seconds, **report.seconds})
+    seen = chosen.examine(docs, clock)
+    report = chosen.assess(seen, way, corpus=source.name, documents=len(docs), clock=clock)
+    if permutations:
+        division = way.divide(seen.candidates, seen.targets)
+        with clock.step("permutations"):
+            found = permutation_p(
+                chosen.learner, seen.data, division, permutations=permutations, seed=seed
+            )
+        report = replace(report, permutation=found.to_dict())
+    if learning:
+        with clock.step("learning curve"):
+            points = learning_curve(chosen, seen, way, seed=seed)
+        report = replace(report, curves={**report.curves, "learning": points})
+    return replace(report, seconds=clock.seconds)
 
 
 def sweep_pipeline(

@@ -153,6 +153,7 @@ class Report:
     notes: Sequence[str] = ()
     pooled: Mapping[str, float | None] = field(default_factory=dict)  # over all folds together
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    permutation: Mapping[str, Any] = field(default_factory=dict)  # p among permuted answers
     # Points of curves by name: {"x": number, measure: {"mean": ..., "std": ...}, ...}
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict, repr=False)
     decisions: Sequence[Decision] = field(default=(), repr=False)
@@ -197,6 +198,7 @@ class Report:
             "optimistic": [name for name in measures if name in OPTIMISTIC],
             "pooled": dict(self.pooled),
             "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "permutation": dict(self.permutation),
             "curves": {name: [dict(p) for p in points] for name, points in self.curves.items()},
             "notes": list(self.notes),
         }
@@ -218,6 +220,7 @@ class Report:
             seconds=data["seconds"],
             versions=data["versions"],
             notes=data.get("notes", ()),
+            permutation=data.get("permutation", {}),
             curves=data.get("curves", {}),
             pooled=data.get("pooled", {}),
             intervals={name: (a, b) for name, (a, b) in data.get("intervals", {}).items()},

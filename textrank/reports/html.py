@@ -17,7 +17,7 @@ from textrank.protocols.sweep import Sweep
 from textrank.reports.errors import worst_errors
 from textrank.reports.json import write_text
 from textrank.reports.plots import Figure, figures, heat_map, sweep_plot
-from textrank.reports.table import label, percent
+from textrank.reports.table import chance, label, percent
 
 HEADLINES = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
 
@@ -118,7 +118,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "measure": label, "cell": _cell}
+    environment.filters |= {"percent": percent, "measure": label, "chance": chance}
+    environment.filters["cell"] = _cell
     environment.globals["optimistic"] = OPTIMISTIC
     return environment
 

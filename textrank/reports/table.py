@@ -38,6 +38,8 @@ def table(report: Report, *, folds: bool = False) -> RenderableType:
     parts: list[RenderableType] = [title, data, Text(report.procedure, style="dim")]
     parts += [Text(f"! {note}", style="bold red") for note in report.notes]
     parts.append(_summary(report))
+    if report.permutation:
+        parts.append(Text(chance(report)))
     if folds:
         parts.append(_folds(report))
     return Group(*parts)
@@ -60,6 +62,16 @@ def cross_table(found: Cross) -> RenderableType:
     left = [f"{b} without {n} documents of {a}" for (a, b), n in found.dropped.items() if n]
     parts.append(Text(f"Tested {'; '.join(left) or 'on all documents'}.", style="dim"))
     return Group(*parts)
+
+
+def chance(report: Report) -> str:
+    """What the permutation test of a report says, in words."""
+    found = report.permutation
+    return (
+        f"AUC {percent(found['auc'])} against {percent(found['null_mean'])} "
+        f"±{percent(found['null_std'])} with permuted answers: p = {found['p']:.4f} "
+        f"({found['permutations']} permutations)"
+    )
 
 
 def sweep_table(found: Sweep) -> RenderableType:
