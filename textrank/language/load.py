@@ -13,6 +13,7 @@ from spacy.util import registry
 from textrank.language.lexical import lexical_embed
 from textrank.language.morphology import Morphology
 from textrank.language.names import GeneRecognizer
+from textrank.language.products import fast_products
 from textrank.language.tokenizer import bio_tokenizer
 
 SHIPPED = "en_textrank_bio"
@@ -34,6 +35,7 @@ def register() -> tuple[type, ...]:
     """
     registry.tokenizers.register("textrank.bio_tokenizer.v1", func=bio_tokenizer)
     registry.architectures.register("textrank.LexicalEmbed.v1", func=lexical_embed)
+    registry.callbacks.register("textrank.fast_products.v1", func=fast_products)
     return (Morphology, GeneRecognizer)
 
 

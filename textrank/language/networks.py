@@ -11,13 +11,14 @@ from spacy.language import Language
 
 from textrank.language.load import register
 from textrank.language.morphology import add_morphology
+from textrank.language.products import use_fast_products
 
 
 @dataclass(frozen=True)
 class Settings:
     """Shape of a word-in-context network and how it is trained."""
 
-    epochs: int = 8
+    epochs: int = 6
     words: int = 1000  # a batch
     dropout: float = 0.15
     rate: float = 0.0015  # falls linearly to zero
@@ -39,8 +40,11 @@ class Settings:
 def blank_nlp() -> Language:
     """English without components, with our tokenizer."""
     register()
-    tokenizer = {"@tokenizers": "textrank.bio_tokenizer.v1"}
-    return spacy.blank("en", config={"nlp": {"tokenizer": tokenizer}})
+    settings = {
+        "tokenizer": {"@tokenizers": "textrank.bio_tokenizer.v1"},
+        "after_pipeline_creation": {"@callbacks": "textrank.fast_products.v1"},
+    }
+    return spacy.blank("en", config={"nlp": settings})
 
 
 def add_syntax(nlp: Language, settings: Settings) -> None:
@@ -128,4 +132,4 @@ def assemble(
         component.from_bytes(learned, exclude=["vocab"])
         for label in getattr(component, "labels", ()):
             nlp.vocab.strings.add(label)
-    return nlp
+    return use_fast_products(nlp)

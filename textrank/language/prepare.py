@@ -23,7 +23,6 @@ from textrank.language.convert import Converter
 from textrank.language.tokenizer import BioTokenizer
 from textrank.language.treebanks import (
     Sentence,
-    TreeSentence,
     lines_of,
     read_conllu,
     read_trees,
@@ -42,10 +41,8 @@ class Treebank:
     train: Sequence[Sequence[Sentence]]  # one run of sentences a Doc
     craft: Sequence[Sentence]
     genia: Sequence[Sentence]
-    lemmas: Sequence[
-        Sentence
-    ]  # GENIA's sentences that have lemmas, in GENIA's words, to learn from
-    genia_lemmas: Sequence[Sentence]  # those left out
+    lemmas: Sequence[Sentence]  # GENIA's sentences that have lemmas, in GENIA's own words
+    genia_lemmas: Sequence[Sentence]  # the same, left out
 
 
 @dataclass(frozen=True)
@@ -82,17 +79,17 @@ def read_treebank(data: Path) -> Treebank:
 
 def left_out_abstracts(folder: Path) -> set[str]:
     """Ids of the GENIA abstracts that train nothing: one in 26, in the order of the files."""
-    documents = [tree.document for tree in _trees(folder)]
-    return set(list(dict.fromkeys(documents))[::GENIA_STRIDE])
+    return set(_abstracts(folder)[::GENIA_STRIDE])
 
 
-def _trees(folder: Path) -> list[TreeSentence]:
+def _abstracts(folder: Path) -> list[str]:
+    rows = (row for path in _tree_files(folder) for row in srsly.read_gzip_jsonl(path))
+    return list(dict.fromkeys(row["pmid"] for row in rows))
+
+
+def _tree_files(folder: Path) -> list[Path]:
     parts = ("train", "dev", "future_use")
-    return [
-        tree
-        for part in parts
-        for tree in read_trees(folder / f"genia-constituency-{part}.jsonl.gz")
-    ]
+    return [folder / f"genia-constituency-{part}.jsonl.gz" for part in parts]
 
 
 def _genia(folder: Path, split: Splitter) -> list[Sentence]:
@@ -101,7 +98,7 @@ def _genia(folder: Path, split: Splitter) -> list[Sentence]:
     given = [s for part in parts for s in read_conllu(folder / f"genia-sd-{part}.conllu.gz")]
     names = {s.name for s in given}
     out = left_out_abstracts(folder)
-    trees = _trees(folder)
+    trees = [tree for path in _tree_files(folder) for tree in read_trees(path)]
     paired = [t for t in trees if t.name in names and t.document not in out]
     converter = Converter.fit(paired, given)
     rebuilt = converter([t for t in trees if t.name not in names])
@@ -160,6 +157,9 @@ class _Seen:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.keys = {key for text in texts if len(key := normal(text)) >= SHORTEST}
+        self.by_start: dict[str, list[str]] = defaultdict(list)
+        for key in self.keys:
+            self.by_start[key[:SHORTEST]].append(key)
 
     def __contains__(self, sentence: object) -> bool:
         words = sentence.words if isinstance(sentence, Sentence) else [str(sentence)]
@@ -168,7 +168,11 @@ class _Seen:
     def within(self, text: str) -> bool:
         """Whether one of them is part of the text."""
         whole = normal(text)
-        return any(key in whole for key in self.keys)
+        return any(
+            whole.startswith(key, at)
+            for at in range(len(whole) - SHORTEST + 1)
+            for key in self.by_start.get(whole[at : at + SHORTEST], ())
+        )
 
 
 def normal(text: str) -> str:
@@ -186,10 +190,15 @@ def ppi_sentences(data: Path) -> list[str]:
 
 
 def read_jnlpba(data: Path, vocab: Vocab) -> NameDocs:
-    """JNLPBA abstracts, left out those that GENIA's treebank leaves out or does not hold."""
+    """JNLPBA abstracts, left out those that GENIA's treebank leaves out or does not hold.
+
+    BC2GM has some of the same sentences: what its devel part has does not train, and what its
+    train part has is not scored.
+    """
     folder = data / "treebanks"
-    treebank = {tree.document for tree in _trees(folder)} - left_out_abstracts(folder)
-    seen = _Seen([*ppi_sentences(data), *(" ".join(w) for w, _ in _bc2gm(data, "devel"))])
+    treebank = set(_abstracts(folder)) - left_out_abstracts(folder)
+    seen = _kept_for_scoring(data)
+    trained = _Seen(" ".join(words) for words, _ in bc2gm_sentences(data, "train"))
     tokenize = BioTokenizer(vocab)
     train, left_out = [], []
     for row in srsly.read_gzip_jsonl(data / "jnlpba" / "train.jsonl.gz"):
@@ -201,7 +210,7 @@ def read_jnlpba(data: Path, vocab: Vocab) -> NameDocs:
         doc.user_data["gold"] = row["entities"]
         doc.ents = _disjoint(spans)
         if row["id"].partition("-")[0] not in treebank:
-            left_out.append(doc)
+            left_out += [] if trained.within(row["text"]) else [doc]
         elif not seen.within(row["text"]):
             train.append(doc)
     return NameDocs(train, left_out)
@@ -209,14 +218,22 @@ def read_jnlpba(data: Path, vocab: Vocab) -> NameDocs:
 
 def read_bc2gm(data: Path, vocab: Vocab) -> NameDocs:
     """BC2GM sentences in the tokens given; its devel part is left out."""
-    seen = _Seen([*ppi_sentences(data), *(" ".join(w) for w, _ in _bc2gm(data, "devel"))])
+    seen = _kept_for_scoring(data)
     train = [
-        _iob_doc(vocab, *each) for each in _bc2gm(data, "train") if " ".join(each[0]) not in seen
+        _iob_doc(vocab, *each)
+        for each in bc2gm_sentences(data, "train")
+        if " ".join(each[0]) not in seen
     ]
-    return NameDocs(train, [_iob_doc(vocab, *each) for each in _bc2gm(data, "devel")])
+    return NameDocs(train, [_iob_doc(vocab, *each) for each in bc2gm_sentences(data, "devel")])
 
 
-def _bc2gm(data: Path, part: str) -> Iterator[tuple[list[str], list[str]]]:
+def _kept_for_scoring(data: Path) -> _Seen:
+    devel = (" ".join(words) for words, _ in bc2gm_sentences(data, "devel"))
+    return _Seen([*ppi_sentences(data), *devel])
+
+
+def bc2gm_sentences(data: Path, part: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Words and name tags of the sentences of a part."""
     words: list[str] = []
     tags: list[str] = []
     for line in lines_of(data / "ner" / f"bc2gm-{part}.tsv.gz"):

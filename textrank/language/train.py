@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,7 @@ from textrank.language.evaluate import evaluate
 from textrank.language.load import SHIPPED
 from textrank.language.networks import Settings, assemble, blank_nlp
 from textrank.language.prepare import (
+    PPI_CORPORA,
     NameDocs,
     Treebank,
     read_bc2gm,
@@ -25,8 +26,17 @@ from textrank.language.prepare import (
 )
 from textrank.language.training import lemma_tables, train_names, train_syntax
 
-SYNTAX = Settings()
-NAMES = Settings(epochs=10, words=800, dropout=0.2)
+SYNTAX = Settings(epochs=6)
+NAMES = Settings(epochs=8, words=800, dropout=0.2)
+FILES = (
+    *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
+    *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
+    *(f"treebanks/genia-{kind}-{part}.conllu.gz" for kind in ("sd", "ud1")
+      for part in ("dev", "future_use")),
+    *(f"ner/bc2gm-{part}.tsv.gz" for part in ("train", "devel")),
+    *(f"ppi/{corpus}.xml.gz" for corpus in PPI_CORPORA),
+    "jnlpba/train.jsonl.gz",
+)  # fmt: skip
 SOURCES = [
     {"name": "CRAFT, train part", "license": "CC BY 3.0", "author": "Verspoor et al. 2012"},
     {"name": "GENIA treebank", "license": "CC BY 3.0", "author": "Tateisi et al. 2005"},
@@ -38,14 +48,22 @@ SOURCES = [
 
 def build(data: Path, *, syntax: Settings = SYNTAX, names: Settings = NAMES) -> Language:
     """The pipeline, trained and scored on the corpora in ``data``; its halves side by side."""
+    missing = [name for name in FILES if not (data / name).is_file()]
+    if missing:
+        raise FileNotFoundError(
+            f"{data} lacks {', '.join(missing)}; models/README.md names the data"
+        )
     with ProcessPoolExecutor(2) as pool:
         parts: list[Future[Any]] = [
             pool.submit(_syntax, data, syntax),
             pool.submit(_names, data, names),
         ]
         (learned_syntax, tables, treebank), learned_names = (part.result() for part in parts)
-    nlp = assemble({**learned_syntax, **learned_names}, tables, syntax, names)
-    describe(nlp, evaluate(nlp, treebank, read_names(data), data), syntax, names)
+    state = {**learned_syntax, **learned_names}
+    # Another copy is scored, or the pipeline would be stored with all words it has read then.
+    scored = assemble(state, tables, syntax, names)
+    nlp = assemble(state, tables, syntax, names)
+    describe(nlp, evaluate(scored, treebank, read_names(data), data), syntax, names)
     return nlp
 
 
@@ -91,11 +109,12 @@ def describe(
 def main(
     data: Annotated[Path, typer.Argument(help="folder with treebanks/, jnlpba/, ner/ and ppi/")],
     out: Annotated[Path, typer.Argument(help="folder the pipeline is written to")],
-    epochs: Annotated[int, typer.Option(help="of the parser; of the names, two more")] = 8,
+    syntax_epochs: Annotated[int, typer.Option(help="runs through the treebanks")] = SYNTAX.epochs,
+    names_epochs: Annotated[int, typer.Option(help="runs through the names")] = NAMES.epochs,
 ) -> None:
     """Trains the biomedical pipeline, scores it on what was left out, and writes it."""
-    syntax = Settings(**{**asdict(SYNTAX), "epochs": epochs})
-    names = Settings(**{**asdict(NAMES), "epochs": epochs + 2})
+    syntax = replace(SYNTAX, epochs=syntax_epochs)
+    names = replace(NAMES, epochs=names_epochs)
     nlp = build(data, syntax=syntax, names=names)
     nlp.to_disk(out)
     for corpus, scores in nlp.meta["performance"].items():

@@ -15,6 +15,7 @@ from thinc.api import Adam, Optimizer, fix_random_seed
 from textrank.language.morphology import build_tables
 from textrank.language.networks import Settings, add_names, add_syntax, blank_nlp, state_of
 from textrank.language.prepare import NameDocs, Treebank, doc_of
+from textrank.language.products import use_fast_products
 
 Watch = Callable[[str], None]
 _Step = Callable[[list[Example], Optimizer, dict[str, float]], None]
@@ -26,6 +27,7 @@ def train_syntax(treebank: Treebank, settings: Settings, watch: Watch) -> dict[s
     draw = random.Random(settings.seed)
     nlp = blank_nlp()
     add_syntax(nlp, settings)
+    use_fast_products(nlp)
     examples = examples_of([doc_of(nlp.vocab, run, breaks=draw) for run in treebank.train])
     nlp.initialize(lambda: examples)
 
@@ -42,6 +44,7 @@ def train_names(
     fix_random_seed(settings.seed)
     nlp = blank_nlp()
     add_names(nlp, settings)
+    use_fast_products(nlp)
     network: Any = nlp.get_pipe("names_tok2vec")
     examples = {name: examples_of(docs.train) for name, docs in corpora.items()}
     network.initialize(lambda: [own[0] for own in examples.values()], nlp=nlp)
@@ -66,7 +69,6 @@ def _step_alone(network: Any, recognizer: Any, name: str, settings: Settings) ->
         recognizer.update(batch, drop=settings.dropout, losses=losses)
         network.finish_update(optimizer)
         recognizer.finish_update(optimizer)
-        optimizer.step_schedules()  # type: ignore[no-untyped-call]
         network.listener_map = listeners
 
     return step
@@ -91,6 +93,7 @@ def _train(
         losses: dict[str, float] = {}
         for step, batch in order():
             step(batch, optimizer, losses)
+            optimizer.step_schedules()  # type: ignore[no-untyped-call]
         shown = ", ".join(f"{name} {loss:.0f}" for name, loss in losses.items())
         watch(f"epoch {epoch} of {settings.epochs}: loss {shown}")
     with nlp.use_params(optimizer.averages):

@@ -1,0 +1,64 @@
+"""Parts of speech and lemmas from tags."""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from textrank.language.morphology import TAGS, Morphology, build_tables
+
+TABLES = build_tables(
+    irregular={"noun": {"mice": ["mouse"]}, "verb": {"bound": ["bind"]}},
+    known={
+        "noun": ["virus", "base", "axis"],
+        "verb": ["activate", "bind", "grow", "induce", "blot"],
+    },
+    words=[("transfect", "VB"), ("transfect", "VBP"), ("once", "VB")],
+    lemmas=[("their", "PRP$", "they")] * 3 + [("data", "NNS", "data")],
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "lemma"),
+    [
+        ("viruses", "NNS", "virus"), ("bases", "NNS", "base"), ("mice", "NNS", "mouse"),
+        ("proteases", "NNS", "protease"), ("analyses", "NNS", "analysis"), ("virus", "NN", "virus"),
+        ("studies", "NNS", "study"), ("bound", "VBN", "bind"), ("were", "VBD", "be"),
+        ("transfected", "VBN", "transfect"), ("activating", "VBG", "activate"),
+        ("blotted", "VBN", "blot"), ("phosphorylated", "VBN", "phosphorylate"),
+        ("has", "VBZ", "have"), ("n't", "RB", "not"), ("their", "PRP$", "they"),
+        ("CA", "NN", "ca"), ("London", "NNP", "London"),
+    ],
+)  # fmt: skip
+def test_lemma(word, tag, lemma):
+    assert Morphology(spacy.blank("en").vocab, TABLES).lemma(word, tag) == lemma
+
+
+def test_only_lemmas_given_more_than_once_are_learned():
+    assert TABLES["learned"] == {"their/PRP$": "they"}
+
+
+def test_auxiliaries_and_subordinators_depend_on_their_place():
+    vocab = spacy.blank("en").vocab
+    doc = Doc(
+        vocab,
+        words=["since", "cells", "have", "grown", "they", "have", "nuclei"],
+        tags=["IN", "NNS", "VBP", "VBN", "PRP", "VBP", "NNS"],
+        heads=[3, 3, 3, 5, 5, 5, 5],
+        deps=["mark", "nsubj", "aux", "advcl", "nsubj", "ROOT", "dobj"],
+    )
+    pos = [token.pos_ for token in Morphology(vocab, TABLES)(doc)]
+    assert pos == ["SCONJ", "NOUN", "AUX", "VERB", "PRON", "VERB", "NOUN"]
+
+
+def test_every_tag_has_a_part_of_speech_spacy_knows():
+    vocab = spacy.blank("en").vocab
+    tags = list(TAGS)
+    doc = Morphology(vocab)(Doc(vocab, words=["x"] * len(tags), tags=tags))
+    assert [token.pos_ for token in doc] == [pos for pos, _ in TAGS.values()]
+
+
+def test_untagged_words_stay_without_part_of_speech():
+    vocab = spacy.blank("en").vocab
+    assert [t.pos_ for t in Morphology(vocab)(Doc(vocab, words=["x", "y"]))] == ["", ""]
