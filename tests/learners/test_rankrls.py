@@ -97,6 +97,8 @@ def test_a_global_ranking_held_out_by_document_equals_retraining(problem, expone
     one = np.zeros(len(y))
     slow = retrained(problem.F, y, one, problem.groups, alpha, **settings)
     np.testing.assert_allclose(path.heldout[0], slow, atol=1e-8)
+    full = problem.F @ trained(problem.F, y, one, alpha, **settings)
+    np.testing.assert_allclose(path.predict(data)[0], full, atol=1e-8)
 
 
 @given(problem=problems(smallest=8), exponent=EXPONENTS, settings=SETTINGS)

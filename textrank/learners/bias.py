@@ -11,6 +11,14 @@ from textrank.learners.spectrum import Spectrum
 from textrank.types import Indices, Matrix, Vector
 
 
+def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n, p)
+    """``G (y - b)`` with the bias ``b = 1'Gy / 1'G1``: coefficients that sum to zero."""
+    A = spectrum.coefs(np.hstack([Y, np.ones((len(Y), 1))]), alphas)
+    total = A.sum(axis=1, keepdims=True)
+    A = A[..., :-1] - total[..., :-1] / total[..., -1:] * A[..., -1:]
+    return np.asarray(A - A.mean(axis=1, keepdims=True))  # round-off along 1 grows with 1 / alpha
+
+
 def heldout_with_bias(
     spectrum: Spectrum,
     Y: Matrix,

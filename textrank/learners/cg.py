@@ -76,18 +76,17 @@ class SparseRLS:
             X,
             y,
             np.array(self.alphas),
-            root=self._root(queries),
+            laplacian=self._laplacian(queries),
             tolerance=self.tolerance,
             most=self.iterations,
         )
 
-    def _root(self, queries: Indices) -> Callable[[Vector], Vector] | None:
+    def _laplacian(self, queries: Indices) -> Callable[[Vector], Vector] | None:
         if self.rank == "none":
             return None
         if self.rank == "global":
-            scale = np.sqrt(len(queries))
-            return lambda u: (u - u.mean()) * scale
-        return Centring(np.unique(queries, return_inverse=True)[1]).quick()
+            return lambda u: (u - u.mean()) * len(u)
+        return Centring(np.unique(queries, return_inverse=True)[1]).laplacian()
 
 
 def _sparse(data: Any) -> SparseMatrix:

@@ -18,13 +18,13 @@ def krylov_path(
     y: Vector,
     alphas: Vector,
     *,
-    root: Callable[[Vector], Vector] | None = None,
+    laplacian: Callable[[Vector], Vector] | None = None,
     tolerance: float = 1e-6,
     most: int = 2000,
 ) -> Matrix:  # (a, d)
     """``(X'LX + alpha I)^-1 X'L y`` at every alpha, with two sparse products an iteration.
 
-    ``L`` is the identity or the symmetric operator ``root`` applied twice, as for a ranker.
+    ``L`` is the identity, or for a ranker the ``laplacian`` of its preferences.
     Conjugate gradient for the smallest alpha makes an orthogonal basis in which ``X'LX`` is
     tridiagonal; every other alpha only shifts that small matrix, and converges sooner. The basis
     is stored, or made a second time where it would not fit.
@@ -32,7 +32,7 @@ def krylov_path(
     Raises an error where the residual is not below ``tolerance`` times that of zero after
     ``most`` iterations.
     """
-    run = _Iterations(X, y, root, float(alphas.min()), tolerance, most)
+    run = _Iterations(X, y, laplacian, float(alphas.min()), tolerance, most)
     stored: list[Vector] | None = []
     for direction in run:
         if stored is not None and (len(stored) + 1) * X.shape[1] > BUDGET:
@@ -44,7 +44,7 @@ def krylov_path(
         basis = np.array(stored).reshape(len(stored), X.shape[1])
         return np.asarray(steps.T @ basis)
     W = np.zeros((len(alphas), X.shape[1]))
-    for step, direction in zip(steps, _Iterations(X, y, root, run.base, tolerance, most)):  # noqa: B905
+    for step, direction in zip(steps, _Iterations(X, y, laplacian, run.base, tolerance, most)):  # noqa: B905
         W += np.outer(step, direction)
     return W
 
@@ -56,13 +56,13 @@ class _Iterations:
         self,
         X: SparseMatrix,
         y: Vector,
-        root: Callable[[Vector], Vector] | None,
+        laplacian: Callable[[Vector], Vector] | None,
         base: float,
         tolerance: float,
         most: int,
     ) -> None:
         self.X, self.T = X, sp.csr_array(X.T)
-        self.y, self.root, self.base = y, root, base
+        self.y, self.laplacian, self.base = y, laplacian, base
         self.tolerance, self.most = tolerance, most
         self.lengths: list[float] = []
         self.ratios: list[float] = []
@@ -93,7 +93,7 @@ class _Iterations:
             q += r
 
     def _weighted(self, u: Vector) -> Vector:
-        return u if self.root is None else self.root(self.root(u))
+        return u if self.laplacian is None else self.laplacian(u)
 
 
 def _solve_small(run: _Iterations, alphas: Vector) -> Matrix:  # (iterations, a)

@@ -63,9 +63,9 @@ class Centring:
         dense *= np.sqrt(self.scale).reshape(-1, *[1] * (dense.ndim - 1))
         return np.asarray(dense)
 
-    def quick(self) -> Callable[[Vector], Vector]:
-        """``R`` for one vector at a time, with everything but the sums made beforehand."""
-        query, scale = self.query, np.sqrt(self.scale)
+    def laplacian(self) -> Callable[[Vector], Vector]:
+        """``L u`` for one vector at a time, with everything but the sums made beforehand."""
+        query, scale = self.query, self.scale
         share = 1.0 / np.bincount(query)
         return lambda u: (u - (np.bincount(query, u) * share)[query]) * scale
 

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from textrank.candidates import Targets
-from textrank.learners.bias import heldout_with_bias
+from textrank.learners.bias import coefs_with_bias, heldout_with_bias
 from textrank.learners.checks import check_alphas, check_targets, groups_of
 from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
@@ -130,10 +130,12 @@ class RankRLS:
         alphas = np.array(self.alphas)
         targets = Targets(Y[:, 0], one, one)
         preferences = self.preferences(targets)
-        A, _ = rank_path(matrix, Y, preferences, alphas, [], dual=dual)
         if isinstance(preferences, Centring):
-            heldout = heldout_with_bias(_of(matrix, dual), Y, self._shrink(alphas), groups)
-            return A, heldout
+            spectrum, shrunk = _of(matrix, dual), self._shrink(alphas)
+            heldout = heldout_with_bias(spectrum, Y, shrunk, groups)
+            return coefs_with_bias(spectrum, Y, shrunk(len(Y))), heldout
+
+        A, _ = rank_path(matrix, Y, preferences, alphas, [], dual=dual)
         # Other costs change their whole Laplacian with every group: train once for each.
         K = np.asarray(matrix) if dual else gram(matrix)
         heldout = np.empty((len(alphas), *Y.shape))
