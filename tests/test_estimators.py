@@ -114,6 +114,14 @@ def test_every_way_to_say_the_kernel_gives_the_same_model(rng):
         np.testing.assert_allclose(scores, models["name"], atol=1e-9)
 
 
+def test_a_second_fit_leaves_nothing_of_the_first(rng):
+    X, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    for model in (RLSRegressor(), RankRLS()):
+        model.fit(X, y).set_params(kernel="rbf").fit(X, y)
+        assert not hasattr(model, "coef_")
+        np.testing.assert_array_equal(model.predict(X), clone(model).fit(X, y).predict(X))
+
+
 def test_sparse_and_dense_data_give_the_same_model(rng):
     X = sp.random_array((30, 50), density=0.1, rng=rng, format="csr")
     y = rng.standard_normal(30)

@@ -60,12 +60,22 @@ class KernelMachine(BaseEstimator):
             pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **settings)
         )
 
-    def _keep(self, X: Any, data: Any, dual: bool, A: Matrix) -> None:
-        """The model: weights of features, or of the training rows."""
+    def _keep(self, X: Any, *, dual_coef: Matrix | None = None, coef: Matrix | None = None) -> None:
+        """The model, weights of the training rows or of the features, and nothing of one before."""
+        for name in ("X_fit_", "dual_coef_", "coef_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if coef is not None:
+            self.coef_ = coef
+        elif dual_coef is not None:
+            self.X_fit_, self.dual_coef_ = X, dual_coef
+
+    def _keep_dual(self, X: Any, data: Any, dual: bool, A: Matrix) -> None:
+        """The model from coefficients of the rows (n, p), as weights of features if it has any."""
         if dual:
-            self.X_fit_, self.dual_coef_ = X, A
+            self._keep(X, dual_coef=A)
         else:
-            self.coef_ = np.asarray((data.T @ A).T)
+            self._keep(X, coef=np.asarray((data.T @ A).T))
 
     def _scores(self, X: Any) -> Matrix:
         check_is_fitted(self, "heldout_")

@@ -48,9 +48,9 @@ class _Ranker(KernelMachine):
         fit = learner.fit(data if dual else _named(data), targets)
         self.alpha_, self.heldout_ = fit.alpha, fit.heldout
         if dual:
-            self.X_fit_, self.dual_coef_ = X, fit.coef[:, None]
+            self._keep(X, dual_coef=fit.coef[:, None])
         else:
-            self.coef_ = fit.coef[None]
+            self._keep(X, coef=fit.coef[None])
 
 
 class RankRLS(_Ranker):
@@ -126,7 +126,7 @@ class RankRLS(_Ranker):
         chosen = len(error) - 1 - int(error[::-1].argmin())
         self.alpha_ = check_alphas(self.alphas)[chosen]
         self.heldout_ = heldout[:, :, 0]
-        self._keep(X, data, dual, M.T @ A[chosen])
+        self._keep_dual(X, data, dual, M.T @ A[chosen])
         return self
 
 

@@ -61,7 +61,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self._flat = np.ndim(y) == 1
         self.alpha_ = alphas[chosen[0]] if self._flat else np.array(alphas)[chosen]
         self.heldout_ = heldout[:, :, 0] if self._flat else heldout
-        self._keep(X, data, dual, best)
+        self._keep_dual(X, data, dual, best)
         return self
 
     def predict(self, X: Any) -> Matrix:
@@ -127,7 +127,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         chosen = self._choose(heldout, classes, weights)
         self.alpha_ = check_alphas(self.alphas)[chosen]
         self.heldout_ = heldout[:, :, 0] if self.code_.shape[1] == 1 else heldout
-        self._keep(X, data, dual, A[chosen])
+        self._keep_dual(X, data, dual, A[chosen])
         return self
 
     def decision_function(self, X: Any) -> Matrix:
