@@ -120,6 +120,17 @@ def test_explanation_sums_to_the_score(pipeline: Pipeline, docs: list[Doc]) -> N
     assert len(parts) > 10
 
 
+def test_the_strongest_weights_make_a_smaller_model(pipeline: Pipeline, docs: list[Doc]) -> None:
+    model = pipeline.fit(docs)
+    small = model.strongest(50)
+    candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
+    assert len(small.fit.coef) == 50
+    assert set(np.abs(small.fit.coef)) == set(np.sort(np.abs(model.fit.coef))[-50:])
+    full, cut = model.score(candidates), small.score(candidates)
+    assert np.corrcoef(full, cut)[0, 1] > 0.9
+    np.testing.assert_allclose(model.strongest(10**9).score(candidates), full, atol=1e-12)
+
+
 def test_annotation_is_plain_values(pipeline: Pipeline, docs: list[Doc]) -> None:
     doc = pipeline.fit(docs)(docs[0])
     first = doc._.textrank_ppi[0]

@@ -116,9 +116,12 @@ def train(
     model: Annotated[Path, typer.Argument(help="The folder to write.")],
     set_: Settings = [],  # noqa: B006
     nlp: Nlp = None,
+    keep: Annotated[
+        int | None, typer.Option(help="Keeps only so many of the largest feature weights.")
+    ] = None,
 ) -> None:
     """Trains a pipeline on a corpus and writes the model as a folder."""
-    trained = train_model(pipeline, corpus, model, set_, nlp)
+    trained = train_model(pipeline, corpus, model, set_, nlp, keep=keep)
     typer.echo(f"{model}: {trained}")
 
 

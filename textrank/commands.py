@@ -142,14 +142,20 @@ def write_sweep(found: Sweep, folder: Path) -> Path:
 
 
 def train_model(
-    pipeline: str, corpus: str, model: Path, settings: Sequence[str] = (), nlp: str | None = None
+    pipeline: str,
+    corpus: str,
+    model: Path,
+    settings: Sequence[str] = (),
+    nlp: str | None = None,
+    *,
+    keep: int | None = None,
 ) -> str:
     """Trains on a corpus, writes the model, and says what it is."""
     check_target(model)
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
     source = load_corpus(corpus)
     trained = replace(chosen.fit(_read(source, nlp, chosen.task)), meta={"corpus": source.name})
-    trained.to_disk(model)
+    (trained if keep is None else trained.strongest(keep)).to_disk(model)
     y = trained.labels
     return f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
 

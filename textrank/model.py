@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -145,6 +145,17 @@ class Model:
             )
         row = self.pipeline.kernel.features(self.pipeline.representation([candidate]))
         return _ranked(row.onto(self.names) * self.fit.coef[None, :], self.names)
+
+    def strongest(self, count: int) -> Model:
+        """The model with only the ``count`` largest feature weights, to ship it small.
+
+        Its scores differ a little from those the threshold was chosen on: measure before use.
+        """
+        if self.names is None:
+            raise ValueError("only a model of feature weights can be cut down to its strongest.")
+        keep = np.sort(np.argsort(-np.abs(self.fit.coef), kind="stable")[:count])
+        fit = replace(self.fit, coef=self.fit.coef[keep])
+        return replace(self, fit=fit, names=self.names.take(keep))
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
