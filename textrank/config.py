@@ -64,6 +64,7 @@ from textrank.readers.pubtator import PubTator
 from textrank.readers.senseval import Senseval
 from textrank.readers.together import Together
 from textrank.registry import config_of, registry
+from textrank.representations.arc_features import ArcFeatures
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.dependency_graph import DependencyGraph
 from textrank.representations.global_context import GlobalContext
@@ -71,6 +72,7 @@ from textrank.representations.local_context import LocalContext
 from textrank.representations.pair_descriptors import PairDescriptors
 from textrank.representations.parse_graph import ParseGraph
 from textrank.representations.parse_sequences import ParseSequences
+from textrank.representations.parse_support import ParseSupport
 from textrank.representations.path_walks import PathWalks
 from textrank.representations.side_words import SideWords
 from textrank.representations.target import Mention, Question
@@ -99,6 +101,7 @@ from textrank.representations.word_transformations import (
 )
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.pair_views import PairViews
+from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.ppi import PPI
 from textrank.tasks.spelling import Spelling
 from textrank.tasks.wsd import WordSenses
@@ -109,11 +112,13 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     "pipelines": {"pipeline.v1": Pipeline},
     "tasks": {
         "gene_protein.v1": GeneProtein,
+        "parse_ranking.v1": ParseRanking,
         "ppi.v1": PPI,
         "spelling.v1": Spelling,
         "wsd.v1": WordSenses,
     },
     "representations": {
+        "arc_features.v1": ArcFeatures,
         "collocations.v1": Collocations,
         "dependency_graph.v1": DependencyGraph,
         "mention.v1": Mention,
@@ -123,6 +128,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "pair_descriptors.v1": PairDescriptors,
         "pair_views.v1": PairViews,
         "parse_sequences.v1": ParseSequences,
+        "parse_support.v1": ParseSupport,
         "path_walks.v1": PathWalks,
         "side_words.v1": SideWords,
         "trigger_roles.v1": TriggerRoles,

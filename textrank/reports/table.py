@@ -23,6 +23,10 @@ LABELS = {
     "tau": "Kendall τ_b",
     "ndcg": "NDCG",
     "ndcg@10": "NDCG@10",
+    "las": "LAS, chosen parse",
+    "las_parser": "LAS, parser's own",
+    "las_oracle": "LAS, best candidate",
+    "las_gain": "LAS, gain",
 }
 
 

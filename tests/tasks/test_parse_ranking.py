@@ -1,0 +1,264 @@
+"""Parse ranking: goodness, candidates given and made by noise, the best parse on the Doc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from textrank.candidates import Candidate
+from textrank.config import load_corpus, load_pipeline
+from textrank.language.noise import NoisyParser
+from textrank.model import Model
+from textrank.representations.arc_features import ArcFeatures
+from textrank.representations.parse_support import ParseSupport
+from textrank.tasks.parse_ranking import ParseRanking, Tree, agreements, attached, goodness
+
+ROOT = Path(__file__).parents[2]
+WORDS = ["She", "ate", "pizza", "with", "forks", "He", "left"]
+GOLD = ([1, 1, 1, 1, 3], ["nsubj", "ROOT", "dobj", "prep", "pobj"])
+OTHER = ([1, 1, 1, 2, 3], ["nsubj", "ROOT", "dobj", "prep", "pobj"])
+WORST = ([1, 1, 3, 1, 3], ["dobj", "ROOT", "nmod", "prep", "pobj"])
+
+
+def row(parse, start, heads, labels, **more):
+    tags = ["X"] * len(heads)
+    heads = [start + head for head in heads]
+    about = {"sentence": f"d-{start}", "parse": parse, "start": start}
+    return {**about, "heads": heads, "labels": labels, "tags": tags, **more}
+
+
+@pytest.fixture
+def doc() -> Doc:
+    starts = [i in (0, 5) for i in range(7)]
+    doc = Doc(spacy.blank("en").vocab, words=WORDS, sent_starts=starts)
+    doc.user_data["document"] = "d"
+    doc.user_data["sentences"] = ["d-0", "d-5"]
+    late = ([1, 1], ["nsubj", "ROOT"])
+    doc.user_data["gold"] = [row("gold", 0, *GOLD), row("gold", 5, *late)]
+    doc.user_data["parses"] = [
+        row("a", 0, *WORST, score=0.1),
+        row("b", 0, *OTHER, score=0.9),
+        row("c", 0, *GOLD, score=0.5),
+        row("a", 5, *late),
+    ]
+    return doc
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Doc]:
+    return list(load_corpus(ROOT / "corpora" / "sample-parses")(spacy.blank("en")))
+
+
+def links(heads, labels):
+    return Tree("", heads, labels, []).links()
+
+
+def test_goodness_is_the_f_score_of_links():
+    assert goodness(links(*GOLD), links(*GOLD)) == 1
+    assert goodness(links(*OTHER), links(*GOLD)) == pytest.approx(0.75)  # 3 of 4 and 4
+    assert goodness(links(*WORST), links(*GOLD)) == pytest.approx(0.5)
+    assert goodness(set(), links(*GOLD)) == 0
+
+
+def test_links_to_words_that_gold_leaves_alone_do_not_count_against():
+    gold = {(1, 0, "nsubj")}
+    assert goodness({(1, 0, "nsubj"), (1, 2, "punct")}, gold) == 1
+    assert goodness({(1, 0, "nsubj"), (0, 1, "punct")}, gold) == pytest.approx(2 / 3)
+
+
+TREES = st.integers(2, 6).flatmap(
+    lambda n: st.lists(
+        st.lists(st.tuples(st.integers(0, n - 1), st.sampled_from("ab")), min_size=n, max_size=n),
+        min_size=2,
+        max_size=4,
+    )
+)
+
+
+@given(TREES)
+def test_goodness_is_one_for_equal_links_only_and_symmetric_where_all_are_linked(rows):
+    first, second = (Tree("", *zip(*arcs, strict=True), ()).links() for arcs in rows[:2])
+    value = goodness(first, second)
+    assert 0 <= value <= 1
+    assert goodness(second, second) == 1
+    words = range(len(rows[0]))
+    if all({w for a, b, _ in own for w in (a, b)} == set(words) for own in (first, second)):
+        assert value == pytest.approx(goodness(second, first))
+        assert (value == 1) == (first == second)
+
+
+@given(TREES)
+def test_agreement_is_the_mean_over_parses_drawn_by_votes(rows):
+    trees = [Tree("", *zip(*arcs, strict=True), (), votes=1.0 + n) for n, arcs in enumerate(rows)]
+    total = sum(tree.votes for tree in trees)
+    for tree, found in zip(trees, agreements(trees), strict=True):
+        mean = 0.0
+        for other in trees:
+            same = [
+                (h, k) == (g, m)
+                for h, g, k, m in zip(
+                    tree.heads, other.heads, tree.labels, other.labels, strict=True
+                )
+            ]
+            mean += other.votes / total * np.mean(same)
+        assert found == pytest.approx(mean)
+
+
+def test_attached_words_have_head_and_label_but_a_root_any_label():
+    gold = Tree("", *GOLD, [])
+    assert attached(Tree("", *GOLD, []), gold) == 5
+    assert attached(Tree("", *OTHER, []), gold) == 4
+    assert attached(Tree("", GOLD[0], ["nsubj", "root", "obl", "prep", "pobj"], []), gold) == 4
+
+
+def test_a_candidate_is_the_sentence_with_one_parse(doc):
+    found = ParseRanking().candidates(doc)
+    assert [c.query for c in found] == ["d-0"] * 3 + ["d-5"]
+    assert [c.label for c in found] == pytest.approx([0.5, 0.75, 1.0, 1.0])
+    assert {c.document for c in found} == {"d"}
+    assert [t.text for t in found[3].doc] == ["He", "left"]
+    assert [t.head.i for t in found[1].doc] == OTHER[0]
+    own = [c.doc.user_data["parse"]["own"] for c in found]
+    assert own == [False, True, False, True]
+
+
+def test_without_gold_there_is_no_label(doc):
+    del doc.user_data["gold"]
+    assert {c.label for c in ParseRanking().candidates(doc)} == {None}
+
+
+def test_a_gold_sentence_without_parses_is_unreachable(doc):
+    assert ParseRanking().unreachable(doc) == 0
+    doc.user_data["parses"].pop()
+    assert ParseRanking().unreachable(doc) == 1
+
+
+def test_the_best_parse_is_put_on_the_doc(doc):
+    task = ParseRanking()
+    found = task.candidates(doc)
+    task.annotate(doc, found, np.array([0.0, 1.0, 3.0, -1.0]))
+    assert [t.head.i for t in doc] == [1, 1, 1, 1, 3, 6, 6]
+    assert [t.dep_ for t in doc] == [*GOLD[1], "nsubj", "ROOT"]
+    assert [s.start for s in doc.sents] == [0, 5]
+    first, second = doc._.textrank_parse_ranking
+    assert [p["parse"] for p in first["parses"]] == ["c", "b", "a"]
+    assert [p["parser"] for p in first["parses"]] == [False, True, False]
+    assert first["parses"][0]["heads"] == GOLD[0]
+    assert second["words"] == ["He", "left"]
+
+
+def test_sentences_without_candidates_keep_what_they_have(doc):
+    task = ParseRanking()
+    doc.user_data["parses"].pop()
+    found = task.candidates(doc)
+    task.annotate(doc, found, np.arange(3.0))
+    assert [t.head.i for t in doc][5:] == [5, 5]
+    assert len(list(doc.sents)) == 2
+
+
+def test_attachment_of_chosen_own_and_best_parse_is_measured(doc):
+    task = ParseRanking()
+    found = task.candidates(doc)
+    measures = task.measure(found, np.array([2.0, 1.0, 0.0, 0.0]), None).measures
+    assert measures["las"] == pytest.approx((3 + 2) / 7)
+    assert measures["las_parser"] == pytest.approx((4 + 2) / 7)
+    assert measures["las_oracle"] == 1
+    assert measures["las_gain"] == pytest.approx(-1 / 7)
+    assert measures["tau"] == -1
+
+
+def test_a_parse_that_does_not_fit_is_named(doc):
+    doc.user_data["parses"][0]["heads"] = [0, 1]
+    with pytest.raises(ValueError, match=r"parse 'a' of document 'd'.*5 words"):
+        ParseRanking().candidates(doc)
+
+
+def test_wrong_settings_are_refused(doc):
+    with pytest.raises(ValueError, match="source"):
+        ParseRanking(source="beam")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="sigma"):
+        ParseRanking(sigma=-1.0)
+    del doc.user_data["parses"]
+    with pytest.raises(ValueError, match="no parses to rank"):
+        ParseRanking(source="given").candidates(doc)
+
+
+def test_arc_features_count_what_arcs_look_like(doc):
+    found = ParseRanking().candidates(doc)
+    features = ArcFeatures()(found[2:3])
+    values = {features.names[i]: v for i, v in enumerate(features.values.toarray()[0])}
+    assert values["label", "prep", "+"] == pytest.approx(5**-0.5)
+    assert values["label, length", "prep", "+2"] == pytest.approx(5**-0.5)
+    assert values["words", "with", "forks"] == pytest.approx(5**-0.5)
+    assert values["labels beside", "X", "dobj", "prep"] == pytest.approx(5**-0.5)
+    assert ("root word", "ate") in values
+
+
+def test_support_belongs_to_parses_only(doc):
+    found = ParseRanking().candidates(doc)
+    assert ParseSupport()(found).values.shape == (4, 4)
+    with pytest.raises(ValueError, match="not one of several parses"):
+        ParseSupport()([Candidate(doc, (), "d")])
+
+
+@pytest.mark.parametrize("name", ["parse_ranking", "parse_ranking-lc"])
+def test_the_shipped_pipelines_rank_the_sample(sample, name):
+    report = load_pipeline(name).cross_validate(sample, folds=3)
+    assert report.measures["tau"].mean > 0.5
+    assert report.measures["las_gain"].mean > 0
+    assert report.counts.candidates == 240
+
+
+def test_a_model_survives_the_disk_and_explains_its_scores(sample, tmp_path):
+    model = load_pipeline("parse_ranking").fit(sample[:4])
+    model.to_disk(tmp_path / "m")
+    loaded = Model.from_disk(tmp_path / "m")
+    candidates = loaded.pipeline.task.candidates(sample[4])
+    scores = loaded.score(candidates)
+    np.testing.assert_allclose(scores, model.score(candidates), atol=1e-12)
+    for i in (0, 7, 30):
+        parts = loaded.explain(candidates[i])
+        assert sum(value for _, value in parts) == pytest.approx(scores[i], abs=1e-9)
+
+
+@pytest.fixture
+def text() -> Doc:
+    words = "We show that SHC binds to the activated EGF receptor with high affinity . It acts ."
+    starts = [i in (0, 14) for i in range(17)]
+    return Doc(spacy.blank("en").vocab, words=words.split(), sent_starts=starts)
+
+
+def test_parses_are_distinct_trees_with_all_votes(text):
+    for sentence, parses in zip(text.sents, NoisyParser(copies=6)(list(text.sents)), strict=True):
+        assert sum(p.votes for p in parses) == 7
+        assert len({(p.heads, p.labels) for p in parses}) == len(parses)
+        assert [p.own for p in parses] == [True] + [False] * (len(parses) - 1)
+        for parse in parses:
+            assert len(parse.heads) == len(parse.tags) == len(sentence)
+            assert sum(head == i for i, head in enumerate(parse.heads)) == 1
+
+
+def test_noise_is_reproducible_leaves_the_parser_alone_and_needs_sigma(text):
+    sentences = list(text.sents)
+    first = NoisyParser(copies=6, sigma=0.5)(sentences)
+    assert len(first[0]) > 1
+    assert NoisyParser(copies=6, sigma=0.5)(sentences) == first
+    without = NoisyParser(copies=2, sigma=0.0)(sentences)
+    assert [len(parses) for parses in without] == [1, 1]
+    assert [p[0].heads for p in without] == [p[0].heads for p in first]
+
+
+def test_the_task_takes_them_where_none_are_given(text):
+    task = ParseRanking(copies=4, sigma=0.5)
+    found = task.candidates(text)
+    votes = [c.doc.user_data["parse"]["votes"] for c in found if c.query == "s0"]
+    assert sum(votes) == pytest.approx(1)
+    task.annotate(text, found, np.array(list(range(len(found), 0, -1)), dtype=float))
+    assert text.has_annotation("DEP")
+    assert [s.start for s in text.sents] == [0, 14]

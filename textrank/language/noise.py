@@ -1,0 +1,139 @@
+"""Several parses of a sentence from one parser: its own, and those with noise on its weights."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from textrank.language.load import load_nlp
+
+Weights: TypeAlias = Mapping[tuple[int, str], Any]  # of a node of the network, by its id and name
+
+
+@dataclass(frozen=True)
+class Parse:
+    """One tree of a sentence: heads count its words from 0, the root's is its own."""
+
+    heads: tuple[int, ...]
+    labels: tuple[str, ...]
+    tags: tuple[str, ...]
+    votes: int  # how many parsers found it
+    own: bool  # whether the one without noise did
+
+
+@dataclass(frozen=True)
+class NoisyParser:
+    """The distinct parses that a spaCy parser and noisy copies of it find.
+
+    A beam over a parser that was trained greedily is worse than its greedy parse; copies with
+    Gaussian noise on each array of the parser's weights, ``sigma`` times the array's standard
+    deviation, err differently and are nearly as good. The network below is run once for all
+    copies. Words and sentence are kept as given, tags are those of the pipeline.
+
+    Parameters
+    ----------
+    name
+        A spaCy pipeline with a ``parser``, by name or path; the shipped one where empty.
+    sigma, copies, seed
+        The amount of noise, how many noisy copies there are, and what makes them reproducible.
+    """
+
+    name: str = ""
+    sigma: float = 0.2
+    copies: int = 24
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sigma < math.inf:
+            raise ValueError(f"sigma must be finite and not below 0, got {self.sigma}")
+        if self.copies < 0 or self.seed < 0:
+            raise ValueError(
+                f"copies and seed must not be below 0, got {self.copies} and {self.seed}"
+            )
+
+    def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
+        """For each sentence its distinct parses, the parser's own first, then by votes."""
+        nlp = _language(self.name)
+        docs = [_alone(sentence, nlp) for sentence in sentences]
+        before = nlp.pipe_names[: nlp.pipe_names.index("parser")]
+        with nlp.select_pipes(enable=before):
+            docs = list(nlp.pipe(docs))
+        tags = [tuple(token.tag_ for token in doc) for doc in docs]
+        own = _trees(nlp, docs, {})
+        copies = _noise(self.name, self.sigma, self.copies, self.seed)
+        noisy = [_trees(nlp, docs, weights) for weights in copies]
+        found = []
+        for i, first in enumerate(own):
+            votes = Counter([first, *(trees[i] for trees in noisy)])
+            best = sorted(votes.items(), key=lambda item: (item[0] != first, -item[1]))
+            found.append([Parse(*t, tags[i], count, own=t == first) for t, count in best])
+        return found
+
+
+Tree: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+
+
+def _trees(nlp: Language, docs: Sequence[Doc], weights: Weights) -> list[Tree]:
+    """What the parser finds with other weights than its own."""
+    parser: Any = nlp.get_pipe("parser")
+    copies = [doc.copy() for doc in docs]
+    with parser.model.use_params(weights):
+        parser.set_annotations(copies, parser.predict(copies))
+    return [_tree(doc) for doc in copies]
+
+
+def _tree(doc: Doc) -> Tree:
+    heads = [token.head.i for token in doc]
+    labels = [token.dep_ for token in doc]
+    roots = [i for i, head in enumerate(heads) if head == i]
+    for extra in roots[1:]:  # a sentence is one tree, whatever the parser left unattached
+        heads[extra], labels[extra] = roots[0], "dep"
+    return tuple(heads), tuple(labels)
+
+
+def _alone(sentence: Span, nlp: Language) -> Doc:
+    return Doc(
+        nlp.vocab,
+        words=[token.text for token in sentence],
+        spaces=[bool(token.whitespace_) for token in sentence],
+        sent_starts=[i == 0 for i in range(len(sentence))],
+    )
+
+
+# Loading takes a second or two, and texts come one after the other.
+@lru_cache(maxsize=2)
+def _language(name: str) -> Language:
+    nlp = load_nlp(name or None)
+    if "parser" not in nlp.pipe_names:
+        raise ValueError(
+            f"the spaCy pipeline {name!r} has no component 'parser', only "
+            f"{', '.join(nlp.pipe_names) or 'none'}. Name one that parses."
+        )
+    return nlp
+
+
+@lru_cache(maxsize=2)
+def _noise(name: str, sigma: float, copies: int, seed: int) -> tuple[Weights, ...]:
+    parser: Any = _language(name).get_pipe("parser")
+    own = {
+        (node.id, param): np.asarray(node.get_param(param))
+        for node in parser.model.walk()
+        for param in node.param_names
+        if node.has_param(param)
+    }
+    rng = np.random.default_rng(seed)
+    return tuple(
+        {
+            key: array + (sigma * array.std()) * rng.standard_normal(array.shape, np.float32)
+            for key, array in own.items()
+        }
+        for _ in range(copies)
+    )

@@ -1,0 +1,82 @@
+"""ArcFeatures: a dependency parse as counts of what its arcs look like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spacy.tokens import Doc
+
+from textrank.candidates import Candidate
+from textrank.progress import track
+from textrank.representations.entity_pair import Bag, bags
+from textrank.representations.words import check_form, written
+from textrank.types import Features
+
+FAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
+
+
+@dataclass(frozen=True)
+class ArcFeatures:
+    """Counts of properties of the arcs of the Doc's tree, over the root of the number of words.
+
+    Of an arc: its label; label with the tags of its ends, with its length, with the word of the
+    dependent, of the head; both tags with the length; both words. Of arcs that meet: labels of
+    neighbouring dependents of a head, and the label of an arc with that of the arc above it. All
+    tell the side on which the head stands. ``form`` is the form of words: "raw", "lower", "lemma",
+    "porter" or "snowball".
+    """
+
+    form: str = "lower"
+
+    def __post_init__(self) -> None:
+        check_form(self.form)
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        return bags(self._bag(c) for c in track(candidates, "arcs", len(candidates)))
+
+    def _bag(self, candidate: Candidate) -> Bag:
+        doc = candidate.doc
+        if len(doc) and not doc.has_annotation("DEP"):
+            raise ValueError(
+                f"document {candidate.document!r} has no parse. Add a parser to the spaCy "
+                "pipeline, or read a corpus with dependencies."
+            )
+        counts = Counter(self._named(doc))
+        root: float = max(len(doc), 1) ** 0.5
+        return {name: count / root for name, count in counts.items()}
+
+    def _named(self, doc: Doc) -> Iterator[tuple[str, ...]]:
+        words = [written(token.text, token.lemma_, self.form) for token in doc]
+        tags = [token.tag_ for token in doc]
+        labels = [token.dep_ for token in doc]
+        below: dict[int, list[int]] = {}
+        for token in doc:
+            i, h = token.i, token.head.i
+            if i == h:
+                yield "root", tags[i]
+                yield "root word", words[i]
+                continue
+            below.setdefault(h, []).append(i)
+            kind, length = labels[i], _length(i - h)
+            yield "label", kind, length[0]
+            yield "label, tags", kind, length[0], tags[h], tags[i]
+            yield "label, length", kind, length
+            yield "tags, length", tags[h], tags[i], length
+            yield "label, dependent", kind, words[i]
+            yield "label, head", kind, words[h]
+            yield "words", words[h], words[i]
+            yield "labels above", kind, labels[h]
+        for h, children in below.items():
+            for left, right in pairwise(children):
+                yield "labels beside", tags[h], labels[left], labels[right]
+            yield "dependents", tags[h], str(len(children))
+
+
+def _length(steps: int) -> str:
+    size = abs(steps)
+    if size > FAR[0]:
+        size = next((far for far in FAR[1:] if size <= far), 0)
+    return ("+" if steps > 0 else "-") + (str(size) if size else "far")

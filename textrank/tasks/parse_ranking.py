@@ -1,0 +1,363 @@
+"""Parse ranking: which of several dependency parses of a sentence is the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
+
+from textrank.candidates import Candidate
+from textrank.documents import document_id
+from textrank.evaluation import Fold, ranking_fold
+from textrank.language.noise import NoisyParser
+from textrank.types import Vector
+
+if not Doc.has_extension("textrank_parse_ranking"):
+    Doc.set_extension("textrank_parse_ranking", default=None)
+
+Source: TypeAlias = Literal["auto", "given", "parser"]
+Link: TypeAlias = tuple[int, int, str]  # head, dependent, type
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One parse of a sentence; heads count its words from 0, a root's is its own."""
+
+    name: str
+    heads: Sequence[int]
+    labels: Sequence[str]
+    tags: Sequence[str]
+    votes: float = 1.0
+    own: bool = False  # whether it is the first choice of the parser
+
+    def links(self) -> set[Link]:
+        """Every arc; a root hangs from nothing."""
+        arcs = zip(self.heads, self.labels, strict=True)
+        return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
+
+
+@dataclass(frozen=True)
+class ParseRanking:
+    """A candidate for every parse of a sentence; the answer is how near it is to the gold tree.
+
+    That is the F-score of its links, see ``goodness``. Candidates are those given with the
+    document (CoNLL-U with several parses a sentence), or those of a parser and noisy copies of it,
+    see ``NoisyParser``, in which case every candidate has the tags of that parser's pipeline. A
+    candidate is a Doc of its own: the sentence with that parse. Ranked together are the parses of
+    a sentence, held out together those of a document.
+
+    Parameters
+    ----------
+    source
+        Where parses come from: ``"given"``, the ``"parser"``, or the former where there are any.
+    parser
+        A spaCy pipeline by name or path; the shipped one where empty.
+    sigma, copies, seed
+        The noise, see ``NoisyParser``.
+    """
+
+    source: Source = "auto"
+    parser: str = ""
+    sigma: float = 0.2
+    copies: int = 24
+    seed: int = 0
+    name: ClassVar[str] = "parse_ranking"
+    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
+    recognises: ClassVar[tuple[str, ...]] = ("parser",)  # which finds the sentences of raw text
+
+    def __post_init__(self) -> None:
+        if self.source not in get_args(Source):
+            raise ValueError(
+                f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}"
+            )
+        self._noisy()  # which checks its settings
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """Every parse of every sentence."""
+        document, gold = document_id(doc), _rows(doc, "gold")
+        found = []
+        for number, (sentence, trees) in enumerate(self._trees(doc)):
+            right = gold.get(sentence.start, [])
+            best = _tree(right[0], sentence) if right else None
+            query = _sentence_name(doc, number)
+            for own in _docs(doc, sentence, trees):
+                own.user_data["document"] = document
+                tree: Tree = own.user_data.pop("tree")
+                label = None if best is None else goodness(tree.links(), best.links())
+                if best is not None:
+                    own.user_data["attached"] = attached(tree, best)
+                found.append(Candidate(own, (), document, query, label))
+        return found
+
+    def unreachable(self, doc: Doc) -> int:
+        """Sentences with a gold tree but no parse to choose."""
+        if self._given(doc):
+            parsed = _rows(doc, "parses")
+            return sum(start not in parsed for start in _rows(doc, "gold"))
+        return 0
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """None that means anything: parses are compared with each other."""
+        return 0.0
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Sets the best parse of each sentence on the Doc.
+
+        ``doc._.textrank_parse_ranking`` has a row a sentence, with all its parses, best first;
+        heads count the words of the sentence from 0.
+        """
+        found = []
+        heads, labels = _parse_of(doc)
+        for members in _by_query(candidates):
+            order = sorted(members, key=lambda i: (-scores[i], i))
+            start = int(candidates[order[0]].doc.user_data["parse"]["start"])
+            best = candidates[order[0]].doc
+            for token in best:
+                heads[start + token.i] = start + token.head.i
+                labels[start + token.i] = token.dep_
+            row = {
+                "sentence": best.text.strip(),
+                "words": [token.text for token in best],
+                "parses": [_shown(candidates[i].doc, float(scores[i])) for i in order],
+            }
+            found.append(row)
+        if found:
+            _set_parse(doc, heads, labels)
+        doc._.textrank_parse_ranking = found
+        return doc
+
+    def measure(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        *,
+        unreachable: int = 0,
+        fold: int = 0,
+        split: int = 0,
+        chosen: Mapping[str, float | None] | None = None,
+    ) -> Fold:
+        """The measures of one test fold.
+
+        With tau_b and the like over sentences, the labelled attachment score over all words: of
+        the chosen parse (``las``), of the parser's first choice (``las_parser``), of the best
+        parse there is (``las_oracle``), and what the choice gains (``las_gain``).
+        """
+        found = ranking_fold(
+            np.array([c.label for c in candidates], dtype=np.float64),
+            scores,
+            [(c.document, c.query) for c in candidates],
+            documents=len({c.document for c in candidates}),
+            fold=fold,
+            split=split,
+            chosen=chosen,
+        )
+        return replace(found, measures={**found.measures, **_attachment(candidates, scores)})
+
+    def _given(self, doc: Doc) -> bool:
+        has = bool(doc.user_data.get("parses"))
+        if self.source == "given" and not has:
+            raise ValueError(
+                f"document {document_id(doc)!r} comes with no parses to rank. Read CoNLL-U with "
+                "several parses a sentence, or set source to 'parser'."
+            )
+        return has and self.source != "parser"
+
+    def _trees(self, doc: Doc) -> Iterator[tuple[Span, list[Tree]]]:
+        sentences = list(_sentences(doc))
+        if self._given(doc):
+            rows = _rows(doc, "parses")
+            for sentence in sentences:
+                yield sentence, _given_trees(rows.get(sentence.start, []), sentence)
+            return
+        noisy = self._noisy()
+        for sentence, parses in zip(sentences, noisy(sentences), strict=True):
+            share = 1.0 / (noisy.copies + 1)
+            yield (
+                sentence,
+                [
+                    Tree(str(n), p.heads, p.labels, p.tags, share * p.votes, p.own)
+                    for n, p in enumerate(parses)
+                ],
+            )
+
+    def _noisy(self) -> NoisyParser:
+        return NoisyParser(self.parser, self.sigma, self.copies, self.seed)
+
+
+def goodness(links: set[Link], gold: set[Link]) -> float:
+    """F-score of the links of a parse; equal are links of the same type between the same words.
+
+    A link to a word that the gold parse leaves unlinked counts neither for nor against.
+
+    >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
+    >>> goodness({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
+    0.5
+    """
+    if not gold:
+        return 1.0
+    linked = {word for head, dependent, _ in gold for word in (head, dependent)}
+    right = len(links & gold)
+    wrong = sum(head in linked and dependent in linked for head, dependent, _ in links - gold)
+    return 2 * right / (len(gold) + right + wrong)
+
+
+def attached(tree: Tree, gold: Tree) -> int:
+    """How many words have the right head and label; the label of a root does not matter."""
+    rows = zip(tree.heads, gold.heads, tree.labels, gold.labels, strict=True)
+    return sum(
+        head == right and (head == i or label == wanted)
+        for i, (head, right, label, wanted) in enumerate(rows)
+    )
+
+
+def agreements(trees: Sequence[Tree], *, labels: bool = True) -> Vector:  # (trees,)
+    """The share of arcs of each tree that one drawn by votes has too."""
+    numbers: dict[tuple[int, str], int] = {}
+    arcs: NDArray[np.intp] = np.array(
+        [
+            [
+                numbers.setdefault((head, label if labels else ""), len(numbers))
+                for head, label in zip(tree.heads, tree.labels, strict=True)
+            ]
+            for tree in trees
+        ]
+    )
+    votes = np.array([tree.votes for tree in trees])
+    same = (arcs[:, None] == arcs[None]).mean(axis=2)
+    return np.asarray(same @ (votes / votes.sum()))
+
+
+def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
+    """A Doc for each tree, which knows how much the others speak for it."""
+    if not trees:
+        return
+    consensus, attachment = agreements(trees), agreements(trees, labels=False)
+    for i, tree in enumerate(trees):
+        own = Doc(
+            doc.vocab,
+            words=[token.text for token in sentence],
+            spaces=[bool(token.whitespace_) for token in sentence],
+            lemmas=[token.lemma_ for token in sentence],
+            tags=list(tree.tags),
+            heads=list(tree.heads),
+            deps=list(tree.labels),
+        )
+        own.user_data["tree"] = tree
+        own.user_data["parse"] = {
+            "name": tree.name,
+            "start": sentence.start,
+            "own": tree.own,
+            "votes": tree.votes,
+            "consensus": float(consensus[i]),
+            "attachment": float(attachment[i]),
+        }
+        yield own
+
+
+def _sentences(doc: Doc) -> Iterator[Span]:
+    if len(doc) and not doc.has_annotation("SENT_START"):
+        raise ValueError(
+            f"document {document_id(doc)!r} has no sentences. Run a parser or a sentencizer before."
+        )
+    yield from doc.sents if len(doc) else ()
+
+
+def _sentence_name(doc: Doc, number: int) -> str:
+    names = doc.user_data.get("sentences", ())
+    return str(names[number]) if number < len(names) else f"s{number}"
+
+
+def _rows(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
+    """The trees of each sentence, by its first token."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for row in doc.user_data.get(key, ()):
+        if "heads" in row:  # gold answers of other tasks have none
+            found.setdefault(int(row["start"]), []).append(row)
+    return found
+
+
+def _given_trees(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[Tree]:
+    """The parser's first choice is the one with the highest score, or the first of the file."""
+    scores = [float(row.get("score", 0.0)) for row in rows]
+    first = int(np.argmax(scores)) if rows else 0
+    share = 1.0 / max(len(rows), 1)
+    return [
+        replace(_tree(row, sentence), votes=share, own=i == first) for i, row in enumerate(rows)
+    ]
+
+
+def _tree(row: Mapping[str, Any], sentence: Span) -> Tree:
+    heads = [int(head) - sentence.start for head in row["heads"]]
+    size = len(sentence)
+    if len(heads) != size or any(not 0 <= head < size for head in heads):
+        raise ValueError(
+            f"parse {row['parse']!r} of document {document_id(sentence.doc)!r} does not fit its "
+            f"sentence of {size} words at token {sentence.start}. Heads are tokens of the Doc, "
+            "one a word."
+        )
+    tags = row.get("tags") or [token.tag_ for token in sentence]
+    return Tree(str(row["parse"]), heads, list(row["labels"]), list(tags))
+
+
+def _by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for i, candidate in enumerate(candidates):
+        found.setdefault((candidate.document, candidate.query), []).append(i)
+    return list(found.values())
+
+
+def _attachment(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
+    words = sum(len(candidates[members[0]].doc) for members in _by_query(candidates))
+    right = {"las": 0, "las_parser": 0, "las_oracle": 0}
+    for members in _by_query(candidates):
+        counts = {i: int(candidates[i].doc.user_data["attached"]) for i in members}
+        first = (i for i in members if candidates[i].doc.user_data["parse"]["own"])
+        right["las"] += counts[max(members, key=lambda i: scores[i])]
+        right["las_parser"] += counts[next(first, members[0])]
+        right["las_oracle"] += max(counts.values())
+    found: dict[str, float | None] = {
+        name: count / words if words else None for name, count in right.items()
+    }
+    gain = (right["las"] - right["las_parser"]) / words if words else None
+    return {**found, "las_gain": gain}
+
+
+def _shown(doc: Doc, score: float) -> dict[str, Any]:
+    known = doc.user_data["parse"]
+    return {
+        "parse": known["name"],
+        "score": score,
+        "votes": known["votes"],
+        "parser": bool(known["own"]),
+        "heads": [token.head.i for token in doc],
+        "labels": [token.dep_ for token in doc],
+    }
+
+
+def _parse_of(doc: Doc) -> tuple[list[int], list[str]]:
+    """The parse that is there, for sentences without a candidate."""
+    if doc.has_annotation("DEP"):
+        return [token.head.i for token in doc], [token.dep_ for token in doc]
+    heads = [token.sent.start for token in doc]
+    return heads, ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
+
+
+def _set_parse(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
+    strings = doc.vocab.strings
+    steps = np.array([head - i for i, head in enumerate(heads)], dtype=np.int64)
+    kinds = np.array([strings.add(label) for label in labels], dtype=np.uint64)
+    columns: Any = np.column_stack([steps.view(np.uint64), kinds])
+    doc.from_array(["HEAD", "DEP"], columns)
