@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from pair_docs import at_random, by_hand, pairs_of
-
+from tests.representations.pair_docs import at_random, by_hand, pairs_of
 from textrank.representations.descriptor_facts import facts_of
 from textrank.representations.descriptor_table import DESCRIPTORS
 from textrank.representations.entity_pair import entity_pairs

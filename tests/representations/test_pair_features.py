@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from pair_docs import at_random, by_hand
-
+from tests.representations.pair_docs import at_random, by_hand
 from textrank.candidates import Candidate
 from textrank.representations.entity_pair import EntityPair, bags, entity_pairs
 from textrank.representations.global_context import GlobalContext
