@@ -186,13 +186,13 @@ def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPa
                 f"{len(candidate.spans)} spans; a pair of entities is needed. Use it with the task "
                 "that makes pairs."
             )
-    pairs: list[EntityPair | None] = [None] * len(candidates)
+    pairs: dict[int, EntityPair] = {}
     for sentence in track(sentences(candidates, parse, DROP), "sentences"):
         context = PairSentence(sentence)
         for member in sentence.members:
             first, second = sentence.tokens(candidates[member])
-            pairs[member] = EntityPair(context, first, second)
-    return [pair for pair in pairs if pair is not None]
+            pairs[int(member)] = EntityPair(context, first, second)
+    return [pairs[index] for index in range(len(candidates))]
 
 
 def bags(rows: Iterable[Bag]) -> Features:
