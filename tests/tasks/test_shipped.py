@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from textrank.commands import apply_model
-from textrank.config import load_model, model_names
+from textrank.commands import apply_model, propose_changes
+from textrank.config import load_model
 
 ROOT = Path(__file__).parents[2]
-OURS = [name for name in ("gene_protein", "spelling") if name in model_names()]
+OURS = ["gene_protein", "spelling"]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -27,3 +27,15 @@ def test_names_in_raw_text_are_told_apart(tmp_path):
     labels = {found["name"].split()[0]: found["label"] for found in row["textrank_gene_protein"]}
     assert labels["p53"] == "DNA"
     assert labels.get("IL-2", "protein") == "protein"
+
+
+def test_a_wrong_word_in_raw_text_is_found_and_right_ones_are_left(tmp_path):
+    (tmp_path / "a.txt").write_text(
+        "I wonder weather this is true.\nIt was bigger than that, and then they left.\n"
+    )
+    (row,) = apply_model("spelling", [str(tmp_path / "a.txt")])
+    (found,) = row["textrank_spelling"]
+    assert (found["printed"], found["proposal"]) == ("weather", "whether")
+    assert found["because"]
+    (patch,) = propose_changes("spelling", [str(tmp_path / "a.txt")])
+    assert "+I wonder whether this is true." in patch

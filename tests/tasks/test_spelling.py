@@ -74,13 +74,16 @@ def test_precision_needs_a_possible_error_rate():
     st.floats(0.5, 1.0),
     st.floats(0.01, 0.5),
 )
-def test_above_the_threshold_held_out_precision_is_as_asked(rows, precision, error_rate):
+def test_the_threshold_is_the_lowest_with_the_precision_asked_for(rows, precision, error_rate):
     y, scores = (np.array(column) for column in zip(*rows, strict=True))
     limit = Spelling(precision=precision, error_rate=error_rate).threshold(y, scores)
-    for level in [limit, *np.abs(scores)[np.abs(scores) >= limit]]:
+    shares = {}
+    for level in [limit, *np.abs(scores)]:
         finds = error_rate * (y * scores >= level).sum()
         alarms = (1 - error_rate) * (-y * scores >= level).sum()
-        assert finds + alarms == 0 or finds / (finds + alarms) >= precision - 1e-12
+        shares[level] = finds / (finds + alarms) if finds + alarms else 1.0
+    assert shares[limit] >= precision - 1e-12
+    assert all(share < precision for level, share in shares.items() if level < limit)
 
 
 def test_nothing_is_proposed_where_the_precision_cannot_be_reached():
@@ -98,7 +101,7 @@ def test_proposals_are_for_other_words_above_the_threshold(nlp):
     assert (row["printed"], row["proposal"], row["set"]) == ("then", "than", "than/then")
     assert doc.text[slice(*row["span"])] == "then"
     p = 1 / (1 + np.exp(-4))
-    assert row["probability"] == pytest.approx(p * 0.02 / (p * 0.02 + (1 - p) * 0.98))
+    assert row["probability"] == pytest.approx(p * 0.05 / (p * 0.05 + (1 - p) * 0.95))
     assert corrected(doc) == "more than that, and less than this"
     assert "+more than that" in diff(doc)
 

@@ -74,8 +74,8 @@ class Spelling:
 
     sets: Sequence[Sequence[str]] = CONFUSED
     more: Sequence[Sequence[str]] = ()
-    precision: float = 0.95
-    error_rate: float = 0.02
+    precision: float = 0.9
+    error_rate: float = 0.05
     name: ClassVar[str] = "spelling"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
 
@@ -102,7 +102,7 @@ class Spelling:
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds from which proposals have the precision asked for; ``NEVER`` if none have.
+        """The lowest log-odds at which proposals are as precise as asked for, or ``NEVER``.
 
         The context does not know which word was printed, so each held-out occurrence serves
         twice: printed right, where a proposal is a false alarm, and printed wrong.
@@ -114,10 +114,8 @@ class Spelling:
         alarms = np.searchsorted(ordered, -levels, side="right")
         weighted = self.error_rate * finds
         share = weighted / np.maximum(weighted + (1 - self.error_rate) * alarms, 1e-300)
-        # Above a safe level a lower share is chance, so the highest level that fails decides.
-        failing = np.flatnonzero(share < self.precision)
-        first = failing[-1] + 1 if len(failing) else 0
-        return float(levels[first]) if first < len(levels) else NEVER
+        enough = np.flatnonzero((share >= self.precision) & (finds > 0))
+        return float(levels[enough[0]]) if len(enough) else NEVER
 
     def annotate(
         self,
