@@ -32,6 +32,7 @@ from textrank.commands import (
 )
 from textrank.evaluation import Report
 from textrank.protocols.divisions import PROTOCOLS
+from textrank.protocols.pairs import NAME as PAIRS
 from textrank.protocols.sweep import Sweep
 from textrank.readers.formats import WRITERS
 from textrank.reports.explanation import explanation_page
@@ -79,7 +80,9 @@ def run(
     folds: Annotated[str, typer.Option(help="A number, or a JSON file {document: fold}.")] = "10",
     seed: Annotated[int, typer.Option(help="Deals the documents out into folds.")] = 0,
     splits: Annotated[int, typer.Option(help="Repeats with as many seeds, and averages.")] = 1,
-    protocol: Annotated[str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.")] = PROTOCOLS[0],
+    protocol: Annotated[
+        str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}, {PAIRS}.")
+    ] = PROTOCOLS[0],
     set_: Settings = [],  # noqa: B006 - typer wants a list
     nlp: Nlp = None,
     json_: JsonFile = None,

@@ -31,7 +31,7 @@ from textrank.evaluation.comparison import Comparison, compare
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.pipeline import Clock, Corpus, Task
-from textrank.protocols import divisions
+from textrank.protocols import divisions, pairs
 from textrank.protocols.cache import Cache
 from textrank.protocols.cross import Cross, cross
 from textrank.protocols.judged import judged
@@ -69,10 +69,15 @@ def run_pipeline(
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
     source = load_corpus(corpus)
     clock = Clock()
-    way = divisions.protocol(protocol, folds=_folds(folds, source.name), seed=seed, splits=splits)
+    table = _folds(folds, source.name)
+    known = protocol if protocol != pairs.NAME else divisions.PROTOCOLS[0]
+    way = divisions.protocol(known, folds=table, seed=seed, splits=splits)
     with clock.step("reading"):
         docs = _read(source, nlp, chosen.task)
     seen = chosen.examine(docs, clock)
+    if protocol == pairs.NAME:
+        report = pairs.assess_pairs(chosen, seen, corpus=source.name, documents=len(docs))
+        return replace(report, seconds=clock.seconds)
     report = chosen.assess(seen, way, corpus=source.name, documents=len(docs), clock=clock)
     if permutations:
         division = way.divide(seen.candidates, seen.targets)

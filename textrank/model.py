@@ -18,6 +18,7 @@ from textrank.candidates import Candidate
 from textrank.evaluation import Counts, Report, auc, positive_rate_threshold, versions
 from textrank.learners.calibration import Platt
 from textrank.learners.fit import Fit
+from textrank.protocols.trials import Trial, document_intervals
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.types import Names, SparseMatrix, Vector, has_features
@@ -116,7 +117,9 @@ class Model:
         if positives is not None:
             threshold = positive_rate_threshold(scores, positives)
             how = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
-        fold = task.measure(candidates, scores, threshold, unreachable=unreachable)
+        alphas, rows = [self.fit.alpha], np.arange(len(candidates))
+        trial = Trial(rows, candidates, alphas, scores[None], [threshold], 0, unreachable, 0, 0)
+        fold = trial.measured(task)
         trained = self.meta.get("corpus") or "another corpus"
         return Report(
             task=task.name,
@@ -126,6 +129,8 @@ class Model:
             seed=None,
             counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
             folds=[fold],
+            intervals=document_intervals([trial], [fold], {}) if not unreachable else {},
+            decisions=list(trial.decisions(fold)),
         )
 
     def explain(self, candidate: Candidate) -> list[tuple[tuple[str, ...], float]]:
