@@ -115,3 +115,10 @@ def test_wrong_settings_are_refused():
         Blockwise(LEARNER, minimum=0)
     with pytest.raises(ValueError, match="must have a path over alphas"):
         Blockwise(Linear())  # type: ignore[arg-type]
+
+
+def test_one_document_alone_cannot_be_held_out(rng):
+    data, targets = problem(rng)
+    alone = Targets(targets.y, np.zeros(len(targets), dtype=np.intp), targets.queries)
+    with pytest.raises(ValueError, match="of one document: nothing can be held out"):
+        Blockwise(LEARNER).path(data, alone)

@@ -79,6 +79,11 @@ class Blockwise:
             )
         check_features(data)
         y = check_targets(targets.y, len(data))[:, 0]
+        if len(set(targets.documents.tolist())) < 2:
+            raise ValueError(
+                f"all {len(y)} candidates are of one document: nothing can be held out. Split it, "
+                "such as a text into a file a chapter."
+            )
         coefs = np.zeros((len(self.alphas), len(data.names)))
         heldout = np.zeros((len(self.alphas), len(y)))
         groups = _groups(data)
