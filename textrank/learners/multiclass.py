@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from textrank.learners.checks import check_gram, check_targets
+from textrank.learners.holdout import heldout_at_one, scatter
 from textrank.learners.inverse import inverse
 from textrank.learners.rls import rls_path
 from textrank.types import Indices, Matrix, Vector
@@ -130,7 +131,9 @@ def code_path(
             kept = None if weights is None else weights[part]
             G = inverse(K[np.ix_(part, part)], float(alpha), kept)
             coefs[a, part, bit] = G @ Y[part, bit]
-            heldout[a, :, bit] = _partial_holdout(K[:, part], G, coefs[a, part, bit], part, groups)
+            heldout[a, :, bit] = _partial_holdout(
+                K[:, part], G, coefs[a, part, bit], Y[part, bit], part, groups
+            )
     return coefs, heldout
 
 
@@ -174,15 +177,18 @@ def class_similarity(code: Matrix, width: float) -> Matrix:
 
 
 def _partial_holdout(
-    columns: Matrix, G: Matrix, a: Vector, part: Indices, groups: Sequence[Indices]
+    columns: Matrix, G: Matrix, a: Vector, y: Vector, part: Indices, groups: Sequence[Indices]
 ) -> Vector:
     """Scores of all rows, each without its group, by a model of the rows ``part`` alone."""
     place = np.full(len(columns), -1)
     place[part] = np.arange(len(part))
-    scores = columns @ a
-    for group in groups:
-        inside = place[group][place[group] >= 0]
-        if len(inside):
-            x = np.linalg.solve(G[np.ix_(inside, inside)], a[inside])
-            scores[group] -= columns[group] @ (G[:, inside] @ x)
-    return np.asarray(scores)
+    inside = [place[group][place[group] >= 0] for group in groups]
+    scores = np.asarray(columns @ a)
+    found = heldout_at_one(G, y[:, None], a[:, None], [rows for rows in inside if len(rows)])
+    scores[part] = scatter(found, np.empty((1, len(part), 1)))[0, :, 0]
+    for group, rows in zip(groups, inside, strict=True):
+        if 0 < len(rows) < len(group):  # the others of the group lose what its members taught
+            others = group[place[group] < 0]
+            x = np.linalg.solve(G[np.ix_(rows, rows)], a[rows])
+            scores[others] -= columns[others] @ (G[:, rows] @ x)
+    return scores
