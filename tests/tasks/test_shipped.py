@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import spacy
 
+import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank.commands import apply_model, propose_changes
 from textrank.config import load_model
+from textrank.language import load_nlp
 
 ROOT = Path(__file__).parents[2]
 OURS = ["gene_protein", "spelling"]
@@ -39,3 +42,15 @@ def test_a_wrong_word_in_raw_text_is_found_and_right_ones_are_left(tmp_path):
     assert found["because"]
     (patch,) = propose_changes("spelling", [str(tmp_path / "a.txt")])
     assert "+I wonder whether this is true." in patch
+
+
+def test_components_judge_after_being_saved_with_the_shipped_pipeline(tmp_path):
+    nlp = load_nlp(only=["genes"])
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.add_pipe("textrank_gene_protein")
+    nlp.add_pipe("textrank_spelling")
+    nlp.to_disk(tmp_path / "nlp")
+    for one in (nlp, spacy.load(tmp_path / "nlp")):
+        doc = one("Mutations of the p53 gene are more common then expected.")
+        assert [found["label"] for found in doc._.textrank_gene_protein] == ["DNA"]
+        assert [found["proposal"] for found in doc._.textrank_spelling] == ["than"]

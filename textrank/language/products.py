@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from spacy.language import Language
+from thinc.api import Model as Network
 from thinc.api import NumpyOps
 from threadpoolctl import ThreadpoolController
 
@@ -42,8 +43,8 @@ def use_fast_products(nlp: Language) -> Language:
     ops = OneThreadOps()
     for _, component in nlp.components:
         model = getattr(component, "model", None)
-        for node in model.walk() if model is not None and model is not True else ():
-            node.ops = ops
+        for node in model.walk() if isinstance(model, Network) else ():
+            node.ops = ops  # other components, such as ours, may call something else a model
     return nlp
 
 
