@@ -17,7 +17,7 @@ from textrank.language.products import fast_products
 from textrank.language.tokenizer import bio_tokenizer
 
 SHIPPED = "en_textrank_bio"
-LONGEST = 2_000_000  # characters of a text; the parser takes about 1.5 GB for a million
+LONGEST = 2_000_000  # characters of a text; a million take about 3 GB
 
 # What a component reads that others write; networks they listen to are found in the config.
 _NEEDS: dict[str, tuple[str, ...]] = {

@@ -41,6 +41,7 @@ def blank_nlp() -> Language:
     """English without components, with our tokenizer."""
     register()
     settings = {
+        "batch_size": 32,  # abstracts; a thousand at once would not fit the processor's cache
         "tokenizer": {"@tokenizers": "textrank.bio_tokenizer.v1"},
         "after_pipeline_creation": {"@callbacks": "textrank.fast_products.v1"},
     }
