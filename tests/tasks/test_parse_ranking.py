@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.config import load_corpus, load_pipeline
+from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.language.noise import NoisyParser
 from textrank.model import Model
 from textrank.representations.arc_features import ArcFeatures
@@ -262,3 +262,14 @@ def test_the_task_takes_them_where_none_are_given(text):
     task.annotate(text, found, np.array(list(range(len(found), 0, -1)), dtype=float))
     assert text.has_annotation("DEP")
     assert [s.start for s in text.sents] == [0, 14]
+
+
+def test_the_shipped_model_ranks_parses_of_raw_sentences(text):
+    model = load_model("parse_ranking")
+    assert model.pipeline == load_pipeline("parse_ranking")
+    first, second = model(text)._.textrank_parse_ranking
+    scores = [parse["score"] for parse in first["parses"]]
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+    heads = [token.head.i - token.sent.start for token in text]
+    assert heads == first["parses"][0]["heads"] + second["parses"][0]["heads"]

@@ -1,0 +1,49 @@
+"""Cuts sentences of every document: ``python cut_treebank.py IN.conllu[.gz] NUMBER OUT.conllu``.
+
+So many sentences of 5 to 60 words, spread evenly over each document. Rankers of parses learn and
+are tested on few sentences of many documents: those of one document resemble each other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+WORDS = range(5, 61)
+
+
+def documents(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """The sentences of each document that are neither very short nor very long."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    name, kept = "", list[str]()
+    with opened(path, "rt", encoding="utf-8") as file:
+        for block in file.read().split("\n\n"):
+            found = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
+            if found and found[1] != name:
+                yield name, kept
+                name, kept = found[1], []
+            if len(re.findall(r"^\d+\t", block, re.MULTILINE)) in WORDS:
+                kept.append(re.sub(r"^# new.*\n", "", block.strip("\n"), flags=re.MULTILINE))
+    yield name, kept
+
+
+def spread(items: list[str], number: int) -> list[str]:
+    """So many of the items, at equal distances."""
+    count = min(number, len(items))
+    return [items[i * len(items) // count] for i in range(count)]
+
+
+def main() -> None:
+    """Writes the file."""
+    source, number, target = sys.argv[1:]
+    with open(target, "w", encoding="utf-8") as out:
+        for name, sentences in documents(Path(source)):
+            for block in spread(sentences, int(number)):
+                out.write(f"# newdoc id = {name}\n{block}\n\n")
+
+
+if __name__ == "__main__":
+    main()
