@@ -13,7 +13,7 @@ def make_docs(make_doc):
 
     def make(number, seed=3, prefix="d"):
         rng = np.random.default_rng(seed)
-        return [_document(make_doc, rng, f"{prefix}{i}") for i in range(number)]
+        return [_document(make_doc, rng, f"{prefix}{i}", i) for i in range(number)]
 
     return make
 
@@ -23,15 +23,17 @@ def docs(make_docs):
     return make_docs(18)
 
 
-def _document(make_doc, rng, name):
+def _document(make_doc, rng, name, number):
     words, heads, deps, entities, gold = [], [], [], [], []
     for sentence in range(2):
         verb = str(rng.choice(["binds", "sees"]))
         end = str(rng.choice(["slowly", "often", "today"]))
         start = len(words)
-        words += [f"{name}{sentence}a", verb, f"{name}{sentence}b", "very", end, "."]
-        heads += [start + 1] * 3 + [start + 4, start + 1, start + 1]
-        deps += ["nsubj", "ROOT", "dobj", "advmod", "advmod", "punct"]
+        # Each sentence has a length of its own, so that no two scores are equal but for round-off.
+        many = 1 + 2 * number + sentence
+        words += [f"{name}{sentence}a", verb, f"{name}{sentence}b", *["very"] * many, end, "."]
+        heads += [start + 1] * 3 + [start + 3 + many] * many + [start + 1, start + 1]
+        deps += ["nsubj", "ROOT", "dobj", *["advmod"] * many, "advmod", "punct"]
         entities += [(start, start + 1), (start + 2, start + 3)]
         answer = (verb == "binds") != (rng.random() < 0.2)
         names = [f"e{2 * sentence}", f"e{2 * sentence + 1}"]

@@ -154,9 +154,12 @@ def joint_path(
     Y = check_targets(Y, len(K))
     mu, V = np.linalg.eigh(M)
     coefs, heldout = (np.zeros((len(alphas), *Y.shape)) for _ in range(2))
-    top = mu > 1e-12 * mu[-1]
-    for value in np.unique(mu[top].round(12)):
-        some = V[:, np.abs(mu - value) < 1e-11]
+    # Equal eigenvalues, up to round-off, share one path; those of the null space add nothing.
+    steps = np.flatnonzero(np.diff(mu) > 1e-10 * mu[-1]) + 1
+    for same in np.split(np.arange(len(mu)), steps):
+        value, some = mu[same].mean(), V[:, same]
+        if value <= 1e-12 * mu[-1]:
+            continue
         A, scores = rls_path(K, Y @ some, alphas / value, groups, dual=True)
         coefs += A @ some.T
         heldout += scores @ some.T
