@@ -14,8 +14,11 @@ $(VENV)/.develops: $(VENV)/.runs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/.runs  ## the main job on the bundled sample
-	$(BIN)/textrank run ppi corpora/sample-ppi
+demo: $(VENV)/.runs  ## the main job on the bundled sample, then the shipped models on a text
+	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
+	@echo
+	@echo "What the shipped model says of a text it never saw, and why:"
+	$(BIN)/textrank explain ppi corpora/sample-text/egfr.txt --top 3
 
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests
 	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark"

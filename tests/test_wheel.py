@@ -48,6 +48,8 @@ def check_commands(scripts: Path, cwd: Path) -> None:
     shutil.copytree(ROOT / "corpora" / "sample-ppi", cwd / "mine")
     shown = run(scripts / "textrank", "run", "ppi", "mine", "--folds", 5, cwd=cwd)
     assert "AUC" in shown
+    (cwd / "text.txt").write_text("SHC binds to the EGF receptor.")
+    assert '"interacts": true' in run(scripts / "textrank", "apply", "ppi", "text.txt", cwd=cwd)
 
 
 def test_wheel_works_outside_the_repository(tmp_path: Path) -> None:

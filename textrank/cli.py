@@ -154,7 +154,7 @@ def compare(
     found = compare_reports(reports, measure)
     if json_ is not None:
         write_data(found.to_dict(), json_)
-    Console().print(comparison_table(found))
+    _console().print(comparison_table(found))
 
 
 @app.command(epilog="Example: textrank cross ppi AImed.xml.gz IEPA.xml.gz LLL.xml.gz")
@@ -172,7 +172,7 @@ def cross(
         write_data(found.to_dict(), json_)
     if report is not None:
         typer.echo(write_cross(found, report), err=True)
-    Console().print(cross_table(found))
+    _console().print(cross_table(found))
 
 
 @app.command(epilog="Example: echo 'SHC binds to GRB2.' | textrank apply ppi -")
@@ -283,7 +283,7 @@ def _show(
         write_json(report, json_)
     if folder is not None:
         typer.echo(write_report(report, folder), err=True)
-    Console().print(table(report, folds=folds))
+    _console().print(table(report, folds=folds))
 
 
 def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
@@ -291,7 +291,13 @@ def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
         write_data(found.to_dict(), json_)
     if folder is not None:
         typer.echo(write_sweep(found, folder), err=True)
-    Console().print(sweep_table(found))
+    _console().print(sweep_table(found))
+
+
+def _console() -> Console:
+    """Standard output; wide enough for every table where it goes to a file or a pipe."""
+    console = Console()
+    return console if console.is_terminal else Console(width=140)
 
 
 def _warn(message: Any, *_: Any, **__: Any) -> None:

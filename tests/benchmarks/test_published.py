@@ -202,6 +202,8 @@ def multiclass_error(X, y, code, decoding, folds):
     return float(np.concatenate(wrong).mean())
 
 
+# One class of glass has nine members, fewer than folds: it is missing from some test folds.
+@pytest.mark.filterwarnings("ignore:The least populated class")
 def test_multiclass_errors(data):
     print("\nerror rate; folds of our own, so the published figures only stand beside")
     print(

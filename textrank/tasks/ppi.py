@@ -67,7 +67,7 @@ class PPI:
             row: dict[str, Any] = {
                 "names": [_name(span) for span in candidate.spans],
                 "spans": [[span.start_char, span.end_char] for span in candidate.spans],
-                "sentence": candidate.spans[0].sent.text,
+                "sentence": candidate.spans[0].sent.text.strip(),
                 "score": float(scores[i]),
                 "interacts": bool(scores[i] >= threshold),
             }

@@ -1,0 +1,60 @@
+"""The shipped models answer sensibly on raw text, right after install."""
+
+from __future__ import annotations
+
+import pytest
+
+from textrank import load_model, load_nlp, model_names
+from textrank.config import pipeline_names
+
+SENTENCE = "We show that SHC binds to the activated EGF receptor but not to GRB7."
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return load_nlp()
+
+
+def test_every_task_has_a_model_and_a_pipeline():
+    tasks = {"ppi", "gene_protein", "spelling", "parse_ranking"}
+    assert tasks <= set(model_names())
+    assert tasks <= set(pipeline_names())
+
+
+def test_ppi_tells_who_binds_and_who_does_not(nlp):
+    doc = load_model("ppi")(nlp(SENTENCE))
+    answers = {tuple(row["names"]): row["interacts"] for row in doc._.textrank_ppi}
+    bound = [pair for pair, yes in answers.items() if yes]
+    assert len(bound) == 1
+    assert bound[0][0] == "SHC"
+    assert bound[0][1].endswith("EGF receptor")
+    assert answers["SHC", "GRB7"] is False
+    assert all(0 < row["probability"] < 1 for row in doc._.textrank_ppi)
+
+
+def test_ppi_explains_to_the_last_digit(nlp):
+    model = load_model("ppi")
+    candidates = model.pipeline.task.candidates(nlp(SENTENCE))
+    for candidate in candidates:
+        parts = model.explain(candidate)
+        assert sum(v for _, v in parts) == pytest.approx(model.score([candidate])[0], abs=1e-9)
+
+
+def test_gene_protein_takes_binding_partners_for_proteins(nlp):
+    doc = load_model("gene_protein")(nlp(SENTENCE))
+    assert {row["label"] for row in doc._.textrank_gene_protein} == {"protein"}
+
+
+def test_spelling_proposes_the_right_word_and_leaves_right_ones(nlp):
+    model = load_model("spelling")
+    wrong = model(nlp("This value is much higher then the one that we found before."))
+    assert [row["proposal"] for row in wrong._.textrank_spelling] == ["than"]
+    right = model(nlp("This value is much higher than the one that we found before."))
+    assert right._.textrank_spelling == []
+
+
+def test_parse_ranking_orders_the_parses(nlp):
+    doc = load_model("parse_ranking")(nlp(SENTENCE))
+    scores = [parse["score"] for parse in doc._.textrank_parse_ranking[0]["parses"]]
+    assert scores == sorted(scores, reverse=True)
+    assert len(scores) > 1
