@@ -38,6 +38,7 @@ from textrank.readers.formats import WRITERS
 from textrank.reports.explanation import explanation_page
 from textrank.reports.json import write as write_json
 from textrank.reports.json import write_data, write_text
+from textrank.reports.plots import check_installed
 from textrank.reports.table import comparison_table, cross_table, sweep_table, table
 
 T = TypeVar("T")
@@ -63,11 +64,32 @@ TaskSettings = Annotated[
 Nlp = Annotated[
     str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
 ]
+
+
+def _writable(path: Path | None) -> Path | None:
+    """Refuses before long work, not after it."""
+    if path is not None and not path.parent.is_dir():
+        raise ValueError(
+            f"cannot write {path}: folder {path.parent} does not exist. Make it first."
+        )
+    return path
+
+
+def _drawable(path: Path | None) -> Path | None:
+    if path is not None:
+        check_installed()
+    return path
+
+
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Writes the figures as JSON.")
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Writes figures as JSON.", callback=_writable),
 ]
 ReportFolder = Annotated[
-    Path | None, typer.Option("--report", metavar="DIR", help="Writes report.html and its figures.")
+    Path | None,
+    typer.Option(
+        "--report", metavar="DIR", help="Writes report.html, with curves.", callback=_drawable
+    ),
 ]
 
 
@@ -252,7 +274,7 @@ def main() -> NoReturn:
             app(standalone_mode=False)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         _fail(str(error))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -313,6 +313,11 @@ def _themed(svg: str, name: str) -> str:
     return re.sub(r"(url\(|href=\")#", rf"\1#{name}-", svg)
 
 
+def check_installed() -> None:
+    """Refuses before long work, not after it, where plots cannot be drawn."""
+    _matplotlib()
+
+
 def _matplotlib() -> Any:
     try:
         import matplotlib
