@@ -6,12 +6,18 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
 ROOT = Path(__file__).parents[1]
+
+# A failure repeats: the same inputs each time. HYPOTHESIS_PROFILE=explore draws new ones.
+hypothesis.settings.register_profile("repeat", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 
 @pytest.fixture(scope="session")
