@@ -188,11 +188,9 @@ def test_positions_help_as_published(data):
 
 @pytest.mark.slow
 @pytest.mark.corpus
-def test_all_mentions_are_represented_in_little_time_and_memory(data):
+def test_all_mentions_are_represented_in_little_memory(data):
     candidates = read(data / "jnlpba" / "train.jsonl.gz")
-    started = time.process_time()
     contexts = WordPositions()(candidates)
-    assert time.process_time() - started < 180
     arrays = [contexts.words, contexts.positions, contexts.starts]
     assert sum(array.nbytes for array in arrays) < 200e6
     assert len(contexts) == len(candidates)
