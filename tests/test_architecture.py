@@ -24,7 +24,7 @@ LAYERS = [
     {"model", "pipeline", "protocols"},
     {"config"},
     {"component", "estimators", "reports", "testing"},
-    {"commands"},
+    {"commands", "information"},
     {"cli"},
 ]
 # The four layers of the third row never import one another; within the other rows it is allowed.

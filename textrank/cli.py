@@ -20,8 +20,8 @@ from textrank.commands import (
     convert_corpus,
     cross_corpora,
     evaluate_model,
+    evaluate_names,
     explain_model,
-    information,
     propose_changes,
     run_pipeline,
     sweep_pipeline,
@@ -31,6 +31,7 @@ from textrank.commands import (
     write_sweep,
 )
 from textrank.evaluation import Report
+from textrank.information import information
 from textrank.protocols.divisions import PROTOCOLS
 from textrank.protocols.pairs import NAME as PAIRS
 from textrank.protocols.sweep import Sweep
@@ -39,9 +40,12 @@ from textrank.reports.explanation import explanation_page
 from textrank.reports.json import write as write_json
 from textrank.reports.json import write_data, write_text
 from textrank.reports.plots import check_installed
+from textrank.reports.raw_text import raw_text_table
 from textrank.reports.table import comparison_table, cross_table, sweep_table, table
 
 T = TypeVar("T")
+
+NAMES = ("given", "recognised")  # where the names of an evaluation come from
 
 app = typer.Typer(
     help="Mines text with kernel methods on spaCy: a pipeline meets a corpus and yields a report "
@@ -144,9 +148,13 @@ def train(
     keep: Annotated[
         int | None, typer.Option(help="Keeps only so many of the largest feature weights.")
     ] = None,
+    without: Annotated[
+        list[str],
+        typer.Option(metavar="CORPUS", help="Leaves out documents that share text with it."),
+    ] = [],  # noqa: B006
 ) -> None:
     """Trains a pipeline on a corpus and writes the model as a folder."""
-    trained = train_model(pipeline, corpus, model, set_, nlp, keep=keep)
+    trained = train_model(pipeline, corpus, model, set_, nlp, keep=keep, without=without)
     typer.echo(f"{model}: {trained}")
 
 
@@ -161,9 +169,22 @@ def evaluate(
         float | None,
         typer.Option(metavar="SHARE", help="Says yes to this share, not by the threshold."),
     ] = None,
+    names: Annotated[
+        str,
+        typer.Option(
+            metavar="given|recognised",
+            help="Names of the corpus, or found in its bare text by the language model.",
+        ),
+    ] = NAMES[0],
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
-    _show(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
+    if names == NAMES[0]:
+        return _show(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
+    _check_names(names, report)
+    found = evaluate_names(model, corpus, nlp, positives=positives)
+    if json_ is not None:
+        write_data(found.to_dict(), json_)
+    _console().print(raw_text_table(found))
 
 
 @app.command(epilog="Example: textrank compare one.json other.json")
@@ -296,6 +317,13 @@ class _Bars:
         if not console.is_terminal:
             return iter(items)
         return iter(track(items, what, total=total, console=console, transient=True))
+
+
+def _check_names(names: str, report: Path | None) -> None:
+    if names not in NAMES:
+        raise ValueError(f"--names must be one of {', '.join(NAMES)}, got {names!r}.")
+    if report is not None:
+        raise ValueError("--report draws an evaluation with given names. Use --json.")
 
 
 def _show(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 import sys
@@ -17,16 +16,9 @@ from spacy.language import Language
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 
-from textrank.config import (
-    load_corpus,
-    load_model,
-    load_pipeline,
-    model_names,
-    parse_setting,
-    pipeline_names,
-)
-from textrank.documents import document_id
-from textrank.evaluation import Report, versions
+from textrank.config import load_corpus, load_model, load_pipeline, parse_setting
+from textrank.documents import document_id, shares_text
+from textrank.evaluation import Report
 from textrank.evaluation.comparison import Comparison, compare
 from textrank.language import load_nlp
 from textrank.model import Model
@@ -37,9 +29,9 @@ from textrank.protocols.cross import Cross, cross
 from textrank.protocols.judged import judged
 from textrank.protocols.learning import learning_curve
 from textrank.protocols.permutation import permutation_p
+from textrank.protocols.raw_text import RawText, evaluate_raw_text
 from textrank.protocols.sweep import Sweep, sweep
 from textrank.readers.formats import write as write_docs
-from textrank.registry import registries
 from textrank.reports import html
 from textrank.reports.explanation import Explanation
 from textrank.reports.json import read as read_report
@@ -154,15 +146,27 @@ def train_model(
     nlp: str | None = None,
     *,
     keep: int | None = None,
+    without: Sequence[str] = (),
 ) -> str:
-    """Trains on a corpus, writes the model, and says what it is."""
+    """Trains on a corpus, writes the model, and says what it is.
+
+    Documents that share an original text or a sentence with a corpus of ``without`` are left out,
+    so that the model can be tested there.
+    """
     check_target(model)
     chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
     source = load_corpus(corpus)
-    trained = replace(chosen.fit(_read(source, nlp, chosen.task)), meta={"corpus": source.name})
+    apart = [load_corpus(other) for other in without]
+    docs = _read(source, nlp, chosen.task)
+    kept = _unlike(docs, [doc for other in apart for doc in other(spacy.blank("en"))])
+    meta: dict[str, Any] = {"corpus": source.name}
+    if without:
+        meta |= {"without": [other.name for other in apart], "left_out": len(docs) - len(kept)}
+    trained = replace(chosen.fit(kept), meta=meta)
     (trained if keep is None else trained.strongest(keep)).to_disk(model)
     y = trained.labels
-    return f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
+    told = f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
+    return f"{told}, {meta['left_out']} documents left out" if without else told
 
 
 def evaluate_model(
@@ -177,6 +181,21 @@ def evaluate_model(
     with clock.step("scoring"):
         report = loaded.evaluate(docs, corpus=source.name, positives=positives)
     return replace(report, seconds={**clock.seconds, **report.seconds})
+
+
+def evaluate_names(
+    model: str, corpus: str, nlp: str | None = None, *, positives: float | None = None
+) -> RawText:
+    """Tests a model on the bare texts of a corpus, with names that the language model finds."""
+    loaded = load_model(model)
+    source = load_corpus(corpus)
+    clock = Clock()
+    with clock.step("reading"):
+        docs = list(source(spacy.blank("en")))
+        language = load_language(nlp, loaded.pipeline.task, raw=True)
+    with clock.step("analysing and scoring"):
+        found = evaluate_raw_text(loaded, docs, language, corpus=source.name, positives=positives)
+    return replace(found, seconds=clock.seconds)
 
 
 def cross_corpora(
@@ -306,27 +325,6 @@ def explain_model(
             yield Explanation(decision, loaded.explain(candidate))
 
 
-def information(name: str | None = None) -> dict[str, dict[str, str]]:
-    """What is registered and shipped, or the settings of one name."""
-    found = registries()
-    if name is None:
-        rows = {
-            role: {key: f"{cls.__module__}.{cls.__qualname__}" for key, cls in names.items()}
-            for role, names in found.items()
-        }
-        shipped = {"pipelines": pipeline_names(), "models": model_names()}
-        return {
-            "versions": versions(),
-            "shipped": {key: ", ".join(value) or "none" for key, value in shipped.items()},
-            **{f"registered {role}": names for role, names in rows.items() if names},
-        }
-    for role, names in found.items():
-        if name in names:
-            return _described(role, name, names[name])
-    known = sorted(key for names in found.values() for key in names)
-    raise ValueError(f"nothing is registered as {name!r}; known: {', '.join(known)}.")
-
-
 def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
     """A spaCy model by name or path, or ours with what the task reads; names too for raw text."""
     reads: Sequence[str] | None = getattr(task, "reads", None)
@@ -337,6 +335,17 @@ def load_language(name: str | None, task: Task | None = None, *, raw: bool = Fal
 
 def _read(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
     return list(source(load_language(nlp, task)))
+
+
+def _unlike(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:
+    """The Docs that share no text with the others; some must be left."""
+    kept = [doc for doc, s in zip(docs, shares_text(docs, others), strict=True) if not s]
+    if docs and not kept:
+        raise ValueError(
+            f"all {len(docs)} documents share text with the corpora to leave out: nothing is left "
+            "to train on. Name different corpora."
+        )
+    return kept
 
 
 def _texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
@@ -373,13 +382,3 @@ def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
 
 def _hashable(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(tuple(v) if isinstance(v, list) else v for v in values)
-
-
-def _described(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
-    first = (inspect.getdoc(cls) or "").splitlines()[0]
-    about = {"role": role, "defined in": f"{cls.__module__}.{cls.__qualname__}", "gives": first}
-    parameters = inspect.signature(cls).parameters.values()
-    settings = {
-        p.name: "(required)" if p.default is p.empty else repr(p.default) for p in parameters
-    }
-    return {name: about, "settings": settings or {"none": ""}}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from textrank.candidates import Candidate, tokens_of
 from textrank.documents import document_id
@@ -127,16 +127,6 @@ def text_of(span: Span) -> str:
     tokens = tokens_of(span)
     whole = len(tokens) == span.end - span.start
     return span.text if whole else " ".join(span.doc[i].text for i in tokens)
-
-
-def marked_spans(doc: Doc, key: str) -> list[Span]:
-    """The spans of a group in text order; the group must be there."""
-    if key not in doc.spans:
-        raise ValueError(
-            f"document {document_id(doc)!r} has no span group {key!r}. Mark the names in "
-            f"doc.spans[{key!r}], or run a recogniser before."
-        )
-    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
 
 
 def _other(one: Candidate, two: Candidate) -> bool:

@@ -15,9 +15,9 @@ from textrank.tasks.choice import (
     answered,
     candidates_of,
     choice_fold,
-    marked_spans,
     text_of,
 )
+from textrank.tasks.names import named_spans
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_gene_protein"):
@@ -59,7 +59,7 @@ class GeneProtein:
         return candidates_of(
             [
                 Question(span, tuple(self.answers), right=self._right(span.label_))
-                for span in marked_spans(doc, self.entities)
+                for span in named_spans(doc, self.entities)
                 if span.label_ in self.answers or span.label_ in self.also
             ]
         )

@@ -13,6 +13,7 @@ from spacy.tokens import Doc, Span
 from textrank.candidates import Candidate, tokens_of
 from textrank.documents import document_id
 from textrank.evaluation import Fold, classification_fold
+from textrank.tasks.names import named_spans
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_ppi"):
@@ -23,9 +24,10 @@ if not Doc.has_extension("textrank_ppi"):
 class PPI:
     """A candidate for every two names of a sentence; the answer is whether they interact.
 
-    ``entities`` is the span group that holds the names. ``labels`` restricts them to some kinds
-    (a recogniser also marks cell lines); none means all. A pair stands in text order, so nothing
-    can be learnt from the order in which a file lists it.
+    ``entities`` is the span group that holds the names; where a Doc has no such group, its
+    ``ents`` do. ``labels`` restricts them to some kinds (a recogniser also marks cell lines); none
+    means all. A pair stands in text order, so nothing can be learnt from the order in which a
+    file lists it.
     """
 
     entities: str = "entities"
@@ -51,6 +53,16 @@ class PPI:
         gold = self._gold(doc) or {}
         reached = {_key(candidate.spans) for candidate in self.candidates(doc)}
         return sum(label > 0 and pair not in reached for pair, label in gold.items())
+
+    def names(self, doc: Doc) -> list[Span]:
+        """The names that are paired, in text order."""
+        spans = named_spans(doc, self.entities)
+        return [span for span in spans if not self.labels or span.label_ in self.labels]
+
+    def interactions(self, doc: Doc) -> list[tuple[str, str]]:
+        """The ids of the names that interact by gold, whether or not a candidate covers them."""
+        pairs = (self._gold(doc) or {}).items()
+        return [(min(pair), max(pair)) for pair, label in pairs if label > 0]
 
     def annotate(
         self,
@@ -101,18 +113,13 @@ class PPI:
         )
 
     def _by_sentence(self, doc: Doc) -> list[list[Span]]:
-        if self.entities not in doc.spans:
-            raise ValueError(
-                f"document {document_id(doc)!r} has no span group {self.entities!r}. Mark the "
-                f"names in doc.spans[{self.entities!r}], or run a recogniser before."
-            )
-        spans = [s for s in doc.spans[self.entities] if not self.labels or s.label_ in self.labels]
+        spans = self.names(doc)
         if not spans:
             return []
         starts = [sentence.start for sentence in doc.sents]
         sentences: list[list[Span]] = [[] for _ in starts]
         where = {token: n for n, sentence in enumerate(doc.sents) for token in _range(sentence)}
-        for span in sorted(spans, key=_place):
+        for span in spans:
             if where[span.start] == where[span.end - 1]:
                 sentences[where[span.start]].append(span)
         return sentences
@@ -126,10 +133,6 @@ class PPI:
 
 def _key(pair: Sequence[Span]) -> frozenset[str]:
     return frozenset(span.id_ for span in pair)
-
-
-def _place(span: Span) -> tuple[int, int, str]:
-    return span.start_char, span.end_char, span.id_
 
 
 def _range(span: Span) -> range:
