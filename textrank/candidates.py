@@ -28,12 +28,45 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
+class Company:
+    """Where candidates stand among others: in which text, at which word, what they ask and judge.
+
+    Spellings are numbers, equal for words that are equal in lower case.
+    """
+
+    texts: Indices  # (n,)
+    places: Vector  # (n,) the first token of what is judged
+    questions: tuple[str, ...]  # (n,) the label of what is judged
+    spellings: Indices  # (n,)
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> Company:
+        """That of the first span of each candidate."""
+        spans = [c.spans[0] if c.spans else c.doc[:] for c in candidates]
+        return cls(
+            _numbered([id(c.doc) for c in candidates]),
+            np.array([span.start for span in spans], dtype=np.float64),
+            tuple(span.label_ for span in spans),
+            _numbered([span.text.lower() for span in spans]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, index: Indices) -> Company:
+        """That of some candidates, as if they were all there are."""
+        questions = tuple(self.questions[i] for i in index)
+        return Company(self.texts[index], self.places[index], questions, self.spellings[index])
+
+
+@dataclass(frozen=True, eq=False)
 class Targets:
     """The candidates as learners see them: answers, and what belongs together."""
 
     y: Vector  # (n,)
     documents: Indices  # (n,) numbers of documents, in order of first appearance
     queries: Indices  # (n,) likewise
+    company: Company | None = None  # for learners that look at other candidates of a text
 
     def __post_init__(self) -> None:
         sizes = {len(self.y), len(self.documents), len(self.queries)}
@@ -56,11 +89,12 @@ class Targets:
         documents = [c.document for c in candidates]
         # Sentences of different documents may share a name, so the document is part of a query.
         queries = [(c.document, c.query) for c in candidates]
-        return cls(y, _numbered(documents), _numbered(queries))
+        return cls(y, _numbered(documents), _numbered(queries), Company.of(candidates))
 
     def take(self, index: Indices) -> Targets:
         """The targets of some candidates."""
-        return Targets(self.y[index], self.documents[index], self.queries[index])
+        company = None if self.company is None else self.company.take(index)
+        return Targets(self.y[index], self.documents[index], self.queries[index], company)
 
 
 class Representation(Protocol[T_co]):

@@ -46,6 +46,7 @@ from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
 from textrank.learners.blockwise import Blockwise
 from textrank.learners.cg import SparseRLS
+from textrank.learners.document_stage import DocumentStage
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.ranksvm import RankSVM
 from textrank.learners.reduced import ReducedRLS
@@ -185,6 +186,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     },
     "learners": {
         "blockwise.v1": Blockwise,
+        "document_stage.v1": DocumentStage,
         "rankrls.v1": RankRLS,
         "ranksvm.v1": RankSVM,
         "reduced_rls.v1": ReducedRLS,

@@ -8,23 +8,27 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate
+from textrank.candidates import Candidate, Company
 from textrank.evaluation import Counts, Report, auc, positive_rate_threshold, versions
 from textrank.learners.calibration import Platt
+from textrank.learners.document_numbers import NUMBERS
+from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.protocols.trials import Trial, document_intervals
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
-from textrank.types import Names, SparseMatrix, Vector, has_features
+from textrank.types import Indices, Names, SparseMatrix, Vector, has_features
 
 if TYPE_CHECKING:
-    from textrank.pipeline import Pipeline
+    from textrank.pipeline import Pipeline, Task
+
+Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
 FORMAT = 1  # rises when an older textrank could not read a new folder
 
@@ -47,14 +51,24 @@ class Model:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
-        """One score a candidate; above the threshold means yes."""
+        """One score a candidate; above the threshold means yes.
+
+        With a second stage over the document the other candidates of its text count too, whether
+        or not they are among those given.
+        """
         if not candidates:
             return np.empty(0)
-        X = self.pipeline.representation(candidates)
+        if self.fit.stage is None:
+            return self.scored(self.pipeline.representation(candidates))
+        around = Around.of(self.pipeline.task, candidates)
+        X = self.pipeline.representation(around.everyone)
+        return self.scored(X, around.company)[around.rows]
+
+    def scored(self, X: Sequence[Any], company: Company | None = None) -> Vector:
+        """Scores of what the representation gave; ``company`` says where the candidates stand."""
         if self.names is not None and has_features(self.pipeline.kernel):
-            features = self.pipeline.kernel.features(X)
-            return np.asarray(features.onto(self.names) @ self.fit.coef)
-        return self.fit.predict(self.pipeline.kernel(X, self.support))
+            return self.fit.predict(self.pipeline.kernel.features(X).onto(self.names), company)
+        return self.fit.predict(self.pipeline.kernel(X, self.support), company)
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
@@ -133,12 +147,14 @@ class Model:
             decisions=list(trial.decisions(fold)),
         )
 
-    def explain(self, candidate: Candidate) -> list[tuple[tuple[str, ...], float]]:
+    def explain(self, candidate: Candidate) -> Parts:
         """The features of a candidate with what each adds to its score, largest first.
 
         The contributions sum to the score exactly: by themselves where the kernel has explicit
         features, else by the convention of the kernel's ``contributions``, where it has one.
         """
+        if isinstance(self.fit.stage, DocumentWeights):
+            return self._explain_stage(self.fit.stage, candidate)
         if self.support is not None and hasattr(self.pipeline.kernel, "contributions"):
             X = self.pipeline.representation([candidate])
             row = self.pipeline.kernel.contributions(X, self.support, self.fit.coef)
@@ -150,6 +166,19 @@ class Model:
             )
         row = self.pipeline.kernel.features(self.pipeline.representation([candidate]))
         return _ranked(row.onto(self.names) * self.fit.coef[None, :], self.names)
+
+    def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
+        """The numbers of a second stage; the score of the first among them in its own parts."""
+        plain = replace(self, fit=replace(self.fit, stage=None))
+        around = Around.of(self.pipeline.task, [candidate])
+        scores = plain.score(around.everyone)
+        own = int(around.rows[0])
+        added = stage.parts(around.company, scores)[own]
+        share = added[0] / scores[own] if scores[own] else 0.0
+        parts = [(name, share * value) for name, value in plain.explain(candidate)]
+        names = [("document", name) for name in (*NUMBERS[1:], "constant")]
+        parts += [p for p in zip(names, added[1:].tolist(), strict=True) if p[1]]
+        return sorted(parts, key=lambda part: -abs(part[1]))
 
     def strongest(self, count: int) -> Model:
         """The model with only the ``count`` largest feature weights, to ship it small.
@@ -179,6 +208,8 @@ class Model:
                 arrays |= {f"names/{key}": a for key, a in names.to_arrays().items()}
             else:
                 arrays |= pack(self.support)
+            if isinstance(self.fit.stage, DocumentWeights):
+                arrays |= self.fit.stage.to_arrays()
             write_arrays(folder / "arrays.npz", arrays)
             seal(folder, self._meta())
 
@@ -200,7 +231,8 @@ class Model:
         alphas = tuple(float(a) for a in arrays["alphas"])
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
-        fit = Fit(alphas, float(meta["alpha"]), coef, heldout[None, :])
+        stage = DocumentWeights.from_arrays(arrays)
+        fit = Fit(alphas, float(meta["alpha"]), coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
         return cls(pipeline, fit, support, names, meta["threshold"], heldout, labels, meta)
 
@@ -219,11 +251,40 @@ class Model:
         return {**self.meta, **own}
 
 
-def _ranked(row: SparseMatrix, names: Names) -> list[tuple[tuple[str, ...], float]]:
+def _ranked(row: SparseMatrix, names: Names) -> Parts:
     """The named values of one row, largest first."""
     parts = row.tocoo()
     order = np.argsort(-np.abs(parts.data), kind="stable")
     return [(names[int(parts.col[i])], float(parts.data[i])) for i in order]
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """Candidates with all others of their texts, which a second stage looks at."""
+
+    everyone: list[Candidate]
+    company: Company
+    rows: Indices  # where the candidates stand among all
+
+    @classmethod
+    def of(cls, task: Task, candidates: Sequence[Candidate]) -> Around:
+        """All candidates of the Docs that these are of."""
+        docs = {id(c.doc): c.doc for c in candidates}
+        everyone = [c for doc in docs.values() for c in task.candidates(doc)]
+        place = {_key(c): row for row, c in enumerate(everyone)}
+        for candidate in candidates:
+            if _key(candidate) not in place:
+                raise ValueError(
+                    f"{candidate.spans} of document {candidate.document!r} is none of the "
+                    "candidates that the task finds there, so its neighbours are unknown."
+                )
+        rows = np.array([place[_key(c)] for c in candidates], dtype=np.intp)
+        return cls(everyone, Company.of(everyone), rows)
+
+
+def _key(candidate: Candidate) -> tuple[Any, ...]:
+    places = tuple((s.start, s.end, s.label_, s.id_) for s in candidate.spans)
+    return id(candidate.doc), candidate.query, places
 
 
 def _finite(value: float | None) -> float | None:

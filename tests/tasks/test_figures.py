@@ -20,13 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.tasks.research_texts import brown_docs, brown_lexicon, reuters_docs
-from textrank.candidates import Candidate, Targets
+from textrank.candidates import Candidate, Company, Targets
 from textrank.config import load_corpus, load_pipeline
 from textrank.documents import held_together
 from textrank.evaluation import auc, document_folds
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.positional import Positional
 from textrank.kernels.vectors import Linear
+from textrank.learners.document_numbers import document_numbers
 from textrank.learners.krylov import krylov_path
 from textrank.pipeline import Examined
 from textrank.representations.collocations import Collocations
@@ -34,7 +35,6 @@ from textrank.representations.lexicon import write_lexicon
 from textrank.representations.target import Mention
 from textrank.representations.transformations import Sided, Weighting
 from textrank.representations.word_positions import WordPositions
-from textrank.tasks.document_numbers import document_numbers
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.types import Features
 
@@ -122,7 +122,7 @@ def second_stage(names: Names, F: Features, alpha: float, learner: Any) -> list[
             for part in range(3):
                 own = ~out & (inner == part)
                 first[own] = scored(names, F, alpha, ~out & ~own, own)
-            Z = document_numbers(names.candidates, first)
+            Z = document_numbers(Company.of(names.candidates), first)
             fitted = clone(learner).fit(Z[~out], names.y[~out])
             final[out] = fitted.predict_proba(Z[out])[:, 1]
         runs.append(final)

@@ -8,9 +8,24 @@ from typing import Protocol
 
 import numpy as np
 
-from textrank.candidates import Targets
+from textrank.candidates import Company, Targets
 from textrank.learners.selection import Measure
 from textrank.types import Features, Indices, Matrix, Vector
+
+
+class Stage(Protocol):
+    """A second look at scores, at all candidates of a text together."""
+
+    def __call__(self, company: Company, scores: Vector) -> Vector:
+        """The scores after it."""
+
+
+def _staged(stage: Stage | None, scores: Vector, company: Company | None) -> Vector:
+    if stage is None:
+        return scores
+    if company is None:
+        raise ValueError("a second stage over the document must know where candidates stand.")
+    return stage(company, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +40,12 @@ class Fit:
     alpha: float  # the one chosen
     coef: Vector  # (n,) on candidates, or (d,) on features
     heldout: Matrix  # (alphas, n)
+    stage: Stage | None = None  # what looks at the scores of a whole text afterwards
 
-    def predict(self, data: Matrix | Features) -> Vector:
+    def predict(self, data: Matrix | Features, company: Company | None = None) -> Vector:
         """Scores of new candidates: one product with (m, n) kernel values or (m, d) features."""
         values = data.values if isinstance(data, Features) else data
-        return np.asarray(values @ self.coef)
+        return _staged(self.stage, np.asarray(values @ self.coef), company)
 
     @property
     def chosen(self) -> int:
@@ -44,15 +60,22 @@ class Path:
     alphas: tuple[float, ...]
     coefs: Matrix  # (alphas, n) on candidates, or (alphas, d) on features
     heldout: Matrix  # (alphas, n)
+    stages: Sequence[Stage] = ()  # one an alpha, or none
 
     def chosen(self, index: int) -> Fit:
         """The fit with the alpha at this place."""
-        return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout)
+        stage = self.stages[index] if self.stages else None
+        return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
 
-    def predict(self, data: Matrix | Features) -> Matrix:  # (alphas, m)
+    def predict(
+        self, data: Matrix | Features, company: Company | None = None
+    ) -> Matrix:  # (alphas, m)
         """Scores of new candidates at every alpha."""
         values = data.values if isinstance(data, Features) else data
-        return np.asarray((values @ self.coefs.T).T)
+        scores = np.asarray((values @ self.coefs.T).T)
+        stages: Sequence[Stage | None] = self.stages or [None] * len(scores)
+        rows = [_staged(stage, row, company) for stage, row in zip(stages, scores, strict=True)]
+        return np.array(rows).reshape(scores.shape)
 
 
 @dataclass(frozen=True, eq=False)

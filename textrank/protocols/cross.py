@@ -101,9 +101,10 @@ def _cell(model: Model, seen: Examined, out: set[int], documents: int) -> _Cell:
 
 def _scores(model: Model, seen: Examined) -> Vector:
     """Scores of candidates that were examined before, without looking at their text again."""
+    company = seen.targets.company
     if model.names is not None and isinstance(seen.data, Features):
-        return np.asarray(seen.data.onto(model.names) @ model.fit.coef)
-    return model.fit.predict(model.pipeline.kernel(seen.X, model.support))
+        return model.fit.predict(seen.data.onto(model.names), company)
+    return model.fit.predict(model.pipeline.kernel(seen.X, model.support), company)
 
 
 def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:

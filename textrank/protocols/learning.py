@@ -67,7 +67,7 @@ def _fold(
     targets = division.targets.take(rest)
     fit = pipeline.learner.fit(_part(seen.data, rest, rest), targets)
     threshold = best_threshold(targets.y, fit.heldout[fit.chosen])
-    scores = fit.predict(_part(seen.data, out, rest))
+    scores = fit.predict(_part(seen.data, out, rest), division.targets.take(out).company)
     candidates = [seen.candidates[i] for i in out]
     missed = sum(seen.unreachable.get(d, 0) for d in {c.document for c in candidates})
     trial = Trial(out, candidates, [fit.alpha], scores[None], [threshold], 0, missed, 0, 0)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from spacy.tokens import Span
 
-from textrank.candidates import Candidate
-from textrank.tasks.document_numbers import NUMBERS, document_numbers
+from textrank.candidates import Candidate, Company
+from textrank.learners.document_numbers import NUMBERS, document_numbers
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def candidates(make_doc) -> list[Candidate]:
 
 def test_numbers_equal_plain_loops(candidates, rng):
     s = rng.normal(size=4)
-    found = document_numbers(candidates, s)
+    found = document_numbers(Company.of(candidates), s)
     place = [c.spans[0].start for c in candidates]
     text = [c.spans[0].text.lower() for c in candidates]
     order = sorted(range(4), key=lambda i: place[i])
@@ -49,14 +50,22 @@ def test_numbers_equal_plain_loops(candidates, rng):
     assert found.shape[1] == len(NUMBERS)
 
 
-def test_other_documents_say_nothing(candidates, rng):
-    s = rng.normal(size=8)
-    other = [replace(c, document="b") for c in candidates]
-    both = document_numbers([*candidates, *other], s)
-    np.testing.assert_array_equal(both[:4], document_numbers(candidates, s[:4]))
+def asking(doc, label):
+    return [Candidate(doc, (Span(doc, s.start, s.end, label),), "a") for s in doc.spans["entities"]]
+
+
+def test_other_texts_and_other_questions_say_nothing(candidates, make_doc, rng):
+    s = rng.normal(size=12)
+    other = asking(make_doc(["p53", "and", "MDM2"], entities=[(0, 1), (2, 3)]), "protein")
+    more = asking(candidates[0].doc, "DNA")
+    # Two copies of a text are held out together, but each has neighbours of its own.
+    all_ = [*candidates, *[replace(c, document="a") for c in other], *more]
+    found = document_numbers(Company.of(all_), s[: len(all_)])
+    np.testing.assert_array_equal(found[:4], document_numbers(Company.of(candidates), s[:4]))
+    np.testing.assert_array_equal(found[4:6], document_numbers(Company.of(other), s[4:6]))
 
 
 def test_a_name_alone_has_its_score_only(candidates):
-    row = document_numbers(candidates[:1], np.array([0.7]))[0]
+    row = document_numbers(Company.of(candidates[:1]), np.array([0.7]))[0]
     assert row[0] == 0.7
     assert not row[1:].any()

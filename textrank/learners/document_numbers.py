@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from textrank.candidates import Candidate
+from textrank.candidates import Company
 from textrank.types import Indices, Matrix, Vector
 
 NUMBERS = (
@@ -25,30 +23,28 @@ NUMBERS = (
 )
 
 
-def document_numbers(candidates: Sequence[Candidate], scores: Vector) -> Matrix:  # (n, 12)
-    """For each candidate its score and how the others of its document score; see ``NUMBERS``.
+def document_numbers(company: Company, scores: Vector) -> Matrix:  # (n, 12)
+    """For each candidate its score and how others of its text score; see ``NUMBERS``.
 
-    ``scores`` are those of a first stage that never saw the document. Names are equal in lower
-    case; none is ever learnt, only that equal names of one document tend to agree. Nearness is
-    ``1 / (1 + tokens between)``. O(names²) a document.
+    Only candidates that ask the same look at one another. ``scores`` are those of a first stage
+    that never saw the text. No name is ever learnt, only that equal names of one text tend to
+    agree. Nearness is ``1 / (1 + tokens between)``. O(names²) a text.
     """
-    out = np.zeros((len(candidates), len(NUMBERS)))
-    groups: dict[str, list[int]] = {}
-    for index, candidate in enumerate(candidates):
-        groups.setdefault(candidate.document, []).append(index)
+    out = np.zeros((len(company), len(NUMBERS)))
+    groups: dict[tuple[int, str], list[int]] = {}
+    for index, key in enumerate(zip(company.texts.tolist(), company.questions, strict=True)):
+        groups.setdefault(key, []).append(index)
     for members in groups.values():
         rows = np.array(members, dtype=np.intp)
-        out[rows] = _of_document([candidates[i] for i in members], scores[rows])
+        out[rows] = _of_text(company.places[rows], company.spellings[rows], scores[rows])
     return out
 
 
-def _of_document(candidates: Sequence[Candidate], s: Vector) -> Matrix:
+def _of_text(place: Vector, spelling: Indices, s: Vector) -> Matrix:
     n = len(s)
-    place = np.array([c.spans[0].start for c in candidates], dtype=np.float64)
-    text = np.array([c.spans[0].text.lower() for c in candidates])
     other = ~np.eye(n, dtype=bool)
     near = other / (1.0 + np.abs(place[:, None] - place[None, :]))
-    same = (text[:, None] == text[None, :]) & other
+    same = (spelling[:, None] == spelling[None, :]) & other
     before, after = _neighbours(place, near)
     columns = [
         s,

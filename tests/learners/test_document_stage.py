@@ -1,0 +1,129 @@
+"""The second stage over the document: what it learns from, that it never peeks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+
+from textrank.candidates import Company, Targets
+from textrank.learners.cg import SparseRLS
+from textrank.learners.document_numbers import NUMBERS, document_numbers
+from textrank.learners.document_stage import DocumentStage, DocumentWeights, logistic_weights
+from textrank.types import Features, Names
+
+FIRST = SparseRLS(alphas=(0.5, 2.0), folds=3)
+LEARNER = DocumentStage(FIRST, folds=4)
+
+
+@pytest.fixture
+def problem(rng):
+    """Documents whose names agree, so that neighbours help; each name seen through noise."""
+    texts, per = 30, 6
+    n = texts * per
+    kind = np.repeat(rng.choice([-1.0, 1.0], size=texts), per)
+    y = np.where(rng.random(n) < 0.85, kind, -kind)
+    X = np.column_stack([y[:, None] + 2.0 * rng.normal(size=(n, 3)), np.ones(n)])
+    documents = np.repeat(np.arange(texts), per)
+    company = Company(
+        documents,
+        np.tile(np.arange(per) * 4.0, texts),
+        ("DNA",) * n,
+        rng.integers(0, 8, size=n),
+    )
+    data = Features(sp.csr_array(X), Names.of(["a", "b", "c", "one"]))
+    return data, Targets(y, documents, np.arange(n), company)
+
+
+def test_weights_are_those_of_logistic_regression(rng):
+    Z = rng.normal(size=(200, 3)) * [1.0, 5.0, 0.1] + [0.0, 2.0, -1.0]
+    y = np.sign(Z[:, 0] + 0.3 * Z[:, 1] + rng.normal(size=200))
+    found = logistic_weights(Z, y, penalty=2.0)
+    U = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    other = LogisticRegression(C=0.5, tol=1e-12, max_iter=1000).fit(U, y)
+    np.testing.assert_allclose(Z @ found[:-1] + found[-1], other.decision_function(U), atol=1e-6)
+
+
+def test_one_kind_of_answer_or_constant_numbers_leave_the_score():
+    Z = np.array([[0.5, 1.0], [2.0, 1.0]])
+    np.testing.assert_array_equal(logistic_weights(Z, np.ones(2), 1.0), [1.0, 0.0, 0.0])
+    assert logistic_weights(Z, np.array([-1.0, 1.0]), 1.0)[1] == 0.0
+
+
+def test_the_second_stage_learns_from_held_out_scores_of_the_first(problem):
+    data, targets = problem
+    first, path = FIRST.path(data, targets), LEARNER.path(data, targets)
+    np.testing.assert_array_equal(path.coefs, first.coefs)
+    for a, stage in enumerate(path.stages):
+        Z = document_numbers(targets.company, first.heldout[a])
+        expected = logistic_weights(Z, targets.y, LEARNER.penalty)
+        np.testing.assert_allclose(stage.weights[0], expected, atol=1e-12)
+        out = targets.documents % 4 == 1
+        w = logistic_weights(Z[~out], targets.y[~out], LEARNER.penalty)
+        np.testing.assert_allclose(path.heldout[a, out], Z[out] @ w[:-1] + w[-1], atol=1e-12)
+
+
+def test_neighbours_help_where_documents_agree(problem):
+    data, targets = problem
+    folds = targets.documents % 5
+    (first,) = FIRST.nested(data, targets, [folds])
+    (second,) = LEARNER.nested(data, targets, [folds])
+    right = [np.mean(np.sign(run.outer[1]) == targets.y) for run in (first, second)]
+    assert right[1] > right[0]
+
+
+def test_test_answers_change_no_test_score(problem):
+    data, targets = problem
+    folds = targets.documents % 5
+    turned = replace(targets, y=np.where(folds == 2, -targets.y, targets.y))
+    (one,), (other,) = (LEARNER.nested(data, t, [folds]) for t in (targets, turned))
+    np.testing.assert_array_equal(one.outer[:, folds == 2], other.outer[:, folds == 2])
+    np.testing.assert_array_equal(one.inner[:, 2], other.inner[:, 2])
+    assert not np.array_equal(one.outer[:, folds == 1], other.outer[:, folds == 1])
+
+
+def test_nested_scores_are_those_of_training_without_the_fold(problem):
+    data, targets = problem
+    folds = targets.documents % 5
+    (nested,) = LEARNER.nested(data, targets, [folds])
+    rest, out = np.flatnonzero(folds != 3), np.flatnonzero(folds == 3)
+    path = LEARNER.path(data.rows(rest), targets.take(rest))
+    alone = path.predict(data.rows(out), targets.take(out).company)
+    np.testing.assert_allclose(nested.outer[:, out], alone, atol=1e-12)
+    fit = LEARNER.fit(data.rows(rest), targets.take(rest))
+    again = fit.predict(data.rows(out), targets.take(out).company)
+    np.testing.assert_allclose(again, alone[fit.chosen], atol=1e-12)
+
+
+def test_parts_sum_to_the_score_and_arrays_carry_the_weights(problem, rng):
+    _, targets = problem
+    stage = DocumentWeights(("DNA", "RNA"), rng.normal(size=(2, len(NUMBERS) + 1)))
+    scores = rng.normal(size=len(targets))
+    parts = stage.parts(targets.company, scores)
+    np.testing.assert_allclose(parts.sum(axis=1), stage(targets.company, scores), atol=1e-12)
+    again = DocumentWeights.from_arrays(stage.to_arrays())
+    assert again.questions == stage.questions
+    np.testing.assert_array_equal(again(targets.company, scores), stage(targets.company, scores))
+    assert DocumentWeights.from_arrays({}) is None
+
+
+def test_a_question_never_met_keeps_its_scores(problem, rng):
+    _, targets = problem
+    stage = DocumentWeights(("RNA",), rng.normal(size=(1, len(NUMBERS) + 1)))
+    scores = rng.normal(size=len(targets))
+    np.testing.assert_array_equal(stage(targets.company, scores), scores)
+
+
+def test_what_cannot_work_is_explained(problem):
+    data, targets = problem
+    with pytest.raises(ValueError, match="must know where candidates stand"):
+        LEARNER.fit(data, replace(targets, company=None))
+    with pytest.raises(ValueError, match="must know where candidates stand"):
+        LEARNER.fit(data, targets).predict(data)
+    with pytest.raises(ValueError, match="path over alphas"):
+        DocumentStage(object())
+    with pytest.raises(ValueError, match="folds at least 2"):
+        DocumentStage(FIRST, folds=1)
