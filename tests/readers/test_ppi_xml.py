@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from textrank.candidates import tokens_of
+from textrank.language import load_nlp
 from textrank.readers.ppi_xml import PPIXML
 
 NLP = spacy.blank("en")
@@ -187,3 +188,13 @@ def test_the_characters_of_a_name_inside_a_token_are_kept(tmp_path: Path) -> Non
     span = next(span for span in doc.spans["entities"] if span.id_ == "e3")
     assert span.text == "IL-2"
     assert doc.user_data["offsets"]["e3"] == [[22, 24]]
+
+
+def test_given_tokens_are_parsed_too_where_nlp_has_a_parser(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.xml"
+    path.write_text(corpus())
+    (doc,) = PPIXML(str(path))(load_nlp(only=["tagger", "parser"]))
+    assert [t.text for t in doc][5:8] == ["IL-2", "-", "receptor"]
+    assert doc.has_annotation("DEP")
+    assert {t.tag_ for t in doc} == {"NN"}  # as given
+    assert doc.user_data["dependencies"] == [[3, 0, "nsubj"], [0, 3, "rcmod"]]

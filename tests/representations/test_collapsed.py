@@ -73,3 +73,12 @@ def test_the_given_dependencies_come_first(make_doc):
     doc.user_data["dependencies"] = [[1, 2, "given"]]
     assert Dependencies.of(doc, "collapsed", ()).types == ("given",)
     assert Dependencies.of(doc, "spacy", ()).types == ("nsubj", "dobj")
+
+
+def test_the_own_parse_comes_first_where_asked(make_doc):
+    doc = make_doc(["A", "binds", "B"], [1, 1, 1], ["nsubj", "ROOT", "dobj"])
+    doc.user_data["dependencies"] = [[1, 2, "given"]]
+    assert Dependencies.of(doc, "own", ()).types == ("nsubj", "dobj")
+    bare = make_doc(["A", "binds", "B"])
+    bare.user_data["dependencies"] = [[1, 2, "given"]]
+    assert Dependencies.of(bare, "own", ()).types == ("given",)

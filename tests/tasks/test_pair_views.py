@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textrank.candidates import Candidate
-from textrank.kernels.algebra import Normalized
+from textrank.kernels.algebra import Gaussian, Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.vectors import Linear
 from textrank.representations.dependency_graph import DependencyGraph
@@ -33,7 +33,7 @@ def candidates(make_doc) -> list[Candidate]:
     return [Candidate(doc, pair, "d0") for pair in combinations(doc.spans["entities"], 2)]
 
 
-@pytest.mark.parametrize("parse", ["spacy", "collapsed"])
+@pytest.mark.parametrize("parse", ["spacy", "collapsed", "own"])
 def test_views_equal_their_blocks(candidates, parse):
     blocks = {
         "path": PathWalks(parse=parse),
@@ -67,3 +67,40 @@ def test_collapsed_paths_are_shorter(candidates):
     )
     assert ("path of dependencies", "nsubj<", "prep>", "pobj>") in tree
     assert ("path of dependencies", "nsubj<", "prep_to>") in graph
+
+
+@pytest.fixture
+def parsed_twice(candidates) -> list[Candidate]:
+    doc = candidates[0].doc
+    doc.user_data["dependencies"] = [[1, 0, "nsubj"], [1, 3, "dobj"], [1, 5, "dobj"]]
+    yield candidates
+    del doc.user_data["dependencies"]
+
+
+def test_both_parses_give_the_mean_of_each(parsed_twice):
+    given, own, both = (
+        PairViews(parse=parse)(parsed_twice) for parse in ("collapsed", "own", "both")
+    )
+    for name in ("dependencies", "path", "triggers"):
+        one, other = (Linear()(views.view(name)) for views in (given, own))
+        np.testing.assert_allclose(Linear()(both.view(name)), (one + other) / 2, atol=1e-12)
+        assert not np.allclose(one, other)
+    for name in ("basic", "position", "relation"):
+        one, other = (Gaussian(0.1)(views.view(name)) for views in (given, own))
+        found = Gaussian(0.1)(both.view(name))
+        np.testing.assert_allclose(found, np.sqrt(one * other), atol=1e-12)
+    for name in ("order", "words", "global_context", "local_context"):
+        assert list(both.view(name).names) == list(given.view(name).names)
+    assert ("given", "path of dependencies", "nsubj<", "dobj>") in set(both.view("path").names)
+    assert ("own", "path of dependencies", "nsubj<", "prep_to>") in set(both.view("path").names)
+
+
+def test_a_single_parse_stands_for_both(candidates):
+    one, both = (PairViews(parse=parse)(candidates) for parse in ("collapsed", "both"))
+    for name, view in one.views.items():
+        np.testing.assert_allclose(Linear()(both.view(name)), Linear()(view), atol=1e-12)
+
+
+def test_an_unknown_parse_is_refused():
+    with pytest.raises(ValueError, match="'neither' is not known"):
+        PairViews(parse="neither")

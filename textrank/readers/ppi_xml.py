@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.readers.files import LIMIT
-from textrank.readers.records import Mention, set_mentions
+from textrank.readers.records import BATCH, Mention, set_mentions
 from textrank.readers.streams import elements, parsed
 
 
@@ -24,7 +24,9 @@ class PPIXML:
 
     ``analysis`` names the tokenization of the file to use, with the parse made on it: ``split``
     (hyphenated words split, so that "-binding" outlives a blinded name) or ``Charniak-Lease``.
-    ``spacy``, or a file without any analysis, leaves tokens and parse to ``nlp``.
+    ``spacy``, or a file without any analysis, leaves tokens and parse to ``nlp``. Where ``nlp`` has
+    a parser, the given tokens are parsed by it too: the Doc then has both parses, the given one
+    in ``doc.user_data["dependencies"]``; parts of speech stay as given.
     Offsets in the file count characters of the sentence from 0 and include the last one.
 
     With ``skip_bad`` a document with an error is left out and counted in one warning.
@@ -36,16 +38,9 @@ class PPIXML:
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        plain: list[Doc] = []
-        for doc in self._documents(nlp):
-            if doc.user_data.pop("unparsed", False):
-                plain.append(doc)
-            else:
-                yield doc
-            if len(plain) == 64:
-                yield from nlp.pipe(plain)
-                plain = []
-        yield from nlp.pipe(plain)
+        docs = self._documents(nlp)
+        while batch := list(islice(docs, BATCH)):
+            yield from nlp.pipe(batch)
 
     def _documents(self, nlp: Language) -> Iterator[Doc]:
         def build(element: Element) -> Doc:
@@ -200,7 +195,6 @@ class _Document:
             inside = [t for t in doc if begin <= t.idx < stop]
             for token in inside:
                 token.is_sent_start = token.i == inside[0].i
-        doc.user_data["unparsed"] = True
         return doc
 
     def _mentions(self) -> list[Mention]:

@@ -19,7 +19,7 @@ from textrank.representations.collapsed import collapsed
 from textrank.types import Indices, Matrix
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
-Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed"]
+Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own"]
 
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -66,17 +66,18 @@ class Dependencies:
     def of(cls, doc: Doc, parse: Parse, drop: Sequence[str]) -> Dependencies:
         """Those of a whole Doc: given with the corpus, or of spaCy's own parse.
 
-        ``auto`` and ``collapsed`` take the given ones where there are any; ``collapsed`` joins
-        prepositions and coordinations of spaCy's parse, as most given ones have them.
+        ``auto`` and ``collapsed`` take the given ones where there are any, ``own`` those of spaCy
+        where there are any. ``collapsed`` and ``own`` join prepositions and coordinations of
+        spaCy's parse, as most given ones have them.
         """
-        if parse != "spacy" and "dependencies" in doc.user_data:
-            triples = [(g, d, t) for g, d, t in doc.user_data["dependencies"] if t not in drop]
-        elif parse != "given" and doc.has_annotation("DEP"):
-            tree = ((token.head.i, token.i, token.dep_) for token in doc if token.head != token)
-            own = collapsed(doc) if parse == "collapsed" else tree
-            triples = [(g, d, t) for g, d, t in own if t not in drop]
+        given, parsed = "dependencies" in doc.user_data, doc.has_annotation("DEP")
+        if given and parse != "spacy" and not (parse == "own" and parsed):
+            found = doc.user_data["dependencies"]
+        elif parsed and parse != "given":
+            found = collapsed(doc) if parse in ("collapsed", "own") else _tree(doc)
         else:
             raise ValueError(_no_parse(doc, parse))
+        triples = [(g, d, t) for g, d, t in found if t not in drop]
         ends = np.array([(g, d) for g, d, _ in triples], dtype=np.intp).reshape(-1, 2)
         return cls(ends[:, 0], ends[:, 1], tuple(t for _, _, t in triples))
 
@@ -194,6 +195,10 @@ def _extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
     return bounds[bisect_right(bounds, first) - 1], bounds[bisect_right(bounds, last)]
+
+
+def _tree(doc: Doc) -> list[tuple[int, int, str]]:
+    return [(token.head.i, token.i, token.dep_) for token in doc if token.head != token]
 
 
 def _no_parse(doc: Doc, parse: Parse) -> str:

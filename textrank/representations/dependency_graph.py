@@ -52,7 +52,8 @@ class DependencyGraph:
         The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
         Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
-        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined.
+        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined,
+        ``"own"`` the same with spaCy's parse preferred.
     parts
         ``"dependency"``, ``"linear"`` or both.
     drop

@@ -36,7 +36,8 @@ class ParseGraph:
         The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
         Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
-        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined.
+        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined,
+        ``"own"`` the same with spaCy's parse preferred.
     drop
         Types of dependencies that are left out.
     """

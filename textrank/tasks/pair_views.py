@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, get_args
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from textrank.candidates import Candidate
 from textrank.kernels.algebra import Normalized
@@ -29,13 +29,14 @@ class Block(Protocol):
         """The features of pairs, a row each."""
 
 
-BLOCKS: Mapping[str, Block] = {
-    "path": PathWalks(),
-    "triggers": TriggerRoles(),
+PARSED: Mapping[str, Block] = {"path": PathWalks(), "triggers": TriggerRoles()}
+WORDS: Mapping[str, Block] = {
     "words": SideWords(),
     "global_context": GlobalContext(),
     "local_context": LocalContext(),
 }
+Parses: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both"]
+BOTH: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,35 +51,63 @@ class PairViews:
     graphs are followed once and not at each comparison, and all vectors but those of descriptors
     have length one (or none, where a pair has no feature).
 
+    ``parse`` is as for the blocks, or ``both``: what depends on the parse then stands side by side
+    for the given parse and for spaCy's on the same words, each divided by √2, so that similarity is
+    the mean of the two (for Gaussians the geometric mean). Of a Doc with only one of the parses,
+    as raw text, that one stands for both.
+
     ``entity_counts`` and ``name_equality`` leave out the descriptors that exploit how corpora are
     annotated, see ``PairDescriptors``.
     """
 
     entity_counts: bool = True
     name_equality: bool = True
-    parse: Parse = "collapsed"
+    parse: Parses = "collapsed"
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
+        check_among("parse", [self.parse], get_args(Parses))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
-        pairs = entity_pairs(candidates, self.parse)
-        vectors = {
-            "dependencies": self._graphs("dependency", candidates),
-            "order": self._graphs("linear", candidates),
-            **{name: block.of_pairs(pairs) for name, block in BLOCKS.items()},
-        }
-        numbers = {which: self._descriptors(which).of_pairs(pairs) for which in get_args(Which)}
-        return Viewed({**{name: unit(features) for name, features in vectors.items()}, **numbers})
+        ways: Mapping[str, Parse] = BOTH if self.parse == "both" else {self.parse: self.parse}
+        pairs = {name: entity_pairs(candidates, parse) for name, parse in ways.items()}
+        parsed = {name: self._parsed(candidates, ways[name], own) for name, own in pairs.items()}
+        first = next(iter(ways))
+        return Viewed(
+            {
+                "order": unit(self._graphs("linear", candidates, ways[first])),
+                **{name: unit(block.of_pairs(pairs[first])) for name, block in WORDS.items()},
+                **(beside(parsed) if len(parsed) > 1 else parsed[first]),
+            }
+        )
 
-    def _graphs(self, part: str, candidates: Sequence[Candidate]) -> Features:
-        represent = DependencyGraph(words="stem", parts=[part], parse=self.parse)
+    def _parsed(
+        self, candidates: Sequence[Candidate], parse: Parse, pairs: Sequence[EntityPair]
+    ) -> dict[str, Features]:
+        """The views that depend on the parse."""
+        return {
+            "dependencies": unit(self._graphs("dependency", candidates, parse)),
+            **{name: unit(block.of_pairs(pairs)) for name, block in PARSED.items()},
+            **{which: self._descriptors(which).of_pairs(pairs) for which in get_args(Which)},
+        }
+
+    def _graphs(self, part: str, candidates: Sequence[Candidate], parse: Parse) -> Features:
+        represent = DependencyGraph(words="stem", parts=[part], parse=parse)
         return AllPathsGraph().features(represent(candidates))
 
     def _descriptors(self, which: Which) -> PairDescriptors:
         return PairDescriptors(
             which=which, entity_counts=self.entity_counts, name_equality=self.name_equality
         )
+
+
+def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
+    """Each view of several parses side by side, scaled so that products become their mean."""
+    share = len(parses) ** -0.5
+    views = next(iter(parses.values()))
+    return {
+        view: Features.beside({name: own[view].scaled(share) for name, own in parses.items()})
+        for view in views
+    }
 
 
 def unit(features: Features) -> Features:

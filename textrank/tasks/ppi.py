@@ -33,6 +33,8 @@ class PPI:
     entities: str = "entities"
     labels: Sequence[str] = ()
     name: ClassVar[str] = "ppi"
+    reads: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
+    recognises: ClassVar[tuple[str, ...]] = ("genes",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
