@@ -22,13 +22,14 @@ from textrank.evaluation import (
 )
 from textrank.kernels.diverging import diverging
 from textrank.learners.fit import Learner, Nested
+from textrank.learners.kernel_choice import fit_best, nested_all
 from textrank.learners.selection import choose
 from textrank.model import Model
 from textrank.progress import track
 from textrank.protocols.divisions import Dividing, Division, DocumentFolds, GivenFolds
 from textrank.protocols.trials import Trial, alpha_curve, document_intervals, pooled
 from textrank.registry import config_of
-from textrank.types import Features, Kernel, Matrix, Vector, has_features
+from textrank.types import Data, Features, Kernel, Vector, has_features
 
 
 class Corpus(Protocol):
@@ -122,9 +123,7 @@ class Pipeline:
             data = self.compare(X)
         return Examined(candidates, Targets.of(candidates), X, data, unreachable, self._notes(X))
 
-    def recall(
-        self, docs: Sequence[Doc], data: Matrix | Features, notes: Sequence[str] = ()
-    ) -> Examined:
+    def recall(self, docs: Sequence[Doc], data: Data, notes: Sequence[str] = ()) -> Examined:
         """The same without the work, from the comparison that was kept; good for ``assess``."""
         candidates, unreachable = self._candidates(docs)
         rows = len(data)
@@ -135,8 +134,10 @@ class Pipeline:
             )
         return Examined(candidates, Targets.of(candidates), (), data, unreachable, notes)
 
-    def compare(self, X: Sequence[Any]) -> Matrix | Features:
-        """Explicit features where the kernel has them, else the Gram matrix."""
+    def compare(self, X: Sequence[Any]) -> Data:
+        """Explicit features where the kernel has them, else the Gram matrix or a choice of them."""
+        if self._choices:
+            return self.kernel.compared(X)  # type: ignore[attr-defined]
         return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
 
     def fit(self, docs: Iterable[Doc]) -> Model:
@@ -146,12 +147,13 @@ class Pipeline:
     def learn(self, seen: Examined) -> Model:
         """A model of candidates that were examined before."""
         _check_labels(seen.targets.y)
-        fit = self.learner.fit(seen.data, seen.targets)
+        best, fit = fit_best(self.learner, seen.data, seen.targets)
+        chosen = replace(self, kernel=self._choices[best]) if self._choices else self
         heldout = fit.heldout[fit.chosen]
         threshold = _threshold(self.task, seen.targets.y, heldout)
         names = seen.data.names if isinstance(seen.data, Features) else None
         support = None if names is not None else seen.X
-        return Model(self, fit, support, names, threshold, heldout, seen.targets.y)
+        return Model(chosen, fit, support, names, threshold, heldout, seen.targets.y)
 
     def cross_validate(
         self,
@@ -192,10 +194,12 @@ class Pipeline:
         _check_labels(seen.targets.y)
         division = protocol.divide(seen.candidates, seen.targets)
         with clock.step("learner"):
-            nested = self.learner.nested(seen.data, division.targets, division.partitions)
+            nested, kernels = nested_all(
+                self.learner, seen.data, division.targets, division.partitions
+            )
         with clock.step("measures"):
             splits = [self._trials(seen, division, one, s) for s, one in enumerate(nested)]
-            trials = [trial for split in splits for trial in split]
+            trials = [replace(trial, kernels=kernels) for split in splits for trial in split]
             folds = [trial.measured(self.task) for trial in trials]
             decisions = [d for t, f in zip(trials, folds, strict=True) for d in t.decisions(f)]
             intervals = document_intervals(trials, folds, seen.unreachable)
@@ -215,6 +219,12 @@ class Pipeline:
             curves={"alpha": curve},
             decisions=decisions,
         )
+
+    @property
+    def _choices(self) -> list[Kernel[Any]]:
+        """The kernels that training chooses from; none where the kernel is settled."""
+        several = list(getattr(self.kernel, "alternatives", ()))
+        return several if len(several) > 1 else []
 
     def _notes(self, X: Sequence[Any]) -> list[str]:
         count = diverging(self.kernel, X)
@@ -269,7 +279,7 @@ class Examined:
     candidates: list[Candidate]
     targets: Targets
     X: Sequence[Any]
-    data: Matrix | Features
+    data: Data
     unreachable: Mapping[str, int]  # by document
     notes: Sequence[str] = ()  # what a reader of the report must know
 

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from textrank.batches import Contexts, Sequences
 from textrank.graphs import GraphBatch
-from textrank.types import Arrays, Features, Names, Viewed
+from textrank.types import Alternatives, Arrays, Features, Names, Viewed
 
 META = "meta.json"
 BATCHES: dict[str, Any] = {"contexts": Contexts, "graphs": GraphBatch, "sequences": Sequences}
@@ -125,6 +125,9 @@ def pack(value: Any, name: str = "x") -> Arrays:
             f"{name}/indices": csr.indices,
             f"{name}/indptr": csr.indptr,
         }
+    if isinstance(value, Alternatives):
+        grams = {f"{name}/gram{i}": K for i, K in enumerate(value.grams)}
+        return {f"{name}:alternatives": _json(list(map(dict, value.settings))), **grams}
     if isinstance(value, np.ndarray) and value.dtype != object:
         return {f"{name}:dense": value}
     for kind, batch in BATCHES.items():
@@ -148,6 +151,9 @@ def unpack(arrays: Mapping[str, Any], name: str = "x") -> Any:
     if f"{name}:sparse" in arrays:
         parts = tuple(arrays[f"{name}/{part}"] for part in ("data", "indices", "indptr"))
         return sp.csr_array(parts, shape=tuple(arrays[f"{name}:sparse"].tolist()))
+    if f"{name}:alternatives" in arrays:
+        settings = _read(arrays[f"{name}:alternatives"])
+        return Alternatives(settings, [arrays[f"{name}/gram{i}"] for i in range(len(settings))])
     if f"{name}:dense" in arrays:
         return arrays[f"{name}:dense"]
     for kind, batch in BATCHES.items():
@@ -165,11 +171,19 @@ def _merged(parts: Sequence[Arrays]) -> Arrays:
 
 
 def _text(words: Sequence[str]) -> Any:
-    return np.frombuffer(json.dumps(list(words)).encode(), dtype=np.uint8)
+    return _json(list(words))
 
 
 def _words(array: Any) -> list[str]:
-    return [str(word) for word in json.loads(array.astype(np.uint8).tobytes().decode())]
+    return [str(word) for word in _read(array)]
+
+
+def _json(value: Any) -> Any:
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+
+
+def _read(array: Any) -> Any:
+    return json.loads(array.astype(np.uint8).tobytes().decode())
 
 
 def _entries(folder: Path) -> Iterator[Path]:

@@ -238,6 +238,29 @@ class LabelledGraph:
         return len(self.labels)
 
 
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """Gram matrices of the same candidates by several kernels, of which training chooses one."""
+
+    settings: Sequence[Mapping[str, float]]  # what tells the kernels apart
+    grams: Sequence[Matrix]  # (n, n) each
+
+    def __post_init__(self) -> None:
+        shapes = {K.shape for K in self.grams}
+        if len(shapes) != 1 or len(self.grams) != len(self.settings):
+            raise ValueError(
+                f"{len(self.settings)} settings for {len(self.grams)} Gram matrices of shapes "
+                f"{sorted(shapes)}: give one matrix a setting, all of one shape."
+            )
+
+    def __len__(self) -> int:
+        return len(self.grams[0])
+
+    def part(self, rows: Indices, columns: Indices) -> Alternatives:
+        """Some rows and columns of each matrix."""
+        return Alternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
+
+
 @runtime_checkable
 class Kernel(Protocol[T_contra]):
     """Similarity of two lists of representations; a frozen dataclass whose fields are settings."""
@@ -261,6 +284,9 @@ class FeatureKernel(Kernel[T_contra], Protocol[T_contra]):
         """The feature vectors, a row each; columns are those that occur, in a fixed order."""
 
 
+Data: TypeAlias = Matrix | Features | Alternatives
+
+
 def has_features(kernel: Kernel[T]) -> TypeGuard[FeatureKernel[T]]:
     """Whether the kernel, and every kernel it is made of, has an explicit feature map."""
     return hasattr(kernel, "features") and all(has_features(part) for part in parts_of(kernel))
@@ -275,6 +301,25 @@ def parts_of(kernel: Kernel[Any]) -> list[Kernel[Any]]:
         held = several if isinstance(setting, Mapping | list | tuple) else [setting]
         found += [part for part in held if isinstance(part, Kernel)]
     return found
+
+
+def part(data: Data, rows: Indices, columns: Indices) -> Data:
+    """Some rows of features, or some rows and columns of Gram matrices."""
+    if isinstance(data, Features):
+        return data.rows(rows)
+    return (
+        data.part(rows, columns) if isinstance(data, Alternatives) else data[np.ix_(rows, columns)]
+    )
+
+
+def single(data: Data, what: str) -> Matrix | Features:
+    """The data, refused where several kernels are still to be chosen from."""
+    if isinstance(data, Alternatives):
+        raise ValueError(
+            f"{what} works with one kernel, but the pipeline chooses among {len(data.grams)}. Fix "
+            f"{', '.join(data.settings[0])} to one value with --set."
+        )
+    return data
 
 
 def size(X: Sequence[Any]) -> int:

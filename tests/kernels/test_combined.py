@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,8 +74,26 @@ def test_parts_are_named():
         ({"linear": {"a": -1.0}}, "must not be negative"),
         ({"gaussian": {"a": [0.0]}}, "gamma must be positive"),
         ({"linear": {"a": 1.0}, "gamma": 0.0}, "gamma must be positive"),
+        ({"linear": {"a": 1.0}, "gaussian_weights": []}, "one positive number or several"),
+        ({"linear": {"a": 1.0}, "gaussian_weights": [0.0]}, "one positive number or several"),
     ],
 )
 def test_wrong_settings_are_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         CombinedViews(**settings)
+
+
+def test_a_gaussian_weight_weighs_every_gaussian(views):
+    weighted = replace(KERNEL, gaussian_weights=[3.0])
+    assert [weight for weight, _ in weighted.parts.values()] == [1.0, 0.5, 3.0, 3.0]
+    check_kernel(weighted, views)
+
+
+def test_the_alternatives_are_compared_in_one_go(views):
+    choice = replace(KERNEL, gaussian_weights=[0.5, 1.0, 4.0])
+    found = choice.compared(views)
+    assert [s["gaussian_weight"] for s in found.settings] == [0.5, 1.0, 4.0]
+    for kernel, K in zip(choice.alternatives, found.grams, strict=True):
+        np.testing.assert_allclose(K, kernel(views), atol=1e-12)
+    with pytest.raises(ValueError, match="a choice, not a kernel"):
+        choice(views)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,21 @@ import scipy.sparse as sp
 from textrank.kernels.algebra import Exponential, Gaussian, Normalized, OnView, Sum
 from textrank.kernels.gram import features_of
 from textrank.kernels.vectors import Linear
-from textrank.types import Features, Kernel, Matrix, Names, Vector
+from textrank.types import Alternatives, Features, Kernel, Matrix, Names, Vector
 
 
 @dataclass(frozen=True)
 class CombinedViews:
     """A Gaussian on the normalised, weighted sum of kernels on views.
 
-    ``exp(γ (k̄ - 1))`` where ``k̄`` is ``Σ w_v k_v + Σ g_u`` scaled to 1 on the diagonal: ``k_v``
+    ``exp(γ (k̄ - 1))`` where ``k̄`` is ``Σ w_v k_v + b Σ g_u`` scaled to 1 on the diagonal: ``k_v``
     is the inner product of the vectors of view ``v``, ``w_v`` its weight in ``linear``, and ``g_u``
-    a Gaussian ``exp(-γ' d²)`` on view ``u`` for each ``γ'`` in ``gaussian``. ``parts`` names the
-    summands. Weights compare best where vectors have length one: scale them once, in the
-    representation, not at each comparison with many training candidates.
+    a Gaussian ``exp(-γ' d²)`` on view ``u`` for each ``γ'`` in ``gaussian``, all of weight ``b``.
+    ``parts`` names the summands. Weights compare best where vectors have length one: scale them
+    once, in the representation, not at each comparison with many training candidates.
+
+    With several ``gaussian_weights`` it is not one kernel but a choice, ``alternatives``, which
+    ``compared`` evaluates in one go and training decides by held-out scores.
 
     It is short for ``Exponential(Normalized(Sum([...])))``, which it is made of.
     """
@@ -31,17 +34,50 @@ class CombinedViews:
     linear: Mapping[str, float] = field(default_factory=dict)
     gaussian: Mapping[str, Sequence[float]] = field(default_factory=dict)
     gamma: float = 2.0
+    gaussian_weights: Sequence[float] = (1.0,)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "linear", dict(self.linear))
         widths = {name: tuple(gammas) for name, gammas in self.gaussian.items()}
         object.__setattr__(self, "gaussian", widths)
+        object.__setattr__(self, "gaussian_weights", tuple(map(float, self.gaussian_weights)))
+        if not self.gaussian_weights or not min(self.gaussian_weights) > 0:
+            raise ValueError(
+                f"gaussian_weights must be one positive number or several, got "
+                f"{list(self.gaussian_weights)}"
+            )
         if not self.parts:
             raise ValueError("name at least one view, in linear or in gaussian")
         _ = self.whole  # each part checks its own settings
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        if len(self.gaussian_weights) > 1:
+            raise ValueError(
+                f"gaussian_weights {list(self.gaussian_weights)} are a choice, not a kernel. Take "
+                "one of its alternatives, or let training choose."
+            )
         return self.whole(X, Y)
+
+    @property
+    def alternatives(self) -> list[CombinedViews]:
+        """The kernels to choose from, each with one of the weights."""
+        return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
+
+    def compared(self, X: Sequence[Any]) -> Alternatives:
+        """The Gram matrices of all alternatives; every part is computed once."""
+        plain = _total(X, [(w, k) for n, (w, k) in self.parts.items() if n in self.linear])
+        bells = _total(X, [(1.0, k) for n, (_, k) in self.parts.items() if n not in self.linear])
+        grams = []
+        for weight in self.gaussian_weights:
+            K = plain + weight * bells
+            root = np.sqrt(np.diag(K))
+            K /= root[:, None]
+            K /= root[None, :]
+            np.fill_diagonal(K, 1.0)
+            K -= 1.0
+            K *= self.gamma
+            grams.append(np.exp(K, out=K))
+        return Alternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
 
     def diag(self, X: Sequence[Any]) -> Vector:
         return self.whole.diag(X)
@@ -81,7 +117,7 @@ class CombinedViews:
         """The summands by name, each with its weight."""
         plain = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
         bells = {
-            f"{name}, {gamma:g}": (1.0, OnView(name, Gaussian(gamma)))
+            f"{name}, {gamma:g}": (self.gaussian_weights[0], OnView(name, Gaussian(gamma)))
             for name, gammas in self.gaussian.items()
             for gamma in gammas
         }
@@ -92,6 +128,13 @@ class CombinedViews:
         """The kernel, spelt out."""
         weights, kernels = zip(*self.parts.values(), strict=True)
         return Exponential(Normalized(Sum(kernels, weights=weights)), gamma=self.gamma)
+
+
+def _total(X: Sequence[Any], parts: Sequence[tuple[float, Kernel[Any]]]) -> Matrix:
+    total = np.zeros((len(X), len(X)))
+    for weight, kernel in parts:
+        total += weight * kernel(X)
+    return total
 
 
 def _by_feature(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textrank.evaluation import Fold, Summary, best_threshold
+from textrank.learners.kernel_choice import fit_best
 from textrank.progress import track
 from textrank.protocols.divisions import Dividing, Division
 from textrank.protocols.trials import HEADLINES, Trial
-from textrank.types import Features, Indices, Matrix
+from textrank.types import Alternatives, Indices, part
 
 if TYPE_CHECKING:
     from textrank.pipeline import Examined, Pipeline
@@ -65,9 +66,11 @@ def _fold(
     pipeline: Pipeline, seen: Examined, division: Division, out: Indices, rest: Indices
 ) -> Fold:
     targets = division.targets.take(rest)
-    fit = pipeline.learner.fit(_part(seen.data, rest, rest), targets)
+    best, fit = fit_best(pipeline.learner, part(seen.data, rest, rest), targets)
     threshold = best_threshold(targets.y, fit.heldout[fit.chosen])
-    scores = fit.predict(_part(seen.data, out, rest), division.targets.take(out).company)
+    across = part(seen.data, out, rest)
+    data = across.grams[best] if isinstance(across, Alternatives) else across
+    scores = fit.predict(data, division.targets.take(out).company)
     candidates = [seen.candidates[i] for i in out]
     missed = sum(seen.unreachable.get(d, 0) for d in {c.document for c in candidates})
     trial = Trial(out, candidates, [fit.alpha], scores[None], [threshold], 0, missed, 0, 0)
@@ -81,7 +84,3 @@ def _point(documents: float, folds: Sequence[Fold]) -> dict[str, Any]:
             summary = Summary.of(folds, name)
             point[name] = {"mean": summary.mean, "std": summary.std}
     return point
-
-
-def _part(data: Matrix | Features, rows: Indices, columns: Indices) -> Matrix | Features:
-    return data.rows(rows) if isinstance(data, Features) else data[np.ix_(rows, columns)]

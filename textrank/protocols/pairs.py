@@ -15,7 +15,7 @@ from textrank.learners.inverse import inverse
 from textrank.learners.rls import RLS
 from textrank.learners.spectrum import gram
 from textrank.registry import config_of
-from textrank.types import Features, Indices, Matrix, Vector
+from textrank.types import Features, Indices, Matrix, Vector, single
 
 if TYPE_CHECKING:
     from textrank.pipeline import Examined, Pipeline
@@ -56,7 +56,8 @@ def assess_pairs(pipeline: Pipeline, seen: Examined, *, corpus: str, documents: 
     learner = pipeline.learner
     if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
         raise ValueError(f"{NAME} needs RLS without class weights, not {learner}")
-    K = gram(seen.data.values) if isinstance(seen.data, Features) else np.asarray(seen.data)
+    data = single(seen.data, NAME)
+    K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
     alpha = learner.fit(K, seen.targets).alpha
     y = seen.targets.y
     value = leave_pair_out_auc(K, y, seen.targets.documents, alpha)

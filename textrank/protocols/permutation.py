@@ -19,7 +19,7 @@ from textrank.learners.rls import RLS
 from textrank.learners.spectrum import gram
 from textrank.progress import track
 from textrank.protocols.divisions import Division
-from textrank.types import Features, Indices, Matrix, Vector
+from textrank.types import Data, Features, Indices, Matrix, Vector, single
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class PermutationResult:
 
 def permutation_p(
     learner: Learner,
-    data: Matrix | Features,
+    data: Data,
     division: Division,
     *,
     permutations: int = 1000,
@@ -62,6 +62,7 @@ def permutation_p(
         raise ValueError(f"permutations must be at least 1, got {permutations}")
     targets = division.targets
     Y = permuted(targets, permutations, within, seed)
+    data = single(data, "a permutation test")
     K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
     scores = nested_scores(K, Y, targets.documents, division.partitions[0], learner.alphas)
     values, undefined = _fold_means(Y, scores, division)

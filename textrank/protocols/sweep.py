@@ -15,7 +15,7 @@ from textrank.progress import track
 from textrank.protocols.cache import Cache, code, fingerprint
 from textrank.protocols.divisions import Dividing
 from textrank.registry import config_of
-from textrank.types import Features, Matrix
+from textrank.types import Data, Features
 
 Values: TypeAlias = tuple[Any, ...]  # one for each key
 
@@ -114,7 +114,7 @@ def _examined(
     return replace(seen, X=(), data=data)
 
 
-def _compact(data: Matrix | Features) -> Matrix | Features:
+def _compact(data: Data) -> Data:
     """Many features as their Gram matrix, which the learner would make at every point again."""
     wide = isinstance(data, Features) and 3 * data.values.shape[1] >= len(data)
     return gram(data.values) if isinstance(data, Features) and wide else data

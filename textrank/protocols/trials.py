@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ class Trial:
     unreachable: int
     fold: int
     split: int
+    kernels: Sequence[Mapping[str, float]] = ()  # the choice of kernel at each place of alphas
 
     @property
     def y(self) -> Vector:
@@ -50,7 +52,7 @@ class Trial:
             unreachable=self.unreachable,
             fold=self.fold,
             split=self.split,
-            chosen={"alpha": self.alphas[a]},
+            chosen={"alpha": self.alphas[a], **(self.kernels[a] if self.kernels else {})},
         )
 
     def decisions(self, fold: Fold) -> Iterator[Decision]:
@@ -67,9 +69,16 @@ class Trial:
 
 
 def alpha_curve(task: Task, trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """The headline measures of the test folds at every alpha, for looking only."""
+    """The headline measures of the test folds at every alpha, for looking only.
+
+    Where kernels were chosen too, they are those at the kernel that was chosen most often.
+    """
     points = []
+    kernels = trials[0].kernels or [{} for _ in trials[0].alphas]
+    often = Counter(tuple(kernels[trial.chosen].items()) for trial in trials).most_common(1)[0][0]
     for a, alpha in enumerate(trials[0].alphas):
+        if tuple(kernels[a].items()) != often:
+            continue
         folds = [trial.measured(task, a) for trial in trials]
         point: dict[str, Any] = {"x": alpha}
         for name in HEADLINES:

@@ -1,0 +1,98 @@
+"""The shipped ppi pipeline on the sample: two parses, and the kernel chosen in training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from spacy.tokens import Doc
+
+from textrank.config import load_corpus, load_pipeline
+from textrank.language import load_nlp
+from textrank.learners.rls import RLS
+from textrank.learners.selection import qualities
+from textrank.model import Model
+from textrank.pipeline import Examined, Pipeline
+from textrank.protocols.divisions import DocumentFolds
+from textrank.protocols.learning import learning_curve
+from textrank.protocols.pairs import assess_pairs
+from textrank.protocols.permutation import permutation_p
+from textrank.storage import pack, unpack
+
+SAMPLE = str(Path(__file__).parents[2] / "corpora" / "sample-ppi")
+WEIGHTS = (0.5, 1.5, 4.0)
+
+
+@pytest.fixture(scope="module")
+def docs() -> list[Doc]:
+    return list(load_corpus(SAMPLE)(load_nlp(only=["tagger", "parser"])))[:12]
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return load_pipeline("ppi")
+
+
+@pytest.fixture(scope="module")
+def seen(pipeline: Pipeline, docs: list[Doc]) -> Examined:
+    return pipeline.examine(docs)
+
+
+@pytest.fixture(scope="module")
+def model(pipeline: Pipeline, seen: Examined) -> Model:
+    return pipeline.learn(seen)
+
+
+def test_each_fold_says_which_kernel_it_chose(pipeline, seen):
+    report = pipeline.assess(seen, DocumentFolds(3))
+    assert all(fold.chosen["gaussian_weight"] in WEIGHTS for fold in report.folds)
+    assert all(fold.chosen["alpha"] in pipeline.learner.alphas for fold in report.folds)
+    assert [point["x"] for point in report.curves["alpha"]] == list(pipeline.learner.alphas)
+
+
+def test_the_model_has_the_kernel_that_scores_best_held_out(pipeline, seen, model):
+    best = []
+    for kernel in pipeline.kernel.alternatives:
+        fit = pipeline.learner.fit(kernel(seen.X), seen.targets)
+        best.append(qualities(fit.heldout, seen.targets, "auc").max())
+    (weight,) = model.pipeline.kernel.gaussian_weights
+    assert best[WEIGHTS.index(weight)] == pytest.approx(max(best))
+
+
+def test_a_saved_model_keeps_the_choice(docs, model, tmp_path):
+    model.to_disk(tmp_path / "model")
+    loaded = Model.from_disk(tmp_path / "model")
+    assert loaded.pipeline == model.pipeline
+    candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
+    np.testing.assert_allclose(loaded.score(candidates), model.score(candidates), atol=1e-12)
+
+
+def test_the_learning_curve_chooses_too(pipeline, seen):
+    points = learning_curve(pipeline, seen, DocumentFolds(3), shares=[1.0])
+    report = pipeline.assess(seen, DocumentFolds(3))
+    expected = np.mean([fold.measures["auc"] for fold in report.folds])
+    assert points[0]["auc"]["mean"] == pytest.approx(expected)
+
+
+def test_a_choice_survives_the_cache(seen):
+    data, again = seen.data, unpack(pack(seen.data))
+    assert [dict(s) for s in again.settings] == [{"gaussian_weight": w} for w in WEIGHTS]
+    for one, other in zip(data.grams, again.grams, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_needs_one_kernel_says_how_to_fix_it(pipeline, seen):
+    with pytest.raises(ValueError, match="Fix gaussian_weight to one value"):
+        assess_pairs(pipeline, seen, corpus="", documents=12)
+    division = DocumentFolds(3).divide(seen.candidates, seen.targets)
+    with pytest.raises(ValueError, match="a permutation test works with one kernel"):
+        permutation_p(pipeline.learner, seen.data, division, permutations=2)
+    assert 0 < permutation_p(RLS([0.1]), seen.data.grams[0], division, permutations=2).p <= 1
+
+
+def test_one_weight_is_no_choice(pipeline, docs):
+    fixed = replace(pipeline, kernel=pipeline.kernel.alternatives[1], learner=RLS([0.1]))
+    report = fixed.cross_validate(docs, folds=3)
+    assert set(report.folds[0].chosen) == {"alpha", "threshold"}
