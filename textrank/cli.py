@@ -176,12 +176,18 @@ def evaluate(
             help="Names of the corpus, or found in its bare text by the language model.",
         ),
     ] = NAMES[0],
+    sentences: Annotated[
+        bool,
+        typer.Option(
+            "--given-sentences", help="With recognised names, keeps the sentences of the corpus."
+        ),
+    ] = False,
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
     if names == NAMES[0]:
         return _show(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
     _check_names(names, report)
-    found = evaluate_names(model, corpus, nlp, positives=positives)
+    found = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
     if json_ is not None:
         write_data(found.to_dict(), json_)
     _console().print(raw_text_table(found))

@@ -184,9 +184,17 @@ def evaluate_model(
 
 
 def evaluate_names(
-    model: str, corpus: str, nlp: str | None = None, *, positives: float | None = None
+    model: str,
+    corpus: str,
+    nlp: str | None = None,
+    *,
+    positives: float | None = None,
+    sentences: bool = False,
 ) -> RawText:
-    """Tests a model on the bare texts of a corpus, with names that the language model finds."""
+    """Tests a model on the bare texts of a corpus, with names that the language model finds.
+
+    ``sentences`` keeps those of the corpus.
+    """
     loaded = load_model(model)
     source = load_corpus(corpus)
     clock = Clock()
@@ -194,7 +202,8 @@ def evaluate_names(
         docs = list(source(spacy.blank("en")))
         language = load_language(nlp, loaded.pipeline.task, raw=True)
     with clock.step("analysing and scoring"):
-        found = evaluate_raw_text(loaded, docs, language, corpus=source.name, positives=positives)
+        how: Any = {"positives": positives, "sentences": sentences}
+        found = evaluate_raw_text(loaded, docs, language, corpus=source.name, **how)
     return replace(found, seconds=clock.seconds)
 
 

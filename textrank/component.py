@@ -29,6 +29,7 @@ class TaskComponent:
         self.name = name
         self.pipeline = pipeline
         self.model = model
+        self._docs: dict[tuple[Any, str], Doc] = {}  # that the model was trained on here
 
     def __call__(self, doc: Doc) -> Doc:
         return self._model()(doc)
@@ -46,8 +47,36 @@ class TaskComponent:
         self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None = None
     ) -> None:
         """Trains on the reference Docs, with gold as the task's readers set it."""
-        docs = [example.reference for example in get_examples()]
-        self.model = load_pipeline(self.pipeline).fit(docs)
+        self._docs = {}
+        self._learn(example.reference for example in get_examples())
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Trains anew on all examples met since ``initialize``, when some of these are new.
+
+        Least squares has no steps: one training gives the best weights, so ``drop`` and ``sgd``
+        have no use. The loss is the share of wrongly ordered held-out pairs, ``1 - AUC``, where
+        answers are yes and no. A model that came from disk is left alone, for the examples it was
+        trained on are unknown.
+        """
+        losses = {} if losses is None else losses
+        if self._docs:
+            self._learn(example.reference for example in examples)
+            quality = self._model().quality
+            losses[self.name] = 0.0 if quality is None else 1.0 - quality
+        return losses
+
+    def _learn(self, docs: Iterable[Doc]) -> None:
+        new = {(doc.user_data.get("document"), doc.text): doc for doc in docs}
+        if not self._docs or new.keys() - self._docs.keys():
+            self._docs |= new
+            self.model = load_pipeline(self.pipeline).fit(list(self._docs.values()))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Writes exactly a model folder."""
@@ -56,6 +85,7 @@ class TaskComponent:
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:
         """Takes the model of a folder."""
         self.model = Model.from_disk(path)
+        self._docs = {}
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

@@ -236,8 +236,12 @@ class Model:
         labels = np.asarray(arrays["labels"], dtype=np.float64)
         return cls(pipeline, fit, support, names, meta["threshold"], heldout, labels, meta)
 
+    @property
+    def quality(self) -> float | None:
+        """AUC of the held-out scores of training; None where answers are not yes and no."""
+        return auc(self.labels, self.heldout) if len(set(self.labels)) == 2 else None
+
     def _meta(self) -> dict[str, Any]:
-        quality = auc(self.labels, self.heldout) if len(set(self.labels)) == 2 else None
         own = {
             "format": FORMAT,
             "task": self.pipeline.task.name,
@@ -245,7 +249,7 @@ class Model:
             "threshold": _finite(self.threshold),
             "candidates": len(self.labels),
             "positives": int((self.labels > 0).sum()),
-            "heldout_auc": quality,
+            "heldout_auc": self.quality,
             "versions": versions(),
         }
         return {**self.meta, **own}

@@ -135,6 +135,22 @@ def test_a_sentence_end_of_ours_between_the_names_separates_them(model):
     assert counts(found, "given") == (1, 0, 0, 0)  # the same sentences with given names
 
 
+def test_sentences_of_the_corpus_can_be_kept(model):
+    text = "AA1 binds BB2 CC3 binds DD4"  # two sentences that have lost their full stops
+    pairs = [("AA1", "BB2"), ("CC3", "DD4")]
+    doc = annotated(text, ["AA1", "BB2", "CC3", "DD4"], pairs)
+    for token in doc:
+        token.is_sent_start = token.text in ("AA1", "CC3")
+    nlp = recogniser("AA1", "BB2", "CC3", "DD4")
+    glued = evaluate_raw_text(model, [doc], nlp)
+    assert glued.candidates == 6
+    assert counts(glued, "overlap") == (2, 2, 5, 2)
+    kept = evaluate_raw_text(model, [doc], nlp, sentences=True)
+    assert kept.candidates == 2
+    assert counts(kept, "overlap") == counts(kept, "given") == (2, 2, 2, 2)
+    assert "sentences of the corpus" in kept.procedure
+
+
 def test_nothing_recognised_gives_no_precision_and_no_recall(model):
     doc = annotated("AA1 binds BB2.", ["AA1", "BB2"], [("AA1", "BB2")])
     plain = evaluate_raw_text(model, [doc], recogniser("ZZ9")).to_dict()

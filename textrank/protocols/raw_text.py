@@ -92,15 +92,17 @@ def evaluate_raw_text(
     *,
     corpus: str = "",
     positives: float | None = None,
+    sentences: bool = False,
 ) -> RawText:
     """Lets ``nlp`` find the names in the texts of annotated Docs, and judges what is found.
 
     A yes is right if its two names overlap those of a gold interaction, one each; a yes matches
     at most one gold interaction and is matched by at most one (see ``matched`` for ties). With
-    ``positives`` yes is said to this share of the candidates, not by the threshold.
+    ``positives`` yes is said to this share of the candidates, not by the threshold; with
+    ``sentences`` those of the corpus are kept, for files that have lost their full stops.
     """
     task = _checked(model, docs)
-    raw = list(_analysed(docs, nlp))
+    raw = list(_analysed(docs, nlp, sentences))
     candidates = [task.candidates(doc) for doc in raw]
     both = zip(docs, raw, candidates, strict=True)
     texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
@@ -113,7 +115,7 @@ def evaluate_raw_text(
     trained = model.meta.get("corpus") or "another corpus"
     return RawText(
         corpus,
-        f"trained on {trained}; raw text, names found by {nlp.meta.get('name') or nlp.lang}",
+        f"trained on {trained}; {_words(nlp, sentences)}",
         len(docs),
         sum(map(len, candidates)),
         threshold,
@@ -207,12 +209,27 @@ def _checked(model: Model, docs: Sequence[Doc]) -> PPI:
     return task
 
 
-def _analysed(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
-    """The bare texts as ``nlp`` sees them."""
+def _words(nlp: Language, sentences: bool) -> str:
+    kept = ", sentences of the corpus" if sentences else ""
+    return f"raw text{kept}, names found by {nlp.meta.get('name') or nlp.lang}"
+
+
+def _analysed(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
+    """The bare texts as ``nlp`` sees them, with the sentences of the Docs when asked."""
     sentencizer = Sentencizer()
-    for gold, doc in zip(docs, nlp.pipe(doc.text for doc in docs), strict=True):
+    bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
+    for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
         doc.user_data["document"] = document_id(gold)
         yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
+
+
+def _bare(gold: Doc, nlp: Language) -> Doc:
+    doc = nlp.make_doc(gold.text)
+    begins = [sentence.start_char for sentence in gold.sents]
+    firsts = {next((t.i for t in doc if t.idx >= begin), 0) for begin in begins}
+    for token in doc:
+        token.is_sent_start = token.i in firsts
+    return doc
 
 
 def _yes(
