@@ -10,6 +10,8 @@ from textrank.representations.descriptor_facts import facts_of
 from textrank.representations.descriptor_table import DESCRIPTORS
 from textrank.representations.entity_pair import entity_pairs
 from textrank.representations.pair_descriptors import PairDescriptors, describe
+from textrank.tasks.pair_views import PairViews
+from textrank.tasks.ppi import PPI
 
 LEVELS = ("basic", "position", "relation")
 
@@ -154,3 +156,17 @@ def test_sizes_are_nested(make_doc):
     assert [len(size) for size in names] == [32, 88, 136]
     assert names[2][:88] == names[1]
     assert names[1][:32] == names[0]
+
+
+def test_a_name_cut_by_a_sentence_end_lies_in_both_sentences(make_doc):
+    words = ["STAT1", "binds", "JAK2", "or", "IL", "2", "and", "p53", "binds", "Raf"]
+    heads = [1, 1, 1, 1, 1, 8, 8, 8, 8, 8]
+    deps = ["nsubj", "ROOT", "dobj", "cc", "dep", "dep", "cc", "nsubj", "ROOT", "dobj"]
+    doc = make_doc(words, heads, deps, [(0, 1), (2, 3), (4, 6), (7, 8), (9, 10)], ["NN"] * 10)
+    assert [sentence.start for sentence in doc.sents] == [0, 5]
+    candidates = PPI().candidates(doc)
+    assert [[s.text for s in c.spans] for c in candidates] == [["STAT1", "JAK2"], ["p53", "Raf"]]
+    first, second = entity_pairs(candidates, "collapsed")
+    assert first.context.mentions == [[0], [2], [4]]
+    assert second.context.mentions == [[0], [2], [4]]
+    assert np.isfinite(PairViews()(candidates).view("basic").values.toarray()).all()

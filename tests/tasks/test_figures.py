@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +181,25 @@ def test_second_stage_over_the_abstract(names):
     told("second stage, logistic", mean_auc(names, second_stage(names, F, 4.0, linear)))
     runs = second_stage(names, F, 4.0, trees)
     assert told("second stage, boosted trees", mean_auc(names, runs)) >= 0.915
+
+
+def test_second_stage_as_a_pipeline(names):
+    """The same by the shipped cfg: features seen twice in training, log-odds, nested folds."""
+    pipeline = load_pipeline(
+        "gene_protein-document",
+        {"learner.learner.learner.alphas": [4.0], "learner.learner.learner.folds": 3},
+    )
+    candidates = [
+        replace(c, document=group)
+        for c, group in zip(names.candidates, names.documents, strict=True)
+    ]
+    X = pipeline.representation(candidates)
+    data, targets = pipeline.compare(X), Targets.of(candidates)
+    partitions = [document_folds(names.documents, 2, seed) for seed in range(5)]
+    runs = [n.outer[0] for n in pipeline.learner.nested(data, targets, partitions)]
+    first = [n.outer[0] for n in pipeline.learner.learner.nested(data, targets, partitions)]
+    told("pipeline, first stage", mean_auc(names, first))
+    assert told("pipeline, second stage", mean_auc(names, runs)) >= 0.915
 
 
 @pytest.fixture(scope="module")

@@ -73,11 +73,14 @@ class PairSentence:
 
     @cached_property
     def mentions(self) -> list[list[int]]:
-        """The tokens of each entity of the sentence, in the order of the text."""
+        """The tokens of each entity of the sentence, in the order of the text.
+
+        Of a name that a sentence end cuts in two, those that lie in this sentence.
+        """
         start, end = self.sentence.start, self.sentence.end
         spans = self.sentence.doc.spans.get("entities", ())
-        found = [[t - start for t in tokens_of(s)] for s in spans if start <= s.start < end]
-        return sorted(found, key=lambda tokens: (tokens[0], tokens[-1]))
+        found = [[t - start for t in tokens_of(s) if start <= t < end] for s in spans]
+        return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
 
     @cached_property
     def links(self) -> list[list[Link]]:

@@ -24,8 +24,8 @@ if not Doc.has_extension("textrank_ppi"):
 class PPI:
     """A candidate for every two names of a sentence; the answer is whether they interact.
 
-    ``entities`` is the span group that holds the names; where a Doc has no such group, its
-    ``ents`` do. ``labels`` restricts them to some kinds (a recogniser also marks cell lines); none
+    ``entities`` is the span group that holds the names; a Doc without it gets one of its
+    ``ents``. ``labels`` restricts them to some kinds (a recogniser also marks cell lines); none
     means all. A pair stands in text order, so nothing can be learnt from the order in which a
     file lists it.
     """

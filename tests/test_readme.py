@@ -1,0 +1,79 @@
+"""The console examples of the README do what they show."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ECHO = re.compile(r'^\$ echo "(?P<text>[^"]+)" \| textrank (?P<words>apply (?P<task>\w+) -.*)$')
+LINES = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+EXAMPLES = {found["task"]: found for line in LINES if (found := ECHO.match(line))}
+TASKS = ("ppi", "gene_protein", "spelling", "parse_ranking")
+
+
+def told(task: str) -> str:
+    """What the example of a task prints, run as a reader would run it."""
+    found = EXAMPLES[task]
+    done = subprocess.run(
+        [sys.executable, "-m", "textrank.cli", *found["words"].split()],
+        input=found["text"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    return done.stdout
+
+
+def answers(task: str) -> list[dict]:
+    (line,) = told(task).splitlines()
+    row = json.loads(line)
+    assert row["document"] == "stdin"
+    return row[f"textrank_{task}"]
+
+
+def test_every_task_has_an_example():
+    assert set(TASKS) <= set(EXAMPLES)
+
+
+def test_interactions():
+    yes = [row["names"] for row in answers("ppi") if row["interacts"]]
+    assert len(yes) == 1
+    assert yes[0][0] == "SHC"
+    assert "EGF receptor" in yes[0][1]
+
+
+def test_gene_or_protein():
+    labels = {row["name"]: row["label"] for row in answers("gene_protein")}
+    gene = next(label for name, label in labels.items() if "IL-2" in name)
+    protein = next(label for name, label in labels.items() if "NF-kappa" in name)
+    assert (gene, protein) == ("DNA", "protein")
+
+
+def test_spelling_as_a_diff():
+    patch = told("spelling")
+    assert "-She is taller then her brother." in patch
+    assert "+She is taller than her brother." in patch
+
+
+def test_parses_in_order():
+    (sentence,) = answers("parse_ranking")
+    scores = [parse["score"] for parse in sentence["parses"]]
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [line for line in LINES if re.match(
+    r"\$ textrank (run|train) \S+ corpora/", line)])  # fmt: skip
+def test_runs_on_the_samples(line, tmp_path):
+    words = [w.replace("my-", f"{tmp_path}/my-") for w in line.removeprefix("$ textrank ").split()]
+    done = subprocess.run([sys.executable, "-m", "textrank.cli", *words], cwd=ROOT,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout
