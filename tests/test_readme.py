@@ -58,8 +58,8 @@ def test_gene_or_protein():
 
 def test_spelling_as_a_diff():
     patch = told("spelling")
-    assert "-She is taller then her brother." in patch
-    assert "+She is taller than her brother." in patch
+    assert "-This one is larger then the other." in patch
+    assert "+This one is larger than the other." in patch
 
 
 def test_parses_in_order():
