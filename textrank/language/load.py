@@ -12,7 +12,7 @@ from spacy.util import registry
 
 from textrank.language.lexical import lexical_embed
 from textrank.language.morphology import Morphology
-from textrank.language.names import GeneRecognizer
+from textrank.language.names import GeneRecognizer, NameRecognizer, name_tags
 from textrank.language.products import fast_products
 from textrank.language.tokenizer import bio_tokenizer
 
@@ -35,8 +35,9 @@ def register() -> tuple[type, ...]:
     """
     registry.tokenizers.register("textrank.bio_tokenizer.v1", func=bio_tokenizer)
     registry.architectures.register("textrank.LexicalEmbed.v1", func=lexical_embed)
+    registry.architectures.register("textrank.NameTags.v1", func=name_tags)
     registry.callbacks.register("textrank.fast_products.v1", func=fast_products)
-    return (Morphology, GeneRecognizer)
+    return (Morphology, GeneRecognizer, NameRecognizer)
 
 
 def load_nlp(

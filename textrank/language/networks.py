@@ -86,9 +86,12 @@ def add_names(nlp: Language, settings: Settings) -> None:
     }
     network = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     nlp.add_pipe("tok2vec", name="names_tok2vec", config={"model": network})
-    names = _transitions("ner", settings, "names_tok2vec")
-    nlp.add_pipe("textrank_genes", name="genes", config={"model": names})
-    nlp.add_pipe("ner", config={"model": names})
+    tags = {
+        "@architectures": "textrank.NameTags.v1",
+        "tok2vec": _listener(settings, "names_tok2vec"),
+    }
+    nlp.add_pipe("textrank_genes", name="genes", config={"model": tags})
+    nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
 
 
 def _transitions(kind: str, settings: Settings, upstream: str) -> dict[str, object]:
