@@ -1,10 +1,10 @@
-"""Embeddings of words by what names show: beginning, ending, shape, and the word but for digits."""
+"""Embeddings of words by what names show: beginning, ending, shape, and the company they keep."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from murmurhash.mrmr import hash as murmur
@@ -12,20 +12,16 @@ from numpy.typing import NDArray
 from spacy.attrs import ORTH
 from spacy.strings import StringStore
 from spacy.tokens import Doc
-from thinc.api import HashEmbed, Maxout, Model, chain, concatenate
+from thinc.api import HashEmbed, Maxout, Model, concatenate
 from thinc.types import Floats2d, Ints2d
 
-# Each column of a word, with the share of the table's rows it gets.
-COLUMNS: Sequence[tuple[Callable[[str], str], float]] = (
-    (str.lower, 1.0),
-    (lambda word: re.sub(r"\d+", "0", word.lower()), 0.5),
-    (lambda word: word[:3], 0.5),
-    (lambda word: word[-3:].lower(), 0.5),
-    (lambda word: word[-5:].lower(), 0.5),
-    (lambda word: shape(word), 0.2),
-)
-_CACHE_SIZE = 200_000
-_cache: dict[int, tuple[int, ...]] = {}  # columns by spaCy's hash of the word, which names it
+Embedding: TypeAlias = Model[list[Doc], list[Any]]  # an array of vectors for each Doc
+Rows: TypeAlias = NDArray[np.uint64]
+
+
+def plain(word: str) -> str:
+    """The word in lower case, each number as 0."""
+    return re.sub(r"\d+", "0", word.lower())
 
 
 def shape(word: str) -> str:
@@ -36,44 +32,92 @@ def shape(word: str) -> str:
     return re.sub(r"(.)\1{3,}", r"\1\1\1", kinds)
 
 
-def lexical_embed(width: int, rows: int) -> Model[list[Doc], list[Floats2d]]:
+class Column(NamedTuple):
+    """A view of a word, and how many rows its table has for each of the embedding's ``rows``."""
+
+    view: Callable[[str], str]
+    share: float
+
+
+WHOLE: Sequence[Column] = (Column(plain, 0.5), Column(str.lower, 1.0))
+PARTS: Sequence[Column] = (
+    Column(lambda word: word[:3], 0.5),
+    Column(lambda word: word[-3:].lower(), 0.5),
+    Column(lambda word: word[-5:].lower(), 0.5),
+    Column(shape, 0.2),
+)
+COLUMNS: Sequence[Column] = (*WHOLE, *PARTS)
+_CACHE_SIZE = 200_000
+_cache: dict[int, tuple[int, ...]] = {}  # columns by spaCy's hash of the word, which names it
+
+
+def lexical_embed(width: int, rows: int, vectors: int, hide: float) -> Embedding:
     """Words -> vectors of ``width``; the architecture ``textrank.LexicalEmbed.v1``.
 
-    Each distinct word of a batch is worked out once.
+    Each distinct word of a batch is worked out once. ``vectors`` is the width of the vectors that
+    ``use_vectors`` gives to words, and ``hide`` the share of words that are known by their parts
+    alone in training, as words are that it never saw.
     """
     tables: list[Model[Ints2d, Floats2d]] = [
         HashEmbed(width, int(rows * share), column=column, seed=column + 7, dropout=0.0)
         for column, (_, share) in enumerate(COLUMNS)
     ]
-    mix = Maxout(width, width * len(COLUMNS), nP=3, dropout=0.0, normalize=True)
-    words = chain(concatenate(*tables), mix)
-    return Model("lexical_embed", _forward, init=_init, layers=[words], dims={"nO": width})
+    mix = Maxout(width, width * len(COLUMNS) + vectors, nP=3, dropout=0.0, normalize=True)
+    model: Embedding = Model(
+        "lexical_embed",
+        _forward,
+        init=_init,
+        layers=[concatenate(*tables), mix],
+        dims={"nO": width},
+        attrs={"hide": hide},
+    )
+    model.attrs["keys"] = np.zeros(0, dtype=np.uint64)
+    model.attrs["vectors"] = np.zeros((0, vectors), dtype=np.float16)
+    return model
 
 
-def _init(model: Model[list[Doc], list[Floats2d]], X: Any = None, Y: Any = None) -> None:
-    model.layers[0].initialize()
+def use_vectors(model: Model[Any, Any], words: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    """Lets the embedding inside a network know vectors of words in ``plain`` form."""
+    keys, which = np.unique(_hashes([murmur(word) for word in words]), return_index=True)
+    for node in model.walk():
+        if node.name == "lexical_embed":
+            node.attrs["keys"] = keys
+            node.attrs["vectors"] = vectors[which].astype(np.float16)
+
+
+def _init(model: Embedding, X: Any = None, Y: Any = None) -> None:
+    for layer in model.layers:
+        layer.initialize()
 
 
 def _forward(
-    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    vocab = docs[0].vocab
-    keys = [doc.to_array(ORTH) for doc in docs]
-    distinct, which = np.unique(np.concatenate(keys), return_inverse=True)
-    vectors, backprop_words = model.layers[0](_rows(distinct, vocab.strings), is_train)
-    ends = np.cumsum([len(doc) for doc in docs])[:-1]
+    model: Embedding, docs: list[Doc], is_train: bool
+) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
+    distinct, which = np.unique(
+        np.concatenate([doc.to_array(ORTH) for doc in docs]), return_inverse=True
+    )
+    rows = _rows(distinct, docs[0].vocab.strings)
+    if is_train and model.attrs["hide"]:
+        kept = model.ops.get_dropout_mask((len(rows),), model.attrs["hide"])
+        rows[np.asarray(kept) == 0, : len(WHOLE)] = 0
+    tables, mix = model.layers
+    looked_up, backprop_tables = tables(rows, is_train)
+    features = np.hstack([looked_up, _vectors(rows[:, 0], model.attrs)])
+    mixed, backprop_mix = mix(features, is_train)
 
-    def backprop(gradients: list[Floats2d]) -> list[Doc]:
-        summed = model.ops.alloc2f(*vectors.shape)
-        model.ops.scatter_add(summed, which.astype(np.int32), np.concatenate(gradients))
-        backprop_words(summed)
+    def backprop(gradients: list[Any]) -> list[Doc]:
+        ops: Any = model.ops
+        summed = ops.alloc2f(*mixed.shape)
+        ops.scatter_add(summed, which.astype(np.int32), np.concatenate(gradients))
+        own = backprop_mix(summed)[:, : looked_up.shape[1]]
+        backprop_tables(np.ascontiguousarray(own))
         return []
 
-    return np.split(vectors[which], ends), backprop
+    return np.split(mixed[which], np.cumsum([len(doc) for doc in docs])[:-1]), backprop
 
 
-def _rows(words: NDArray[np.uint64], strings: StringStore) -> Ints2d:
-    """The columns of each word, by its hash."""
+def _rows(words: NDArray[np.uint64], strings: StringStore) -> Rows:
+    """The columns of each word, given by its hash."""
     if len(_cache) > _CACHE_SIZE:
         _cache.clear()
     rows = []
@@ -81,7 +125,21 @@ def _rows(words: NDArray[np.uint64], strings: StringStore) -> Ints2d:
         row = _cache.get(word)
         if row is None:
             text = strings[word]
-            row = _cache[word] = tuple(murmur(column(text)) for column, _ in COLUMNS)
+            row = _cache[word] = tuple(murmur(column.view(text)) for column in COLUMNS)
         rows.append(row)
-    columns = np.array(rows, dtype=np.int64).astype(np.uint64)
-    return cast(Ints2d, columns.reshape(len(rows), len(COLUMNS)))
+    return _hashes(rows).reshape(len(rows), len(COLUMNS))
+
+
+def _hashes(numbers: Sequence[Any]) -> Rows:
+    return np.array(numbers, dtype=np.int64).astype(np.uint64)
+
+
+def _vectors(words: Rows, known: Mapping[str, Any]) -> NDArray[np.float32]:
+    """Vectors of words given by the hashes of their plain forms, zero where there is none."""
+    keys, vectors = known["keys"], known["vectors"]
+    found = np.zeros((len(words), vectors.shape[1]), dtype=np.float32)
+    if len(keys):
+        place = np.searchsorted(keys, words).clip(max=len(keys) - 1)
+        hit = keys[place] == words
+        found[hit] = vectors[place[hit]]
+    return found

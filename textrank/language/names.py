@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
@@ -37,8 +36,8 @@ def name_tags(
 
     The parameter ``T`` holds the scores of a tag after another, as ``legal_transitions`` has them.
     """
-    scores = with_array(Linear(nO, tok2vec.get_dim("nO")))
-    layers = chain(tok2vec, list2ragged(), cast(Any, scores))
+    scores: Model[Any, Any] = with_array(Linear(nO, tok2vec.get_dim("nO")))
+    layers: Network = chain(tok2vec, list2ragged(), scores)
     return Model(
         "name_tags",
         lambda model, docs, is_train: model.layers[0](docs, is_train),
@@ -85,7 +84,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: Sequence[str] | None = None,
+        labels: list[str] | None = None,
     ) -> None:
         """Takes the labels from the examples, if none are given, and starts afresh."""
         examples = list(get_examples())
@@ -108,7 +107,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         lengths = [len(doc) for doc in docs]
         if not any(lengths):
             return [[] for _ in docs]
-        scores = self.model.predict(docs).dataXd.astype(np.float64)
+        scores = np.asarray(self.model.predict(docs).dataXd, dtype=np.float64)
         tags = np.split(best_tags(scores, self._transitions(), lengths), np.cumsum(lengths)[:-1])
         return [_names(own, self.labels) for own in tags]
 
@@ -127,7 +126,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         """Minus the logarithm of how probable the names are, a word, and its gradient."""
         allowed = np.concatenate([_allowed(each, self.labels) for each in examples])
         lengths = [int(length) for length in scores.lengths]
-        emissions = scores.dataXd.astype(np.float64)
+        emissions = np.asarray(scores.dataXd, dtype=np.float64)
         free = chances(emissions, self._transitions(), lengths)
         right = chances(emissions, self._transitions(), lengths, allowed)
         words = len(allowed)

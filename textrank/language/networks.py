@@ -25,14 +25,21 @@ class Settings:
     width: int = 96
     depth: int = 4
     rows: int = 5000  # of the tables of hashed words: they cost megabytes, not time
+    vectors: int = 0  # width of the vectors from unlabelled text; only names have any
+    hide: float = 0.0  # share of words that names are learned from by their parts alone
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("epochs", "words", "width", "depth", "rows"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}")
+        for name in ("dropout", "hide"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name} must be at least 0 and below 1, got {getattr(self, name)}"
+                )
+        if self.vectors < 0:
+            raise ValueError(f"vectors must not be below 0, got {self.vectors}")
         if self.rate <= 0:
             raise ValueError(f"rate must be positive, got {self.rate}")
 
@@ -63,7 +70,7 @@ def add_syntax(nlp: Language, settings: Settings) -> None:
     nlp.add_pipe("tok2vec", config={"model": embed})
     tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener(settings, "tok2vec")}
     nlp.add_pipe("tagger", config={"model": tagger})
-    nlp.add_pipe("parser", config={"model": _transitions("parser", settings, "tok2vec")})
+    nlp.add_pipe("parser", config={"model": _transitions(settings, "tok2vec")})
 
 
 def add_names(nlp: Language, settings: Settings) -> None:
@@ -76,6 +83,8 @@ def add_names(nlp: Language, settings: Settings) -> None:
         "@architectures": "textrank.LexicalEmbed.v1",
         "width": settings.width,
         "rows": settings.rows,
+        "vectors": settings.vectors,
+        "hide": settings.hide,
     }
     encode = {
         "@architectures": "spacy.MaxoutWindowEncoder.v2",
@@ -94,10 +103,10 @@ def add_names(nlp: Language, settings: Settings) -> None:
     nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
 
 
-def _transitions(kind: str, settings: Settings, upstream: str) -> dict[str, object]:
+def _transitions(settings: Settings, upstream: str) -> dict[str, object]:
     return {
         "@architectures": "spacy.TransitionBasedParser.v2",
-        "state_type": kind,
+        "state_type": "parser",
         "extra_state_tokens": False,
         "hidden_width": 64,
         "maxout_pieces": 2,

@@ -77,6 +77,15 @@ def read_treebank(data: Path) -> Treebank:
     )
 
 
+def unlabelled(data: Path) -> list[Sequence[str]]:
+    """Words of the sentences of CRAFT's train part, for what is learned without answers."""
+    folder = data / "treebanks"
+    dev = ("".join(s.words) for s in read_conllu(folder / "craft-dev.conllu.gz"))
+    kept, seen = _kept_for_scoring(data), _Seen(dev)
+    craft = read_conllu(folder / "craft-train.conllu.gz")
+    return [s.words for s in craft if s not in seen and s not in kept]
+
+
 def left_out_abstracts(folder: Path) -> set[str]:
     """Ids of the GENIA abstracts that train nothing: one in 26, in the order of the files."""
     return set(_abstracts(folder)[::GENIA_STRIDE])

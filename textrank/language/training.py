@@ -12,10 +12,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, Optimizer, fix_random_seed
 
+from textrank.language.lexical import plain, use_vectors
 from textrank.language.morphology import build_tables
 from textrank.language.networks import Settings, add_names, add_syntax, blank_nlp, state_of
 from textrank.language.prepare import NameDocs, Treebank, doc_of
 from textrank.language.products import use_fast_products
+from textrank.language.vectors import word_vectors
 
 Watch = Callable[[str], None]
 _Step = Callable[[list[Example], Optimizer, dict[str, float]], None]
@@ -38,14 +40,25 @@ def train_syntax(treebank: Treebank, settings: Settings, watch: Watch) -> dict[s
 
 
 def train_names(
-    corpora: Mapping[str, NameDocs], settings: Settings, watch: Watch
+    corpora: Mapping[str, NameDocs],
+    texts: Sequence[Sequence[str]],
+    settings: Settings,
+    watch: Watch,
 ) -> dict[str, bytes]:
-    """What the recognizers of names learn by turns on one network, each from its own corpus."""
+    """What the recognizers of names learn by turns on one network, each from its own corpus.
+
+    The network starts from vectors of the words of their texts and of further unlabelled ones.
+    """
     fix_random_seed(settings.seed)
     nlp = blank_nlp()
     add_names(nlp, settings)
     use_fast_products(nlp)
     network: Any = nlp.get_pipe("names_tok2vec")
+    if settings.vectors:
+        read = [[token.text for token in doc] for docs in corpora.values() for doc in docs.train]
+        words, vectors = word_vectors([*read, *texts], plain, settings.vectors, seed=settings.seed)
+        use_vectors(network.model, words, vectors)
+        watch(f"vectors of {len(words)} words")
     examples = {name: examples_of(docs.train) for name, docs in corpora.items()}
     network.initialize(lambda: [own[0] for own in examples.values()], nlp=nlp)
     for name, own in examples.items():

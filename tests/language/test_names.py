@@ -1,0 +1,162 @@
+"""Recognizers of names: they learn, keep what is there, and come back from disk the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from textrank.language.lexical import lexical_embed
+from textrank.language.names import _gold_tags
+from textrank.language.networks import Settings, add_names, blank_nlp
+
+WORDS = ["the", "IL", "-", "2", "gene", "binds", "p53", "in", "T", "cells", "."]
+NAMES = [("IL - 2 gene", 1, 5, "DNA"), ("p53", 6, 7, "protein"), ("T cells", 8, 10, "cell_type")]
+SMALL = Settings(width=32, depth=1, rows=200, vectors=8)
+
+
+def named(vocab, words=WORDS, names=NAMES):
+    doc = Doc(vocab, words=words)
+    doc.ents = [Span(doc, start, end, label=label) for _, start, end, label in names]
+    return doc
+
+
+def texts(spans):
+    return [(span.text, span.start, span.end, span.label_) for span in spans]
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    """A pipeline that has learned one sentence, and that "Smad4" is a protein."""
+    nlp = blank_nlp()
+    add_names(nlp, SMALL)
+    gold = [named(nlp.vocab), named(nlp.vocab, ["Smad4", "rises"], [("Smad4", 0, 1, "protein")])]
+    examples = [Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc) for doc in gold]
+    spacy.util.fix_random_seed(0)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    losses = [nlp.update(examples, sgd=optimizer, losses={}) for _ in range(60)]
+    for component in ("genes", "ner"):
+        assert losses[-1][component] < 0.1 * losses[0][component]
+    return nlp
+
+
+def test_names_that_were_learned_are_found(nlp):
+    doc = nlp(Doc(nlp.vocab, words=WORDS))
+    assert texts(doc.ents) == NAMES
+    assert texts(doc.spans["entities"]) == NAMES
+    assert [span.id_ for span in doc.spans["entities"]] == ["e0", "e1", "e2"]
+    assert doc.has_annotation("ENT_IOB")
+
+
+def test_the_labels_are_those_of_the_examples(nlp):
+    assert nlp.get_pipe("ner").labels == ("DNA", "cell_type", "protein")
+
+
+def test_entities_of_a_doc_are_kept_and_only_others_added(nlp):
+    doc = Doc(nlp.vocab, words=WORDS)
+    doc.set_ents([Span(doc, 3, 5, label="mine")], default="missing")
+    assert [name[1:] for name in texts(nlp(doc).ents)] == [
+        (3, 5, "mine"),
+        (6, 7, "protein"),
+        (8, 10, "cell_type"),
+    ]
+
+
+def test_words_barred_from_names_are_in_none(nlp):
+    doc = Doc(nlp.vocab, words=WORDS)
+    doc.set_ents([], blocked=[doc[6:7]], default="missing")
+    assert [name[0] for name in texts(nlp(doc).ents)] == ["IL - 2 gene", "T cells"]
+
+
+def test_stored_and_loaded_it_finds_the_same(nlp, tmp_path):
+    words = [*WORDS, "Smad4", "and", "p65"] * 3
+    nlp.to_disk(tmp_path / "names")
+    expected = nlp(Doc(nlp.vocab, words=words))
+    for other in (spacy.load(tmp_path / "names"), _from_bytes(nlp)):
+        doc = other(Doc(other.vocab, words=words))
+        assert texts(doc.ents) == texts(expected.ents)
+        assert texts(doc.spans["entities"]) == texts(expected.spans["entities"])
+        assert other.get_pipe("ner").labels == nlp.get_pipe("ner").labels
+
+
+def _from_bytes(nlp):
+    other = blank_nlp()
+    add_names(other, SMALL)
+    return other.from_bytes(nlp.to_bytes())
+
+
+def test_batches_with_empty_texts_give_what_single_texts_give(nlp):
+    docs = [Doc(nlp.vocab, words=words) for words in (WORDS, [], ["Smad4"], WORDS[:7], [])]
+    single = [texts(nlp(doc.copy()).ents) for doc in docs]
+    assert [texts(doc.ents) for doc in nlp.pipe(docs, batch_size=5)] == single
+
+
+def test_scores_are_reported(nlp):
+    gold = named(nlp.vocab)
+    scores = nlp.evaluate([Example(Doc(nlp.vocab, words=WORDS), gold)])
+    assert (scores["ents_f"], scores["genes_f"]) == (1, 1)
+
+
+def test_gold_tags_follow_the_names_word_by_word():
+    vocab = spacy.blank("en").vocab
+    gold = named(vocab)
+    same = Example(Doc(vocab, words=WORDS), gold)
+    labels = ("DNA", "cell_type", "protein")
+    assert _gold_tags(same, labels).tolist() == [0, 1, 2, 2, 3, 0, 12, 0, 5, 7, 0]
+    gold.set_ents([gold[6:7]], outside=[gold[0:2]], default="missing")
+    unknown = [0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1]
+    assert _gold_tags(Example(Doc(vocab, words=WORDS), gold), labels).tolist() == unknown
+
+
+def test_gold_tags_of_other_tokens_are_aligned():
+    nlp = blank_nlp()
+    gold = Doc(nlp.vocab, words=["IL-2", "gene", "on"], ents=["B-DNA", "I-DNA", "O"])
+    example = Example(Doc(nlp.vocab, words=["IL", "-", "2", "gene", "on"]), gold)
+    assert _gold_tags(example, ("DNA",)).tolist() == [1, 2, 2, 3, 0]
+
+
+def test_examples_without_names_are_refused():
+    nlp = blank_nlp()
+    add_names(nlp, SMALL)
+    example = Example(Doc(nlp.vocab, words=["a"]), Doc(nlp.vocab, words=["a"]))
+    with pytest.raises(ValueError, match=r"'genes' has a name in doc\.ents"):
+        nlp.get_pipe("genes").initialize(lambda: [example], nlp=nlp)
+
+
+def test_equal_words_of_a_batch_share_vector_and_gradient():
+    nlp = spacy.blank("en")
+    model = lexical_embed(8, 50, 4, 0.0)
+    docs = [Doc(nlp.vocab, words=words) for words in (["p53", "binds", "p53"], [], ["binds"])]
+    model.initialize()
+    vectors, backprop = model.begin_update(docs)
+    assert [len(own) for own in vectors] == [3, 0, 1]
+    np.testing.assert_array_equal(vectors[0][0], vectors[0][2])
+    np.testing.assert_array_equal(vectors[0][1], vectors[2][0])
+    rng = np.random.default_rng(0)
+    gradients = [rng.normal(size=own.shape).astype("f") for own in vectors]
+    backprop(gradients)
+    together = _gradients(model)
+    for doc, own in zip(docs, gradients, strict=True):
+        for i, word in enumerate(doc):
+            _, alone = model.begin_update([Doc(nlp.vocab, words=[word.text])])
+            alone([own[i : i + 1]])
+    for key, summed in _gradients(model).items():
+        np.testing.assert_allclose(together[key], summed, atol=1e-5)
+
+
+def _gradients(model):
+    found = {
+        (node.id, name): node.get_grad(name).copy()
+        for node in model.walk()
+        for name in node.param_names
+        if node.has_grad(name)
+    }
+    for node in model.walk():
+        for name in node.param_names:
+            if node.has_grad(name):
+                node.set_grad(name, node.get_grad(name) * 0)
+    assert found
+    return found
