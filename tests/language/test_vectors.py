@@ -37,9 +37,9 @@ def test_words_in_like_company_have_like_vectors():
     words, vectors = word_vectors(TEXTS, plain, 6)
     own = dict(zip(words, vectors, strict=True))
     assert "smad0" in own  # its form: lower case, numbers as 0
-    np.testing.assert_allclose((vectors**2).mean(axis=1), SIZE**2, rtol=1e-5)
-    close = own["monocytes"] @ own["lymphocytes"]
-    assert close > 3 * abs(own["monocytes"] @ own["smad0"])
+    for one, like, other in (("monocytes", "lymphocytes", "p0"), ("p0", "smad0", "monocytes")):
+        assert (own[one] ** 2).mean() == pytest.approx(SIZE**2)
+        assert own[one] @ own[like] > 3 * abs(own[one] @ own[other])
 
 
 def test_rare_words_have_none():
