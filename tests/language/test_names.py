@@ -128,7 +128,7 @@ def test_examples_without_names_are_refused():
 
 def test_equal_words_of_a_batch_share_vector_and_gradient():
     nlp = spacy.blank("en")
-    model = lexical_embed(8, 50, 4, 0.0)
+    model = lexical_embed(8, 50, 4)
     docs = [Doc(nlp.vocab, words=words) for words in (["p53", "binds", "p53"], [], ["binds"])]
     model.initialize()
     vectors, backprop = model.begin_update(docs)

@@ -35,7 +35,7 @@ def test_the_command_trains_scores_and_writes_a_pipeline(data, tmp_path, monkeyp
         crumb(data / name, tmp_path / "data" / name, lines)
     small = Settings(epochs=1, width=16, depth=1, rows=200)
     monkeypatch.setattr(train, "SYNTAX", small)
-    monkeypatch.setattr(train, "NAMES", replace(small, vectors=8, hide=0.1))
+    monkeypatch.setattr(train, "NAMES", replace(small, vectors=8))
     app = train.typer.Typer()
     app.command()(train.main)
     options = ["--syntax-epochs", "1", "--names-epochs", "1"]
@@ -93,7 +93,6 @@ def test_missing_data_are_named(tmp_path):
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"dropout": 1.0}, "dropout"),
         ({"rate": 0}, "rate"),
-        ({"hide": 1.5}, "hide"),
         ({"vectors": -1}, "vectors must not be below 0"),
     ],
 )

@@ -39,24 +39,23 @@ class Column(NamedTuple):
     share: float
 
 
-WHOLE: Sequence[Column] = (Column(plain, 0.5), Column(str.lower, 1.0))
-PARTS: Sequence[Column] = (
+COLUMNS: Sequence[Column] = (
+    Column(plain, 0.5),  # the first, since vectors are looked up by it
+    Column(str.lower, 1.0),
     Column(lambda word: word[:3], 0.5),
     Column(lambda word: word[-3:].lower(), 0.5),
     Column(lambda word: word[-5:].lower(), 0.5),
     Column(shape, 0.2),
 )
-COLUMNS: Sequence[Column] = (*WHOLE, *PARTS)
 _CACHE_SIZE = 200_000
 _cache: dict[int, tuple[int, ...]] = {}  # columns by spaCy's hash of the word, which names it
 
 
-def lexical_embed(width: int, rows: int, vectors: int, hide: float) -> Embedding:
+def lexical_embed(width: int, rows: int, vectors: int) -> Embedding:
     """Words -> vectors of ``width``; the architecture ``textrank.LexicalEmbed.v1``.
 
     Each distinct word of a batch is worked out once. ``vectors`` is the width of the vectors that
-    ``use_vectors`` gives to words, and ``hide`` the share of words that are known by their parts
-    alone in training, as words are that it never saw.
+    ``use_vectors`` gives to words.
     """
     tables: list[Model[Ints2d, Floats2d]] = [
         HashEmbed(width, int(rows * share), column=column, seed=column + 7, dropout=0.0)
@@ -69,7 +68,6 @@ def lexical_embed(width: int, rows: int, vectors: int, hide: float) -> Embedding
         init=_init,
         layers=[concatenate(*tables), mix],
         dims={"nO": width},
-        attrs={"hide": hide},
     )
     model.attrs["keys"] = np.zeros(0, dtype=np.uint64)
     model.attrs["vectors"] = np.zeros((0, vectors), dtype=np.float16)
@@ -97,9 +95,6 @@ def _forward(
         np.concatenate([doc.to_array(ORTH) for doc in docs]), return_inverse=True
     )
     rows = _rows(distinct, docs[0].vocab.strings)
-    if is_train and model.attrs["hide"]:
-        kept = model.ops.get_dropout_mask((len(rows),), model.attrs["hide"])
-        rows[np.asarray(kept) == 0, : len(WHOLE)] = 0
     tables, mix = model.layers
     looked_up, backprop_tables = tables(rows, is_train)
     features = np.hstack([looked_up, _vectors(rows[:, 0], model.attrs)])

@@ -26,18 +26,14 @@ class Settings:
     depth: int = 4
     rows: int = 5000  # of the tables of hashed words: they cost megabytes, not time
     vectors: int = 0  # width of the vectors from unlabelled text; only names have any
-    hide: float = 0.0  # share of words that names are learned from by their parts alone
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("epochs", "words", "width", "depth", "rows"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("dropout", "hide"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} must be at least 0 and below 1, got {getattr(self, name)}"
-                )
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}")
         if self.vectors < 0:
             raise ValueError(f"vectors must not be below 0, got {self.vectors}")
         if self.rate <= 0:
@@ -84,7 +80,6 @@ def add_names(nlp: Language, settings: Settings) -> None:
         "width": settings.width,
         "rows": settings.rows,
         "vectors": settings.vectors,
-        "hide": settings.hide,
     }
     encode = {
         "@architectures": "spacy.MaxoutWindowEncoder.v2",

@@ -29,7 +29,7 @@ from textrank.language.prepare import (
 from textrank.language.training import lemma_tables, train_names, train_syntax
 
 SYNTAX = Settings(epochs=6)
-NAMES = Settings(epochs=8, words=800, dropout=0.3, vectors=64, hide=0.1)
+NAMES = Settings(epochs=8, words=800, dropout=0.3, vectors=64)
 FILES = (
     *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
     *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
