@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
@@ -123,16 +123,15 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
                 doc.set_ents(spans)
 
     def get_loss(self, examples: Iterable[Example], scores: Ragged) -> tuple[float, Ragged]:
-        """Minus the logarithm of how probable the names are, a word, and its gradient."""
+        """Minus the logarithm of how probable the given names are, and its gradient."""
         allowed = np.concatenate([_allowed(each, self.labels) for each in examples])
         lengths = [int(length) for length in scores.lengths]
         emissions = np.asarray(scores.dataXd, dtype=np.float64)
         free = chances(emissions, self._transitions(), lengths)
         right = chances(emissions, self._transitions(), lengths, allowed)
-        words = len(allowed)
-        self.model.inc_grad("T", ((free.pairs - right.pairs) / words).astype(np.float32))
-        gradient = ((free.tags - right.tags) / words).astype(np.float32)
-        return free.log_total - right.log_total, Ragged(cast(Any, gradient), scores.lengths)
+        self.model.inc_grad("T", (free.pairs - right.pairs).astype(np.float32))
+        gradient: Any = (free.tags - right.tags).astype(np.float32)
+        return free.log_total - right.log_total, Ragged(gradient, scores.lengths)
 
     def _transitions(self) -> Floats:
         learned = self.model.get_param("T").astype(np.float64)

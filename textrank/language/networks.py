@@ -64,8 +64,7 @@ def add_syntax(nlp: Language, settings: Settings) -> None:
         "subword_features": True,
     }
     nlp.add_pipe("tok2vec", config={"model": embed})
-    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener(settings, "tok2vec")}
-    nlp.add_pipe("tagger", config={"model": tagger})
+    nlp.add_pipe("tagger", config={"model": _tagger(settings, "tok2vec")})
     nlp.add_pipe("parser", config={"model": _transitions(settings, "tok2vec")})
 
 
@@ -96,6 +95,15 @@ def add_names(nlp: Language, settings: Settings) -> None:
     }
     nlp.add_pipe("textrank_genes", name="genes", config={"model": tags})
     nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
+
+
+def add_tags(nlp: Language, settings: Settings) -> None:
+    """Adds a tagger on the network of names, for training only."""
+    nlp.add_pipe("tagger", name="tags", config={"model": _tagger(settings, "names_tok2vec")})
+
+
+def _tagger(settings: Settings, upstream: str) -> dict[str, object]:
+    return {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener(settings, upstream)}
 
 
 def _transitions(settings: Settings, upstream: str) -> dict[str, object]:

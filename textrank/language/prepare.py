@@ -77,13 +77,13 @@ def read_treebank(data: Path) -> Treebank:
     )
 
 
-def unlabelled(data: Path) -> list[Sequence[str]]:
-    """Words of the sentences of CRAFT's train part, for what is learned without answers."""
+def craft_train(data: Path) -> list[Sentence]:
+    """Sentences of CRAFT's train part, but for those that something is scored on."""
     folder = data / "treebanks"
     dev = ("".join(s.words) for s in read_conllu(folder / "craft-dev.conllu.gz"))
     kept, seen = _kept_for_scoring(data), _Seen(dev)
     craft = read_conllu(folder / "craft-train.conllu.gz")
-    return [s.words for s in craft if s not in seen and s not in kept]
+    return [s for s in craft if s not in seen and s not in kept]
 
 
 def left_out_abstracts(folder: Path) -> set[str]:

@@ -21,15 +21,15 @@ from textrank.language.prepare import (
     PPI_CORPORA,
     NameDocs,
     Treebank,
+    craft_train,
     read_bc2gm,
     read_jnlpba,
     read_treebank,
-    unlabelled,
 )
 from textrank.language.training import lemma_tables, train_names, train_syntax
 
 SYNTAX = Settings(epochs=6)
-NAMES = Settings(epochs=8, words=800, dropout=0.3, vectors=64)
+NAMES = Settings(epochs=10, words=800, dropout=0.3, vectors=64)
 FILES = (
     *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
     *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
@@ -121,7 +121,7 @@ def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treeb
 
 
 def _names(data: Path, settings: Settings) -> dict[str, bytes]:
-    return train_names(read_names(data), unlabelled(data), settings, _say("names"))
+    return train_names(read_names(data), craft_train(data), settings, _say("names"))
 
 
 def _say(what: str) -> Callable[[str], None]:

@@ -14,9 +14,17 @@ from thinc.api import Adam, Optimizer, fix_random_seed
 
 from textrank.language.lexical import plain, use_vectors
 from textrank.language.morphology import build_tables
-from textrank.language.networks import Settings, add_names, add_syntax, blank_nlp, state_of
-from textrank.language.prepare import NameDocs, Treebank, doc_of
+from textrank.language.networks import (
+    Settings,
+    add_names,
+    add_syntax,
+    add_tags,
+    blank_nlp,
+    state_of,
+)
+from textrank.language.prepare import RUN, NameDocs, Treebank, doc_of, runs
 from textrank.language.products import use_fast_products
+from textrank.language.treebanks import Sentence
 from textrank.language.vectors import word_vectors
 
 Watch = Callable[[str], None]
@@ -41,34 +49,43 @@ def train_syntax(treebank: Treebank, settings: Settings, watch: Watch) -> dict[s
 
 def train_names(
     corpora: Mapping[str, NameDocs],
-    texts: Sequence[Sequence[str]],
+    tagged: Sequence[Sentence],
     settings: Settings,
     watch: Watch,
 ) -> dict[str, bytes]:
     """What the recognizers of names learn by turns on one network, each from its own corpus.
 
-    The network starts from vectors of the words of their texts and of further unlabelled ones.
+    The network knows vectors of the words of all texts. It also learns to tell the parts of speech
+    of the sentences ``tagged``, for what that teaches about words; the tagger itself is dropped.
     """
     fix_random_seed(settings.seed)
     nlp = blank_nlp()
     add_names(nlp, settings)
+    add_tags(nlp, settings)
     use_fast_products(nlp)
     network: Any = nlp.get_pipe("names_tok2vec")
-    if settings.vectors:
-        read = [[token.text for token in doc] for docs in corpora.values() for doc in docs.train]
-        words, vectors = word_vectors([*read, *texts], plain, settings.vectors, seed=settings.seed)
-        use_vectors(network.model, words, vectors)
-        watch(f"vectors of {len(words)} words")
-    examples = {name: examples_of(docs.train) for name, docs in corpora.items()}
+    docs = {name: own.train for name, own in corpora.items()}
+    vocab = docs["genes"][0].vocab
+    docs["tags"] = [doc_of(vocab, run, breaks=None) for run in runs(tagged, RUN)]
+    words, vectors = word_vectors(
+        [[token.text for token in doc] for own in docs.values() for doc in own],
+        plain,
+        settings.vectors,
+        seed=settings.seed,
+    )
+    use_vectors(network.model, words, vectors)
+    watch(f"vectors of {len(words)} words")
+    examples = {name: examples_of(own) for name, own in docs.items()}
     network.initialize(lambda: [own[0] for own in examples.values()], nlp=nlp)
     for name, own in examples.items():
-        recognizer: Any = nlp.get_pipe(name)
-        recognizer.initialize(lambda own=own: own, nlp=nlp)
+        component: Any = nlp.get_pipe(name)
+        component.initialize(lambda own=own: own, nlp=nlp)
     steps = [
         (_step_alone(network, nlp.get_pipe(name), name, settings), own)
         for name, own in examples.items()
     ]
-    return _train(nlp, steps, settings, random.Random(settings.seed), watch)
+    learned = _train(nlp, steps, settings, random.Random(settings.seed), watch)
+    return {name: state for name, state in learned.items() if name != "tags"}
 
 
 def _step_alone(network: Any, recognizer: Any, name: str, settings: Settings) -> _Step:
