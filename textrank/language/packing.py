@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import catalogue
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
 
 def use_fast_packing() -> None:
-    """Looks for installed packages that pack values in their own way now, and never again.
+    """Lets srsly remember the functions that pack and unpack values in special ways.
 
-    srsly looks through the entry points of all packages whenever it packs or unpacks anything,
-    which it does six times for a Doc on its way between processes. What is found stays in use.
+    It looks for them among the entry points of all installed packages and in the registry that all
+    of spaCy shares whenever it packs or unpacks anything, six times for a Doc on its way between
+    processes. Now it does so again only when something was registered.
     """
     for known in (msgpack_encoders, msgpack_decoders):
-        if known.entry_points:
-            for name, function in known.get_entry_points().items():
-                known.register(name, func=function)
-            known.entry_points = False
+        if not hasattr(known.get_all, "__wrapped__"):
+            known.get_all = _remembering(known.get_all)
+
+
+def _remembering(get_all: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}  # by the size of the registry, which only grows
+
+    @wraps(get_all)
+    def remembered() -> dict[str, Any]:
+        size = len(catalogue.REGISTRY)
+        if size not in found:
+            found.clear()
+            found[size] = get_all()
+        return found[size]
+
+    return remembered
