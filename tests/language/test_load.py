@@ -36,8 +36,8 @@ def test_a_text_gets_every_annotation(nlp):
     assert {c.dep_ for c in root.children} >= {"nsubj", "prep"}
     lemmas = [t.lemma_ for t in doc if t.text in ("Mutations", "were", "patients")]
     assert lemmas == ["mutation", "be", "patient"]
-    assert {"BRCA1", "BARD1"} <= {s.text for s in doc.spans["entities"]}
-    assert {"BRCA1", "BARD1"} <= {e.text for e in doc.ents}
+    assert {"IL-2", "NF-kappa B", "p65", "BRCA1"} <= {s.text for s in doc.spans["entities"]}
+    assert {"IL-2", "NF-kappa B", "p65", "BRCA1", "BARD1"} <= {e.text for e in doc.ents}
     assert "protein" in {e.label_ for e in doc.ents}
     assert "three patients" in [chunk.text for chunk in doc.noun_chunks]
 
