@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -23,13 +23,14 @@ from textrank.learners.fit import Fit
 from textrank.protocols.trials import Trial, document_intervals
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
-from textrank.types import Indices, Names, SparseMatrix, Vector, has_features
+from textrank.types import Indices, Matrix, Names, SparseMatrix, Vector, has_features
 
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline, Task
 
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
+FEW = 1000  # candidates at a time for which a kernel prepared for training candidates is quicker
 FORMAT = 1  # rises when an older textrank could not read a new folder
 
 
@@ -68,7 +69,14 @@ class Model:
         """Scores of what the representation gave; ``company`` says where the candidates stand."""
         if self.names is not None and has_features(self.pipeline.kernel):
             return self.fit.predict(self.pipeline.kernel.features(X).onto(self.names), company)
-        return self.fit.predict(self.pipeline.kernel(X, self.support), company)
+        few = len(X) <= FEW and hasattr(self.pipeline.kernel, "against")
+        compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
+        return self.fit.predict(compared, company)
+
+    @cached_property
+    def _against(self) -> Callable[[Sequence[Any]], Matrix]:
+        """The kernel against the training candidates, prepared at the first call."""
+        return self.pipeline.kernel.against(self.support)  # type: ignore[attr-defined]
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""

@@ -146,9 +146,10 @@ class Features(Sequence["Features"]):
 
     def scaled(self, factor: float | Vector) -> Features:
         """Every row times a number, or each row times its own."""
-        if isinstance(factor, np.ndarray):
-            return Features(sp.csr_array(sp.diags_array(factor) @ self.values), self.names)
-        return Features(sp.csr_array(self.values * factor), self.names)
+        own = self.values
+        each = np.repeat(factor, np.diff(own.indptr)) if isinstance(factor, np.ndarray) else factor
+        cells = (own.data * each, own.indices, own.indptr)
+        return Features(sp.csr_array(cells, shape=own.shape), self.names)
 
     @staticmethod
     def below(blocks: Sequence[Features]) -> Features:

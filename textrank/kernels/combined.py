@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from textrank.kernels.algebra import Exponential, Gaussian, Normalized, OnView, Sum
 from textrank.kernels.gram import features_of
+from textrank.kernels.prepared import PreparedViews
 from textrank.kernels.vectors import Linear
 from textrank.types import Alternatives, Features, Kernel, Matrix, Names, Vector
 
@@ -57,6 +58,10 @@ class CombinedViews:
                 "one of its alternatives, or let training choose."
             )
         return self.whole(X, Y)
+
+    def against(self, Y: Sequence[Any]) -> PreparedViews:
+        """The kernel prepared for many calls with the same Y, as those of a trained model."""
+        return PreparedViews.of(self, Y)
 
     @property
     def alternatives(self) -> list[CombinedViews]:

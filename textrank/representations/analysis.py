@@ -115,6 +115,11 @@ class Dependencies:
         return Dependencies(self.governor[inside] - start, self.dependent[inside] - start, types)
 
 
+def parsed_twice(doc: Doc) -> bool:
+    """Whether the Doc has a parse given with the corpus and another one of spaCy's."""
+    return "dependencies" in doc.user_data and doc.has_annotation("DEP")
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """Numbers of labels, given as they come."""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from textrank.candidates import Candidate
 from textrank.representations.analysis import Parse, check_among
 from textrank.representations.descriptor_facts import FAR, EntityFacts, SentenceFacts, facts_of
-from textrank.representations.descriptor_table import DESCRIPTORS
+from textrank.representations.descriptor_table import DESCRIPTORS, Descriptor
 from textrank.representations.entity_pair import OTHER, EntityPair, entity_pairs, top_of
 from textrank.representations.pair_relations import relations
 from textrank.representations.trigger_words import NEGATIONS, TRIGGERS, group_of
@@ -50,19 +50,29 @@ class PairDescriptors:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The descriptors of pairs that are already analysed."""
-        levels = get_args(Which)[: get_args(Which).index(self.which) + 1]
-        chosen = [
-            d
-            for d in DESCRIPTORS
-            if d.level in levels
-            and (self.entity_counts or d.group != "entity count")
-            and (self.name_equality or d.group != "name equality")
-        ]
-        names, scales = [d.name for d in chosen], np.array([d.scale for d in chosen])
+        return self.sizes(pairs)[self.which]
+
+    def sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
+        """The descriptors in every size up to this one, for the price of the largest."""
+        sizes: tuple[Which, ...] = get_args(Which)
+        levels = sizes[: sizes.index(self.which) + 1]
+        chosen = [d for d in DESCRIPTORS if d.level in levels and self._wanted(d)]
         rows = [describe(pair, facts) for pair, facts in zip(pairs, facts_of(pairs), strict=True)]
-        table = np.array([[row[name] for name in names] for row in rows], dtype=np.float64)
-        values = table.reshape(len(rows), len(names)) / scales
-        return Features(sp.csr_array(values), Names.of(names))
+        values = np.array([[row[d.name] / d.scale for d in chosen] for row in rows])
+        values = values.reshape(len(rows), len(chosen))
+        found: dict[str, Features] = {}
+        for place, which in enumerate(levels):
+            own = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
+            names = Names.of(chosen[i].name for i in own)
+            found[which] = Features(sp.csr_array(values[:, own]), names)
+        return found
+
+    def _wanted(self, descriptor: Descriptor) -> bool:
+        left_out = {
+            "entity count": not self.entity_counts,
+            "name equality": not self.name_equality,
+        }
+        return not left_out.get(descriptor.group, False)
 
 
 def describe(pair: EntityPair, facts: SentenceFacts) -> Values:

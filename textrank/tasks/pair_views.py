@@ -10,12 +10,12 @@ from textrank.candidates import Candidate
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.vectors import Linear
-from textrank.representations.analysis import Parse, check_among
+from textrank.representations.analysis import Parse, check_among, parsed_twice
 from textrank.representations.dependency_graph import DependencyGraph
 from textrank.representations.entity_pair import EntityPair, entity_pairs
 from textrank.representations.global_context import GlobalContext
 from textrank.representations.local_context import LocalContext
-from textrank.representations.pair_descriptors import PairDescriptors, Which
+from textrank.representations.pair_descriptors import PairDescriptors
 from textrank.representations.path_walks import PathWalks
 from textrank.representations.side_words import SideWords
 from textrank.representations.trigger_roles import TriggerRoles
@@ -69,14 +69,18 @@ class PairViews:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
         ways: Mapping[str, Parse] = BOTH if self.parse == "both" else {self.parse: self.parse}
-        pairs = {name: entity_pairs(candidates, parse) for name, parse in ways.items()}
-        parsed = {name: self._parsed(candidates, ways[name], own) for name, own in pairs.items()}
-        first = next(iter(ways))
+        first, *others = ways
+        pairs = entity_pairs(candidates, ways[first])
+        parsed = {first: self._parsed(candidates, ways[first], pairs)}
+        for name in others:
+            alone = not any(map(parsed_twice, {id(c.doc): c.doc for c in candidates}.values()))
+            own = [] if alone else entity_pairs(candidates, ways[name])
+            parsed[name] = parsed[first] if alone else self._parsed(candidates, ways[name], own)
         return Viewed(
             {
                 "order": unit(self._graphs("linear", candidates, ways[first])),
-                **{name: unit(block.of_pairs(pairs[first])) for name, block in WORDS.items()},
-                **(beside(parsed) if len(parsed) > 1 else parsed[first]),
+                **{name: unit(block.of_pairs(pairs)) for name, block in WORDS.items()},
+                **(beside(parsed) if others else parsed[first]),
             }
         )
 
@@ -87,17 +91,16 @@ class PairViews:
         return {
             "dependencies": unit(self._graphs("dependency", candidates, parse)),
             **{name: unit(block.of_pairs(pairs)) for name, block in PARSED.items()},
-            **{which: self._descriptors(which).of_pairs(pairs) for which in get_args(Which)},
+            **self._descriptors.sizes(pairs),
         }
 
     def _graphs(self, part: str, candidates: Sequence[Candidate], parse: Parse) -> Features:
         represent = DependencyGraph(words="stem", parts=[part], parse=parse)
         return AllPathsGraph().features(represent(candidates))
 
-    def _descriptors(self, which: Which) -> PairDescriptors:
-        return PairDescriptors(
-            which=which, entity_counts=self.entity_counts, name_equality=self.name_equality
-        )
+    @property
+    def _descriptors(self) -> PairDescriptors:
+        return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
 def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:

@@ -1,0 +1,69 @@
+"""A prepared kernel gives what the kernel itself gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from textrank.kernels.combined import CombinedViews
+from textrank.kernels.prepared import NameIndex
+from textrank.types import Features, Names, Viewed
+
+KERNEL = CombinedViews(
+    linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5, gaussian_weights=[2.0]
+)
+
+
+def drawn(rng: np.random.Generator, size: int, words: str) -> Features:
+    """Rows over names of one to three letters, some without any feature."""
+    names = sorted({tuple(rng.choice(list(words), rng.integers(1, 4))) for _ in range(12)})
+    values = rng.random((size, len(names))) * (rng.random((size, len(names))) < 0.4)
+    values[0] = 0.0
+    return Features(sp.csr_array(values), Names.of(names))
+
+
+def viewed(rng: np.random.Generator, size: int, words: str) -> Viewed:
+    numbers = Features(sp.csr_array(rng.random((size, 3))), Names.of(["x", "y", "z"]))
+    return Viewed(
+        {"a": drawn(rng, size, words), "b": drawn(rng, size, words), "c": numbers, "d": [0] * size}
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_equals_the_kernel(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = viewed(rng, 4, "abcde"), viewed(rng, 9, "abcxy")  # names that only one side knows
+    np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
+    np.testing.assert_allclose(KERNEL.against(Y)(X[1:2]), KERNEL(X[1:2], Y), atol=1e-12)
+
+
+def test_it_takes_plain_arrays_and_only_gaussians(rng):
+    X, Y = (Viewed({name: rng.random((n, 3)) for name in "abc"}) for n in (4, 6))
+    np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
+    bells = replace(KERNEL, linear={})
+    np.testing.assert_allclose(bells.against(Y)(X), bells(X, Y), atol=1e-12)
+    plain = replace(KERNEL, gaussian={})
+    np.testing.assert_allclose(plain.against(Y)(X), plain(X, Y), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_names_are_found_where_they_stand(seed):
+    rng = np.random.default_rng(seed)
+    ours, theirs = drawn(rng, 2, "abcd").names, drawn(rng, 2, "cdefgh").names
+    np.testing.assert_array_equal(NameIndex(ours).find(theirs), ours.find(theirs))
+    long = Names.of([(*ours[0], "a", "a", "a", "a"), ours[0]])
+    np.testing.assert_array_equal(NameIndex(ours).find(long), [-1, 0])
+
+
+def test_names_of_one_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(NameIndex, "_hashed", lambda self, parts: np.zeros(len(parts), np.uint64))
+    ours = Names.of(["a", "b", ("a", "b"), "c"])
+    found = NameIndex(ours).find(Names.of([("a", "b"), "d", "c", "a"]))
+    np.testing.assert_array_equal(found, [2, -1, 3, 0])
+
+
+def test_an_empty_index_finds_nothing():
+    np.testing.assert_array_equal(NameIndex(Names.of([])).find(Names.of(["a"])), [-1])

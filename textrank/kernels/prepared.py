@@ -1,0 +1,192 @@
+"""A kernel on views against fixed training candidates, prepared once for many small calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textrank.kernels.algebra import OnView
+from textrank.kernels.gram import squares
+from textrank.kernels.vectors import Linear
+from textrank.types import Features, Indices, Matrix, Names, Vector
+
+if TYPE_CHECKING:
+    from textrank.kernels.combined import CombinedViews
+
+
+@dataclass(frozen=True, eq=False)
+class NameIndex:
+    """Where names stand among many others; each search costs as little as the names sought.
+
+    Names are found by a hash of their words and then compared word for word.
+    """
+
+    names: Names
+
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.names.vocabulary)}
+
+    @cached_property
+    def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
+        """The hashes in order, and the column of each."""
+        codes = self._hashed(self._widened)
+        order = np.argsort(codes, kind="stable")
+        return codes[order], order
+
+    def find(self, names: Names) -> Indices:
+        """The column of each of ``names`` here, -1 where it is unknown.
+
+        >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
+        array([ 1, -1,  0])
+        """
+        codes, order = self.ordered
+        if not len(codes):
+            return np.full(len(names), -1, dtype=np.intp)
+        parts = self._translated(names)
+        sought = self._hashed(parts)
+        place = np.searchsorted(codes, sought)
+        found = np.full(len(names), -1, dtype=np.intp)
+        left = np.arange(len(names))
+        while len(left):  # once, unless two names have one hash
+            left = left[place[left] < len(codes)]
+            left = left[codes[place[left]] == sought[left]]
+            columns = order[place[left]]
+            same = (self._widened[columns] == parts[left]).all(axis=1)
+            found[left[same]] = columns[same]
+            left = left[~same]
+            place[left] += 1
+        return found
+
+    @cached_property
+    def _widened(self) -> NDArray[np.int32]:
+        """The parts with one column more, for what is longer than any name here."""
+        return np.pad(self.names.parts, ((0, 0), (0, 1)), constant_values=-1)
+
+    def _translated(self, names: Names) -> NDArray[np.int32]:
+        numbers = [self.words.get(word, -2) for word in names.vocabulary]
+        parts = np.array([*numbers, -1], dtype=np.int32)[names.parts]
+        width = self.names.parts.shape[1]
+        fitted = np.full((len(parts), width + 1), -1, dtype=np.int32)
+        fitted[:, : min(width, parts.shape[1])] = parts[:, :width]
+        fitted[(parts[:, width:] != -1).any(axis=1), width] = -2
+        return fitted
+
+    def _hashed(self, parts: NDArray[np.int32]) -> NDArray[np.uint64]:
+        width = self.names.parts.shape[1] + 1
+        odd = np.random.default_rng(width).integers(1 << 62, size=width, dtype=np.uint64) * 2 + 1
+        whole = (parts + 3).astype(np.uint64)  # never negative
+        codes = np.zeros(len(parts), dtype=np.uint64)
+        for column, factor in zip(whole.T, odd, strict=True):
+            codes = (codes ^ (codes >> np.uint64(29))) + column * factor  # wraps around
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Vectors of fixed candidates as a dense table, for distances to new ones."""
+
+    index: NameIndex
+    table: Matrix  # (n, d)
+    squares: Vector  # (n,)
+
+    @classmethod
+    def of(cls, F: Features) -> Numbers:
+        return cls(NameIndex(F.names), F.values.toarray(), squares(F.values))
+
+    def distances(self, F: Features) -> Matrix:  # (m, n)
+        """Squared distances of new vectors to all of them."""
+        to = self.index.find(F.names)
+        known = np.flatnonzero(to >= 0)
+        moved = np.zeros((len(F), self.table.shape[1]))
+        moved[:, to[known]] = F.values.toarray()[:, known]
+        D = -2.0 * (moved @ self.table.T)
+        D += squares(F.values)[:, None]
+        D += self.squares
+        return np.maximum(D, 0.0, out=D)  # round-off only
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedViews:
+    """``CombinedViews`` against fixed candidates: the same values, without looking them up anew.
+
+    Names of features are indexed, vectors stand by feature, so that a new candidate only meets the
+    fixed ones it shares something with. One candidate then costs milliseconds where the kernel
+    itself first matches all features of all fixed candidates, a second or two for thousands.
+    """
+
+    kernel: CombinedViews
+    starts: Mapping[str, int]  # where the features of each linear view begin
+    indices: Mapping[str, NameIndex]
+    table: sp.csr_array  # (d, n) features of all linear views, weighted
+    numbers: Mapping[str, Numbers]  # by Gaussian view
+    roots: Vector  # (n,) lengths of the fixed candidates
+
+    @classmethod
+    def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> PreparedViews:
+        """Prepares a kernel for the fixed candidates Y."""
+        views = {name: _vectors(name, Y) for name in kernel.linear}
+        ends = np.cumsum([0, *(len(F.names) for F in views.values())])
+        blocks = [F.values.T * kernel.linear[name] for name, F in views.items()]
+        table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
+        return cls(
+            kernel,
+            dict(zip(views, ends.tolist(), strict=False)),
+            {name: NameIndex(F.names) for name, F in views.items()},
+            sp.csr_array(table),
+            {name: Numbers.of(_vectors(name, Y)) for name in kernel.gaussian},
+            np.sqrt(_lengths(kernel, views, len(Y))),
+        )
+
+    def __call__(self, X: Sequence[Any]) -> Matrix:
+        """The kernel of each of X with each of the fixed candidates, (x, n)."""
+        views = {name: _vectors(name, X) for name in self.kernel.linear}
+        K = self._products(views, len(X))
+        (weight,) = self.kernel.gaussian_weights
+        for name, gammas in self.kernel.gaussian.items():
+            D = self.numbers[name].distances(_vectors(name, X))
+            for gamma in gammas:
+                K += weight * np.exp(-gamma * D)
+        K /= np.sqrt(_lengths(self.kernel, views, len(X)))[:, None]
+        K /= self.roots
+        K -= 1.0
+        K *= self.kernel.gamma
+        return np.exp(K, out=K)
+
+    def _products(self, views: Mapping[str, Features], size: int) -> Matrix:
+        """Weighted inner products of all linear views, row by row of X."""
+        moved = [self._moved(name, F) for name, F in views.items()]
+        K = np.zeros((size, len(self.roots)))
+        for i in range(size):
+            rows = [(F.indptr[i], F.indptr[i + 1], F) for F in moved]
+            features = np.concatenate([np.empty(0, np.intp), *(F.indices[a:b] for a, b, F in rows)])
+            values = np.concatenate([np.empty(0), *(F.data[a:b] for a, b, F in rows)])
+            K[i] = self.table[features].T @ values
+        return K
+
+    def _moved(self, name: str, F: Features) -> sp.csr_array:
+        """The features that fixed candidates have too, by their place in the table."""
+        columns = self.indices[name].find(F.names)[F.values.indices]
+        known = columns >= 0
+        ends = np.append(0, np.cumsum(known))[F.values.indptr]
+        cells = (F.values.data[known], columns[known] + self.starts[name], ends)
+        return sp.csr_array(cells, shape=(len(F), self.table.shape[0]))
+
+
+def _vectors(name: str, X: Sequence[Any]) -> Features:
+    return OnView(name, Linear()).features(X)
+
+
+def _lengths(kernel: CombinedViews, views: Mapping[str, Features], size: int) -> Vector:
+    """The weighted sum of all parts of each candidate with itself."""
+    total = np.full(size, sum(map(len, kernel.gaussian.values())) * kernel.gaussian_weights[0])
+    for name, F in views.items():
+        total += kernel.linear[name] * squares(F.values)
+    return total
