@@ -19,6 +19,7 @@ from textrank.representations.path_walks import PathWalks
 from textrank.representations.side_words import SideWords
 from textrank.representations.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import PairViews
+from textrank.types import Features
 
 
 @pytest.fixture
@@ -99,6 +100,11 @@ def test_a_single_parse_stands_for_both(candidates):
     one, both = (PairViews(parse=parse)(candidates) for parse in ("collapsed", "both"))
     for name, view in one.views.items():
         np.testing.assert_allclose(Linear()(both.view(name)), Linear()(view), atol=1e-12)
+    for name in ("dependencies", "path", "relation"):
+        half = one.view(name).scaled(0.5**0.5)
+        expected, found = Features.beside({"given": half, "own": half}), both.view(name)
+        assert list(found.names) == list(expected.names)
+        np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
 
 
 def test_an_unknown_parse_is_refused():
