@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
-import spacy
+from spacy.tokens import Doc
 
 from textrank.config import load_pipeline
-from textrank.evaluation import Summary
+from textrank.evaluation import Report, Summary
 from textrank.language import load_nlp
 from textrank.readers.ppi_xml import PPIXML
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 
-@pytest.mark.parametrize(("corpus", "f", "auc"), [("LLL", 0.86, 0.93), ("IEPA", 0.77, 0.895)])
-def test_small_corpora_with_given_parses(data: Path, corpus: str, f: float, auc: float) -> None:
-    docs = list(PPIXML(str(data / "ppi" / f"{corpus}.xml.gz"))(spacy.blank("en")))
-    report = load_pipeline("ppi").cross_validate(docs, folds=10, seed=0, splits=5)
+@cache
+def read(data: Path, corpus: str, analysis: str = "split") -> list[Doc]:
+    path = data / "ppi" / f"{corpus}.xml.gz"
+    return list(PPIXML(str(path), analysis=analysis)(load_nlp(only=["tagger", "parser"])))
+
+
+def evaluated(data: Path, corpus: str, docs: list[Doc]) -> Report:
+    """Ten folds: the given ones of the large corpora, five divisions of the small ones."""
+    pipeline = load_pipeline("ppi")
+    if corpus in ("IEPA", "LLL"):
+        return pipeline.cross_validate(docs, folds=10, seed=0, splits=5)
+    folds: Mapping[str, Mapping[str, int]] = json.loads((data / "ppi" / "folds.json").read_text())
+    return pipeline.cross_validate(docs, folds=folds[corpus])
+
+
+@pytest.mark.parametrize(
+    ("corpus", "f", "auc"),
+    [
+        ("AImed", 0.645, 0.895),
+        ("BioInfer", 0.70, 0.885),
+        ("IEPA", 0.77, 0.895),
+        ("LLL", 0.86, 0.93),
+    ],
+)
+def test_documents_never_trained_on(data: Path, corpus: str, f: float, auc: float) -> None:
+    report = evaluated(data, corpus, read(data, corpus))
     assert Summary.of(report.folds, "f").mean >= f
     assert Summary.of(report.folds, "auc").mean >= auc
 
 
-@pytest.mark.parametrize(("analysis", "f", "auc"), [("split", 0.63, 0.895), ("spacy", 0.65, 0.91)])
-def test_aimed_with_given_and_own_parses(data: Path, analysis: str, f: float, auc: float) -> None:
-    nlp = load_nlp(only=["tagger", "parser"]) if analysis == "spacy" else spacy.blank("en")
-    docs = list(PPIXML(str(data / "ppi" / "AImed.xml.gz"), analysis=analysis)(nlp))
-    folds = json.loads((data / "ppi" / "folds.json").read_text())["AImed"]
-    report = load_pipeline("ppi").cross_validate(docs, folds=folds)
-    assert Summary.of(report.folds, "f").mean >= f
-    assert Summary.of(report.folds, "auc").mean >= auc
+def test_the_parse_of_the_shipped_language_model_is_enough(data: Path) -> None:
+    report = evaluated(data, "AImed", read(data, "AImed", "spacy"))
+    given = 0.899  # with the parses of the corpus alone, see pipelines/README.md
+    assert Summary.of(report.folds, "auc").mean >= given - 0.02
