@@ -13,7 +13,14 @@ from textrank.language.evaluate import (
     score_syntax,
     score_types,
 )
-from textrank.language.prepare import read_bc2gm, read_jnlpba, read_treebank, runs
+from textrank.language.prepare import (
+    SHORTEST,
+    normal,
+    read_bc2gm,
+    read_jnlpba,
+    read_treebank,
+    runs,
+)
 from textrank.language.treebanks import read_conllu
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
@@ -54,7 +61,8 @@ def test_genia_abstracts_left_out(nlp, data):
 
 def test_gene_names_of_bc2gm_devel(nlp, data):
     docs = read_bc2gm(data, nlp.vocab)
-    assert {doc.text for doc in docs.train}.isdisjoint(doc.text for doc in docs.left_out)
+    trained, scored = ({normal(doc.text) for doc in d} for d in (docs.train, docs.left_out))
+    assert max(map(len, trained & scored)) < SHORTEST  # headings and the like
     assert score_genes(nlp, docs.left_out)["f"] >= 0.77
 
 
