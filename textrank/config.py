@@ -66,6 +66,7 @@ from textrank.readers.senseval import Senseval
 from textrank.readers.together import Together
 from textrank.registry import config_of, registry
 from textrank.representations.arc_features import ArcFeatures
+from textrank.representations.arc_votes import ArcVotes
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.dependency_graph import DependencyGraph
 from textrank.representations.global_context import GlobalContext
@@ -129,6 +130,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "pair_descriptors.v1": PairDescriptors,
         "pair_views.v1": PairViews,
         "parse_sequences.v1": ParseSequences,
+        "arc_votes.v1": ArcVotes,
         "parse_support.v1": ParseSupport,
         "path_walks.v1": PathWalks,
         "side_words.v1": SideWords,

@@ -13,11 +13,13 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_model, load_pipeline
-from textrank.language.noise import NoisyParser
+from textrank.language.noise import NoisyParser, Parse
 from textrank.model import Model
 from textrank.representations.arc_features import ArcFeatures
+from textrank.representations.arc_votes import ArcVotes
 from textrank.representations.parse_support import ParseSupport
-from textrank.tasks.parse_ranking import ParseRanking, Tree, agreements, attached, goodness
+from textrank.tasks.parse_ranking import ParseRanking
+from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
 
 ROOT = Path(__file__).parents[2]
 WORDS = ["She", "ate", "pizza", "with", "forks", "He", "left"]
@@ -96,8 +98,9 @@ def test_goodness_is_one_for_equal_links_only_and_symmetric_where_all_are_linked
 @given(TREES)
 def test_agreement_is_the_mean_over_parses_drawn_by_votes(rows):
     trees = [Tree("", *zip(*arcs, strict=True), (), votes=1.0 + n) for n, arcs in enumerate(rows)]
-    total = sum(tree.votes for tree in trees)
-    for tree, found in zip(trees, agreements(trees), strict=True):
+    votes = np.array([tree.votes for tree in trees])
+    total = votes.sum()
+    for tree, found in zip(trees, shares(trees, votes).mean(axis=1), strict=True):
         mean = 0.0
         for other in trees:
             same = [
@@ -200,9 +203,49 @@ def test_arc_features_count_what_arcs_look_like(doc):
     assert ("root word", "ate") in values
 
 
-def test_support_belongs_to_parses_only(doc):
+def test_votes_for_arcs_are_counted_by_parser_and_label(doc):
     found = ParseRanking().candidates(doc)
-    assert ParseSupport()(found).values.shape == (4, 4)
+    features = ArcVotes()(found)
+    table = {features.names[i]: v for i, v in enumerate(features.values.toarray().T)}
+    root = 5**-0.5  # 5 words
+    assert table["label, votes", "pobj", "all"][:3] == pytest.approx([root] * 3)
+    assert table["label, votes", "prep", "2"][[0, 2]] == pytest.approx([root] * 2)  # 2 of 3
+    assert table["label, votes", "prep", "1"][1] == pytest.approx(root)
+    assert table["head's votes", "all"][2] == pytest.approx(3 * root)  # She, ate, forks
+    with pytest.raises(ValueError, match="steps"):
+        ArcVotes(steps=0)
+
+
+def test_support_is_told_for_all_and_for_each_parser(doc):
+    features = ParseSupport()(ParseRanking().candidates(doc)[:3])
+    table = {features.names[i]: v for i, v in enumerate(features.values.toarray().T)}
+    assert table["own",].tolist() == [0, 1, 0]
+    assert table["votes",] == pytest.approx([1 / 3] * 3)
+    assert table["consensus", "parser 1"] == pytest.approx(table["consensus",])
+    assert table["doubt",].argmax() == table["consensus",].argmax() == 2
+
+
+def parse(heads, labels, votes, *, own=False):
+    return Parse(tuple(heads), tuple(labels), ("X",) * len(heads), votes, own)
+
+
+def test_parsers_are_pooled_with_the_trees_that_most_votes_speak_for():
+    labels = GOLD[1]
+    one = [parse([1, 1, 1, 2, 3], labels, 2, own=True), parse([1, 1, 3, 1, 3], labels, 1)]
+    two = [parse([1, 1, 1, 1, 2], labels, 3, own=True), parse([1, 1, 1, 2, 3], labels, 1)]
+    found = pooled([one, two])
+    assert [tree.name for tree in found] == ["0", "1", "2", "3"]
+    assert [tree.own for tree in found] == [True, False, False, False]
+    assert found[0].by == pytest.approx([2 / 3, 1 / 4])
+    assert found[0].votes == pytest.approx((2 / 3 + 1 / 4) / 2)
+    assert sum(tree.votes for tree in found) == pytest.approx(1)
+    assert found[3].votes == 0
+    assert list(found[3].heads) == GOLD[0]  # nobody's: the first's object, the second's "with"
+    assert list(found[3].spans) == [True, False, False]
+    assert list(found[2].spans) == [False, False, True]
+
+
+def test_support_belongs_to_parses_only(doc):
     with pytest.raises(ValueError, match="not one of several parses"):
         ParseSupport()([Candidate(doc, (), "d")])
 

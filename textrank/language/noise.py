@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -13,7 +13,9 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.language.load import load_nlp
+from textrank.language.load import load_nlp, model_path
+
+MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
 
 Weights: TypeAlias = Mapping[tuple[int, str], Any]  # of a node of the network, by its id and name
 
@@ -27,6 +29,12 @@ class Parse:
     tags: tuple[str, ...]
     votes: int  # how many parsers found it
     own: bool  # whether the one without noise did
+
+    def turned(self) -> Parse:
+        """The same tree over the words from the last to the first."""
+        last = len(self.heads) - 1
+        heads = tuple(last - head for head in self.heads[::-1])
+        return replace(self, heads=heads, labels=self.labels[::-1], tags=self.tags[::-1])
 
 
 @dataclass(frozen=True)
@@ -44,12 +52,15 @@ class NoisyParser:
         A spaCy pipeline with a ``parser``, by name or path; the shipped one where empty.
     sigma, copies, seed
         The amount of noise, how many noisy copies there are, and what makes them reproducible.
+    backwards
+        Whether the parser reads sentences from their last word to their first, see ``mirror``.
     """
 
     name: str = ""
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
+    backwards: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.sigma < math.inf:
@@ -62,7 +73,7 @@ class NoisyParser:
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """For each sentence its distinct parses, the parser's own first, then by votes."""
         nlp = _language(self.name)
-        docs = [_alone(sentence, nlp) for sentence in sentences]
+        docs = [_alone(sentence, nlp, self.backwards) for sentence in sentences]
         before = nlp.pipe_names[: nlp.pipe_names.index("parser")]
         with nlp.select_pipes(enable=before):
             docs = list(nlp.pipe(docs))
@@ -74,7 +85,8 @@ class NoisyParser:
         for i, first in enumerate(own):
             votes = Counter([first, *(trees[i] for trees in noisy)])
             best = sorted(votes.items(), key=lambda item: (item[0] != first, -item[1]))
-            found.append([Parse(*t, tags[i], count, own=t == first) for t, count in best])
+            parses = [Parse(*t, tags[i], count, own=t == first) for t, count in best]
+            found.append([parse.turned() for parse in parses] if self.backwards else parses)
         return found
 
 
@@ -99,19 +111,19 @@ def _tree(doc: Doc) -> Tree:
     return tuple(heads), tuple(labels)
 
 
-def _alone(sentence: Span, nlp: Language) -> Doc:
-    return Doc(
-        nlp.vocab,
-        words=[token.text for token in sentence],
-        spaces=[bool(token.whitespace_) for token in sentence],
-        sent_starts=[i == 0 for i in range(len(sentence))],
-    )
+def _alone(sentence: Span, nlp: Language, backwards: bool) -> Doc:
+    words = [token.text for token in sentence]
+    starts: Any = [i == 0 for i in range(len(sentence))]
+    if backwards:
+        return Doc(nlp.vocab, words=words[::-1], sent_starts=starts)
+    spaces = [bool(token.whitespace_) for token in sentence]
+    return Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts)
 
 
 # Loading takes a second or two, and texts come one after the other.
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _language(name: str) -> Language:
-    nlp = load_nlp(name or None)
+    nlp = load_nlp(model_path(MIRROR) if name == MIRROR else name or None)
     if "parser" not in nlp.pipe_names:
         raise ValueError(
             f"the spaCy pipeline {name!r} has no component 'parser', only "
@@ -120,7 +132,7 @@ def _language(name: str) -> Language:
     return nlp
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _noise(name: str, sigma: float, copies: int, seed: int) -> tuple[Weights, ...]:
     parser: Any = _language(name).get_pipe("parser")
     own = {

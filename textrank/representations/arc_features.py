@@ -15,7 +15,7 @@ from textrank.representations.entity_pair import Bag, bags
 from textrank.representations.words import check_form, written
 from textrank.types import Features
 
-FAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
+NEAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ArcFeatures:
                 yield "root word", words[i]
                 continue
             below.setdefault(h, []).append(i)
-            kind, length = labels[i], _length(i - h)
+            kind, length = labels[i], far(i - h)
             yield "label", kind, length[0]
             yield "label, tags", kind, length[0], tags[h], tags[i]
             yield "label, length", kind, length
@@ -75,8 +75,9 @@ class ArcFeatures:
             yield "dependents", tags[h], str(len(children))
 
 
-def _length(steps: int) -> str:
+def far(steps: int) -> str:
+    """How far and on which side of its head a word stands; large distances are put together."""
     size = abs(steps)
-    if size > FAR[0]:
-        size = next((far for far in FAR[1:] if size <= far), 0)
+    if size > NEAR[0]:
+        size = next((most for most in NEAR[1:] if size <= most), 0)
     return ("+" if steps > 0 else "-") + (str(size) if size else "far")

@@ -7,37 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate
 from textrank.documents import document_id
 from textrank.evaluation import Fold, ranking_fold
 from textrank.language.noise import NoisyParser
+from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_parse_ranking"):
     Doc.set_extension("textrank_parse_ranking", default=None)
 
 Source: TypeAlias = Literal["auto", "given", "parser"]
-Link: TypeAlias = tuple[int, int, str]  # head, dependent, type
-
-
-@dataclass(frozen=True)
-class Tree:
-    """One parse of a sentence; heads count its words from 0, a root's is its own."""
-
-    name: str
-    heads: Sequence[int]
-    labels: Sequence[str]
-    tags: Sequence[str]
-    votes: float = 1.0
-    own: bool = False  # whether it is the first choice of the parser
-
-    def links(self) -> set[Link]:
-        """Every arc; a root hangs from nothing."""
-        arcs = zip(self.heads, self.labels, strict=True)
-        return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
 
 
 @dataclass(frozen=True)
@@ -46,7 +28,8 @@ class ParseRanking:
 
     That is the F-score of its links, see ``goodness``. Candidates are those given with the
     document (CoNLL-U with several parses a sentence), or those of a parser and noisy copies of it,
-    see ``NoisyParser``, in which case every candidate has the tags of that parser's pipeline. A
+    see ``NoisyParser``, of a second parser likewise, and the trees that most of their votes speak
+    for, see ``pooled``; every candidate then has the tags of the first parser's pipeline. A
     candidate is a Doc of its own: the sentence with that parse. Ranked together are the parses of
     a sentence, held out together those of a document.
 
@@ -58,6 +41,8 @@ class ParseRanking:
         A spaCy pipeline by name or path; the shipped one where empty.
     sigma, copies, seed
         The noise, see ``NoisyParser``.
+    mirror
+        A second parser, which reads sentences backwards, by name or path; none where empty.
     """
 
     source: Source = "auto"
@@ -65,6 +50,7 @@ class ParseRanking:
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
+    mirror: str = ""
     name: ClassVar[str] = "parse_ranking"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
     recognises: ClassVar[tuple[str, ...]] = ("parser",)  # which finds the sentences of raw text
@@ -74,7 +60,7 @@ class ParseRanking:
             raise ValueError(
                 f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}"
             )
-        self._noisy()  # which checks its settings
+        self._parsers()  # which check their settings
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Every parse of every sentence."""
@@ -182,69 +168,26 @@ class ParseRanking:
             for sentence in sentences:
                 yield sentence, _given_trees(rows.get(sentence.start, []), sentence)
             return
-        noisy = self._noisy()
-        for sentence, parses in zip(sentences, noisy(sentences), strict=True):
-            share = 1.0 / (noisy.copies + 1)
-            yield (
-                sentence,
-                [
-                    Tree(str(n), p.heads, p.labels, p.tags, share * p.votes, p.own)
-                    for n, p in enumerate(parses)
-                ],
-            )
+        found = [parser(sentences) for parser in self._parsers()]
+        for sentence, *parses in zip(sentences, *found, strict=True):
+            yield sentence, pooled(parses)
 
-    def _noisy(self) -> NoisyParser:
-        return NoisyParser(self.parser, self.sigma, self.copies, self.seed)
-
-
-def goodness(links: set[Link], gold: set[Link]) -> float:
-    """F-score of the links of a parse; equal are links of the same type between the same words.
-
-    A link to a word that the gold parse leaves unlinked counts neither for nor against.
-
-    >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
-    >>> goodness({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
-    0.5
-    """
-    if not gold:
-        return 1.0
-    linked = {word for head, dependent, _ in gold for word in (head, dependent)}
-    right = len(links & gold)
-    wrong = sum(head in linked and dependent in linked for head, dependent, _ in links - gold)
-    return 2 * right / (len(gold) + right + wrong)
-
-
-def attached(tree: Tree, gold: Tree) -> int:
-    """How many words have the right head and label; the label of a root does not matter."""
-    rows = zip(tree.heads, gold.heads, tree.labels, gold.labels, strict=True)
-    return sum(
-        head == right and (head == i or label == wanted)
-        for i, (head, right, label, wanted) in enumerate(rows)
-    )
-
-
-def agreements(trees: Sequence[Tree], *, labels: bool = True) -> Vector:  # (trees,)
-    """The share of arcs of each tree that one drawn by votes has too."""
-    numbers: dict[tuple[int, str], int] = {}
-    arcs: NDArray[np.intp] = np.array(
-        [
-            [
-                numbers.setdefault((head, label if labels else ""), len(numbers))
-                for head, label in zip(tree.heads, tree.labels, strict=True)
-            ]
-            for tree in trees
-        ]
-    )
-    votes = np.array([tree.votes for tree in trees])
-    same = (arcs[:, None] == arcs[None]).mean(axis=2)
-    return np.asarray(same @ (votes / votes.sum()))
+    def _parsers(self) -> list[NoisyParser]:
+        first = NoisyParser(self.parser, self.sigma, self.copies, self.seed)
+        if not self.mirror:
+            return [first]
+        return [first, replace(first, name=self.mirror, backwards=True)]
 
 
 def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
     """A Doc for each tree, which knows how much the others speak for it."""
     if not trees:
         return
-    consensus, attachment = agreements(trees), agreements(trees, labels=False)
+    by = np.array([tree.by for tree in trees])  # (trees, parsers)
+    arcs, heads = (
+        np.stack([shares(trees, votes, labels=labels) for votes in by.T], axis=2)
+        for labels in (True, False)
+    )  # (trees, words, parsers)
     for i, tree in enumerate(trees):
         own = Doc(
             doc.vocab,
@@ -261,8 +204,12 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
             "start": sentence.start,
             "own": tree.own,
             "votes": tree.votes,
-            "consensus": float(consensus[i]),
-            "attachment": float(attachment[i]),
+            "consensus": float(arcs[i].mean()),
+            "attachment": float(heads[i].mean()),
+            "by": by[i],
+            "arcs": arcs[i].astype(np.float32),
+            "heads": heads[i].astype(np.float32),
+            "spans": list(tree.spans),
         }
         yield own
 
@@ -295,7 +242,8 @@ def _given_trees(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[Tree
     first = int(np.argmax(scores)) if rows else 0
     share = 1.0 / max(len(rows), 1)
     return [
-        replace(_tree(row, sentence), votes=share, own=i == first) for i, row in enumerate(rows)
+        replace(_tree(row, sentence), votes=share, own=i == first, by=[share])
+        for i, row in enumerate(rows)
     ]
 
 

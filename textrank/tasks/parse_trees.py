@@ -1,0 +1,133 @@
+"""Parses of a sentence: how good one is, and how much the others speak for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.language.noise import Parse
+from textrank.language.spanning import spanning_tree
+from textrank.types import Matrix, Vector
+
+Link: TypeAlias = tuple[int, int, str]  # head, dependent, type
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One parse of a sentence; heads count its words from 0, a root's is its own."""
+
+    name: str
+    heads: Sequence[int]
+    labels: Sequence[str]
+    tags: Sequence[str]
+    votes: float = 1.0  # the share of parsers that found it
+    own: bool = False  # whether it is the first choice of the parser
+    by: Sequence[float] = field(default=())  # that share among the copies of each parser
+    spans: Sequence[bool] = field(default=())  # whether most votes of all, of each, speak for it
+
+    def links(self) -> set[Link]:
+        """Every arc; a root hangs from nothing."""
+        arcs = zip(self.heads, self.labels, strict=True)
+        return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
+
+
+def goodness(links: set[Link], gold: set[Link]) -> float:
+    """F-score of the links of a parse; equal are links of the same type between the same words.
+
+    A link to a word that the gold parse leaves unlinked counts neither for nor against.
+
+    >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
+    >>> goodness({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
+    0.5
+    """
+    if not gold:
+        return 1.0
+    linked = {word for head, dependent, _ in gold for word in (head, dependent)}
+    right = len(links & gold)
+    wrong = sum(head in linked and dependent in linked for head, dependent, _ in links - gold)
+    return 2 * right / (len(gold) + right + wrong)
+
+
+def attached(tree: Tree, gold: Tree) -> int:
+    """How many words have the right head and label; the label of a root does not matter."""
+    rows = zip(tree.heads, gold.heads, tree.labels, gold.labels, strict=True)
+    return sum(
+        head == right and (head == i or label == wanted)
+        for i, (head, right, label, wanted) in enumerate(rows)
+    )
+
+
+def shares(
+    trees: Sequence[Tree], votes: Vector, *, labels: bool = True
+) -> Matrix:  # (trees, words)
+    """For each tree and word the share of votes for trees that have the same arc there."""
+    numbers: dict[tuple[int, str], int] = {}
+    arcs: NDArray[np.intp] = np.array(
+        [
+            [
+                numbers.setdefault((head, label if labels else ""), len(numbers))
+                for head, label in zip(tree.heads, tree.labels, strict=True)
+            ]
+            for tree in trees
+        ]
+    )
+    weights = votes / max(float(votes.sum()), 1e-300)
+    return np.einsum("ijw,j->iw", arcs[:, None] == arcs[None], weights)
+
+
+def pooled(parsers: Sequence[Sequence[Parse]]) -> list[Tree]:
+    """The distinct parses of several parsers and the trees that most of their votes speak for.
+
+    Parsers count alike. The first parse of the first parser is the own one, and tags are its. To
+    what the parsers found come the maximum spanning trees of the arcs by votes, of all parsers
+    together and of each, where nobody found them.
+    """
+    tables = [_votes(parses) for parses in parsers]
+    spanning = [_spanning(table) for table in [_together(tables), *tables]]
+    keys = dict.fromkeys([key for table in tables for key in table] + spanning)
+    first = parsers[0][0]
+    own = first.heads, first.labels
+    found = []
+    for number, key in enumerate(keys):
+        by = [table.get(key, 0.0) for table in tables]
+        votes = sum(by) / len(by)
+        spans = [key == tree for tree in spanning]
+        found.append(Tree(str(number), *key, first.tags, votes, key == own, by, spans))
+    return found
+
+
+_Key: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+
+
+def _votes(parses: Sequence[Parse]) -> dict[_Key, float]:
+    total = sum(parse.votes for parse in parses)
+    return {(parse.heads, parse.labels): parse.votes / total for parse in parses}
+
+
+def _together(tables: Sequence[dict[_Key, float]]) -> dict[_Key, float]:
+    found: Counter[_Key] = Counter()
+    for table in tables:
+        for key, votes in table.items():
+            found[key] += votes  # type: ignore[assignment]
+    return dict(found)
+
+
+def _spanning(table: dict[_Key, float]) -> _Key:
+    """The spanning tree of some parses; each arc has the label that most votes give it."""
+    n = len(next(iter(table))[0])
+    votes = np.zeros((n, n))
+    names: dict[tuple[int, int], Counter[str]] = {}
+    for (heads, labels), share in table.items():
+        for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
+            votes[head, word] += share
+            names.setdefault((head, word), Counter())[label] += share  # type: ignore[assignment]
+    tree = spanning_tree(votes, np.diag(votes).tolist())
+    kinds = [
+        names.get((h, d), Counter({"dep": 1})).most_common(1)[0][0] for d, h in enumerate(tree)
+    ]
+    return tuple(tree), tuple(kinds)
