@@ -200,6 +200,10 @@ def test_arc_features_count_what_arcs_look_like(doc):
     assert values["label, length", "prep", "+2"] == pytest.approx(5**-0.5)
     assert values["words", "with", "forks"] == pytest.approx(5**-0.5)
     assert values["labels beside", "X", "dobj", "prep"] == pytest.approx(5**-0.5)
+    assert values["label, between", "prep", "+", "X"] == pytest.approx(5**-0.5)
+    assert values["sides above", "pobj", "prep", "+", "+"] == pytest.approx(5**-0.5)
+    assert values["labels inside", "X", "prep", "dobj", "+"] == pytest.approx(5**-0.5)
+    assert values["tags inside", "X", "X", "", "+"] == pytest.approx(2 * 5**-0.5)  # of ate, with
     assert ("root word", "ate") in values
 
 
