@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 WORDS = range(5, 61)
+ALL = sys.maxsize
 
 
 def documents(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -40,15 +41,14 @@ def spread(items: list[str], number: int) -> list[str]:
     return [items[i * len(items) // count] for i in range(count)]
 
 
-def main() -> None:
-    """Writes the file."""
-    source, number, target = sys.argv[1:]
-    most = sys.maxsize if number == "all" else int(number)
+def cut(source: Path, number: int, target: Path) -> None:
+    """Writes so many sentences of every document."""
     with open(target, "w", encoding="utf-8") as out:
-        for name, sentences in documents(Path(source)):
-            for block in spread(sentences, most):
+        for name, sentences in documents(source):
+            for block in spread(sentences, number):
                 out.write(f"# newdoc id = {name}\n{block}\n\n")
 
 
 if __name__ == "__main__":
-    main()
+    source, number, target = sys.argv[1:]
+    cut(Path(source), ALL if number == "all" else int(number), Path(target))

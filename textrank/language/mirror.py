@@ -23,9 +23,11 @@ from textrank.language.networks import Settings, add_syntax, blank_nlp, state_of
 from textrank.language.noise import MIRROR
 from textrank.language.prepare import doc_of, read_treebank
 from textrank.language.products import use_fast_products
+from textrank.language.train import SOURCES
 from textrank.language.training import batches, examples_of, falling
 from textrank.language.treebanks import Sentence
 
+TREEBANKS = ("CRAFT, train part", "GENIA treebank")
 SETTINGS = Settings(epochs=4, rows=3000, seed=1)
 
 
@@ -88,6 +90,7 @@ def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
         description="Dependencies of English biomedical sentences read backwards.",
         author="The textrank developers",
         license="CC BY 4.0",
+        sources=[source for source in SOURCES if source["name"] in TREEBANKS],
         training=asdict(settings),
         versions={"spacy": version("spacy"), "thinc": version("thinc")},
         requirements=["textrank-kernels"],
