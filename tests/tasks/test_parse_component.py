@@ -1,4 +1,4 @@
-"""The component that ranks parses: the best one on the Doc, from disk and in other processes too."""
+"""The component that ranks parses: the best one on the Doc, also from disk and by processes."""
 
 from __future__ import annotations
 

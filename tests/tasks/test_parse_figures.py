@@ -1,0 +1,82 @@
+"""The figures of pipelines/README.md for parse ranking, on CRAFT's dev part.
+
+``pytest -m corpus -s tests/tasks/test_parse_figures.py`` prints them; half an hour on a busy core.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from textrank.models.cut_treebank import ALL, cut
+
+from textrank.config import load_corpus, load_pipeline
+from textrank.learners.selection import choose
+from textrank.pipeline import Examined, Pipeline
+from textrank.protocols.divisions import Division, LeakyFolds, LeaveDocumentOut, SentenceFolds
+
+pytestmark = [pytest.mark.corpus, pytest.mark.slow]
+
+FOLDS = 7  # as many as there are articles, whatever is held out
+
+
+@dataclass(frozen=True, eq=False)
+class Dev:
+    """All parses of the part that no parser has seen."""
+
+    pipeline: Pipeline
+    seen: Examined
+
+    def measured(self, division: Division, **settings: Any) -> dict[str, float]:
+        """Measures over all sentences together, each parse scored by a model without its fold."""
+        learner = replace(self.pipeline.learner, **settings)
+        (nested,) = learner.nested(self.seen.data, division.targets, division.partitions)
+        scores = np.empty(len(nested.folds))
+        for fold in np.unique(nested.folds):
+            out, rest = np.flatnonzero(nested.folds == fold), np.flatnonzero(nested.folds != fold)
+            inner = nested.inner[:, fold][:, rest]
+            chosen = choose(inner, division.targets.take(rest), learner.select)
+            scores[out] = nested.outer[chosen, out]
+        found = self.pipeline.task.measure(self.seen.candidates, scores, None).measures
+        print({k: round(v, 4) for k, v in found.items() if v is not None})  # noqa: T201
+        return {k: v for k, v in found.items() if v is not None}
+
+
+@pytest.fixture(scope="module")
+def dev(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Dev:
+    path = tmp_path_factory.mktemp("craft") / "craft-dev.conllu"
+    cut(data / "treebanks" / "craft-dev.conllu.gz", ALL, path)
+    pipeline = load_pipeline("parse_ranking")
+    return Dev(pipeline, pipeline.examine(list(load_corpus(path)(spacy.blank("en")))))
+
+
+@pytest.fixture(scope="module")
+def articles(dev: Dev) -> dict[str, float]:
+    return dev.measured(LeaveDocumentOut().divide(dev.seen.candidates, dev.seen.targets))
+
+
+def test_every_article_is_held_out_alone(dev):
+    assert len(set(dev.seen.documents)) == FOLDS
+
+
+def test_whole_articles_held_out_the_chosen_parse_beats_the_parsers_own(articles):
+    assert articles["tau"] >= 0.34
+    assert articles["las_gain"] >= 0.01
+
+
+def test_learning_to_rank_is_no_worse_than_regression(dev, articles):
+    division = LeaveDocumentOut().divide(dev.seen.candidates, dev.seen.targets)
+    regression = dev.measured(division, rank="none")
+    assert articles["tau"] >= regression["tau"]
+    assert articles["las_gain"] >= regression["las_gain"]
+
+
+def test_split_articles_and_split_sentences_flatter(dev, articles):
+    given = dev.seen.candidates, dev.seen.targets
+    sentences = dev.measured(SentenceFolds(FOLDS).divide(*given))
+    single = dev.measured(LeakyFolds(FOLDS).divide(*given))
+    assert articles["tau"] < sentences["tau"] < single["tau"]
