@@ -139,7 +139,14 @@ def test_evaluate_and_apply_use_a_trained_model(
     figures = json.loads(out.read_text())
     assert "yes to a share of 1, as asked" in figures["procedure"]
     assert figures["measures"]["precision"]["mean"] == pytest.approx(0.5)
+    assert call("evaluate", model, corpus, "--positives", "auto", "--json", out) == 0
+    figures = json.loads(out.read_text())
+    assert "threshold at the mean of the test scores" in figures["procedure"]
+    assert figures["measures"]["f"]["mean"] == pytest.approx(1.0)
     capsys.readouterr()
+    for wrong in ("half", "1.5"):
+        assert call("evaluate", model, corpus, "--positives", wrong) == 2
+        assert "give a share between 0 and 1" in capsys.readouterr().err
     assert call("apply", model, corpus) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 12

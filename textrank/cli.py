@@ -166,8 +166,11 @@ def evaluate(
     json_: JsonFile = None,
     report: ReportFolder = None,
     positives: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Says yes to this share, not by the threshold."),
+        str | None,
+        typer.Option(
+            metavar="SHARE|auto",
+            help="Says yes to this share, not by the threshold; auto: above their mean.",
+        ),
     ] = None,
     names: Annotated[
         str,
@@ -215,7 +218,7 @@ def cross(
     json_: JsonFile = None,
     report: ReportFolder = None,
 ) -> None:
-    """Trains on each corpus and tests on each other; AUC and F under three thresholds."""
+    """Trains on each corpus and tests on each other; AUC and F under four thresholds."""
     found = cross_corpora(pipeline, corpora, set_, nlp)
     if json_ is not None:
         write_data(found.to_dict(), json_)

@@ -170,16 +170,17 @@ def train_model(
 
 
 def evaluate_model(
-    model: str, corpus: str, nlp: str | None = None, *, positives: float | None = None
+    model: str, corpus: str, nlp: str | None = None, *, positives: str | None = None
 ) -> Report:
-    """Tests a model on a corpus, with its own threshold or for a share of positives."""
+    """Tests a model on a corpus, with its own threshold, for a share of positives or ``auto``."""
+    share: Any = positives if positives == "auto" else _share(positives)
     loaded = load_model(model)
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
         docs = _read(source, nlp, loaded.pipeline.task)
     with clock.step("scoring"):
-        report = loaded.evaluate(docs, corpus=source.name, positives=positives)
+        report = loaded.evaluate(docs, corpus=source.name, positives=share)
     return replace(report, seconds={**clock.seconds, **report.seconds})
 
 
@@ -188,13 +189,14 @@ def evaluate_names(
     corpus: str,
     nlp: str | None = None,
     *,
-    positives: float | None = None,
+    positives: str | None = None,
     sentences: bool = False,
 ) -> RawText:
     """Tests a model on the bare texts of a corpus, with names that the language model finds.
 
     ``sentences`` keeps those of the corpus.
     """
+    share = _share(positives)
     loaded = load_model(model)
     source = load_corpus(corpus)
     clock = Clock()
@@ -202,9 +204,22 @@ def evaluate_names(
         docs = list(source(spacy.blank("en")))
         language = load_language(nlp, loaded.pipeline.task, raw=True)
     with clock.step("analysing and scoring"):
-        how: Any = {"positives": positives, "sentences": sentences}
+        how: Any = {"positives": share, "sentences": sentences}
         found = evaluate_raw_text(loaded, docs, language, corpus=source.name, **how)
     return replace(found, seconds=clock.seconds)
+
+
+def _share(text: str | None) -> float | None:
+    try:
+        share = None if text is None else float(text)
+    except ValueError:
+        share = -1.0
+    if share is not None and not 0 <= share <= 1:
+        raise ValueError(
+            f"--positives {text}: give a share between 0 and 1, or, for the names of the corpus, "
+            "auto."
+        )
+    return share
 
 
 def cross_corpora(

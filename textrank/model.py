@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from confection import Config
@@ -20,6 +20,7 @@ from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
+from textrank.learners.prior_shift import mean_threshold
 from textrank.protocols.trials import Trial, document_intervals
 from textrank.registry import config_of, registry
 from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
@@ -120,12 +121,17 @@ class Model:
             yield from self.judge(batch)
 
     def evaluate(
-        self, docs: Iterable[Doc], *, corpus: str = "", positives: float | None = None
+        self,
+        docs: Iterable[Doc],
+        *,
+        corpus: str = "",
+        positives: float | Literal["auto"] | None = None,
     ) -> Report:
         """Measures on other documents, with the threshold chosen in training.
 
         Where positives are far more or less frequent than in training, that threshold is wrong.
-        ``positives`` is the share of them that is expected; the highest scores get the yes.
+        ``positives`` is the share of them that is expected; the highest scores get the yes. With
+        ``auto`` it goes to scores above their mean, see ``mean_threshold``.
         """
         docs = list(docs)
         task = self.pipeline.task
@@ -136,7 +142,10 @@ class Model:
         unreachable = sum(task.unreachable(doc) for doc in docs)
         scores = self.score(candidates)
         threshold, how = self.threshold, "alpha and threshold by leave-document-out there"
-        if positives is not None:
+        if positives == "auto":
+            threshold = mean_threshold(scores)
+            how = "alpha by leave-document-out there; threshold at the mean of the test scores"
+        elif positives is not None:
             threshold = positive_rate_threshold(scores, positives)
             how = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
         alphas, rows = [self.fit.alpha], np.arange(len(candidates))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textrank.evaluation import best_threshold, precision_recall_f
-from textrank.learners.prior_shift import PriorShift
+from textrank.learners.prior_shift import PriorShift, mean_threshold
 
 
 def draw(rng: np.random.Generator, n: int, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -53,3 +53,16 @@ def test_a_training_threshold_is_improved_where_positives_are_frequent(rng):
 def test_no_scores_are_refused(rng):
     with pytest.raises(ValueError, match="no scores"):
         PriorShift.of(*draw(rng, 100, 0.5)).threshold(np.empty(0))
+
+
+def test_the_mean_is_as_good_a_threshold_on_any_scale(rng):
+    scores, y = draw(rng, 3000, 0.4)
+    said = scores >= mean_threshold(scores)
+    np.testing.assert_array_equal(0.1 * scores - 7 >= mean_threshold(0.1 * scores - 7), said)
+    best = precision_recall_f(y, scores >= best_threshold(y, scores)).f
+    assert precision_recall_f(y, said).f > best - 0.03
+
+
+def test_no_scores_have_no_mean():
+    with pytest.raises(ValueError, match="no scores"):
+        mean_threshold(np.empty(0))

@@ -46,6 +46,8 @@ def test_every_cell_equals_training_and_testing_alone(corpora, kernel):
         alone = pipeline.fit(corpora[train]).evaluate(corpora[test])
         for name in ("auc", "f", "f_best", "f_rate"):
             assert found.mean(name, train, test) == pytest.approx(alone.measures[name].mean)
+        alone = pipeline.fit(corpora[train]).evaluate(corpora[test], positives="auto")
+        assert found.mean("f_mean", train, test) == pytest.approx(alone.measures["f"].mean)
         assert report.corpus == test
         assert report.procedure.startswith(f"trained on {train};")
     assert found.mean("auc", "a", "a") is None
@@ -96,6 +98,6 @@ def test_the_page_shows_every_cell(corpora):
     pipeline = Pipeline(PPI(), DependencyGraph(), KERNELS["features"], RLS((1.0,)))
     found = cross(pipeline, corpora)
     text = cross_page(found)
-    for name in ("auc", "f", "f_rate", "f_best"):
+    for name in ("auc", "f", "f_mean", "f_rate", "f_best"):
         assert f'id="figure-cross-{name}"' in text
     assert text.count('<tr><th scope="row">a</th>') == 2

@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from textrank.config import load_pipeline
 from textrank.evaluation import Report, Summary
 from textrank.language import load_nlp
+from textrank.protocols.cross import cross
 from textrank.readers.ppi_xml import PPIXML
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
@@ -52,3 +53,21 @@ def test_the_parse_of_the_shipped_language_model_is_enough(data: Path) -> None:
     report = evaluated(data, "AImed", read(data, "AImed", "spacy"))
     given = 0.899  # with the parses of the corpus alone, see pipelines/README.md
     assert Summary.of(report.folds, "auc").mean >= given - 0.02
+
+
+def test_a_model_of_one_corpus_on_another(data: Path) -> None:
+    names = ("AImed", "IEPA", "LLL")
+    found = cross(load_pipeline("ppi"), {name: read(data, name) for name in names})
+    published = {
+        ("AImed", "IEPA"): 0.769,
+        ("AImed", "LLL"): 0.778,
+        ("IEPA", "AImed"): 0.735,
+        ("IEPA", "LLL"): 0.886,
+        ("LLL", "AImed"): 0.666,
+        ("LLL", "IEPA"): 0.757,
+    }
+    for cell, auc in published.items():
+        assert found.mean("auc", *cell) > auc
+    assert found.mean("f_mean", "AImed", "IEPA") >= 0.65
+    # Short of 0.78, which is reached only by saying yes to half, see pipelines/README.md.
+    assert found.mean("f_mean", "AImed", "LLL") >= 0.74

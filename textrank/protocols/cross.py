@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
 
 from textrank.documents import shares_text
-from textrank.evaluation import Counts, Report
+from textrank.evaluation import Counts, Fold, Report, decide, precision_recall_f
+from textrank.learners.prior_shift import mean_threshold
 from textrank.model import Model
 from textrank.pipeline import Clock, Examined, Pipeline
 from textrank.progress import track
@@ -107,8 +108,17 @@ def _scores(model: Model, seen: Examined) -> Vector:
     return model.fit.predict(model.pipeline.kernel(seen.X, model.support), company)
 
 
+def _with_mean(trial: Trial, fold: Fold) -> Fold:
+    """Beside F by the training threshold that by one from the test scores, without their labels."""
+    if "f" not in fold.measures:
+        return fold
+    said = decide(trial.scores[0], mean_threshold(trial.scores[0]))
+    f = precision_recall_f(trial.y, said, trial.unreachable).f
+    return replace(fold, measures={**fold.measures, "f_mean": f})
+
+
 def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
-    fold = cell.trial.measured(model.pipeline.task)
+    fold = _with_mean(cell.trial, cell.trial.measured(model.pipeline.task))
     size = len(cell.trial.index)
     return Report(
         task=model.pipeline.task.name,

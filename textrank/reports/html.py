@@ -48,10 +48,11 @@ def write(
 
 
 def cross_page(found: Cross) -> str:
-    """The cross-corpus tables as one HTML text: AUC, and F under the three thresholds."""
+    """The cross-corpus tables as one HTML text: AUC, and F under four thresholds."""
     captions = {
         "auc": "Train on the row, test on the column.",
         "f": "Threshold chosen on the training corpus, as a user would have to.",
+        "f_mean": "Threshold at the mean of the test scores, no label used.",
         "f_rate": "Threshold that answers yes as often as the test corpus does.",
         "f_best": "Best threshold of the test corpus itself: optimistic.",
     }

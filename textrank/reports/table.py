@@ -20,6 +20,7 @@ LABELS = {
     "average_precision": "average precision",
     "f_best": "F, best test threshold",
     "f_rate": "F, by positive rate",
+    "f_mean": "F, above the mean",
     "tau": "Kendall τ_b",
     "ndcg": "NDCG",
     "ndcg@10": "NDCG@10",
@@ -50,10 +51,10 @@ def table(report: Report, *, folds: bool = False) -> RenderableType:
 
 
 def cross_table(found: Cross) -> RenderableType:
-    """Cross-corpus results: AUC, and F under the three thresholds, trained on the rows."""
+    """Cross-corpus results: AUC, and F under four thresholds, trained on the rows."""
     known = next(iter(found.reports.values())).measures
     parts: list[RenderableType] = []
-    for name in ("auc", "f", "f_rate", "f_best", "tau"):
+    for name in ("auc", "f", "f_mean", "f_rate", "f_best", "tau"):
         if name in known:
             mark = " (optimistic)" if name in OPTIMISTIC else ""
             grid = Table(box=None, pad_edge=False, header_style="dim")
