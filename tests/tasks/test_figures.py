@@ -230,9 +230,10 @@ def fifth(keys: Sequence[str], seed: int) -> np.ndarray:
 
 def shown(what: str, runs: Sequence[dict[str, float | None]]) -> dict[str, float]:
     mean = {}
-    for key in ("accuracy", "accuracy_of_sets", "flag_precision", "flag_recall_of_sets", "alpha"):
+    flags = ("flag_precision", "flag_precision_of_large_sets", "flag_recall_of_sets")
+    for key in ("accuracy", "accuracy_of_sets", *flags, "alpha"):
         values = np.array([run[key] for run in runs], dtype=float)
-        print(f"{what} {key:<24} {values.mean():.4f} ±{values.std():.4f}")  # noqa: T201
+        print(f"{what} {key:<30} {values.mean():.4f} ±{values.std():.4f}")  # noqa: T201
         mean[key] = float(values.mean())
     return mean
 

@@ -140,6 +140,24 @@ def test_flags_are_measured_with_right_and_wrong_words_printed(nlp):
     assert measures["flag_recall"] == 0.5
     assert task.measure(found, scores, 2.5).measures["flag_precision"] == 1.0
     assert task.measure(found, scores, NEVER).measures["flag_precision"] is None
+    assert "flag_precision_of_large_sets" not in measures
+
+
+def test_flags_of_three_words_have_a_precision_of_their_own(nlp):
+    task = Spelling()
+    found = task.candidates(nlp("their dog, more than that"))
+    assert [c.spans[0].label_.rpartition(": ")[2] for c in found[:3]] == [
+        "their",
+        "there",
+        "they're",
+    ]
+    # "their": right and sure, so it is proposed for both other words and never doubted.
+    sure = task.measure(found, np.array([4.0, -3.0, -5.0, -6.0]), 1.0).measures
+    assert sure["flag_precision_of_large_sets"] == 1.0
+    # "there" is thought right: an alarm as printed, and a wrong proposal for "they're".
+    wrong = task.measure(found, np.array([-3.0, 4.0, -5.0, -6.0]), 1.0).measures
+    assert wrong["flag_precision_of_large_sets"] == 0.0
+    assert wrong["flag_precision"] == 1 / 3
 
 
 def test_a_model_of_plain_text_proposes_with_reasons(nlp):

@@ -156,7 +156,9 @@ class Spelling:
         """Accuracy of the best word, pooled and over sets, and of proposals at the threshold.
 
         ``flag_precision`` and ``flag_recall`` show each occurrence once as printed and once with
-        each other word of its set, so half or more of what is judged is wrong.
+        each other word of its set, so half or more of what is judged is wrong. Sets of three words
+        or more have a precision of their own beside it, for there a proposal may also be wrong
+        because a third word was meant.
         """
         plain = choice_fold(
             candidates, scores, 0.0, unreachable=unreachable, fold=fold, split=split, chosen=chosen
@@ -293,8 +295,14 @@ def _flag_measures(
     for title, (_, hit, _, tried) in zip(titles, found, strict=True):
         recalls.setdefault(title, []).append((hit, tried))
     means = [sum(h for h, _ in own) / sum(t for _, t in own) for own in recalls.values()]
-    return {
+    measures = {
         "flag_precision": float(finds / proposals) if proposals else None,
         "flag_recall": float(finds / trials),
         "flag_recall_of_sets": float(np.mean(means)),
     }
+    large = [row for row in found if row[3] > 1]  # sets of three words or more
+    if large:
+        alarms, finds, wrong, _ = np.array(large).sum(axis=0)
+        total = alarms + finds + wrong
+        measures["flag_precision_of_large_sets"] = float(finds / total) if total else None
+    return measures
