@@ -1,0 +1,124 @@
+"""Parses of Link Grammar: its words aligned with ours, trees from links, the program itself."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textrank.language.link_grammar import LinkGrammar, align, tree_of
+
+needs_program = pytest.mark.skipif(
+    shutil.which("link-parser") is None,
+    reason="link-parser (Debian package link-grammar) is not installed",
+)
+
+
+def sentences(*texts):
+    nlp = spacy.blank("en")
+    return [nlp(text)[:] for text in texts]
+
+
+def fake(folder, printed, code=0):
+    """A program that prints this whatever it is asked."""
+    (folder / "printed").write_text(printed)
+    program = folder / "link-parser"
+    program.write_text(f'#!/bin/sh\ncat > /dev/null\ncat "{folder}/printed"\nexit {code}\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return str(program)
+
+
+TWO = """He saw dogs ( here ) .
+Found 2 linkages (2 had no P.P. violations)
+\tLinkage 1, cost vector = (UNUSED=0 DIS= 0.00 LEN=3)
+[(LEFT-WALL)(he)(saw.v-d)(dogs.n)(()
+(here)())(.)(RIGHT-WALL)]
+[[0 7 0 (Xp)][0 2 0 (WV)][0 1 0 (Wd)][1 2 1 (Ss)]
+[2 3 0 (Op)][2 5 0 (MVp)][3 5 0 (Mp)][4 5 0 (Xd)][5 6 0 (Xc)][7 8 2 (RW)]]
+[0]
+
+\tLinkage 2, cost vector = (UNUSED=0 DIS= 3.00 LEN=2)
+[(LEFT-WALL)(he)(saw.n)(dogs.v)(()(here)())(.)(RIGHT-WALL)]
+[[0 3 0 (WV)][2 3 1 (Ss)][1 2 0 (D)][3 5 0 (MVp)]]
+[0]
+
+"""
+
+
+def test_trees_come_in_the_order_of_the_program(tmp_path):
+    (parses,) = LinkGrammar(fake(tmp_path, TWO))(sentences("He saw dogs (here)."))
+    assert [parse.own for parse in parses] == [True, False]
+    assert parses[0].heads == (1, 1, 1, 4, 1, 4, 1)
+    assert parses[0].labels == ("Ss", "ROOT", "Op", "Xd", "MVp", "Xc", "null")
+    assert parses[1].heads == (1, 2, 2, 2, 2, 2, 2)
+
+
+def test_equal_trees_are_one_parse_with_several_votes(tmp_path):
+    twice = TWO.split("\tLinkage 2")[0]
+    twice += twice[twice.index("\tLinkage") :]
+    (parses,) = LinkGrammar(fake(tmp_path, twice))(sentences("He saw dogs (here)."))
+    assert [parse.votes for parse in parses] == [2]
+    (parses,) = LinkGrammar(fake(tmp_path, twice), linkages=1)(sentences("He saw dogs (here)."))
+    assert [parse.votes for parse in parses] == [1]
+
+
+def test_words_that_differ_give_no_parse(tmp_path):
+    assert LinkGrammar(fake(tmp_path, TWO))(sentences("She saw dogs (here).")) == [[]]
+
+
+def test_lines_that_are_commands_never_reach_the_program(tmp_path):
+    parser = LinkGrammar(fake(tmp_path, "", code=1))
+    assert parser(sentences("!file letters.txt", "% a remark", " ")) == [[], [], []]
+
+
+def test_a_missing_or_failing_program_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no-such-parser.*Install Link Grammar"):
+        LinkGrammar("no-such-parser")(sentences("We sleep."))
+    with pytest.raises(RuntimeError, match="exit code 3"):
+        LinkGrammar(fake(tmp_path, "", code=3))(sentences("We sleep."))
+    with pytest.raises(ValueError, match="linkages"):
+        LinkGrammar(linkages=0)
+
+
+@pytest.mark.parametrize(
+    ("words", "tokens", "found"),
+    [
+        (["p53[?].n", "'s"], ["p53", "'s"], [0, 1]),
+        (["did", "n't"], ["didn't"], [0, 0]),
+        (["e.g"], ["e.g"], [0]),
+        (["we"], [" ", "We", " "], [1]),
+        (["we", "sleep.v"], ["We"], None),
+        (["we"], ["We", "sleep"], None),
+        (["they"], ["We"], None),
+    ],
+)
+def test_alignment(words, tokens, found):
+    assert align(words, tokens) == found
+
+
+@given(st.data())
+def test_any_links_give_a_tree(data):
+    size = data.draw(st.integers(1, 8))
+    word = st.integers(0, size - 1)
+    kinds = st.sampled_from(["Ss", "Os", "Ce", "CV", "R", "Bs", "Mp"])
+    links = data.draw(st.lists(st.tuples(word, word, kinds).filter(lambda a: a[0] != a[1])))
+    marked = data.draw(st.lists(st.tuples(word, st.sampled_from(["WV", "Wd", "Xp"]))))
+    heads, labels = tree_of(links, marked, size)
+    assert [label == "ROOT" for label in labels].count(True) == 1
+    for start in range(size):
+        at = start
+        for _ in range(size):
+            at = heads[at]
+        assert labels[at] == "ROOT"
+
+
+@needs_program
+def test_the_program_itself_finds_both_attachments():
+    found = LinkGrammar()(sentences("He saw the man with a telescope .", "We sleep ."))
+    heads = {parse.heads[4] for parse in found[0]}
+    assert heads >= {1, 3}
+    assert len(found[1]) >= 1
