@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textrank.language.link_grammar import LinkGrammar, align, tree_of
+from textrank.tasks.parse_ranking import ParseRanking
 
 needs_program = pytest.mark.skipif(
     shutil.which("link-parser") is None,
@@ -114,6 +115,26 @@ def test_any_links_give_a_tree(data):
         for _ in range(size):
             at = heads[at]
         assert labels[at] == "ROOT"
+
+
+def test_the_task_ranks_linkages_and_compares_them_without_labels(tmp_path, monkeypatch):
+    fake(tmp_path, TWO)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    doc = nlp("He saw dogs (here). They slept.")
+    heads, tail = [1, 1, 1, 4, 1, 4, 1], [8, 8, 8]
+    labels = ["nsubj", "ROOT", "dobj", "punct", "advmod", "punct", "punct"]
+    gold = {"parse": "gold", "start": 0, "heads": heads, "labels": labels}
+    other = {"parse": "gold", "start": 7, "heads": tail, "labels": ["nsubj", "ROOT", "punct"]}
+    doc.user_data["gold"] = [gold, other]
+    task = ParseRanking(source="link_grammar", labelled=False)
+    found = task.candidates(doc)
+    assert [c.label for c in found][:2] == [1.0, pytest.approx(1 / 6)]
+    assert found[0].doc.user_data["attached"] == 7
+    assert task.unreachable(doc) == 1
+    strict = ParseRanking(source="link_grammar").candidates(doc)
+    assert strict[0].label == 0.0
 
 
 @needs_program

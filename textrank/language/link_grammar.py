@@ -6,9 +6,8 @@ import re
 import shutil
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 from spacy.tokens import Span
@@ -103,14 +102,18 @@ def _words(sentence: Span) -> list[str]:
     return [text for text in (" ".join(token.text.split()) for token in sentence) if text]
 
 
-def _blocks(printed: str, lines: Sequence[str]) -> Iterator[str]:
+def _blocks(printed: str, lines: Sequence[str]) -> list[str]:
     """What was printed for each line: it begins with the line itself."""
-    starts, at = [], 0
+    found, at = list[re.Match[str] | None](), 0
     for line in lines:
-        found = re.compile(rf"^{re.escape(line)}$", re.MULTILINE).search(printed, at)
-        starts.append(found.end() if found else at)
-        at = starts[-1]
-    yield from (printed[a:b] for a, b in pairwise([*starts, len(printed)]))
+        echo = re.compile(rf"^{re.escape(line)}$", re.MULTILINE).search(printed, at)
+        found.append(echo)
+        at = echo.end() if echo else at
+    blocks, end = list[str](), len(printed)
+    for echo in reversed(found):
+        blocks.append(printed[echo.end() : end] if echo else "")
+        end = echo.start() if echo else end
+    return blocks[::-1]
 
 
 def _parses(block: str, sentence: Span, limit: int) -> list[Parse]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -12,14 +12,15 @@ from spacy.tokens import Doc, Span
 from textrank.candidates import Candidate
 from textrank.documents import document_id
 from textrank.evaluation import Fold, ranking_fold
-from textrank.language.noise import NoisyParser
+from textrank.language.link_grammar import LinkGrammar
+from textrank.language.noise import NoisyParser, Parse
 from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_parse_ranking"):
     Doc.set_extension("textrank_parse_ranking", default=None)
 
-Source: TypeAlias = Literal["auto", "given", "parser"]
+Source: TypeAlias = Literal["auto", "given", "parser", "link_grammar"]
 
 
 @dataclass(frozen=True)
@@ -29,20 +30,27 @@ class ParseRanking:
     That is the F-score of its links, see ``goodness``. Candidates are those given with the
     document (CoNLL-U with several parses a sentence), or those of a parser and noisy copies of it,
     see ``NoisyParser``, of a second parser likewise, and the trees that most of their votes speak
-    for, see ``pooled``; every candidate then has the tags of the first parser's pipeline. A
+    for, see ``pooled``; every candidate then has the tags of the first parser's pipeline. Or they
+    are the linkages of Link Grammar, see ``LinkGrammar``, with their spanning tree. A
     candidate is a Doc of its own: the sentence with that parse. Ranked together are the parses of
     a sentence, held out together those of a document.
 
     Parameters
     ----------
     source
-        Where parses come from: ``"given"``, the ``"parser"``, or the former where there are any.
+        Where parses come from: ``"given"``, the ``"parser"``, ``"link_grammar"`` (which needs the
+        program link-parser), or ``"auto"``: those given where there are any, else the parser's.
     parser
         A spaCy pipeline by name or path; the shipped one where empty.
     sigma, copies, seed
         The noise, see ``NoisyParser``.
     mirror
         A second parser, which reads sentences backwards, by name or path; none where empty.
+    linkages
+        At most how many linkages of Link Grammar are taken.
+    labelled
+        Whether the types of links count when a parse is compared with the gold tree. Say no where
+        parses and gold trees name them differently, as Link Grammar and most treebanks do.
     """
 
     source: Source = "auto"
@@ -51,6 +59,8 @@ class ParseRanking:
     copies: int = 24
     seed: int = 0
     mirror: str = ""
+    linkages: int = 20
+    labelled: bool = True
     name: ClassVar[str] = "parse_ranking"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
     recognises: ClassVar[tuple[str, ...]] = ("parser",)  # which finds the sentences of raw text
@@ -68,13 +78,15 @@ class ParseRanking:
         found = []
         for number, (sentence, trees) in enumerate(self._trees(doc)):
             right = gold.get(sentence.start, [])
-            best = _tree(right[0], sentence) if right else None
+            best = self._comparable(_tree(right[0], sentence)) if right else None
             query = _sentence_name(doc, number)
             for own in _docs(doc, sentence, trees):
                 own.user_data["document"] = document
                 tree: Tree = own.user_data.pop("tree")
-                label = None if best is None else goodness(tree.links(), best.links())
+                label = None
                 if best is not None:
+                    tree = self._comparable(tree)
+                    label = goodness(tree.links(), best.links())
                     own.user_data["attached"] = attached(tree, best)
                 found.append(Candidate(own, (), document, query, label))
         return found
@@ -84,6 +96,9 @@ class ParseRanking:
         if self._given(doc):
             parsed = _rows(doc, "parses")
             return sum(start not in parsed for start in _rows(doc, "gold"))
+        if self.source == "link_grammar":  # which need not find a parse
+            gold = _rows(doc, "gold")
+            return sum(not trees and part.start in gold for part, trees in self._trees(doc))
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
@@ -159,7 +174,10 @@ class ParseRanking:
                 f"document {document_id(doc)!r} comes with no parses to rank. Read CoNLL-U with "
                 "several parses a sentence, or set source to 'parser'."
             )
-        return has and self.source != "parser"
+        return has and self.source in ("auto", "given")
+
+    def _comparable(self, tree: Tree) -> Tree:
+        return tree if self.labelled else replace(tree, labels=[""] * len(tree.labels))
 
     def _trees(self, doc: Doc) -> Iterator[tuple[Span, list[Tree]]]:
         sentences = list(_sentences(doc))
@@ -170,9 +188,11 @@ class ParseRanking:
             return
         found = [parser(sentences) for parser in self._parsers()]
         for sentence, *parses in zip(sentences, *found, strict=True):
-            yield sentence, pooled(parses)
+            yield sentence, pooled(parses) if parses[0] else []
 
-    def _parsers(self) -> list[NoisyParser]:
+    def _parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
+        if self.source == "link_grammar":
+            return [LinkGrammar(linkages=self.linkages)]
         first = NoisyParser(self.parser, self.sigma, self.copies, self.seed)
         if not self.mirror:
             return [first]
