@@ -31,18 +31,33 @@ class Dev:
     pipeline: Pipeline
     seen: Examined
 
-    def measured(self, division: Division, **settings: Any) -> dict[str, float]:
-        """Measures over all sentences together, each parse scored by a model without its fold."""
+    def measured(
+        self, division: Division, *, within: bool = False, **settings: Any
+    ) -> dict[str, float]:
+        """Measures over all sentences together, each parse scored by a model without its fold.
+
+        ``within`` compares parses of one fold only, and gives means over folds: where folds split
+        sentences, scores of different models for one sentence do not compare.
+        """
         learner = replace(self.pipeline.learner, **settings)
         (nested,) = learner.nested(self.seen.data, division.targets, division.partitions)
         scores = np.empty(len(nested.folds))
+        folds = []
         for fold in np.unique(nested.folds):
             out, rest = np.flatnonzero(nested.folds == fold), np.flatnonzero(nested.folds != fold)
             inner = nested.inner[:, fold][:, rest]
             chosen = choose(inner, division.targets.take(rest), learner.select)
             scores[out] = nested.outer[chosen, out]
-        found = self.pipeline.task.measure(self.seen.candidates, scores, None).measures
-        print({k: round(v, 4) for k, v in found.items() if v is not None})  # noqa: T201
+            folds.append(self._measures(out, scores))
+        found = self._measures(np.arange(len(scores)), scores)
+        if within:
+            found = {name: float(np.mean([fold[name] for fold in folds])) for name in found}
+        print({name: round(value, 4) for name, value in found.items()})  # noqa: T201
+        return found
+
+    def _measures(self, rows: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+        candidates = [self.seen.candidates[i] for i in rows]
+        found = self.pipeline.task.measure(candidates, scores[rows], None).measures
         return {k: v for k, v in found.items() if v is not None}
 
 
@@ -81,6 +96,7 @@ def test_split_articles_and_split_sentences_flatter(dev, articles):
     for leaking in (SentenceFolds(FOLDS), LeakyFolds(FOLDS)):
         with pytest.warns(UserWarning, match="LEAKY"):
             division = leaking.divide(*given)
-        found.append(dev.measured(division))
+        found.append(dev.measured(division, within=isinstance(leaking, LeakyFolds)))
     sentences, single = found
     assert articles["tau"] < sentences["tau"] < single["tau"]
+    assert articles["las_gain"] < sentences["las_gain"]
