@@ -19,6 +19,8 @@ from textrank.types import Features, Indices, Matrix, Names, Vector
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
+COMMON = 0.5  # share of fixed candidates above which a dense product of a feature is quicker
+
 
 @dataclass(frozen=True, eq=False)
 class NameIndex:
@@ -129,7 +131,9 @@ class PreparedViews:
     kernel: CombinedViews
     starts: Mapping[str, int]  # where the features of each linear view begin
     indices: Mapping[str, NameIndex]
-    table: sp.csr_array  # (d, n) features of all linear views, weighted
+    table: sp.csr_array  # (d, n) features of all linear views, weighted, without common ones
+    common: NDArray[np.int32]  # (d,) where a feature of most candidates stands in dense; or -1
+    dense: Matrix  # (c, n)
     numbers: Mapping[str, Numbers]  # by Gaussian view
     roots: Vector  # (n,) lengths of the fixed candidates
 
@@ -140,11 +144,14 @@ class PreparedViews:
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
         blocks = [F.values.T * kernel.linear[name] for name, F in views.items()]
         table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
+        many = np.diff(table.indptr) > COMMON * len(Y)
         return cls(
             kernel,
             dict(zip(views, ends.tolist(), strict=False)),
             {name: NameIndex(F.names) for name, F in views.items()},
-            _narrow(sp.csr_array(table)),
+            _narrow(sp.csr_array(table), ~many),
+            np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
+            table[np.flatnonzero(many)].toarray(),
             {name: Numbers.of(_vectors(name, Y)) for name in kernel.gaussian},
             np.sqrt(_lengths(kernel, views, len(Y))),
         )
@@ -167,12 +174,19 @@ class PreparedViews:
     def _products(self, views: Mapping[str, Features], size: int) -> Matrix:
         """Weighted inner products of all linear views, row by row of X."""
         moved = [self._moved(name, F) for name, F in views.items()]
-        K = np.zeros((size, len(self.roots)))
+        if not moved:
+            return np.zeros((size, len(self.roots)))
+        shared = np.zeros((size, len(self.dense)))
+        for F in moved:
+            place = self.common[F.indices]
+            row = np.repeat(np.arange(size), np.diff(F.indptr))
+            shared[row[place >= 0], place[place >= 0]] = F.data[place >= 0]
+        K = np.asarray(shared @ self.dense)
         for i in range(size):
             rows = [(F.indptr[i], F.indptr[i + 1], F) for F in moved]
-            features = np.concatenate([np.empty(0, np.intp), *(F.indices[a:b] for a, b, F in rows)])
-            values = np.concatenate([np.empty(0), *(F.data[a:b] for a, b, F in rows)])
-            K[i] = self.table[features].T @ values
+            features = np.concatenate([F.indices[a:b] for a, b, F in rows])
+            values = np.concatenate([F.data[a:b] for a, b, F in rows])
+            K[i] += self.table[features].T @ values
         return K
 
     def _moved(self, name: str, F: Features) -> sp.csr_array:
@@ -184,11 +198,13 @@ class PreparedViews:
         return sp.csr_array(cells, shape=(len(F), self.table.shape[0]))
 
 
-def _narrow(table: sp.csr_array) -> sp.csr_array:
-    """The table with short indices where they do: half of the time is spent reading them."""
-    if max(table.shape[1], table.nnz) > np.iinfo(np.int32).max:
-        return table
-    parts = (table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32))
+def _narrow(table: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
+    """The table with the other rows empty, and indices short: reading them takes the time."""
+    counts = np.diff(table.indptr)
+    cells = np.repeat(kept, counts)
+    ends = np.append(0, np.cumsum(np.where(kept, counts, 0)))
+    size = np.int32 if max(table.shape[1], table.nnz) < np.iinfo(np.int32).max else np.int64
+    parts = (table.data[cells], table.indices[cells].astype(size), ends.astype(size))
     return sp.csr_array(parts, shape=table.shape)
 
 
