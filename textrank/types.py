@@ -148,8 +148,11 @@ class Features(Sequence["Features"]):
         """Every row times a number, or each row times its own."""
         own = self.values
         each = np.repeat(factor, np.diff(own.indptr)) if isinstance(factor, np.ndarray) else factor
-        cells = (own.data * each, own.indices, own.indptr)
-        return Features(sp.csr_array(cells, shape=own.shape), self.names)
+        found = sp.csr_array((own.data * each, own.indices, own.indptr), shape=own.shape)
+        if not found.data.all():
+            found = found.copy()  # its indices are those of the unscaled matrix until now
+            found.eliminate_zeros()
+        return Features(found, self.names)
 
     @staticmethod
     def below(blocks: Sequence[Features]) -> Features:

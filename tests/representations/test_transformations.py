@@ -273,3 +273,12 @@ def test_most_frequent_tags_ignore_rarer_ones():
 def test_wrong_settings_fail_with_their_value(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_scaling_drops_what_becomes_nothing_and_leaves_the_matrix_as_it_was():
+    factor = Smooth(0.01).factor(np.array([1, 2, 3]))
+    before = factor.values.toarray()
+    scaled = factor.scaled(np.array([2.0, 0.0, 1.0]))
+    np.testing.assert_array_equal(scaled.values.toarray(), before * [[2.0], [0.0], [1.0]])
+    assert scaled.values.nnz == np.count_nonzero(scaled.values.toarray())
+    np.testing.assert_array_equal(factor.values.toarray(), before)
