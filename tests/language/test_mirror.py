@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import spacy
+import typer
 from spacy.tokens import Doc
+from typer.testing import CliRunner
 
-from textrank.language.mirror import SETTINGS, mirrored, train_mirror
+from textrank.language.mirror import SETTINGS, main, mirrored, train_mirror
 from textrank.language.noise import NoisyParser, Parse
 from textrank.language.treebanks import Sentence
 
@@ -55,3 +57,12 @@ def test_a_parser_learns_to_read_backwards_and_survives_the_disk(tmp_path):
     ((first, *_),) = parser([doc[:]])
     assert first.heads == (1, 1, 3, 1, 1)
     assert first.labels == SENTENCE.labels
+
+
+def test_a_folder_without_treebanks_is_named_before_any_work(tmp_path):
+    command = typer.Typer()
+    command.command()(main)
+    done = CliRunner().invoke(command, [str(tmp_path), str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert str(tmp_path) in done.output
+    assert "Traceback" not in done.output

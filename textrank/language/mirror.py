@@ -7,7 +7,6 @@ sentences, each on its own, and is of use for ranking parses only.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -17,14 +16,13 @@ from typing import Annotated, Any
 
 import typer
 from spacy.language import Language
-from thinc.api import fix_random_seed
 
-from textrank.language.networks import Settings, add_syntax, blank_nlp, state_of
+from textrank.language.networks import Settings, add_syntax, blank_nlp
 from textrank.language.noise import MIRROR
-from textrank.language.prepare import doc_of, read_treebank
+from textrank.language.prepare import read_treebank
 from textrank.language.products import use_fast_products
 from textrank.language.train import SOURCES
-from textrank.language.training import batches, examples_of, falling
+from textrank.language.training import train_syntax
 from textrank.language.treebanks import Sentence
 
 TREEBANKS = ("CRAFT, train part", "GENIA treebank")
@@ -52,26 +50,7 @@ def train_mirror(
 
     The tags help the network to learn what words are like; the tagger is not kept.
     """
-    fix_random_seed(settings.seed)
-    draw = random.Random(settings.seed)
-    nlp = blank_nlp()
-    add_syntax(nlp, settings)
-    use_fast_products(nlp)
-    docs = [doc_of(nlp.vocab, [mirrored(sentence)], breaks=draw) for sentence in sentences]
-    examples = examples_of(docs)
-    nlp.initialize(lambda: examples)
-    optimizer = falling(
-        settings.rate, settings.epochs * len(batches(examples, settings.words, draw))
-    )
-    for epoch in range(1, settings.epochs + 1):
-        losses: dict[str, float] = {}
-        for batch in batches(examples, settings.words, draw):
-            nlp.update(batch, sgd=optimizer, drop=settings.dropout, losses=losses)
-            optimizer.step_schedules()  # type: ignore[no-untyped-call]
-        shown = ", ".join(f"{name} {loss:.0f}" for name, loss in losses.items())
-        watch(f"epoch {epoch} of {settings.epochs}: loss {shown}")
-    with nlp.use_params(optimizer.averages):
-        return _fresh(state_of(nlp), settings)
+    return _fresh(train_syntax([[mirrored(s)] for s in sentences], settings, watch), settings)
 
 
 def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
@@ -108,9 +87,15 @@ def main(
     def say(message: str) -> None:
         typer.echo(f"{datetime.now(UTC):%H:%M:%S} {message}")
 
-    sentences = [sentence for run in read_treebank(data).train for sentence in run]
+    try:
+        settings = replace(SETTINGS, epochs=epochs)
+        out.mkdir(parents=True, exist_ok=True)  # before an hour of work, not after
+        sentences = [sentence for run in read_treebank(data).train for sentence in run]
+    except (OSError, ValueError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from error
     say(f"{len(sentences)} sentences")
-    train_mirror(sentences, replace(SETTINGS, epochs=epochs), say).to_disk(out)
+    train_mirror(sentences, settings, say).to_disk(out)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treeb
     treebank = read_treebank(data)
     if settings is None:
         return None, treebank
-    learned = train_syntax(treebank, settings, _say("tagger and parser"))
+    learned = train_syntax(treebank.train, settings, _say("tagger and parser"))
     return Syntax(learned, lemma_tables(treebank), {"syntax": asdict(settings)}), treebank
 
 

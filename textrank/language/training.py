@@ -31,14 +31,16 @@ Watch = Callable[[str], None]
 _Step = Callable[[list[Example], Optimizer, dict[str, float]], None]
 
 
-def train_syntax(treebank: Treebank, settings: Settings, watch: Watch) -> dict[str, bytes]:
-    """What tagger and parser learn together on one network."""
+def train_syntax(
+    train: Sequence[Sequence[Sentence]], settings: Settings, watch: Watch
+) -> dict[str, bytes]:
+    """What tagger and parser learn together on one network, from runs of sentences."""
     fix_random_seed(settings.seed)
     draw = random.Random(settings.seed)
     nlp = blank_nlp()
     add_syntax(nlp, settings)
     use_fast_products(nlp)
-    examples = examples_of([doc_of(nlp.vocab, run, breaks=draw) for run in treebank.train])
+    examples = examples_of([doc_of(nlp.vocab, run, breaks=draw) for run in train])
     nlp.initialize(lambda: examples)
 
     def step(batch: list[Example], optimizer: Optimizer, losses: dict[str, float]) -> None:

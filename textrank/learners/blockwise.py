@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,9 @@ from scipy.special import expit
 
 from textrank.candidates import Targets
 from textrank.learners.checks import check_features, check_targets
-from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.nested import PathLearner, nested_by_retraining
-from textrank.learners.selection import Measure, choose
+from textrank.learners.fit import Path
+from textrank.learners.nested import Around, PathLearner
+from textrank.learners.selection import Measure
 from textrank.progress import track
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
@@ -21,7 +20,7 @@ CONSTANT = "constant"  # the feature of the kernel Blocks that every candidate o
 
 
 @dataclass(frozen=True)
-class Blockwise:
+class Blockwise(Around):
     """A learner on each block of features, its scores turned into log-odds.
 
     The kernel ``Blocks`` names each feature under its question and gives each question a
@@ -60,16 +59,6 @@ class Blockwise:
                 f"{self.bits}"
             )
 
-    @property
-    def alphas(self) -> Sequence[float]:
-        """Those of the learner."""
-        return self.learner.alphas
-
-    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from features and chooses one alpha for all questions by held-out log-odds."""
-        path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
-
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Weights and held-out log-odds at every alpha."""
         if not isinstance(data, Features):
@@ -96,12 +85,6 @@ class Blockwise:
                 coefs[a, block.constant] += offset / block.value
                 heldout[a, rows] = slope * scores + offset
         return Path(tuple(self.alphas), rounded(coefs, self.bits), heldout)
-
-    def nested(
-        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
-        """Test and inner held-out log-odds for each division into folds, at every alpha."""
-        return nested_by_retraining(self, data, targets, partitions)
 
     def _path(self, data: Features, targets: Targets) -> Path:
         """The learner's path; zeros where the answers or documents are too few to learn from."""

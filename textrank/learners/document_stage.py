@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,10 @@ from scipy.special import expit
 
 from textrank.candidates import Company, Targets
 from textrank.learners.document_numbers import NUMBERS, document_numbers
-from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.nested import PathLearner, nested_by_retraining
-from textrank.learners.selection import Measure, choose
-from textrank.types import Arrays, Features, Indices, Matrix, Names, Vector
+from textrank.learners.fit import Path
+from textrank.learners.nested import Around, PathLearner
+from textrank.learners.selection import Measure
+from textrank.types import Arrays, Features, Matrix, Names, Vector
 
 AS_IT_IS = np.eye(len(NUMBERS) + 1)[0]  # weights that leave a score alone
 
@@ -59,7 +59,7 @@ class DocumentWeights:
 
 
 @dataclass(frozen=True)
-class DocumentStage:
+class DocumentStage(Around):
     """A learner whose scores are looked at once more, with those of the other names of the text.
 
     The first stage is ``learner``. For the training documents its held-out scores count, so the
@@ -96,16 +96,6 @@ class DocumentStage:
                 f"{self.folds}"
             )
 
-    @property
-    def alphas(self) -> Sequence[float]:
-        """Those of the first stage."""
-        return self.learner.alphas
-
-    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns both stages and chooses alpha by the held-out scores of the second."""
-        path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
-
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """The first stage, a second stage and its held-out scores at every alpha."""
         if targets.company is None:
@@ -114,12 +104,6 @@ class DocumentStage:
         found = [self._second(targets, targets.company, scores) for scores in first.heldout]
         stages = [stage for stage, _ in found]
         return Path(first.alphas, first.coefs, np.array([scores for _, scores in found]), stages)
-
-    def nested(
-        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
-        """Test and inner held-out scores for each division into folds, at every alpha."""
-        return nested_by_retraining(self, data, targets, partitions)
 
     def _second(
         self, targets: Targets, company: Company, scores: Vector

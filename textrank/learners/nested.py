@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,9 +12,10 @@ import scipy.linalg as sla
 
 from textrank.candidates import Targets
 from textrank.learners.checks import check_partition, groups_of
-from textrank.learners.fit import Nested, Path
+from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.holdout import buckets, solve_blocks
 from textrank.learners.inverse import inverse
+from textrank.learners.selection import Measure, choose
 from textrank.progress import track
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
@@ -27,6 +29,33 @@ class PathLearner(Protocol):
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Coefficients and held-out scores at every alpha."""
+
+
+class Around(ABC):
+    """A learner made of another one: its alphas, one of them chosen by held-out scores."""
+
+    learner: PathLearner
+    select: Measure
+
+    @property
+    def alphas(self) -> Sequence[float]:
+        """Those of the learner inside."""
+        return self.learner.alphas
+
+    @abstractmethod
+    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+        """Coefficients and held-out scores at every alpha."""
+
+    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
+        """Learns, and chooses one alpha by the held-out scores."""
+        path = self.path(data, targets)
+        return path.chosen(choose(path.heldout, targets, self.select))
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[Nested]:
+        """Test and inner held-out scores for each division into folds, at every alpha."""
+        return nested_by_retraining(self, data, targets, partitions)
 
 
 def nested_by_retraining(
