@@ -79,7 +79,7 @@ def test_lines_that_are_commands_never_reach_the_program(tmp_path):
 def test_a_missing_or_failing_program_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no-such-parser.*Install Link Grammar"):
         LinkGrammar("no-such-parser")(sentences("We sleep."))
-    with pytest.raises(RuntimeError, match="exit code 3"):
+    with pytest.raises(OSError, match="exit code 3"):
         LinkGrammar(fake(tmp_path, "", code=3))(sentences("We sleep."))
     with pytest.raises(ValueError, match="linkages"):
         LinkGrammar(linkages=0)

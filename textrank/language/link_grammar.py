@@ -84,17 +84,21 @@ class LinkGrammar:
         }  # fmt: skip
         # An empty line asks for the next linkage, and is passed over where there is none.
         text = "".join(line + "\n" * self.linkages for line in lines)
-        done = subprocess.run(
-            [program, "en", "--quiet", *(f"-{name}={value}" for name, value in options.items())],
-            input=text,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
+        given = [program, "en", "--quiet", *(f"-{k}={value}" for k, value in options.items())]
+        patience = 60 + 4 * self.seconds * len(lines)  # it looks again for less when time is up
+        try:
+            done = subprocess.run(
+                given, input=text, capture_output=True, timeout=patience,
+                encoding="utf-8", errors="replace", check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise OSError(
+                f"{self.command} gave no answer to {len(lines)} sentences in {patience} s. "
+                "Take fewer linkages or shorter sentences."
+            ) from error
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-            raise RuntimeError(f"{self.command} failed with exit code {done.returncode}: {last}")
+            raise OSError(f"{self.command} failed with exit code {done.returncode}: {last}")
         return done.stdout
 
 
