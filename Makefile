@@ -36,7 +36,7 @@ wheel: $(VENV)/.develops
 
 DATA ?= ../shared/data
 language: $(VENV)/.develops  ## rebuilds and scores the biomedical pipeline; about an hour on two cores
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m textrank.language.train $(DATA) models/en_textrank_bio
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m workshop.train $(DATA) models/en_textrank_bio
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -17,14 +17,13 @@ PACKAGE = ROOT / "textrank"
 # A module may use the rows above its own, and its own part of its own row.
 LAYERS = [
     {"types", "progress"},
-    {"graphs", "batches", "candidates", "storage", "registry"},
-    {"documents", "evaluation"},
-    {"readers", "representations", "kernels", "learners", "language"},
-    {"tasks"},
-    {"model", "pipeline", "protocols"},
+    {"docs", "linalg", "io", "registry"},
+    {"measures", "text"},
+    {"formats", "representations", "kernels", "learners", "language"},
+    {"tasks", "model", "pipeline", "evaluation"},  # until the contracts are redrawn
     {"config"},
-    {"component", "estimators", "reports", "testing"},
-    {"commands", "information"},
+    {"component", "estimators", "reports", "testing", "results"},
+    {"scale", "web", "lint"},
     {"cli"},
 ]
 # The four layers of the third row never import one another; within the other rows it is allowed.
@@ -79,9 +78,9 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_kernels_and_learners_know_no_text(path: Path) -> None:
     own = part_of(path)
     heads = {name.split(".")[0] for name in imports(path)}
-    if own in ("kernels", "learners", "types", "graphs"):
+    if own in ("kernels", "learners", "types", "linalg"):
         assert "spacy" not in heads
-    if own not in ("representations", "tasks", "component", "commands"):
+    if own not in ("representations", "tasks", "component", "cli"):
         assert "networkx" not in heads
 
 

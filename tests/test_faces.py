@@ -13,12 +13,12 @@ from spacy.tokens import Doc
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank import Model, Pipeline, dump_pipeline, load_corpus, load_pipeline
-from textrank.cli import main
+from textrank.cli.app import main
 from textrank.estimators import RLSClassifier
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.learners.rls import RLS
-from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.tasks.ppi import PPI
 from textrank.types import Vector
 

@@ -8,18 +8,17 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Targets
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
-from textrank.documents import held_together
+from textrank.docs import Targets, held_together
 from textrank.evaluation import best_threshold
+from textrank.evaluation.splits import DocumentFolds
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.learners.selection import choose
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.protocols.divisions import DocumentFolds
-from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.tasks.ppi import PPI
 
 ALPHAS = (0.25, 1.0, 4.0)

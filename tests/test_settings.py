@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textrank.batches import Contexts, Sequences
 from textrank.config import dump_pipeline, load_pipeline
+from textrank.io import pack, unpack
 from textrank.kernels.algebra import EachView, Normalized, OnView, Sum
 from textrank.kernels.all_paths import AllPathsGraph
-from textrank.kernels.gram import Blocked
 from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
     GapWeighted,
@@ -24,12 +23,10 @@ from textrank.kernels.positional import Positional
 from textrank.kernels.shortest_path import ShortestPathGraph
 from textrank.kernels.vectors import Linear
 from textrank.learners.rls import RLS
+from textrank.linalg.gram import Blocked
 from textrank.pipeline import Pipeline
-from textrank.representations.collocations import Collocations, Tags
-from textrank.representations.dependency_graph import DependencyGraph
-from textrank.representations.parse_graph import ParseGraph
-from textrank.representations.parse_sequences import ParseSequences
-from textrank.representations.transformations import (
+from textrank.representations.contexts.collocations import Collocations, Tags
+from textrank.representations.contexts.transformations import (
     Bag,
     LogScale,
     Mixture,
@@ -41,9 +38,8 @@ from textrank.representations.transformations import (
     Weighting,
     Within,
 )
-from textrank.representations.views import Views
-from textrank.representations.word_positions import WordPositions
-from textrank.representations.word_transformations import (
+from textrank.representations.contexts.word_positions import WordPositions
+from textrank.representations.contexts.word_transformations import (
     CharacterNgrams,
     EqualWords,
     SharedStem,
@@ -51,9 +47,12 @@ from textrank.representations.word_transformations import (
     WordVectorFile,
     WordVectors,
 )
-from textrank.storage import pack, unpack
+from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.representations.parses.graph import ParseGraph
+from textrank.representations.parses.sequences import ParseSequences
+from textrank.representations.views import Views
 from textrank.tasks.ppi import PPI
-from textrank.types import Viewed
+from textrank.types import Contexts, Sequences, Viewed
 
 SIDED = Weighting(1.5, 0.05, of=Sided(0.5))
 KERNELS = [

@@ -9,7 +9,6 @@ A pipeline meets a corpus and yields a report or a model:
 PPI(entities='entities', labels=())
 """
 
-from textrank.candidates import Candidate, Targets
 from textrank.config import (
     dump_pipeline,
     load_corpus,
@@ -18,6 +17,7 @@ from textrank.config import (
     model_names,
     pipeline_names,
 )
+from textrank.docs import Candidate, Targets
 from textrank.evaluation import Report
 from textrank.language import load_nlp
 from textrank.model import Model

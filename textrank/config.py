@@ -15,6 +15,17 @@ from confection import Config, ConfigValidationError
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from textrank.formats.bioc import BioCJSON, BioCXML
+from textrank.formats.brat import Brat
+from textrank.formats.conllu import ConllU
+from textrank.formats.doc_bin import DocBinFile
+from textrank.formats.json_lines import JsonLines
+from textrank.formats.plain_text import PlainText
+from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.pubtator import PubTator
+from textrank.formats.senseval import Senseval
+from textrank.formats.table import reader_for
+from textrank.formats.together import Together
 from textrank.kernels.algebra import (
     Centred,
     EachView,
@@ -31,7 +42,6 @@ from textrank.kernels.algebra import (
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.blocks import Blocks
 from textrank.kernels.combined import CombinedViews
-from textrank.kernels.gram import Blocked
 from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
     GapWeighted,
@@ -51,34 +61,12 @@ from textrank.learners.rankrls import RankRLS
 from textrank.learners.ranksvm import RankSVM
 from textrank.learners.reduced import ReducedRLS
 from textrank.learners.rls import RLS
+from textrank.linalg.gram import Blocked
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.readers.bioc import BioCJSON, BioCXML
-from textrank.readers.brat import Brat
-from textrank.readers.conllu import ConllU
-from textrank.readers.doc_bin import DocBinFile
-from textrank.readers.formats import reader_for
-from textrank.readers.json_lines import JsonLines
-from textrank.readers.plain_text import PlainText
-from textrank.readers.ppi_xml import PPIXML
-from textrank.readers.pubtator import PubTator
-from textrank.readers.senseval import Senseval
-from textrank.readers.together import Together
 from textrank.registry import config_of, registry
-from textrank.representations.arc_features import ArcFeatures
-from textrank.representations.arc_votes import ArcVotes
-from textrank.representations.collocations import Collocations, Tags
-from textrank.representations.dependency_graph import DependencyGraph
-from textrank.representations.global_context import GlobalContext
-from textrank.representations.local_context import LocalContext
-from textrank.representations.pair_descriptors import PairDescriptors
-from textrank.representations.parse_graph import ParseGraph
-from textrank.representations.parse_sequences import ParseSequences
-from textrank.representations.parse_support import ParseSupport
-from textrank.representations.path_walks import PathWalks
-from textrank.representations.side_words import SideWords
-from textrank.representations.target import Mention, Question
-from textrank.representations.transformations import (
+from textrank.representations.contexts.collocations import Collocations, Tags
+from textrank.representations.contexts.transformations import (
     Bag,
     LogScale,
     Mixture,
@@ -90,10 +78,8 @@ from textrank.representations.transformations import (
     Weighting,
     Within,
 )
-from textrank.representations.trigger_roles import TriggerRoles
-from textrank.representations.views import Views
-from textrank.representations.word_positions import WordPositions
-from textrank.representations.word_transformations import (
+from textrank.representations.contexts.word_positions import WordPositions
+from textrank.representations.contexts.word_transformations import (
     CharacterNgrams,
     EqualWords,
     SharedStem,
@@ -101,6 +87,20 @@ from textrank.representations.word_transformations import (
     WordVectorFile,
     WordVectors,
 )
+from textrank.representations.mentions.target import Mention, Question
+from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.representations.pairs.descriptors import PairDescriptors
+from textrank.representations.pairs.global_context import GlobalContext
+from textrank.representations.pairs.local_context import LocalContext
+from textrank.representations.pairs.path_walks import PathWalks
+from textrank.representations.pairs.side_words import SideWords
+from textrank.representations.pairs.trigger_roles import TriggerRoles
+from textrank.representations.parses.arc_features import ArcFeatures
+from textrank.representations.parses.arc_votes import ArcVotes
+from textrank.representations.parses.graph import ParseGraph
+from textrank.representations.parses.sequences import ParseSequences
+from textrank.representations.parses.support import ParseSupport
+from textrank.representations.views import Views
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.parse_ranking import ParseRanking

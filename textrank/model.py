@@ -14,16 +14,16 @@ import numpy as np
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, Company
+from textrank.docs import Candidate, Company
 from textrank.evaluation import Counts, Report, auc, positive_rate_threshold, versions
+from textrank.evaluation.trials import Trial, document_intervals
+from textrank.io import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.learners.prior_shift import mean_threshold
-from textrank.protocols.trials import Trial, document_intervals
 from textrank.registry import config_of, registry
-from textrank.storage import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.types import Indices, Matrix, Names, SparseMatrix, Vector, has_features
 
 if TYPE_CHECKING:

@@ -12,22 +12,21 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, Representation, Targets
-from textrank.documents import held_together
+from textrank.docs import Candidate, Representation, Targets, held_together
 from textrank.evaluation import (
     Counts,
     Fold,
     Report,
     best_threshold,
 )
+from textrank.evaluation.splits import Dividing, Division, DocumentFolds, GivenFolds
+from textrank.evaluation.trials import Trial, alpha_curve, document_intervals, pooled
 from textrank.kernels.diverging import diverging
 from textrank.learners.fit import Learner, Nested
 from textrank.learners.kernel_choice import fit_best, nested_all
 from textrank.learners.selection import choose
 from textrank.model import Model
 from textrank.progress import track
-from textrank.protocols.divisions import Dividing, Division, DocumentFolds, GivenFolds
-from textrank.protocols.trials import Trial, alpha_curve, document_intervals, pooled
 from textrank.registry import config_of
 from textrank.types import Data, Features, Kernel, Vector, has_features
 

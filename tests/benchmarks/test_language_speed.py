@@ -7,9 +7,9 @@ import time
 from itertools import cycle, islice
 
 import pytest
+from workshop.prepare import bc2gm_sentences
 
 from textrank.language import load_nlp
-from textrank.language.prepare import bc2gm_sentences
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.ratios import gaussian, labels, measure, table
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import groups_of
 from textrank.learners.pairs import leave_pair_out_auc
 from textrank.learners.rankrls import RankRLS

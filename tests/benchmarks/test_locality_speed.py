@@ -11,8 +11,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.batches import Sequences
-from textrank.candidates import Candidate
+from textrank.docs import Candidate
 from textrank.kernels.algebra import EachView
 from textrank.kernels.locality import (
     GapWeighted,
@@ -22,8 +21,8 @@ from textrank.kernels.locality import (
     Spectrum,
 )
 from textrank.kernels.windows import positional_matrix
-from textrank.representations.parse_sequences import ParseSequences
-from textrank.types import Viewed
+from textrank.representations.parses.sequences import ParseSequences
+from textrank.types import Sequences, Viewed
 
 pytestmark = pytest.mark.benchmark
 

@@ -17,14 +17,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.estimators import RLSClassifier
-from textrank.evaluation.measures import auc
 from textrank.learners.multiclass import all_pairs, random_code
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.ranksvm import RankSVM
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
+from textrank.measures import auc
 from textrank.types import Features, Names
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus, pytest.mark.slow]

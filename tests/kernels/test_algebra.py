@@ -23,9 +23,9 @@ from textrank.kernels.algebra import (
     Scale,
     Sum,
 )
-from textrank.kernels.gram import Blocked, features_of, gram, gram_blocks, squares
 from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
+from textrank.linalg.gram import Blocked, features_of, gram, gram_blocks, squares
 from textrank.testing import check_kernel
 from textrank.types import Features, Names, Viewed, has_features
 
@@ -240,7 +240,7 @@ def test_sparse_gram_sums_entries_stored_twice():
 
 
 def test_sparse_gram_in_many_blocks(monkeypatch, rng):
-    monkeypatch.setattr("textrank.kernels.gram.BUDGET", 100)
+    monkeypatch.setattr("textrank.linalg.gram.BUDGET", 100)
     F = sp.random_array((40, 60), density=0.2, rng=rng, format="csr")
     dense = F.toarray()
     np.testing.assert_allclose(gram(F), dense @ dense.T, atol=1e-12)

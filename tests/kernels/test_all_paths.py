@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import label_pairs, path_weights, product, random_graph
-from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.testing import check_kernel
-from textrank.types import LabelledGraph
+from textrank.types import GraphBatch, GraphFamily, LabelledGraph
 
 SETTINGS = [
     {},

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.batches import Sequences
 from textrank.kernels.algebra import EachView, Normalized, OnView, Power, Sum
 from textrank.kernels.locality import (
     GapWeighted,
@@ -21,7 +20,7 @@ from textrank.kernels.locality import (
 )
 from textrank.kernels.window_pairs import WindowPairs
 from textrank.testing import check_kernel
-from textrank.types import Viewed, take
+from textrank.types import Sequences, Viewed, take
 
 MATRIX = [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.batches import Contexts
 from textrank.kernels.algebra import Gaussian, Normalized, Sum
 from textrank.kernels.positional import Positional
-from textrank.representations.transformations import (
+from textrank.representations.contexts.transformations import (
     Bag,
     LogScale,
     Mixture,
@@ -22,8 +21,13 @@ from textrank.representations.transformations import (
     Strict,
     Weighting,
 )
-from textrank.representations.word_transformations import CharacterNgrams, EqualWords, SharedStem
+from textrank.representations.contexts.word_transformations import (
+    CharacterNgrams,
+    EqualWords,
+    SharedStem,
+)
 from textrank.testing import check_kernel
+from textrank.types import Contexts
 
 STEMS = Mixture([EqualWords(), SharedStem()], weights=[1.0, 0.5])
 KERNELS = [

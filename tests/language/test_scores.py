@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from textrank.language import load_nlp
-from textrank.language.evaluate import (
+from workshop.evaluate import (
     craft_lemma,
     cut_mentions,
     score_genes,
@@ -13,7 +11,7 @@ from textrank.language.evaluate import (
     score_syntax,
     score_types,
 )
-from textrank.language.prepare import (
+from workshop.prepare import (
     SHORTEST,
     normal,
     read_bc2gm,
@@ -21,7 +19,9 @@ from textrank.language.prepare import (
     read_treebank,
     runs,
 )
-from textrank.language.treebanks import read_conllu
+from workshop.treebanks import read_conllu
+
+from textrank.language import load_nlp
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

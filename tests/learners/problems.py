@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 
 # Fewer examples than elsewhere, for each one retrains; the same ones every time, as elsewhere.
 repeat = os.environ.get("HYPOTHESIS_PROFILE", "repeat") == "repeat"

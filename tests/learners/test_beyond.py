@@ -11,7 +11,7 @@ from tests.learners.problems import EXPONENTS, problems
 from tests.learners.problems import retrained as rls_retrained
 from tests.learners.test_rankrls import edges, least_squares
 from tests.learners.test_rls import features
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.calibration import Conformal, Isotonic, Platt, exact_p_values, within
 from textrank.learners.greedy import GreedyFeatures
 from textrank.learners.kernel_weights import KernelWeights

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.kernels.algebra import OnView
 from textrank.kernels.blocks import Blocks
 from textrank.kernels.vectors import Linear

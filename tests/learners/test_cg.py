@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.learners.problems import least_squares, problems
 from tests.learners.test_rankrls import trained
 from tests.learners.test_rls import features
-from textrank.candidates import Targets
-from textrank.learners import krylov
+from textrank.docs import Targets
 from textrank.learners.cg import SparseRLS
 from textrank.learners.nested import nested_by_retraining
+from textrank.linalg import krylov
 
 ALPHAS = tuple(2.0 ** np.arange(-10, 12, 4))
 

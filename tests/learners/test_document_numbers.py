@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from spacy.tokens import Span
 
-from textrank.candidates import Candidate, Company
+from textrank.docs import Candidate, Company
 from textrank.learners.document_numbers import NUMBERS, document_numbers
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from textrank.candidates import Company, Targets
+from textrank.docs import Company, Targets
 from textrank.learners.cg import SparseRLS
 from textrank.learners.document_numbers import NUMBERS, document_numbers
 from textrank.learners.document_stage import DocumentStage, DocumentWeights, logistic_weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.evaluation import auc
 from textrank.learners.kernel_choice import fit_best, nested_all
 from textrank.learners.rls import RLS

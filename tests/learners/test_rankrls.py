@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.learners.problems import EXPONENTS, least_squares, problems
 from tests.learners.test_rls import GRID, features
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.nested import nested_by_retraining
 from textrank.learners.preferences import Centring, Laplacian, incidence
 from textrank.learners.rankrls import RankRLS

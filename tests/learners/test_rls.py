@@ -9,13 +9,13 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 
 from tests.learners.problems import EXPONENTS, problems, retrained
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import groups_of
 from textrank.learners.fit import Learner
-from textrank.learners.inverse import inverse
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.rls import RLS, rls_path
-from textrank.learners.spectrum import Spectrum, gram
+from textrank.linalg.inverse import inverse
+from textrank.linalg.spectrum import Spectrum, gram
 from textrank.types import Features, Names
 
 GRID = tuple(2.0 ** np.arange(-15, 15))

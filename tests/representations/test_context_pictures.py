@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textrank.representations.contexts.transformations import Bag
+from textrank.representations.contexts.word_transformations import SharedStem
 from textrank.representations.pictures import parse_windows, transformed_context
-from textrank.representations.transformations import Bag
-from textrank.representations.word_transformations import SharedStem
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.representations.dependency_graph import DependencyGraph
+from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.representations.pictures.sentence_graph import example, sentence_graph
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -10,9 +10,9 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
+from textrank.formats.senseval import Senseval
 from textrank.model import Model
-from textrank.readers.senseval import Senseval
-from textrank.representations.target import Mention, shape_of
+from textrank.representations.mentions.target import Mention, shape_of
 from textrank.tasks.choice import answered
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.wsd import WordSenses

@@ -12,12 +12,12 @@ import spacy
 from spacy.training import Example
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
-from textrank.candidates import Targets
-from textrank.commands import apply_model, explain_model
+from textrank.cli.commands import apply_model, explain_model
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
+from textrank.docs import Targets
+from textrank.evaluation.cross import cross
 from textrank.learners.document_numbers import NUMBERS
 from textrank.model import Model
-from textrank.protocols.cross import cross
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-gene-protein"
 SETTINGS = {"learner.learner.learner.alphas": [1.0, 4.0], "learner.folds": 3}

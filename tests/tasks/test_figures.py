@@ -20,21 +20,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.tasks.research_texts import brown_docs, brown_lexicon, reuters_docs
-from textrank.candidates import Candidate, Company, Targets
 from textrank.config import load_corpus, load_pipeline
-from textrank.documents import held_together
+from textrank.docs import Candidate, Company, Targets, held_together
 from textrank.evaluation import auc, document_folds
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.positional import Positional
 from textrank.kernels.vectors import Linear
 from textrank.learners.document_numbers import document_numbers
-from textrank.learners.krylov import krylov_path
+from textrank.linalg.krylov import krylov_path
 from textrank.pipeline import Examined
-from textrank.representations.collocations import Collocations
-from textrank.representations.lexicon import write_lexicon
-from textrank.representations.target import Mention
-from textrank.representations.transformations import Sided, Weighting
-from textrank.representations.word_positions import WordPositions
+from textrank.representations.contexts.collocations import Collocations
+from textrank.representations.contexts.transformations import Sided, Weighting
+from textrank.representations.contexts.word_positions import WordPositions
+from textrank.representations.mentions.target import Mention
+from textrank.representations.pairs.lexicon import write_lexicon
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.types import Features
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.tasks.research_texts import reuters_docs
-from textrank.commands import adjusted
+from textrank.cli.commands import adjusted
 from textrank.config import load_model
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]

@@ -7,17 +7,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textrank.candidates import Candidate
+from textrank.docs import Candidate
 from textrank.kernels.algebra import Gaussian, Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.vectors import Linear
-from textrank.representations.dependency_graph import DependencyGraph
-from textrank.representations.global_context import GlobalContext
-from textrank.representations.local_context import LocalContext
-from textrank.representations.pair_descriptors import PairDescriptors
-from textrank.representations.path_walks import PathWalks
-from textrank.representations.side_words import SideWords
-from textrank.representations.trigger_roles import TriggerRoles
+from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.representations.pairs.descriptors import PairDescriptors
+from textrank.representations.pairs.global_context import GlobalContext
+from textrank.representations.pairs.local_context import LocalContext
+from textrank.representations.pairs.path_walks import PathWalks
+from textrank.representations.pairs.side_words import SideWords
+from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import PairViews
 from textrank.types import Features
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from textrank.models.cut_treebank import ALL, cut
+from workshop.cut_treebank import ALL, cut
 
 from textrank.config import load_corpus, load_pipeline
+from textrank.evaluation.splits import Division, LeakyFolds, LeaveDocumentOut, SentenceFolds
 from textrank.learners.selection import choose
 from textrank.pipeline import Examined, Pipeline
-from textrank.protocols.divisions import Division, LeakyFolds, LeaveDocumentOut, SentenceFolds
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

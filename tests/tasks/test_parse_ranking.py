@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_model, load_pipeline
+from textrank.docs import Candidate
 from textrank.language.noise import NoisyParser, Parse
 from textrank.model import Model
-from textrank.representations.arc_features import ArcFeatures
-from textrank.representations.arc_votes import ArcVotes
-from textrank.representations.parse_support import ParseSupport
+from textrank.representations.parses.arc_features import ArcFeatures
+from textrank.representations.parses.arc_votes import ArcVotes
+from textrank.representations.parses.support import ParseSupport
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
 

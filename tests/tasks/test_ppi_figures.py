@@ -12,9 +12,9 @@ from spacy.tokens import Doc
 
 from textrank.config import load_pipeline
 from textrank.evaluation import Report, Summary
+from textrank.evaluation.cross import cross
+from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
-from textrank.protocols.cross import cross
-from textrank.readers.ppi_xml import PPIXML
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

@@ -10,16 +10,16 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
+from textrank.evaluation.learning import learning_curve
+from textrank.evaluation.pairs import assess_pairs
+from textrank.evaluation.permutation import permutation_p
+from textrank.evaluation.splits import DocumentFolds
+from textrank.io import pack, unpack
 from textrank.language import load_nlp
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
 from textrank.model import Model
 from textrank.pipeline import Examined, Pipeline
-from textrank.protocols.divisions import DocumentFolds
-from textrank.protocols.learning import learning_curve
-from textrank.protocols.pairs import assess_pairs
-from textrank.protocols.permutation import permutation_p
-from textrank.storage import pack, unpack
 
 SAMPLE = str(Path(__file__).parents[2] / "corpora" / "sample-ppi")
 WEIGHTS = (0.5, 1.5, 4.0)

@@ -8,9 +8,9 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.commands import adjusted
+from textrank.cli.commands import adjusted
 from textrank.config import load_pipeline
-from textrank.representations.lexicon import load_lexicon, write_lexicon
+from textrank.representations.pairs.lexicon import load_lexicon, write_lexicon
 from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
 
 

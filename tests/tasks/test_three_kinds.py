@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_pipeline
-from textrank.documents import held_together
+from textrank.docs import Candidate, held_together
 from textrank.evaluation import auc, document_folds
 from textrank.language import load_nlp
 from textrank.model import Model

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.estimators.machine import GRID, AnyKernel, KernelMachine, rows_of
 from textrank.learners import rankrls, ranksvm
 from textrank.learners.checks import check_alphas, groups_of

@@ -12,13 +12,13 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.estimators.machine import GRID, AnyKernel, KernelMachine, rows_of
 from textrank.learners.checks import check_alphas
 from textrank.learners.multiclass import check_code, code_path, decode, one_vs_all
 from textrank.learners.rls import rls_path
 from textrank.learners.selection import qualities
-from textrank.learners.spectrum import gram
+from textrank.linalg.spectrum import gram
 from textrank.types import Matrix, Vector
 
 

@@ -1,7 +1,19 @@
 """Measures, folds, and the Report: what an evaluation says and how it came about."""
 
 from textrank.evaluation.folds import document_folds, given_folds
-from textrank.evaluation.measures import (
+from textrank.evaluation.report import (
+    Counts,
+    Decision,
+    Fold,
+    Report,
+    Summary,
+    classification_fold,
+    classification_measures,
+    ranking_fold,
+    ranking_measures,
+    versions,
+)
+from textrank.measures import (
     PRF,
     QueryMean,
     accuracy,
@@ -18,18 +30,6 @@ from textrank.evaluation.measures import (
     positive_rate_threshold,
     precision_recall_f,
     recall_at_precision,
-)
-from textrank.evaluation.report import (
-    Counts,
-    Decision,
-    Fold,
-    Report,
-    Summary,
-    classification_fold,
-    classification_measures,
-    ranking_fold,
-    ranking_measures,
-    versions,
 )
 
 __all__ = [

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from textrank.evaluation.measures import kendall_tau_b
 from textrank.evaluation.report import Decision, Fold, Report
 from textrank.evaluation.significance import (
     Effect,
@@ -21,6 +20,7 @@ from textrank.evaluation.significance import (
     permutation_test,
     wilcoxon_signed_ranks,
 )
+from textrank.measures import kendall_tau_b
 
 Key: TypeAlias = tuple[object, ...]
 

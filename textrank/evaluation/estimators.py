@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from textrank.evaluation.folds import document_folds, given_folds
 from textrank.evaluation.intervals import bootstrap_intervals
-from textrank.evaluation.measures import Queries, best_threshold
 from textrank.evaluation.report import Counts, Fold, Report, classification_fold, ranking_fold
+from textrank.measures import Queries, best_threshold
 from textrank.types import Indices, Vector
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
-from textrank.evaluation.measures import PRF
+from textrank.measures import PRF
 
 Pieces: TypeAlias = Sequence[tuple[int, int]]  # characters of a name, ends exclusive
 Links: TypeAlias = Mapping[tuple[int, int], float]  # (found, gold) -> how much they agree

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textrank.evaluation.measures import (
+from textrank.measures import (
     Measure,
     Queries,
     accuracy,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from textrank.kernels.gram import features_of, gram_of
 from textrank.kernels.vectors import Linear
+from textrank.linalg.gram import features_of, gram_of
 from textrank.types import Features, Kernel, Matrix, Vector, Viewed, has_features, parts_of
 
 # A cfg is checked before the blocks inside are built, so the parts check themselves.

@@ -8,8 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from textrank.graphs import GraphBatch, GraphFamily
-from textrank.kernels.gram import gram_of, squares
 from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import (
     CyclicPart,
@@ -20,8 +18,9 @@ from textrank.kernels.walks import (
     cyclic_parts,
     short_walks,
 )
+from textrank.linalg.gram import gram_of, squares
 from textrank.progress import track
-from textrank.types import Features, Indices, LabelledGraph, Matrix, Vector
+from textrank.types import Features, GraphBatch, GraphFamily, Indices, LabelledGraph, Matrix, Vector
 
 SHARED = 256  # shapes kept in case they come again
 

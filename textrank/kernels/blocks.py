@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.kernels.gram import features_of
+from textrank.linalg.gram import features_of
 from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, Viewed
 
 CONSTANT = "constant"

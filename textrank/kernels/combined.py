@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.kernels.algebra import Exponential, Gaussian, Normalized, OnView, Sum
-from textrank.kernels.gram import features_of
 from textrank.kernels.prepared import PreparedViews
 from textrank.kernels.vectors import Linear
+from textrank.linalg.gram import features_of
 from textrank.types import Alternatives, Features, Kernel, Matrix, Names, Vector
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.graphs import GraphBatch
-from textrank.kernels.gram import gram_of, squares
-from textrank.types import Features, LabelledGraph, Matrix, Names, Vector
+from textrank.linalg.gram import gram_of, squares
+from textrank.types import Features, GraphBatch, LabelledGraph, Matrix, Names, Vector
 
 
 @dataclass(frozen=True)

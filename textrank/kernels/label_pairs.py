@@ -10,9 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels.walks import Walks
-from textrank.types import Features, Indices, Matrix, Names
+from textrank.types import Features, GraphBatch, GraphFamily, Indices, Matrix, Names
 
 Columns: TypeAlias = NDArray[np.int32]
 

@@ -11,8 +11,6 @@ from itertools import combinations
 
 import numpy as np
 
-from textrank.batches import Sequences, pivoted_cholesky
-from textrank.kernels.gram import gram_of, squares
 from textrank.kernels.window_pairs import WindowPairs
 from textrank.kernels.windows import (
     Pattern,
@@ -23,7 +21,8 @@ from textrank.kernels.windows import (
     pattern_features,
     positional_matrix,
 )
-from textrank.types import Features, Matrix, Vector
+from textrank.linalg.gram import gram_of, squares
+from textrank.types import Features, Matrix, Sequences, Vector, pivoted_cholesky
 
 
 @dataclass(frozen=True)

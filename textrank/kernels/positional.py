@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.batches import Contexts, PositionTransformation, WordTransformation
-from textrank.kernels.gram import gram_of, squares
-from textrank.types import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.linalg.gram import gram_of, squares
+from textrank.types import (
+    Contexts,
+    Features,
+    Indices,
+    Matrix,
+    Names,
+    PositionTransformation,
+    SparseMatrix,
+    Vector,
+    WordTransformation,
+)
 
 CHUNK = 1 << 20  # words expanded to features at once
 
@@ -27,7 +36,7 @@ class Positional:
     and component it touches. A fitted model is a table with a weight for each word and position:
     see ``table``.
 
-    >>> from textrank.representations.transformations import Weighting
+    >>> from textrank.representations.contexts.transformations import Weighting
     >>> X = Contexts.of([[("binds", -1), ("to", 1)], [("to", 2)]])
     >>> Positional(Weighting(decay=1.0, base=0.0))(X)
     array([[2.  , 0.5 ],

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.kernels.algebra import OnView
-from textrank.kernels.gram import squares
 from textrank.kernels.vectors import Linear
+from textrank.linalg.gram import squares
 from textrank.types import Features, Indices, Matrix, Names, Vector
 
 if TYPE_CHECKING:

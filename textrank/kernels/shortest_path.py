@@ -9,12 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
-from textrank.graphs import GraphBatch, GraphFamily
-from textrank.kernels.gram import gram_of, squares
 from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import Walks
+from textrank.linalg.gram import gram_of, squares
 from textrank.progress import track
-from textrank.types import Features, LabelledGraph, Matrix, Vector
+from textrank.types import Features, GraphBatch, GraphFamily, LabelledGraph, Matrix, Vector
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.kernels.gram import gram, squares
+from textrank.linalg.gram import gram, squares
 from textrank.types import Features, Matrix, Names, Vector, size
 
 

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from textrank.graphs import GraphFamily
-from textrank.types import Indices, Matrix
+from textrank.types import GraphFamily, Indices, Matrix
 
 ROUND_OFF = 1e-12  # an inverse has such entries where no walk leads
 

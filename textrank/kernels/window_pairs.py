@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.kernels.gram import gram
+from textrank.linalg.gram import gram
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
 
 CHUNK = 1 << 20  # pairs of windows compared at once

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.batches import Sequences
-from textrank.types import Features, Indices, Matrix, Names, SparseMatrix
+from textrank.types import Features, Indices, Matrix, Names, Sequences, SparseMatrix
 
 OUTSIDE = -1  # the symbol beyond either end, which matches nothing
 POSITIONAL = ("gaussian", "same", "any")

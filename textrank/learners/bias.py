@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from textrank.learners.holdout import buckets
-from textrank.learners.spectrum import Spectrum
+from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, Vector
 
 

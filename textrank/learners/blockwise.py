@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_features, check_targets
 from textrank.learners.fit import Path
 from textrank.learners.nested import Around, PathLearner

@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit
 from sklearn.isotonic import IsotonicRegression
 
 from textrank.learners.checks import check_alphas, check_gram, check_targets
-from textrank.learners.inverse import inverse
+from textrank.linalg.inverse import inverse
 from textrank.types import Matrix, Vector
 
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_alphas, check_features, check_targets
 from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.krylov import krylov_path
 from textrank.learners.nested import heldout_by_folds, nested_by_retraining
 from textrank.learners.preferences import Centring
 from textrank.learners.selection import Measure, check_measure, choose
+from textrank.linalg.krylov import krylov_path
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 

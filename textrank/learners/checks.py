@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.linalg.errors import not_psd
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 
@@ -133,14 +134,6 @@ def check_partition(folds: Any, documents: Indices) -> Indices:
             f"{row}). Candidates of one document are dependent: divide by document."
         )
     return folds.astype(np.intp)
-
-
-def not_psd(evidence: str) -> ValueError:
-    """The error of a Gram matrix that no feature map can have."""
-    return ValueError(
-        f"the Gram matrix is not positive semi-definite: {evidence}. It is not a kernel; "
-        "shift its eigenvalues, or use its rows as features."
-    )
 
 
 def _check_symmetric(K: Matrix, block: int = 512) -> None:

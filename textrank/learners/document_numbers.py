@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textrank.candidates import Company
+from textrank.docs import Company
 from textrank.types import Indices, Matrix, Vector
 
 NUMBERS = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from textrank.candidates import Company, Targets
+from textrank.docs import Company, Targets
 from textrank.learners.document_numbers import NUMBERS, document_numbers
 from textrank.learners.fit import Path
 from textrank.learners.nested import Around, PathLearner

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from textrank.candidates import Company, Targets
+from textrank.docs import Company, Targets
 from textrank.learners.selection import Measure
 from textrank.types import Features, Indices, Matrix, Vector
 

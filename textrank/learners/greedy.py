@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_alphas, check_features, check_targets, groups_of
 from textrank.learners.preferences import Centring
-from textrank.learners.spectrum import densified
+from textrank.linalg.spectrum import densified
 from textrank.types import Features, Indices, Matrix, Vector
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from textrank.learners.spectrum import Spectrum
+from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, Vector
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.fit import Fit, Learner, Nested
 from textrank.learners.selection import qualities
 from textrank.progress import track

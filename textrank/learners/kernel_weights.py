@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_gram
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities

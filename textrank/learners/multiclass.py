@@ -14,8 +14,8 @@ import numpy as np
 
 from textrank.learners.checks import check_gram, check_targets
 from textrank.learners.holdout import heldout_at_one, scatter
-from textrank.learners.inverse import inverse
 from textrank.learners.rls import rls_path
+from textrank.linalg.inverse import inverse
 from textrank.types import Indices, Matrix, Vector
 
 Decoding = Literal["loss", "hamming"]

@@ -10,12 +10,12 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg as sla
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_partition, groups_of
 from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.holdout import buckets, solve_blocks
-from textrank.learners.inverse import inverse
 from textrank.learners.selection import Measure, choose
+from textrank.linalg.inverse import inverse
 from textrank.progress import track
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textrank.learners.checks import check_alphas, check_gram, check_targets
-from textrank.learners.inverse import inverse
+from textrank.linalg.inverse import inverse
 from textrank.types import Indices, Matrix, Vector
 
 

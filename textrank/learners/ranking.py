@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.learners.preferences import Preferences
-from textrank.learners.spectrum import Spectrum
+from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
 
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.bias import coefs_with_bias, heldout_with_bias
 from textrank.learners.checks import check_alphas, check_targets, groups_of
 from textrank.learners.fit import Fit, Nested, Path
@@ -17,7 +17,7 @@ from textrank.learners.preferences import Centring, Cost, Laplacian, Preferences
 from textrank.learners.ranking import heldout_queries
 from textrank.learners.rls import checked_data
 from textrank.learners.selection import Measure, check_measure, choose
-from textrank.learners.spectrum import Spectrum, densified, gram
+from textrank.linalg.spectrum import Spectrum, densified, gram
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 

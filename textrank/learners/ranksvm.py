@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_alphas, check_features, check_gram, check_targets
 from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.nested import heldout_by_folds, nested_by_retraining

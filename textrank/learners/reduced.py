@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import scipy.linalg as sla
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import check_alphas, check_gram, check_targets, groups_of
 from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.nested import nested_by_retraining
@@ -17,7 +17,7 @@ from textrank.learners.preferences import Centring
 from textrank.learners.reduced_holdout import Primal, heldout_without_basis
 from textrank.learners.rls import checked_data
 from textrank.learners.selection import Measure, check_measure, choose
-from textrank.learners.spectrum import densified
+from textrank.linalg.spectrum import densified
 from textrank.types import Features, Indices, Matrix
 
 Sampling = Literal["uniform", "stratified", "leverage"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textrank.candidates import Targets
+from textrank.docs import Targets
 from textrank.learners.checks import (
     check_alphas,
     check_features,
@@ -20,11 +20,11 @@ from textrank.learners.checks import (
 )
 from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.holdout import by_size, heldout_at_all, heldout_at_one, scatter
-from textrank.learners.inverse import inverse, solve
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
-from textrank.learners.spectrum import Spectrum, gram
-from textrank.learners.tridiagonal import coefs_without_vectors
+from textrank.linalg.inverse import inverse, solve
+from textrank.linalg.spectrum import Spectrum, gram
+from textrank.linalg.tridiagonal import coefs_without_vectors
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 FEW = 7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way

@@ -6,15 +6,15 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from textrank.candidates import Targets
-from textrank.evaluation.measures import (
+from textrank.docs import Targets
+from textrank.learners.checks import groups_of
+from textrank.measures import (
     auc,
     best_threshold,
     decide,
     disagreement,
     precision_recall_f,
 )
-from textrank.learners.checks import groups_of
 from textrank.types import Indices, Matrix, Vector
 
 Measure: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]

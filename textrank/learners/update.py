@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from textrank.learners.checks import check_alphas, check_gram, check_targets, groups_of, not_psd
+from textrank.learners.checks import check_alphas, check_gram, check_targets, groups_of
 from textrank.learners.holdout import heldout_at_one, scatter
-from textrank.learners.inverse import inverse
+from textrank.linalg.errors import not_psd
+from textrank.linalg.inverse import inverse
 from textrank.types import Indices, Matrix, Vector
 
 REFINEMENTS = 2  # steps of iterative refinement, O(n^2) each; the first does nearly all

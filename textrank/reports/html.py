@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from textrank.evaluation import Report
+from textrank.evaluation.cross import Cross
 from textrank.evaluation.report import OPTIMISTIC
-from textrank.protocols.cross import Cross
-from textrank.protocols.sweep import Sweep
+from textrank.evaluation.sweep import Sweep
 from textrank.reports.errors import worst_errors
 from textrank.reports.json import write_text
 from textrank.reports.plots import Figure, figures, heat_map, sweep_plot

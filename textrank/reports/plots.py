@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textrank.evaluation import Decision, Report, Summary
 from textrank.evaluation.curves import calibration, mean_roc, precision_recall, roc
 from textrank.evaluation.report import OPTIMISTIC
-from textrank.protocols.sweep import Sweep
+from textrank.evaluation.sweep import Sweep
 from textrank.reports.table import label
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from textrank.protocols.raw_text import RawText
+from textrank.evaluation.raw_text import RawText
 from textrank.reports.table import percent
 
 NAMES = {"overlap": "overlapping", "exact": "equal boundaries"}

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from textrank.evaluation import Fold, Report
 from textrank.evaluation.comparison import Comparison, Contrast
+from textrank.evaluation.cross import Cross
 from textrank.evaluation.report import OPTIMISTIC
-from textrank.protocols.cross import Cross
-from textrank.protocols.sweep import Sweep
+from textrank.evaluation.sweep import Sweep
 
 LABELS = {
     "auc": "AUC",

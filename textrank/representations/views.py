@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textrank.candidates import Candidate, Representation
+from textrank.docs import Candidate, Representation
 from textrank.types import Viewed
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.special import expit
 from spacy.tokens import Span
 
-from textrank.candidates import Candidate, tokens_of
-from textrank.documents import document_id
+from textrank.docs import Candidate, document_id, tokens_of
 from textrank.evaluation import Fold, classification_fold
 from textrank.types import Vector
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate
+from textrank.docs import Candidate, named_spans
 from textrank.evaluation import Fold
 from textrank.tasks.choice import (
     Question,
@@ -17,7 +17,6 @@ from textrank.tasks.choice import (
     choice_fold,
     text_of,
 )
-from textrank.tasks.names import named_spans
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_gene_protein"):

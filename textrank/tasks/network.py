@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 from spacy.tokens import Doc
 
-from textrank.documents import document_id
+from textrank.docs import document_id
 
 
 def interaction_network(docs: Iterable[Doc]) -> nx.Graph:

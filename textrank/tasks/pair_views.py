@@ -9,19 +9,19 @@ from typing import Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.candidates import Candidate
+from textrank.docs import Candidate
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.vectors import Linear
-from textrank.representations.analysis import Parse, check_among, parsed_twice
-from textrank.representations.dependency_graph import DependencyGraph
-from textrank.representations.entity_pair import EntityPair, entity_pairs
-from textrank.representations.global_context import GlobalContext
-from textrank.representations.local_context import LocalContext
-from textrank.representations.pair_descriptors import PairDescriptors
-from textrank.representations.path_walks import PathWalks
-from textrank.representations.side_words import SideWords
-from textrank.representations.trigger_roles import TriggerRoles
+from textrank.representations.pairs.analysis import Parse, check_among, parsed_twice
+from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.representations.pairs.descriptors import PairDescriptors
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
+from textrank.representations.pairs.global_context import GlobalContext
+from textrank.representations.pairs.local_context import LocalContext
+from textrank.representations.pairs.path_walks import PathWalks
+from textrank.representations.pairs.side_words import SideWords
+from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.types import Features, Names, Viewed
 
 

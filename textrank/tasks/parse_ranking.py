@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate
-from textrank.documents import document_id
+from textrank.docs import Candidate, document_id
 from textrank.evaluation import Fold, ranking_fold
 from textrank.language.link_grammar import LinkGrammar
 from textrank.language.noise import NoisyParser, Parse

@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate, tokens_of
-from textrank.documents import document_id
+from textrank.docs import Candidate, document_id, named_spans, tokens_of
 from textrank.evaluation import Fold, classification_fold
-from textrank.tasks.names import named_spans
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_ppi"):

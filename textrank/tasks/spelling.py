@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate
-from textrank.documents import document_id
+from textrank.docs import Candidate, document_id
 from textrank.evaluation import Fold
 from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_fold
 from textrank.types import Vector

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate
+from textrank.docs import Candidate
 from textrank.evaluation import Fold
 from textrank.tasks.choice import Question, answered, candidates_of, choice_fold, text_of
 from textrank.types import Vector

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import spacy
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate
-from textrank.representations.parse_sequences import ParseSequences
+from textrank.docs import Candidate
+from textrank.representations.parses.sequences import ParseSequences
 from textrank.representations.pictures.transformed_context import _matplotlib
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import spacy
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate
-from textrank.representations.dependency_graph import BLIND, DependencyGraph
+from textrank.docs import Candidate
+from textrank.representations.pairs.dependency_graph import BLIND, DependencyGraph
 from textrank.types import LabelledGraph
 
 if TYPE_CHECKING:

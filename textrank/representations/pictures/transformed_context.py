@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textrank.batches import Contexts, PositionTransformation, WordTransformation
-from textrank.representations.transformations import (
+from textrank.representations.contexts.transformations import (
     Bag,
     LogScale,
     Mixture,
@@ -21,8 +20,8 @@ from textrank.representations.transformations import (
     Smooth,
     Weighting,
 )
-from textrank.representations.word_transformations import CharacterNgrams
-from textrank.types import Matrix
+from textrank.representations.contexts.word_transformations import CharacterNgrams
+from textrank.types import Contexts, Matrix, PositionTransformation, WordTransformation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,221 @@
+"""Scores of the pipeline on what it was not trained on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from defusedxml import ElementTree
+from spacy.language import Language
+from spacy.tokens import Doc
+from workshop.prepare import NameDocs, Treebank, runs
+from workshop.treebanks import Sentence, lines_of
+
+from textrank.language.names import KEY
+from textrank.language.tokenizer import BioTokenizer
+
+Place = tuple[int, int]  # first and last character, white space not counted
+Scores = dict[str, float]
+
+
+def evaluate(
+    nlp: Language, treebank: Treebank, names: dict[str, NameDocs], data: Path
+) -> dict[str, Scores]:
+    """All scores of the model's card, by the corpus they are measured on."""
+    craft, genia = runs(treebank.craft, 8), runs(treebank.genia, None)
+    return {
+        "craft_dev": {
+            **score_syntax(nlp, craft, raw=False),
+            "lemma": score_lemmas(nlp, treebank.craft, craft_lemma),
+        },
+        "craft_dev_raw": score_syntax(nlp, runs(treebank.craft, None), raw=True),
+        "genia_left_out": {
+            **score_syntax(nlp, genia, raw=False),
+            "lemma": score_lemmas(nlp, treebank.genia_lemmas, str.lower),
+        },
+        "bc2gm_devel": score_genes(nlp, names["genes"].left_out),
+        "jnlpba_left_out": score_types(nlp, names["ner"].left_out),
+        "cut_mentions": {name: cut_mentions(data, name) for name in ("AImed", "BioInfer")},
+    }
+
+
+def score_syntax(nlp: Language, groups: Sequence[Sequence[Sentence]], *, raw: bool) -> Scores:
+    """Tags, arcs (punctuation aside) and sentences, from given tokens or from the text.
+
+    An arc is right when both its words are, so that from text a wrong token costs what hangs on it.
+    """
+    right: dict[str, int] = dict.fromkeys(("token", "tag", "uas", "las", "sentence"), 0)
+    given, found = dict(right), dict(right)
+    with nlp.select_pipes(enable=["tok2vec", "tagger", "parser"]):
+        inputs = [text_of(g) if raw else _tokens(nlp, g) for g in groups]
+        for group, doc in zip(groups, nlp.pipe(inputs), strict=True):
+            gold, answer = _facts_of_gold(group), _facts_of_doc(doc)
+            for kind in right:
+                right[kind] += len(gold[kind] & answer[kind])
+                given[kind] += len(gold[kind])
+                found[kind] += len(answer[kind])
+    return {kind: round(_f(right[kind], given[kind], found[kind]), 4) for kind in right}
+
+
+def text_of(sentences: Sequence[Sentence]) -> str:
+    """The text; a paragraph begins on a new line."""
+    pieces: list[str] = []
+    for number, sentence in enumerate(sentences):
+        if number:
+            pieces.append("\n" if sentence.opens_paragraph else " ")
+        words = zip(sentence.words, sentence.spaces, strict=True)
+        pieces.append("".join(word + " " * space for word, space in words).rstrip())
+    return "".join(pieces)
+
+
+def _tokens(nlp: Language, sentences: Sequence[Sentence]) -> Doc:
+    words = [word for sentence in sentences for word in sentence.words]
+    spaces = [space for sentence in sentences for space in [*sentence.spaces[:-1], True]]
+    return Doc(nlp.vocab, words=words, spaces=spaces)
+
+
+def _places(words: Iterable[str]) -> list[Place]:
+    lengths = [len("".join(word.split())) for word in words]
+    ends = list(accumulate(lengths))
+    return [(end - length, end) for end, length in zip(ends, lengths, strict=True)]
+
+
+def _facts_of_gold(sentences: Sequence[Sentence]) -> dict[str, set[object]]:
+    places = _places(word for sentence in sentences for word in sentence.words)
+    tags: list[str] = []
+    heads: list[int] = []
+    labels: list[str] = []
+    starts: list[int] = []
+    for sentence in sentences:
+        first = len(tags)
+        starts.append(first)
+        tags += sentence.tags
+        heads += [first + (i if h < 0 else h) for i, h in enumerate(sentence.heads)]
+        labels += sentence.labels
+    return _facts(places, tags, heads, labels, starts)
+
+
+def _facts_of_doc(doc: Doc) -> dict[str, set[object]]:
+    tokens = [token for token in doc if not token.is_space]
+    number = {token.i: n for n, token in enumerate(tokens)}
+    heads = [number.get(token.head.i, number[token.i]) for token in tokens]
+    starts: list[int] = []
+    for sentence in doc.sents:
+        words = [number[token.i] for token in sentence if token.i in number]
+        starts += words[:1]
+    return _facts(
+        _places(token.text for token in tokens),
+        [token.tag_ for token in tokens],
+        heads,
+        [token.dep_ for token in tokens],
+        starts,
+    )
+
+
+def _facts(
+    places: list[Place], tags: list[str], heads: list[int], labels: list[str], starts: list[int]
+) -> dict[str, set[object]]:
+    arcs = [i for i, label in enumerate(labels) if label != "punct"]
+    ends = [*starts[1:], len(places)]
+    return {
+        "token": set(places),
+        "tag": set(zip(places, tags, strict=True)),
+        "uas": {(places[i], places[heads[i]]) for i in arcs},
+        "las": {(places[i], places[heads[i]], labels[i]) for i in arcs},
+        "sentence": {
+            (places[a][0], places[b - 1][1]) for a, b in zip(starts, ends, strict=True) if a < b
+        },
+    }
+
+
+def score_lemmas(nlp: Language, sentences: Sequence[Sentence], form: Callable[[str], str]) -> float:
+    """Share of right lemmas on given tokens with predicted tags, both sides put in ``form``."""
+    right = total = 0
+    with nlp.select_pipes(enable=["tok2vec", "tagger", "parser", "morphology"]):
+        docs = nlp.pipe(_tokens(nlp, [sentence]) for sentence in sentences)
+        for sentence, doc in zip(sentences, docs, strict=True):
+            for token, lemma in zip(doc, sentence.lemmas, strict=True):
+                if "#" not in lemma:  # CRAFT hides numerals and links
+                    total += 1
+                    right += form(token.lemma_) == form(_brackets(lemma))
+    return round(right / total, 4)
+
+
+def craft_lemma(lemma: str) -> str:
+    """A lemma as CRAFT writes it: lower case, numbers as 0, dashes and quotes plain."""
+    plain = re.sub(r"\d[\d.,]*", "0", lemma.lower())
+    return re.sub("[“”]", '"', re.sub("[–—−]", "-", plain))
+
+
+def _brackets(lemma: str) -> str:
+    return lemma.replace("-lsb-", "[").replace("-rsb-", "]")
+
+
+def score_genes(nlp: Language, docs: Sequence[Doc]) -> Scores:
+    """Exact precision, recall and F of gene names on given tokens."""
+    pairs = []
+    with nlp.select_pipes(enable=["names_tok2vec", "genes"]):
+        bare = (Doc(nlp.vocab, words=[t.text for t in doc]) for doc in docs)
+        for doc, answer in zip(docs, nlp.pipe(bare), strict=True):
+            gold = {(span.start, span.end) for span in doc.ents}
+            pairs.append((gold, {(span.start, span.end) for span in answer.spans[KEY]}))
+    return _prf(pairs)
+
+
+def score_types(nlp: Language, docs: Sequence[Doc]) -> Scores:
+    """Exact scores of typed names from the text, all five types and proteins alone.
+
+    A gold name that no tokens cover counts as missed.
+    """
+    pairs = []
+    with nlp.select_pipes(enable=["names_tok2vec", "ner"]):
+        for doc, answer in zip(docs, nlp.pipe(doc.text for doc in docs), strict=True):
+            gold = {tuple(entity) for entity in doc.user_data["gold"]}
+            pairs.append((gold, {(s.start_char, s.end_char, s.label_) for s in answer.ents}))
+    types = sorted({name[2] for gold, _ in pairs for name in gold})
+    by_type = {
+        f"{kind}_f": _prf([({n for n in g if n[2] == kind}, {n for n in a if n[2] == kind})
+                           for g, a in pairs])["f"]
+        for kind in types
+    }  # fmt: skip
+    return {**_prf(pairs), **by_type}
+
+
+def _prf(pairs: Iterable[tuple[set[Any], set[Any]]]) -> Scores:
+    right = given = found = 0
+    for gold, answer in pairs:
+        right, given, found = right + len(gold & answer), given + len(gold), found + len(answer)
+    precision, recall = right / max(found, 1), right / max(given, 1)
+    return {
+        "p": round(precision, 4),
+        "r": round(recall, 4),
+        "f": round(_f(right, given, found), 4),
+    }
+
+
+def _f(right: int, given: int, found: int) -> float:
+    return 2 * right / (given + found) if given + found else 0.0
+
+
+def cut_mentions(data: Path, corpus: str) -> float:
+    """Share of the proteins of an interaction corpus that begin or end inside a token."""
+    cut = total = 0
+    tokenize = BioTokenizer(Language().vocab)
+    for text, mentions in _mentions(data / "ppi" / f"{corpus}.xml.gz"):
+        doc = tokenize(text)
+        starts = {token.idx for token in doc}
+        ends = {token.idx + len(token) for token in doc}
+        for first, last in mentions:
+            total += 1
+            cut += first not in starts or last + 1 not in ends
+    return round(cut / total, 4)
+
+
+def _mentions(path: Path) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+    """Text of each sentence with first and last character of each of its entities."""
+    for sentence in ElementTree.fromstring("".join(lines_of(path))).iter("sentence"):
+        places = [re.findall(r"\d+", e.get("charOffset", "")) for e in sentence.iter("entity")]
+        yield sentence.get("text", ""), [(int(place[0]), int(place[-1])) for place in places]

@@ -1,0 +1,102 @@
+"""Trains a parser that reads backwards: ``python -m workshop.mirror DATA OUT``.
+
+Reading from the right it errs elsewhere than the parser of the shipped pipeline, so that where the
+two agree they are mostly right, and where not, one of them often is. It learns from the same
+sentences, each on its own, and is of use for ranking parses only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from spacy.language import Language
+from workshop.networks import Settings, add_syntax, blank_nlp
+from workshop.prepare import read_treebank
+from workshop.train import SOURCES
+from workshop.training import train_syntax
+from workshop.treebanks import Sentence
+
+from textrank.language.noise import MIRROR
+from textrank.language.products import use_fast_products
+
+TREEBANKS = ("CRAFT, train part", "GENIA treebank")
+SETTINGS = Settings(epochs=4, rows=3000, seed=1)
+
+
+def mirrored(sentence: Sentence) -> Sentence:
+    """The sentence from its last word to its first."""
+    last = len(sentence.words) - 1
+    return replace(
+        sentence,
+        words=sentence.words[::-1],
+        tags=sentence.tags[::-1],
+        heads=[head if head < 0 else last - head for head in sentence.heads[::-1]],
+        labels=sentence.labels[::-1],
+        spaces=[*list(sentence.spaces)[:-1][::-1], True],
+        lemmas=sentence.lemmas[::-1],
+    )
+
+
+def train_mirror(
+    sentences: Sequence[Sentence], settings: Settings, watch: Callable[[str], None]
+) -> Language:
+    """The parser that learned from sentences read backwards, each alone.
+
+    The tags help the network to learn what words are like; the tagger is not kept.
+    """
+    return _fresh(train_syntax([[mirrored(s)] for s in sentences], settings, watch), settings)
+
+
+def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
+    """The same parser without the words it has seen."""
+    nlp = blank_nlp()
+    add_syntax(nlp, settings)
+    nlp.remove_pipe("tagger")
+    for name in nlp.pipe_names:
+        component: Any = nlp.get_pipe(name)
+        component.from_bytes(state[name], exclude=["vocab"])
+        for label in getattr(component, "labels", ()):
+            nlp.vocab.strings.add(label)
+    nlp.meta.update(
+        name=MIRROR.removeprefix("en_"),
+        version="0.1.0",
+        description="Dependencies of English biomedical sentences read backwards.",
+        author="The textrank developers",
+        license="CC BY 4.0",
+        sources=[source for source in SOURCES if source["name"] in TREEBANKS],
+        training=asdict(settings),
+        versions={"spacy": version("spacy"), "thinc": version("thinc")},
+        requirements=["textrank-kernels"],
+    )
+    return use_fast_products(nlp)
+
+
+def main(
+    data: Annotated[Path, typer.Argument(help="folder with treebanks/ and ppi/")],
+    out: Annotated[Path, typer.Argument(help="folder the parser is written to")],
+    epochs: Annotated[int, typer.Option(help="runs through the treebanks")] = SETTINGS.epochs,
+) -> None:
+    """Trains the parser that reads backwards, and writes it."""
+
+    def say(message: str) -> None:
+        typer.echo(f"{datetime.now(UTC):%H:%M:%S} {message}")
+
+    try:
+        settings = replace(SETTINGS, epochs=epochs)
+        out.mkdir(parents=True, exist_ok=True)  # before an hour of work, not after
+        sentences = [sentence for run in read_treebank(data).train for sentence in run]
+    except (OSError, ValueError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from error
+    say(f"{len(sentences)} sentences")
+    train_mirror(sentences, settings, say).to_disk(out)
+
+
+if __name__ == "__main__":
+    typer.run(main)

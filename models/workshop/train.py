@@ -1,0 +1,174 @@
+"""Rebuilds the shipped pipeline and scores it: ``python -m workshop.train DATA OUT``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import srsly
+import typer
+from spacy.language import Language
+from workshop.evaluate import evaluate
+from workshop.networks import Settings, add_syntax, assemble, blank_nlp, state_of
+from workshop.prepare import (
+    PPI_CORPORA,
+    NameDocs,
+    Treebank,
+    craft_train,
+    read_bc2gm,
+    read_jnlpba,
+    read_treebank,
+)
+from workshop.training import lemma_tables, train_names, train_syntax
+
+from textrank.language.load import SHIPPED
+
+SYNTAX = Settings(epochs=6)
+NAMES = Settings(epochs=10, words=800, dropout=0.3, vectors=64)
+FILES = (
+    *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
+    *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
+    *(f"treebanks/genia-{kind}-{part}.conllu.gz" for kind in ("sd", "ud1")
+      for part in ("dev", "future_use")),
+    *(f"ner/bc2gm-{part}.tsv.gz" for part in ("train", "devel")),
+    *(f"ppi/{corpus}.xml.gz" for corpus in PPI_CORPORA),
+    "jnlpba/train.jsonl.gz",
+)  # fmt: skip
+SOURCES = [
+    {"name": "CRAFT, train part", "license": "CC BY 3.0", "author": "Verspoor et al. 2012"},
+    {"name": "GENIA treebank", "license": "CC BY 3.0", "author": "Tateisi et al. 2005"},
+    {"name": "JNLPBA 2004, train part", "license": "CC BY 3.0", "author": "Kim et al. 2004"},
+    {"name": "BC2GM, train part", "license": "CC BY 4.0", "author": "Smith et al. 2008"},
+    {"name": "spacy-lookups-data (lemmas)", "license": "MIT", "author": "Explosion"},
+]  # fmt: skip
+
+
+def build(
+    data: Path, *, syntax: Settings = SYNTAX, names: Settings = NAMES, keep: Path | None = None
+) -> Language:
+    """The pipeline, trained and scored on the corpora in ``data``; its halves side by side.
+
+    With ``keep``, the folder of an earlier one, tagger and parser are taken from there.
+    """
+    missing = [name for name in FILES if not (data / name).is_file()]
+    if missing:
+        raise FileNotFoundError(
+            f"{data} lacks {', '.join(missing)}; models/README.md names the data"
+        )
+    kept = None if keep is None else read_syntax(keep, syntax)
+    with ProcessPoolExecutor(2) as pool:
+        first: Future[Any] = pool.submit(_syntax, data, None if kept else syntax)
+        second = pool.submit(_names, data, names)
+        (learned, treebank), learned_names = first.result(), second.result()
+    half = kept or learned
+    state = {**half.state, **learned_names}
+    # Another copy is scored, or the pipeline would be stored with all words it has read then.
+    scored = assemble(state, half.tables, syntax, names)
+    nlp = assemble(state, half.tables, syntax, names)
+    scores = evaluate(scored, treebank, read_names(data), data)
+    describe(nlp, scores, {**half.training, "names": asdict(names)})
+    return nlp
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """What tagger and parser have learned, the tables of lemmas, and how they came about."""
+
+    state: Mapping[str, bytes]
+    tables: Mapping[str, Any]
+    training: Mapping[str, Any]
+
+
+def read_syntax(folder: Path, settings: Settings) -> Syntax:
+    """Tagger and parser of a pipeline that was written to ``folder``."""
+    nlp = blank_nlp()
+    add_syntax(nlp, settings)
+    try:
+        training = {
+            key: value
+            for key, value in srsly.read_json(folder / "meta.json")["training"].items()
+            if key != "names"
+        }
+        tables = srsly.msgpack_loads((folder / "morphology" / "tables.msgpack").read_bytes())
+        for name, component in nlp.pipeline:
+            trained: Any = component
+            trained.from_disk(folder / name, exclude=["vocab"])
+    except (OSError, KeyError, ValueError) as error:
+        raise ValueError(
+            f"{folder} holds no pipeline of this command, whose tagger and parser could be kept: "
+            f"{error}"
+        ) from error
+    return Syntax(state_of(nlp), tables, training)
+
+
+def read_names(data: Path) -> dict[str, NameDocs]:
+    """What each recognizer of names learns from."""
+    vocab = blank_nlp().vocab
+    return {"genes": read_bc2gm(data, vocab), "ner": read_jnlpba(data, vocab)}
+
+
+def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treebank]:
+    treebank = read_treebank(data)
+    if settings is None:
+        return None, treebank
+    learned = train_syntax(treebank.train, settings, _say("tagger and parser"))
+    return Syntax(learned, lemma_tables(treebank), {"syntax": asdict(settings)}), treebank
+
+
+def _names(data: Path, settings: Settings) -> dict[str, bytes]:
+    return train_names(read_names(data), craft_train(data), settings, _say("names"))
+
+
+def _say(what: str) -> Callable[[str], None]:
+    return lambda message: typer.echo(f"{datetime.now(UTC):%H:%M:%S} {what}: {message}")
+
+
+def describe(
+    nlp: Language, scores: dict[str, dict[str, float]], training: Mapping[str, Any]
+) -> None:
+    """Writes into the pipeline's ``meta`` what it is, from what, and how good."""
+    nlp.meta.update(
+        name=SHIPPED.removeprefix("en_"),
+        version="0.1.0",
+        description="English biomedical text: tags, dependencies, lemmas, names.",
+        author="The textrank developers",
+        license="CC BY 4.0",
+        sources=SOURCES,
+        performance=scores,
+        training=dict(training),
+        versions={"spacy": version("spacy"), "thinc": version("thinc"),
+                  "scikit-learn": version("scikit-learn")},
+        requirements=["textrank-kernels"],
+    )  # fmt: skip
+
+
+def main(
+    data: Annotated[Path, typer.Argument(help="folder with treebanks/, jnlpba/, ner/ and ppi/")],
+    out: Annotated[Path, typer.Argument(help="folder the pipeline is written to")],
+    syntax_epochs: Annotated[int, typer.Option(help="runs through the treebanks")] = SYNTAX.epochs,
+    names_epochs: Annotated[int, typer.Option(help="runs through the names")] = NAMES.epochs,
+    keep: Annotated[
+        Path | None, typer.Option(help="earlier pipeline whose tagger and parser are kept")
+    ] = None,
+) -> None:
+    """Trains the biomedical pipeline, scores it on what was left out, and writes it."""
+    syntax = replace(SYNTAX, epochs=syntax_epochs)
+    names = replace(NAMES, epochs=names_epochs)
+    try:
+        out.mkdir(parents=True, exist_ok=True)  # before hours of work, not after
+        nlp = build(data, syntax=syntax, names=names, keep=keep)
+    except (OSError, ValueError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from error
+    nlp.to_disk(out)
+    for corpus, scores in nlp.meta["performance"].items():
+        typer.echo(f"{corpus}: " + ", ".join(f"{name} {value}" for name, value in scores.items()))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,109 @@
+"""Protocols keep documents whole, unless they exist to show what splitting them is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate, Targets
+from textrank.evaluation.splits import (
+    PROTOCOLS,
+    DocumentFolds,
+    FiveByTwo,
+    GivenFolds,
+    LeakyFolds,
+    LeaveDocumentOut,
+    LeaveQueryOut,
+    SentenceFolds,
+    TrainTest,
+    protocol,
+)
+
+SAFE = [DocumentFolds(4), DocumentFolds(3, seed=5, splits=2), LeaveDocumentOut(), FiveByTwo(),
+        TrainTest(), GivenFolds({f"d{i}": i % 3 for i in range(12)})]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def candidates():
+    vocab = spacy.blank("en").vocab
+    found = []
+    for d in range(12):
+        doc = Doc(vocab, words=["a", "b"])
+        doc.user_data["document"] = f"d{d}"
+        for s in range(3):
+            for i in range(2):
+                found.append(Candidate(doc, (), f"d{d}", f"s{s}", 1.0 if i else -1.0))
+    return found
+
+
+def sides(division, units):
+    """For each unit the number of folds it lies in, over all partitions."""
+    return [len(set(p[units == u].tolist())) for p in division.partitions for u in np.unique(units)]
+
+
+@pytest.mark.parametrize("way", SAFE, ids=repr)
+def test_documents_stay_whole(candidates, way):
+    targets = Targets.of(candidates)
+    division = way.divide(candidates, targets)
+    assert set(sides(division, targets.documents)) == {1}
+    np.testing.assert_array_equal(division.targets.documents, targets.documents)
+    assert not division.notes
+
+
+def test_sentence_folds_split_documents_but_not_sentences(candidates):
+    targets = Targets.of(candidates)
+    with pytest.warns(UserWarning, match="LEAKY: folds by sentence"):
+        division = SentenceFolds(4).divide(candidates, targets)
+    assert set(sides(division, targets.queries)) == {1}
+    assert max(sides(division, targets.documents)) > 1
+    assert "must not be reported" in division.notes[0]
+
+
+def test_leaky_folds_split_sentences_warn_and_are_marked(candidates):
+    targets = Targets.of(candidates)
+    with pytest.warns(UserWarning, match="LEAKY: folds by candidate"):
+        division = LeakyFolds(4).divide(candidates, targets)
+    assert max(sides(division, targets.queries)) > 1
+    assert len(np.unique(division.targets.documents)) == len(candidates)
+    assert division.notes
+    assert np.bincount(division.partitions[0]).tolist() == [18, 18, 18, 18]
+
+
+def test_leave_out_protocols_have_a_fold_for_each_unit(candidates):
+    targets = Targets.of(candidates)
+    assert len(np.unique(LeaveDocumentOut().divide(candidates, targets).partitions[0])) == 12
+    queries = LeaveQueryOut().divide(candidates, targets)
+    assert len(np.unique(queries.partitions[0])) == 36
+    assert "both sides" in queries.notes[0]
+
+
+def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidates):
+    targets = Targets.of(candidates)
+    five = FiveByTwo().divide(candidates, targets)
+    assert [np.bincount(p).tolist() for p in five.partitions] == [[36, 36]] * 5
+    once = TrainTest(share=0.25).divide(candidates, targets)
+    assert once.tested == {0}
+    assert np.bincount(once.partitions[0]).tolist() == [18, 54]
+
+
+@pytest.mark.filterwarnings("ignore:LEAKY")
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_name_gives_a_protocol(candidates, name):
+    division = protocol(name, folds=2).divide(candidates, Targets.of(candidates))
+    assert all(len(p) == len(candidates) for p in division.partitions)
+    assert division.procedure
+
+
+def test_wrong_protocols_are_explained(candidates):
+    with pytest.raises(ValueError, match="no protocol 'loo'; there are: documents"):
+        protocol("loo")
+    with pytest.raises(ValueError, match="do not go with protocol 'leaky'"):
+        protocol("leaky", folds={"d0": 1})
+    with pytest.raises(ValueError, match="splits must be at least 1"):
+        DocumentFolds(splits=0)
+    with pytest.raises(ValueError, match="between 0 and 1, got 25"):
+        TrainTest(share=25)
+    with pytest.raises(ValueError, match="needs at least 2, the corpus has 1"):
+        LeaveDocumentOut().divide(candidates[:3], Targets.of(candidates[:3]))

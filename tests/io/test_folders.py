@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from textrank.io import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
+from textrank.types import Features, GraphBatch, LabelledGraph, Names, Viewed
+
+FEATURES = Features(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), Names.of([("a", "b"), ("c\n",)]))
+GRAPHS = GraphBatch.of([LabelledGraph(["a", "b"], {(0, 1): 0.5}), LabelledGraph(["c"], {})])
+
+
+def through(value: Any, folder: Path) -> Any:
+    write_arrays(folder / "arrays.npz", pack(value))
+    return unpack(read_arrays(folder / "arrays.npz"))
+
+
+def test_features_come_back(tmp_path: Path) -> None:
+    again = through(FEATURES, tmp_path)
+    np.testing.assert_array_equal(again.values.toarray(), FEATURES.values.toarray())
+    assert list(again.names) == list(FEATURES.names)
+
+
+def test_graphs_come_back(tmp_path: Path) -> None:
+    assert list(through(GRAPHS, tmp_path)) == list(GRAPHS)
+
+
+def test_views_come_back_in_order(tmp_path: Path) -> None:
+    views = Viewed({"z": np.eye(2), "graphs": GRAPHS, "a": FEATURES})
+    again = through(views, tmp_path)
+    assert list(again.views) == ["z", "graphs", "a"]
+    np.testing.assert_array_equal(again.view("z"), np.eye(2))
+
+
+def test_what_is_not_arrays_is_refused() -> None:
+    with pytest.raises(ValueError, match="a list cannot be saved"):
+        pack(["text"])
+
+
+def test_an_array_of_objects_is_not_read(tmp_path: Path) -> None:
+    np.savez(tmp_path / "evil.npz", x=np.array([{"code": 1}], dtype=object))
+    with pytest.raises(ValueError, match=r"evil\.npz: not readable"):
+        read_arrays(tmp_path / "evil.npz")
+
+
+def test_same_arrays_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_arrays(tmp_path / name, pack(FEATURES))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "model") as folder:
+        (folder / "x").write_text("old")
+        seal(folder, {"n": 1})
+    with pytest.raises(FileNotFoundError), new_folder(tmp_path / "model") as folder:
+        (folder / "no such folder" / "x").write_text("new")
+    assert (tmp_path / "model" / "x").read_text() == "old"
+    assert unseal(tmp_path / "model")["n"] == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]

@@ -1,0 +1,127 @@
+"""Word n-grams around a target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textrank.docs import Candidate
+from textrank.kernels.algebra import Normalized
+from textrank.kernels.vectors import Linear
+from textrank.representations.contexts.collocations import Collocations, Tags, frequent, tag_lexicon
+from textrank.testing import check_kernel
+
+LEXICON = {"the": ["DT"], "gene": ["NN"], "binds": ["VBZ", "NNS"], ".": ["."]}
+
+
+@pytest.fixture
+def candidate(make_doc):
+    doc = make_doc(
+        ["Then", "the", "Fas", "gene", "binds", "12A", ".", "It", "ends"], entities=[(2, 3)]
+    )
+    for token in doc:
+        token.is_sent_start = token.i in (0, 7)
+    return Candidate(doc, (doc.spans["entities"][0],), "d0")
+
+
+def told(candidate, **settings):
+    features = Collocations(**{"glued": False, **settings})([candidate])
+    row = features.values.toarray()[0]
+    return {name: value for name, value in zip(features.names, row, strict=True) if value}
+
+
+def test_ngrams_hold_their_words_in_lower_case_with_their_offsets(candidate):
+    got = told(candidate, ngrams=[[-1], [-1, 1], [1, 2, 3]])
+    assert got == {
+        ("-1", "the"): 1.0,
+        ("-1 +1", "the", "gene"): 1.0,
+        ("+1 +2 +3", "gene", "binds", "12a"): 1.0,
+    }
+
+
+def test_beyond_the_document_or_the_sentence_stands_a_mark(candidate):
+    assert ("-3", "<>") in told(candidate, ngrams=[[-3]])
+    assert ("+5", "it") in told(candidate, ngrams=[[5]])
+    assert ("+5", "<>") in told(candidate, ngrams=[[5]], bounds="sentence")
+
+
+def test_longer_ngrams_may_weigh_less(candidate):
+    got = told(candidate, ngrams=[[1], [1, 2], [1, 2, 3]], weights=[1.0, 0.7])
+    assert list(got.values()) == [1.0, 0.7, 0.7]
+
+
+def test_tags_come_from_the_lexicon_and_unknown_words_from_their_ending(candidate):
+    got = told(candidate, ngrams=[[-2, -1], [2]], tags=Tags(LEXICON, weight=0.5))
+    assert got == {
+        ("-2 -1", "then", "the"): 1.0,
+        ("-2 -1 tag", "-hen", "DT"): 0.5,
+        ("-2 -1 mixed 0", "then", "DT"): 0.5,
+        ("-2 -1 mixed 1", "-hen", "the"): 0.5,
+        ("+2", "binds"): 1.0,
+        ("+2 tag", "VBZ"): 0.5,
+        ("+2 class", "NNS VBZ"): 0.5,
+    }
+
+
+def test_tags_may_come_from_the_doc(make_doc):
+    doc = make_doc(["X", "runs"], tags=["NN", "VBZ"], entities=[(0, 1)])
+    candidate = Candidate(doc, (doc.spans["entities"][0],), "d")
+    assert ("+1 tag", "VBZ") in told(candidate, ngrams=[[1]], tags=Tags())
+
+
+def test_endings_and_collapsed_digits(candidate):
+    got = told(candidate, ngrams=[[3]], endings=[1], digits="collapse")
+    assert got == {("+3", "#a"): 1.0, ("+1 ending", "ene"): 0.5}
+
+
+def test_a_target_that_touches_its_neighbour_is_glued(make_doc):
+    import spacy
+    from spacy.tokens import Doc
+
+    doc = Doc(
+        spacy.blank("en").vocab, words=["IL-2", "-dependent", "x"], spaces=[False, True, False]
+    )
+    candidate = Candidate(doc, (doc[0:1],), "d")
+    got = told(candidate, ngrams=[[1]], glued=True)
+    assert ("glued after", "-dependent") in got
+    assert ("glued after",) in got
+    assert ("glued before",) not in got
+
+
+def test_only_known_features_are_told_and_every_candidate_keeps_its_row(candidate):
+    everything = Collocations()([candidate, candidate])
+    known = [("-1", "the"), ("never", "seen")]
+    features = Collocations(known=known)([candidate, candidate])
+    assert list(features.names) == known
+    assert features.values.toarray().tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    assert len(frequent(everything, 2)) == len(everything.names)
+    assert frequent(everything, 3) == []
+
+
+def test_a_linear_kernel_goes_on_top(candidate, make_doc):
+    doc = make_doc(["the", "Fas", "gene"], entities=[(1, 2)])
+    other = Candidate(doc, (doc.spans["entities"][0],), "d1")
+    X = Collocations()([candidate, other])
+    check_kernel(Normalized(Linear()), X)
+    assert np.isclose(Linear()(X)[0, 1], 4.0)  # -1 the, +1 gene, -1 +1 the gene, -3 <>
+    assert len(Collocations()([])) == 0
+
+
+def test_a_lexicon_keeps_frequent_tags_in_order():
+    tagged = [("a", "X")] * 2 + [("a", "Y")] * 17 + [("a", "Z")]
+    assert tag_lexicon(tagged) == {"a": ["Y", "X"]}
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"ngrams": [[0]]}, "0, the target itself"),
+        ({"ngrams": [[]]}, "must not be empty"),
+        ({"weights": []}, "weights must be positive"),
+        ({"bounds": "page"}, "'document' or 'sentence'"),
+        ({"digits": "drop"}, "'keep' or 'collapse'"),
+    ],
+)
+def test_wrong_settings_fail_with_their_value(setting, words):
+    with pytest.raises(ValueError, match=words):
+        Collocations(**setting)

@@ -1,0 +1,67 @@
+"""Vectors of words from unlabelled text, and how the network of names uses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from workshop.vectors import SIZE, _information, word_vectors
+
+from textrank.language.lexical import lexical_embed, plain, use_vectors
+
+TEXTS = [
+    *(["the", name, "protein", "binds", "DNA"] for name in ("p53", "p65", "Smad4") * 4),
+    *(["we", "saw", cell, "grow"] for cell in ("monocytes", "lymphocytes", "fibroblasts") * 4),
+]
+
+
+def test_information_is_that_of_counted_neighbours():
+    texts = [["a", "b", "a"], ["b", "c"]]
+    words = contexts = ["a", "b", "c"]
+    counts = np.zeros((3, 4, 3))  # word, offset -2 -1 1 2, neighbour
+    for text in texts:
+        for i, word in enumerate(text):
+            for number, offset in enumerate((-2, -1, 1, 2)):
+                if 0 <= i + offset < len(text):
+                    counts[words.index(word), number, contexts.index(text[i + offset])] += 1
+    flat = counts.reshape(3, 12)
+    smooth = flat.sum(axis=0) ** 0.75
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.log(flat / (flat.sum(axis=1, keepdims=True) * smooth / smooth.sum()))
+    expected[~(expected > 0)] = 0
+    np.testing.assert_allclose(_information(texts, words, contexts).toarray(), expected)
+
+
+def test_words_in_like_company_have_like_vectors():
+    words, vectors = word_vectors(TEXTS, plain, 6)
+    own = dict(zip(words, vectors, strict=True))
+    assert "smad0" in own  # its form: lower case, numbers as 0
+    for one, like, other in (("monocytes", "lymphocytes", "p0"), ("p0", "smad0", "monocytes")):
+        assert (own[one] ** 2).mean() == pytest.approx(SIZE**2)
+        assert own[one] @ own[like] > 3 * abs(own[one] @ own[other])
+
+
+def test_rare_words_have_none():
+    words, vectors = word_vectors([["once", "twice", "twice"]], plain, 4)
+    assert words == []
+    assert vectors.shape == (0, 4)
+
+
+@pytest.fixture
+def model():
+    model = lexical_embed(8, 50, 4)
+    model.initialize()
+    return model
+
+
+def test_a_known_word_gets_its_vector_and_another_none(model):
+    nlp = spacy.blank("en")
+    docs = [Doc(nlp.vocab, words=["P65", "cells"])]
+    before = model.predict(docs)[0]
+    use_vectors(model, ["p0"], np.ones((1, 4), dtype=np.float32))
+    after = model.predict(docs)[0]
+    assert not np.allclose(before[0], after[0])
+    np.testing.assert_array_equal(before[1], after[1])
+    copy = lexical_embed(8, 50, 4).from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(copy.predict(docs)[0], after)

@@ -1,0 +1,195 @@
+"""Candidate, Targets, and what a Doc carries: its id, its names, what is held out with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+
+from textrank.types import Indices, Vector
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+WORDS = 5  # shorter sentences ("Results were similar.") repeat by chance
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One decision: a mention, a pair of entities, a parse."""
+
+    doc: Doc  # of a parse: a Doc of its own, with that parse set
+    spans: tuple[Span, ...]  # what is judged; the focus of every representation
+    document: str  # the unit that is held out together
+    query: str = ""  # the unit that is ranked together (a sentence's parses)
+    label: float | None = None  # gold answer; None when unknown
+
+
+@dataclass(frozen=True, eq=False)
+class Company:
+    """Where candidates stand among others: in which text, at which word, what they ask and judge.
+
+    Spellings are numbers, equal for words that are equal in lower case.
+    """
+
+    texts: Indices  # (n,)
+    places: Vector  # (n,) the first token of what is judged
+    questions: tuple[str, ...]  # (n,) the label of what is judged
+    spellings: Indices  # (n,)
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> Company:
+        """That of the first span of each candidate."""
+        spans = [c.spans[0] if c.spans else c.doc[:] for c in candidates]
+        return cls(
+            _numbered([id(c.doc) for c in candidates]),
+            np.array([span.start for span in spans], dtype=np.float64),
+            tuple(span.label_ for span in spans),
+            _numbered([span.text.lower() for span in spans]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, index: Indices) -> Company:
+        """That of some candidates, as if they were all there are."""
+        questions = tuple(self.questions[i] for i in index)
+        return Company(self.texts[index], self.places[index], questions, self.spellings[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The candidates as learners see them: answers, and what belongs together."""
+
+    y: Vector  # (n,)
+    documents: Indices  # (n,) numbers of documents, in order of first appearance
+    queries: Indices  # (n,) likewise
+    company: Company | None = None  # for learners that look at other candidates of a text
+
+    def __post_init__(self) -> None:
+        sizes = {len(self.y), len(self.documents), len(self.queries)}
+        if len(sizes) != 1:
+            raise ValueError(f"y, documents and queries differ in length: {sorted(sizes)}")
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> Targets:
+        """The labels with their documents and queries; every candidate must have a label."""
+        for index, candidate in enumerate(candidates):
+            if candidate.label is None:
+                raise ValueError(
+                    f"candidate {index} of document {candidate.document!r} has no gold label. "
+                    "Training and evaluation need an annotated corpus."
+                )
+        y = np.array([c.label for c in candidates], dtype=np.float64)
+        documents = [c.document for c in candidates]
+        # Sentences of different documents may share a name, so the document is part of a query.
+        queries = [(c.document, c.query) for c in candidates]
+        return cls(y, _numbered(documents), _numbered(queries), Company.of(candidates))
+
+    def take(self, index: Indices) -> Targets:
+        """The targets of some candidates."""
+        company = None if self.company is None else self.company.take(index)
+        return Targets(self.y[index], self.documents[index], self.queries[index], company)
+
+
+class Representation(Protocol[T_co]):
+    """Candidates -> what a kernel compares, one each, in the same order; never sees a label."""
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Sequence[T_co]:
+        """One representation a candidate."""
+
+
+def tokens_of(span: Span) -> list[int]:
+    """Token indices of a mention in its Doc; a discontinuous one skips what lies between.
+
+    A Span has no holes, so a reader keeps the pieces of a broken name under its span id.
+    """
+    pieces: dict[str, list[int]] = span.doc.user_data.get("pieces", {})
+    return pieces.get(span.id_) or list(range(span.start, span.end))
+
+
+def _numbered(keys: Sequence[object]) -> Indices:
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+def named_spans(doc: Doc, key: str) -> list[Span]:
+    """The spans of a group in text order; a missing group is filled with ``doc.ents``.
+
+    The shipped language model and all readers fill the group; other spaCy pipelines only have
+    ``doc.ents``. What looks at names later finds them in the group.
+    """
+    if key not in doc.spans:
+        if not doc.has_annotation("ENT_IOB"):
+            raise ValueError(
+                f"document {document_id(doc)!r} has no span group {key!r} and no entities. Mark "
+                f"the names in doc.spans[{key!r}], or run a recogniser before."
+            )
+        from spacy.tokens import Span
+
+        doc.spans[key] = [
+            Span(doc, ent.start, ent.end, label=ent.label_, span_id=f"e{number}")
+            for number, ent in enumerate(doc.ents)
+        ]
+    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
+
+
+def held_together(docs: Sequence[Doc]) -> list[str]:
+    """A name for each Doc, the same for all that share an original id or a sentence.
+
+    Corpora hold the same abstract twice under two ids; hold-out by id alone would train on a copy
+    of the test text. Sentences are compared in lower case, letters and digits only. The name is
+    the id of the first Doc of the group.
+    """
+    parent = list(range(len(docs)))
+    seen: dict[tuple[str, str], int] = {}
+    for number, doc in enumerate(docs):
+        for mark in _marks(doc, number):
+            _join(parent, seen.setdefault(mark, number), number)
+    ids = [document_id(doc, number) for number, doc in enumerate(docs)]
+    return [ids[_root(parent, number)] for number in range(len(docs))]
+
+
+def shares_text(docs: Sequence[Doc], others: Sequence[Doc]) -> list[bool]:
+    """For each Doc whether an original id or a sentence of it stands in one of the others too.
+
+    Ids that readers give are not compared: two corpora may count their documents alike.
+    """
+    known = {mark for doc in others for mark in _marks(doc, 0) if mark[0] != "id"}
+    return [any(mark in known for mark in _marks(doc, 0) if mark[0] != "id") for doc in docs]
+
+
+def document_id(doc: Doc, number: int = 0) -> str:
+    """The id a reader gave, or the number of the Doc."""
+    return str(doc.user_data.get("document") or number)
+
+
+def _marks(doc: Doc, number: int) -> Iterator[tuple[str, str]]:
+    yield "id", document_id(doc, number)
+    if doc.user_data.get("origin"):
+        yield "origin", str(doc.user_data["origin"])
+    if doc.has_annotation("SENT_START"):
+        for sentence in doc.sents:
+            words = re.findall(r"[^\W_]+", sentence.text.lower())
+            if len(words) >= WORDS:
+                yield "sentence", " ".join(words)
+
+
+def _root(parent: list[int], number: int) -> int:
+    while parent[number] != number:
+        parent[number] = parent[parent[number]]
+        number = parent[number]
+    return number
+
+
+def _join(parent: list[int], one: int, other: int) -> None:
+    first, second = sorted((_root(parent, one), _root(parent, other)))
+    parent[second] = first  # the earlier Doc names the group

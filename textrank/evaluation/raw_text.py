@@ -1,0 +1,274 @@
+"""From raw text to interactions: what is left when nobody marks the names.
+
+Text alone goes in. Tokens, sentences, parse and names are those of the language model; what the
+pipeline then says is compared with the interactions of the corpus by the characters of the names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import Sentencizer
+from spacy.tokens import Doc, Span
+
+from textrank.docs import Candidate, document_id
+from textrank.evaluation import decide, positive_rate_threshold, versions
+from textrank.evaluation.overlap import Hits, Pieces, exact, matched, name_links, pair_links
+from textrank.formats.records import Mention, mentions_of, set_mentions
+from textrank.model import Model
+from textrank.registry import config_of
+from textrank.tasks.ppi import PPI
+from textrank.types import Vector
+
+REASONS = ("missed", "separated", "merged")  # why a gold interaction has no candidate
+
+
+@dataclass(frozen=True)
+class Found:
+    """Interactions that were found, and how many could have been."""
+
+    hits: Hits
+    reachable: int  # gold interactions with a candidate of their own
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and measures; those of ``reachable`` leave out what no candidate covers."""
+        hits = self.hits
+        alone = Hits(hits.found, self.reachable, hits.right).prf
+        return {
+            **hits.to_dict(),
+            "reachable": self.reachable,
+            "unreachable": hits.gold - self.reachable,
+            "recall_of_reachable": alone.recall,
+            "f_of_reachable": alone.f,
+        }
+
+
+@dataclass(frozen=True)
+class RawText:
+    """Names and interactions found in raw text, against those of a corpus.
+
+    ``overlap`` asks for one common character of each two names, ``exact`` for equal boundaries.
+    ``given`` has the names of the corpus in the same text with the same sentences and parse.
+    """
+
+    corpus: str
+    procedure: str
+    documents: int
+    candidates: int
+    threshold: float | None
+    names: Mapping[str, Hits]  # overlap, exact
+    interactions: Mapping[str, Found]  # overlap, exact, given
+    reasons: Mapping[str, int]  # of the unreachable interactions by overlap
+    settings: Mapping[str, Any]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values under stable keys."""
+        return {
+            "task": PPI.name,
+            "corpus": self.corpus,
+            "procedure": self.procedure,
+            "documents": self.documents,
+            "candidates": self.candidates,
+            "threshold": self.threshold,
+            "names": {key: hits.to_dict() for key, hits in self.names.items()},
+            "interactions": {key: found.to_dict() for key, found in self.interactions.items()},
+            "unreachable": dict(self.reasons),
+            "settings": dict(self.settings),
+            "versions": versions(),
+            "seconds": dict(self.seconds),
+        }
+
+
+def evaluate_raw_text(
+    model: Model,
+    docs: Sequence[Doc],
+    nlp: Language,
+    *,
+    corpus: str = "",
+    positives: float | None = None,
+    sentences: bool = False,
+) -> RawText:
+    """Lets ``nlp`` find the names in the texts of annotated Docs, and judges what is found.
+
+    A yes is right if its two names overlap those of a gold interaction, one each; a yes matches
+    at most one gold interaction and is matched by at most one (see ``matched`` for ties). With
+    ``positives`` yes is said to this share of the candidates, not by the threshold; with
+    ``sentences`` those of the corpus are kept, for files that have lost their full stops.
+    """
+    task = _checked(model, docs)
+    raw = list(_analysed(docs, nlp, sentences))
+    candidates = [task.candidates(doc) for doc in raw]
+    both = zip(docs, raw, candidates, strict=True)
+    texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
+    yes, threshold = _yes(model, candidates, positives)
+    judged = [text.judged(said) for text, said in zip(texts, yes, strict=True)]
+    for doc, text in zip(raw, texts, strict=True):
+        set_mentions(doc, text.mentions)
+        doc.user_data["gold"] = text.gold
+    given = _given(model, raw, positives)
+    trained = model.meta.get("corpus") or "another corpus"
+    return RawText(
+        corpus,
+        f"trained on {trained}; {_words(nlp, sentences)}",
+        len(docs),
+        sum(map(len, candidates)),
+        threshold,
+        {key: _sum(text.name_hits(key) for text in texts) for key in ("overlap", "exact")},
+        {key: _total([one[key] for one in judged]) for key in ("overlap", "exact")}
+        | {"given": given},
+        {reason: sum(text.reasons[reason] for text in texts) for reason in REASONS},
+        config_of(model.pipeline),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """A text with names and pairs by gold and as found; names are numbers into their lists."""
+
+    mentions: Sequence[Mention]  # of gold
+    gold: Sequence[Mapping[str, Any]]
+    found: Sequence[Pieces]
+    pairs: Sequence[tuple[int, int]]  # candidates
+    interactions: Sequence[tuple[int, int]]  # by gold; -1 for a name that covers no token
+    near: Mapping[tuple[int, int], float]  # links of names
+    links: Mapping[tuple[int, int], float]  # links of pairs
+    sentences: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, task: PPI, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
+        mentions = mentions_of(gold)
+        number = {mention.id: n for n, mention in enumerate(mentions)}
+        spans = task.names(raw)
+        found = [((span.start_char, span.end_char),) for span in spans]
+        place = {_key(span): n for n, span in enumerate(spans)}
+        asked = [(place[_key(a)], place[_key(b)]) for a, b in (c.spans for c in candidates)]
+        wanted = [(number.get(a, -1), number.get(b, -1)) for a, b in task.interactions(gold)]
+        near = name_links(found, [mention.pieces for mention in mentions])
+        links = pair_links(asked, wanted, near)
+        bounds = [(sentence.start_char, sentence.end_char) for sentence in raw.sents]
+        gold_rows = gold.user_data["gold"]
+        return cls(mentions, gold_rows, found, asked, wanted, near, links, bounds)
+
+    def name_hits(self, way: str) -> Hits:
+        links = self.near if way == "overlap" else exact(self.near)
+        return Hits(len(self.found), len(self.mentions), len(matched(links)))
+
+    def judged(self, yes: Sequence[bool]) -> dict[str, Found]:
+        ways = {"overlap": self.links, "exact": exact(self.links, 2)}
+        return {
+            way: Found(
+                Hits(sum(yes), len(self.interactions), len(matched(_of(links, yes)))),
+                len(matched(links)),
+            )
+            for way, links in ways.items()
+        }
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Why gold interactions have no candidate of their own, counted."""
+        reached = set(matched(self.links).values())
+        seen = {gold for _, gold in self.near}
+        return Counter(
+            "separated"
+            if not self._together(pair)
+            else "missed"
+            if not set(pair) <= seen
+            else "merged"
+            for number, pair in enumerate(self.interactions)
+            if number not in reached
+        )
+
+    def _together(self, pair: tuple[int, int]) -> bool:
+        """Whether one sentence holds both names whole."""
+        if -1 in pair:
+            return True
+        places = [self.mentions[name].pieces for name in pair]
+        first, last = min(p[0][0] for p in places), max(p[-1][1] for p in places)
+        return any(start <= first and last <= end for start, end in self.sentences)
+
+
+def _checked(model: Model, docs: Sequence[Doc]) -> PPI:
+    task = model.pipeline.task
+    if not isinstance(task, PPI):
+        raise ValueError(
+            f"recognised names can be measured where pairs of names are judged; this model is of "
+            f"task {task.name!r}. Leave the names to the corpus."
+        )
+    for doc in docs:
+        if doc.user_data.get("gold") is None:
+            raise ValueError(
+                f"document {document_id(doc)!r} has no gold interactions to compare with. "
+                "Give an annotated corpus."
+            )
+    return task
+
+
+def _words(nlp: Language, sentences: bool) -> str:
+    kept = ", sentences of the corpus" if sentences else ""
+    return f"raw text{kept}, names found by {nlp.meta.get('name') or nlp.lang}"
+
+
+def _analysed(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
+    """The bare texts as ``nlp`` sees them, with the sentences of the Docs when asked."""
+    sentencizer = Sentencizer()
+    bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
+    for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
+        doc.user_data["document"] = document_id(gold)
+        yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
+
+
+def _bare(gold: Doc, nlp: Language) -> Doc:
+    doc = nlp.make_doc(gold.text)
+    begins = [sentence.start_char for sentence in gold.sents]
+    firsts = {next((t.i for t in doc if t.idx >= begin), 0) for begin in begins}
+    for token in doc:
+        token.is_sent_start = token.i in firsts
+    return doc
+
+
+def _yes(
+    model: Model, candidates: Sequence[Sequence[Candidate]], positives: float | None
+) -> tuple[list[list[bool]], float | None]:
+    """What the model says about the candidates of each Doc, and from which score on."""
+    scores: Vector = model.score([c for own in candidates for c in own])
+    threshold = model.threshold
+    if positives is not None:
+        threshold = positive_rate_threshold(scores, positives)
+    said = iter(decide(scores, 0.0 if threshold is None else threshold).tolist())
+    return [[next(said) for _ in own] for own in candidates], threshold
+
+
+def _given(model: Model, docs: Sequence[Doc], positives: float | None) -> Found:
+    """The same with the names of the corpus, whose pairs are known by their ids."""
+    task: Any = model.pipeline.task
+    candidates = [task.candidates(doc) for doc in docs]
+    yes, _ = _yes(model, candidates, positives)
+    answers = [(c.label > 0, s) for own, said in zip(candidates, yes, strict=True)
+               for c, s in zip(own, said, strict=True)]  # fmt: skip
+    unreachable = sum(task.unreachable(doc) for doc in docs)
+    reachable = sum(label for label, _ in answers)
+    right = sum(label and said for label, said in answers)
+    return Found(Hits(sum(s for _, s in answers), reachable + unreachable, right), reachable)
+
+
+def _key(span: Span) -> tuple[int, int, str, str]:
+    return span.start, span.end, span.label_, span.id_
+
+
+def _of(links: Mapping[tuple[int, int], float], yes: Sequence[bool]) -> dict[Any, float]:
+    return {ends: value for ends, value in links.items() if yes[ends[0]]}
+
+
+def _sum(hits: Iterator[Hits]) -> Hits:
+    rows = [(h.found, h.gold, h.right) for h in hits]
+    found, gold, right = (sum(column) for column in zip(*rows, strict=True))
+    return Hits(found, gold, right)
+
+
+def _total(parts: Sequence[Found]) -> Found:
+    return Found(_sum(part.hits for part in parts), sum(part.reachable for part in parts))

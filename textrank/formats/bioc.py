@@ -1,0 +1,396 @@
+"""BioC in its two notations, XML and JSON: documents of passages with annotations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, count, pairwise
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.formats.json_lines import load_json, whole
+from textrank.formats.plain_text import read_text
+from textrank.formats.records import (
+    Mention,
+    Record,
+    check_words,
+    docs_of,
+    document_of,
+    mentions_of,
+    relations_of,
+    words_of,
+)
+from textrank.io import LIMIT, attributes, content, elements, lines, writing
+
+Tree = dict[str, Any]  # a document as BioC JSON has it
+
+
+@dataclass(frozen=True)
+class BioCXML:
+    """Documents of a BioC XML collection, read one at a time.
+
+    Passages are joined by newlines. Offsets of the file count from the start of its document, in
+    characters; gaps between passages do not matter. Annotations become entities, typed by
+    the infon ``type``, with the infon ``identifier`` in ``doc.user_data["concepts"]``. Relations of
+    two annotations become gold (false where an infon ``label`` says so), others go to
+    ``doc.user_data["events"]``.
+
+    The names of a document without any annotation are left to a recogniser in ``nlp``, unless
+    ``annotated`` says that it has none. ``cut`` cuts a token that a name covers in part. With
+    ``skip_bad`` a document with an error is left out and counted in one warning.
+    """
+
+    path: str
+    annotated: bool = False
+    cut: bool = True
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        found = (_tree(element) for element in elements(self.path, "document", self.limit))
+        return _docs(self, found, nlp)
+
+
+@dataclass(frozen=True)
+class BioCJSON:
+    """Documents of BioC JSON, with the settings and conventions of ``BioCXML``.
+
+    The file is a collection, a list of documents or collections, a single document, or a document
+    a line. Only the last is read piece by piece; anything else is held in memory as a whole.
+    """
+
+    path: str
+    annotated: bool = False
+    cut: bool = True
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        return _docs(self, self._trees(), nlp)
+
+    def _trees(self) -> Iterator[Tree]:
+        for place, text in self._texts():
+            yield from _documents(load_json(text, place), place)
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """The lines where the first is complete by itself, else the whole file."""
+        rows = ((n, line) for n, line in lines(self.path, self.limit) if line.strip())
+        first = next(rows, (1, ""))
+        if not _complete(first[1]):
+            yield self.path, read_text(self.path, self.limit)
+            return
+        for number, line in chain([first], rows):
+            yield f"{self.path}, line {number}", line
+
+
+def _complete(line: str) -> bool:
+    try:
+        load_json(line, "")
+    except ValueError:
+        return False
+    return True
+
+
+def _documents(value: object, place: str) -> Iterator[Tree]:
+    """The documents of a collection, of a list, of a service's answer, or the one that it is."""
+    top = value if isinstance(value, list) else [value]
+    for part in top:
+        if not isinstance(part, dict):
+            raise ValueError(f"{place}: {part!r:.60} is no BioC document. Expected an object.")
+        inner = part.get("documents", part.get("PubTator3", [part]))
+        for document in inner if isinstance(inner, list) else [inner]:
+            if not isinstance(document, dict) or "passages" not in document:
+                raise ValueError(
+                    f'{place}: no "passages" in {document!r:.60}. A BioC document holds passages, '
+                    'a collection "documents".'
+                )
+            yield document
+
+
+def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Tree], nlp: Language) -> Iterator[Doc]:
+    def record(tree: Tree) -> Record:
+        found = _record(tree, reader.path)
+        known = bool(found.mentions) or reader.annotated
+        return found if known else replace(found, mentions=None, gold=None)
+
+    return docs_of(trees, record, nlp, path=reader.path, cut=reader.cut, skip_bad=reader.skip_bad)
+
+
+def _tree(element: Element) -> Tree:
+    """An XML element in the shape of BioC JSON."""
+    tree: Tree = {name: element.get(name) for name in element.attrib}
+    tree["infons"] = {i.get("key", ""): i.text or "" for i in element.findall("infon")}
+    for name in ("id", "offset", "text"):
+        if (child := element.find(name)) is not None:
+            tree[name] = child.text or ""
+    for name in ("passage", "sentence", "annotation", "relation", "location", "node"):
+        tree[f"{name}s"] = [_tree(child) for child in element.findall(name)]
+    return tree
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A passage or sentence with text: where the file says it stands, and where it does here."""
+
+    offset: int
+    start: int
+    length: int
+
+    def find(self, offset: int) -> int | None:
+        """The character here of an offset of the file, if it lies in this leaf."""
+        local = offset - self.offset
+        return self.start + local if 0 <= local < self.length else None
+
+
+@dataclass
+class _Page:
+    """A document on its way to a record."""
+
+    place: str
+    text: str = ""
+    leaves: list[_Leaf] = field(default_factory=list)
+    sentences: bool = True  # so far, all text came in sentences
+    mentions: list[Mention] = field(default_factory=list)
+    gold: list[dict[str, Any]] = field(default_factory=list)
+    concepts: dict[str, str] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    doubled: set[str] = field(default_factory=set)  # ids that two annotations have
+
+    def add_passage(self, passage: Tree) -> None:
+        parts = self.rows(passage, "sentences")
+        if not parts:
+            self.add_leaf(passage, "\n")
+            self.sentences &= not (passage.get("text") or "").strip()
+        for number, part in enumerate(parts):
+            gap = self.number(part, "offset") - (self.leaves[-1].offset if self.leaves else 0)
+            gap -= self.leaves[-1].length if self.leaves else 0
+            self.add_leaf(part, " " * (gap if 0 <= gap <= 80 else 1) if number else "\n")
+
+    def add_leaf(self, part: Tree, between: str) -> None:
+        text = part.get("text") or ""
+        if not isinstance(text, str):
+            raise ValueError(f"{self.place}: text {text!r:.60} is no text. Write a string.")
+        self.text += (between if self.leaves else "") + text
+        start = len(self.text) - len(text)
+        self.leaves.append(_Leaf(self.number(part, "offset"), start, len(text)))
+
+    def annotate(self, part: Tree, leaves: list[_Leaf]) -> None:
+        for row in self.rows(part, "annotations"):
+            name = self.fresh(str(row.get("id") or f"T{len(self.mentions) + 1}"))
+            infons = self.infons(row)
+            pieces = sorted(self.piece(at, name, leaves) for at in self.rows(row, "locations"))
+            if not pieces:
+                continue  # an annotation of the document as a whole
+            mention = Mention(name, infons.get("type", ""), tuple(pieces))
+            if isinstance(row.get("text"), str) and row["text"]:
+                check_words(self.place, self.text, mention, row["text"])
+            self.mentions.append(mention)
+            self.names.add(name)
+            if infons.get("identifier", "").strip("- "):
+                self.concepts[name] = infons["identifier"]
+
+    def fresh(self, name: str) -> str:
+        """The id itself, or a new one: some files number the annotations of each passage anew."""
+        if name not in self.names:
+            return name
+        self.doubled.add(name)
+        return next(new for n in count(2) if (new := f"{name}.{n}") not in self.names)
+
+    def piece(self, location: Tree, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
+        start, length = self.number(location, "offset"), self.number(location, "length")
+        for leaf in chain(leaves, self.leaves):  # its own passage first: offsets may be sloppy
+            if (first := leaf.find(start)) is not None:
+                break
+        else:
+            raise ValueError(
+                f"{self.place}: annotation {name!r} begins at {start}, outside all passages. "
+                "Offsets count from the start of the document."
+            )
+        return first, first + length
+
+    def relate(self, part: Tree) -> None:
+        for row in self.rows(part, "relations"):
+            infons = self.infons(row)
+            nodes = self.rows(row, "nodes")
+            ends = [str(node.get("refid")) for node in nodes]
+            roles = [str(node.get("role") or "") for node in nodes]
+            if unclear := self.doubled.intersection(ends):
+                raise ValueError(
+                    f"{self.place}: a relation names {min(unclear)!r}, the id of two annotations. "
+                    "Give them ids of their own."
+                )
+            if len(set(ends)) == len(ends) == 2 and self.names.issuperset(ends):
+                label = infons.get("label", "true").lower() != "false"
+                self.gold.append({"entities": ends, "label": label, "type": infons.get("type", "")})
+                if any(roles) and roles != ["Arg1", "Arg2"]:
+                    self.gold[-1]["roles"] = roles
+            else:
+                pairs = [list(pair) for pair in zip(roles, ends, strict=True)]
+                event = {"id": str(row.get("id")), "type": infons.get("type", "")}
+                self.events.append({**event, "arguments": pairs})
+
+    def rows(self, tree: Tree, key: str) -> list[Tree]:
+        rows = tree.get(key) or []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError(f'{self.place}: "{key}" is no list of objects. Correct the file.')
+        return rows
+
+    def infons(self, tree: Tree) -> dict[str, str]:
+        infons = tree.get("infons") or {}
+        if not isinstance(infons, dict):
+            raise ValueError(f'{self.place}: "infons" is no object. Correct the file.')
+        return {key: str(value) for key, value in infons.items() if value is not None}
+
+    def number(self, tree: Tree, key: str) -> int:
+        value = tree.get(key)
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
+            value = int(value)
+        if not whole(value) or value < 0:  # type: ignore[operator]
+            raise ValueError(f"{self.place}: {key} {value!r:.40} is no number of characters.")
+        return value  # type: ignore[return-value]
+
+
+def _record(tree: Tree, path: str) -> Record:
+    name = str(tree.get("id") or "")
+    if not name:
+        raise ValueError(f"{path}: a document without id. Give every document an id.")
+    page = _Page(f"{path}, document {name!r}")
+    passages = page.rows(tree, "passages")
+    spans: list[tuple[Tree, int, int]] = []
+    for passage in passages:
+        first = len(page.leaves)
+        page.add_passage(passage)
+        spans.append((passage, first, len(page.leaves)))
+    for passage, first, last in spans:
+        for part in (passage, *page.rows(passage, "sentences")):
+            page.annotate(part, page.leaves[first:last])
+    page.annotate(tree, [])
+    for part in chain([tree], passages, *(page.rows(p, "sentences") for p in passages)):
+        page.relate(part)
+    extra = {"concepts": page.concepts, "events": page.events}
+    return Record(
+        name,
+        page.text,
+        page.place,
+        page.mentions,
+        page.gold,
+        [leaf.start for leaf in page.leaves if leaf.length],
+        sentences=page.sentences,
+        data={key: value for key, value in extra.items() if value},
+    )
+
+
+def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
+    """A BioC JSON collection; relations from gold or from the results of a task.
+
+    Events become relations of more nodes; brat's equivalences and attributes have no place.
+    """
+    with writing(path) as out:
+        head = {"source": "textrank", "date": "", "key": "", "infons": {}}
+        out.write(json.dumps(head)[:-1] + ', "documents": [')
+        for number, doc in enumerate(docs):
+            tree = _tree_of(doc, source)
+            out.write((",\n" if number else "\n") + json.dumps(tree, ensure_ascii=False))
+        out.write("\n]}\n")
+
+
+def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
+    """A BioC XML collection, with what ``write_bioc_json`` writes."""
+    with writing(path) as out:
+        out.write(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
+        )
+        out.write("<collection><source>textrank</source><date></date><key></key>\n")
+        for doc in docs:
+            out.write(_xml("document", _tree_of(doc, source)) + "\n")
+        out.write("</collection>\n")
+
+
+def _tree_of(doc: Doc, source: str) -> Tree:
+    mentions = mentions_of(doc)
+    notes = [(mention, _annotation(doc, mention)) for mention in mentions]
+    passages = [_passage(doc.text, chunk) for chunk in _chunks(doc)]
+    tree: Tree = {"id": document_of(doc), "infons": {}, "passages": passages, "annotations": []}
+    for mention, note in notes:
+        first, last = mention.pieces[0][0], mention.pieces[-1][1]
+        home = next((p for p in passages if p["offset"] <= first and last <= _end(p)), tree)
+        home["annotations"].append(note)
+    relations = enumerate(relations_of(doc, source), 1)
+    tree["relations"] = [_relation(f"R{number}", row) for number, row in relations]
+    for event in doc.user_data.get("events", []):
+        nodes = [{"refid": end, "role": role} for role, end in event["arguments"]]
+        infons = {"type": event["type"]}
+        tree["relations"].append({"id": event["id"], "infons": infons, "nodes": nodes})
+    return tree
+
+
+def _chunks(doc: Doc) -> Iterator[list[int]]:
+    """Bounds of the sentences of each passage; one begins where a sentence follows a newline."""
+    starts = [sentence.start_char for sentence in doc.sents]
+    chunk: list[int] = []
+    for start in starts:
+        if chunk and doc.text[start - 1] == "\n":
+            yield [*chunk, start - 1]
+            chunk = []
+        chunk.append(start if chunk or start else 0)
+    yield [*chunk, len(doc.text)]
+
+
+def _passage(text: str, bounds: list[int]) -> Tree:
+    sentences: list[Tree] = []
+    for start, end in pairwise(bounds):
+        words = text[start:end] if end == bounds[-1] else text[start:end].rstrip(" ")
+        sentences.append({"offset": start, "infons": {}, "text": words, "annotations": []})
+    return {"offset": bounds[0], "infons": {}, "sentences": sentences, "annotations": []}
+
+
+def _end(passage: Tree) -> int:
+    last = passage["sentences"][-1]
+    return int(last["offset"]) + len(last["text"])
+
+
+def _annotation(doc: Doc, mention: Mention) -> Tree:
+    infons = {"type": mention.label}
+    if mention.id in doc.user_data.get("concepts", {}):
+        infons["identifier"] = doc.user_data["concepts"][mention.id]
+    places = [{"offset": start, "length": end - start} for start, end in mention.pieces]
+    words = words_of(doc, mention)
+    return {"id": mention.id, "infons": infons, "text": words, "locations": places}
+
+
+def _relation(name: str, row: dict[str, Any]) -> Tree:
+    infons = {"type": str(row.get("type", "")), "label": str(bool(row.get("label"))).lower()}
+    if "score" in row:
+        infons["score"] = str(row["score"])
+    roles = row.get("roles", ["Arg1", "Arg2"])
+    nodes = [{"refid": end, "role": role} for end, role in zip(row["entities"], roles, strict=True)]
+    return {"id": name, "infons": infons, "nodes": nodes}
+
+
+def _xml(tag: str, tree: Tree) -> str:
+    """An element in the order of BioC's DTD."""
+    own = {"annotation": ("id",), "relation": ("id",), "node": ("refid", "role")}
+    own |= {"location": ("offset", "length")}
+    inner = {"document": ("id",), "passage": ("offset",), "sentence": ("offset",)}
+    named = attributes(**{name: str(tree[name]) for name in own.get(tag, ())})
+    parts = [f"<{name}>{content(str(tree[name]))}</{name}>" for name in inner.get(tag, ())]
+    if tag == "document":
+        parts += [_infon(key, value) for key, value in tree["infons"].items()]
+    else:
+        parts[:0] = [_infon(key, value) for key, value in tree.get("infons", {}).items()]
+    nested: tuple[str, ...] = ("passage", "sentence", "location")
+    parts += [_xml(name, child) for name in nested for child in tree.get(f"{name}s", [])]
+    if "text" in tree:
+        parts.append(f"<text>{content(tree['text'])}</text>")
+    nested = ("annotation", "relation", "node")
+    parts += [_xml(name, child) for name in nested for child in tree.get(f"{name}s", [])]
+    return f"<{tag}{named}>{''.join(parts)}</{tag}>"
+
+
+def _infon(key: str, value: str) -> str:
+    return f"<infon{attributes(key=key)}>{content(value)}</infon>"

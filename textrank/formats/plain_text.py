@@ -1,0 +1,64 @@
+"""Plain text: one document a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.formats.records import Record, docs_of, document_of
+from textrank.io import LIMIT, open_bytes, writing
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files.
+
+    Names are left to a recogniser in ``nlp``. With ``skip_bad`` a file with an error is left
+    out and counted in one warning.
+    """
+
+    path: str
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        return docs_of(
+            self._files(), self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
+
+    def _files(self) -> list[Path]:
+        path = Path(self.path)
+        files = [*path.glob("*.txt"), *path.glob("*.txt.gz")] if path.is_dir() else [path]
+        if not files:
+            raise ValueError(f"{path}: no *.txt file in this folder.")
+        return sorted(files)
+
+    def _record(self, path: Path) -> Record:
+        name = path.name.removesuffix(".gz").removesuffix(".txt")
+        return Record(unquote(name), read_text(path, self.limit), str(path))
+
+
+def read_text(path: str | Path, limit: int = LIMIT) -> str:
+    """The text of a file, which must be UTF-8."""
+    with open_bytes(path, limit) as stream:
+        data = b"".join(iter(lambda: stream.read(1 << 20), b""))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
+        ) from None
+
+
+def write_text(docs: Iterable[Doc], path: str) -> None:
+    """The bare text of each document, ``<id>.txt`` in the folder ``path``, made if need be."""
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    for doc in docs:
+        with writing(folder / f"{quote(document_of(doc), safe=' ')}.txt") as out:
+            out.write(doc.text)

@@ -1,0 +1,273 @@
+"""What the annotation formats have in common: a text, names at characters, and relations."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, islice, pairwise
+from typing import Any, TypeVar
+
+from spacy.language import Language
+from spacy.pipeline import Sentencizer
+from spacy.tokens import Doc, Span
+
+from textrank.docs import tokens_of
+from textrank.io import parsed
+
+BATCH = 64  # documents that are analysed at once
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A name in a text, in one piece or several; ends are exclusive."""
+
+    id: str
+    label: str
+    pieces: tuple[tuple[int, int], ...]  # character ranges, in text order
+
+
+@dataclass(frozen=True)
+class Record:
+    """An annotated text on its way to a Doc.
+
+    ``breaks`` are characters where a sentence surely begins; with ``sentences`` they are all.
+    ``gold`` holds relations, ``{"entities": [id, id], "label": bool, "type": str}``; pairs that are
+    not listed do not interact. Either of ``mentions`` and ``gold`` is None where the file says
+    nothing about them: names are then left to a recogniser in ``nlp``. ``data`` is
+    whatever else the Doc shall carry in its ``user_data``.
+    """
+
+    document: str
+    text: str
+    place: str  # file and line or element, for errors
+    mentions: Sequence[Mention] | None = None
+    gold: Sequence[Mapping[str, Any]] | None = None
+    breaks: Sequence[int] = ()
+    sentences: bool = False
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{self.place}: half of a surrogate pair at character {error.start} of the text. "
+                "Write the character whole."
+            ) from None
+        self._check_mentions()
+        self._check_gold()
+
+    def _check_mentions(self) -> None:
+        seen: set[str] = set()
+        for mention in self.mentions or ():
+            if mention.id in seen:
+                raise ValueError(
+                    f"{self.place}: two mentions have the id {mention.id!r}. Number them."
+                )
+            seen.add(mention.id)
+            for start, end in mention.pieces:
+                if not 0 <= start < end <= len(self.text):
+                    raise ValueError(
+                        f"{self.place}: mention {mention.id!r} at {start}-{end} lies outside the "
+                        f"text of {len(self.text)} characters or is empty. Correct its offsets."
+                    )
+            if not any(self.text[start:end].strip() for start, end in mention.pieces):
+                raise ValueError(f"{self.place}: mention {mention.id!r} is blank. Remove it.")
+
+    def _check_gold(self) -> None:
+        known = {mention.id for mention in self.mentions or ()}
+        for relation in self.gold or ():
+            for end in relation["entities"]:
+                if end not in known:
+                    raise ValueError(
+                        f"{self.place}: a relation names {end!r}, which is no mention of the "
+                        "document. Correct the relation or add the mention."
+                    )
+
+
+def check_words(place: str, text: str, mention: Mention, words: str) -> None:
+    """Raise where the words a file gives for a mention are not those at its offsets."""
+    found = " ".join(text[start:end] for start, end in mention.pieces)
+    if found.split() != words.split():
+        raise ValueError(
+            f"{place}: mention {mention.id!r} should read {words!r}, but the text at "
+            f"{_places(mention)} reads {found!r}. Offsets count characters, not bytes; the text "
+            "may have changed since it was annotated."
+        )
+
+
+def docs_of(
+    items: Iterable[S],
+    parse: Callable[[S], Record],
+    nlp: Language,
+    *,
+    path: str,
+    cut: bool,
+    skip_bad: bool,
+) -> Iterator[Doc]:
+    """The items of a file as Docs with spans and gold, analysed by ``nlp``.
+
+    ``cut`` and ``skip_bad`` are as in the readers. Sentences end by punctuation where ``nlp`` sets
+    none.
+    """
+    sentencizer = Sentencizer()
+    made = parsed(items, lambda i: _doc(parse(i), nlp, cut), path=path, skip_bad=skip_bad)
+    while batch := list(islice(made, BATCH)):
+        for doc in nlp.pipe(batch):
+            whole = doc.has_annotation("SENT_START", require_complete=True)
+            yield doc if whole else sentencizer(doc)
+
+
+def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
+    if len(record.text) > nlp.max_length:
+        raise ValueError(
+            f"{record.place}: {len(record.text):,} characters, more than nlp.max_length "
+            f"({nlp.max_length:,}). Split the document or raise nlp.max_length."
+        )
+    doc = nlp.make_doc(record.text)
+    if cut and record.mentions:
+        doc = _cut(doc, {edge for m in record.mentions for piece in m.pieces for edge in piece})
+    _set_breaks(doc, record)
+    if record.mentions is not None:
+        set_mentions(doc, record.mentions)
+    if record.gold is not None:
+        doc.user_data["gold"] = [dict(relation) for relation in record.gold]
+    doc.user_data |= {"document": record.document, **record.data}
+    return doc
+
+
+def _cut(doc: Doc, edges: set[int]) -> Doc:
+    """The Doc with every token that a mention covers in part cut at the mention's edge."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    order = sorted(edges)
+    for token in doc:
+        first, last = bisect_right(order, token.idx), bisect_left(order, token.idx + len(token))
+        bounds = [0, *(edge - token.idx for edge in order[first:last]), len(token)]
+        words += [token.text[a:b] for a, b in pairwise(bounds)]
+        spaces += [False] * (len(bounds) - 2) + [bool(token.whitespace_)]
+    return doc if len(words) == len(doc) else Doc(doc.vocab, words=words, spaces=spaces)
+
+
+def _set_breaks(doc: Doc, record: Record) -> None:
+    # A blank line between two sentences belongs to the first, unless the file says otherwise.
+    solid = [token.i for token in doc if record.sentences or not token.is_space]
+    places = [doc[i].idx for i in solid]
+    firsts = {0}
+    for place in record.breaks:
+        after = bisect_left(places, place)
+        firsts |= {solid[after]} if after < len(solid) else set()
+    for token in doc:
+        if token.i in firsts:
+            token.is_sent_start = True
+        elif record.sentences or token.is_space:
+            token.is_sent_start = False
+
+
+def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
+    """Spans by character overlap in ``doc.spans["entities"]``, with what a Span cannot hold.
+
+    ``doc.user_data["pieces"]`` has the tokens of broken names, ``["offsets"]`` the characters of
+    those that begin or end inside a token. A mention of no token stays out; gold may still name it.
+    """
+    starts = [token.idx for token in doc]
+    ends = [token.idx + len(token) for token in doc]
+    spans: list[Span] = []
+    pieces: dict[str, list[int]] = {}
+    offsets: dict[str, list[list[int]]] = {}
+    for mention in mentions:
+        tokens = _covered(doc, starts, ends, mention)
+        if not tokens:
+            continue
+        span = Span(doc, tokens[0], tokens[-1] + 1, label=mention.label, span_id=mention.id)
+        spans.append(span)
+        if len(tokens) < len(span):
+            pieces[mention.id] = tokens
+        if mention.pieces != _pieces(doc, tokens):
+            offsets[mention.id] = [[start, end] for start, end in mention.pieces]
+    doc.spans["entities"] = spans
+    doc.user_data |= {"pieces": pieces, "offsets": offsets}
+
+
+def _covered(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:
+    found: set[int] = set()
+    for start, end in mention.pieces:
+        first = bisect_left(ends, start + 1)
+        found.update(range(first, bisect_left(starts, end)))
+    return sorted(i for i in found if not doc[i].is_space)
+
+
+def _pieces(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Character ranges of runs of neighbouring tokens."""
+    runs: list[list[int]] = []
+    for i in tokens:
+        if runs and runs[-1][1] == i - 1:
+            runs[-1][1] = i
+        else:
+            runs.append([i, i])
+    return tuple((doc[a].idx, doc[b].idx + len(doc[b])) for a, b in runs)
+
+
+def _places(mention: Mention) -> str:
+    return ",".join(f"{start}-{end}" for start, end in mention.pieces)
+
+
+def document_of(doc: Doc) -> str:
+    """The id of a Doc, which every writer needs."""
+    name = doc.user_data.get("document")
+    if not name:
+        raise ValueError(
+            f"the Doc {doc.text[:40]!r} has no id. Set doc.user_data['document'] before writing."
+        )
+    return str(name)
+
+
+def mentions_of(doc: Doc) -> list[Mention]:
+    """The names of a Doc with their characters; names without an id are numbered T1, T2, ..."""
+    offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
+    found: list[Mention] = []
+    taken = {span.id_ for span in doc.spans.get("entities", [])}
+    fresh = (name for number in count(1) if (name := f"T{number}") not in taken)
+    for span in doc.spans.get("entities", []):
+        name = span.id_ or next(fresh)
+        given = offsets.get(name) if span.id_ else None
+        pieces = tuple((a, b) for a, b in given) if given else _pieces(doc, tokens_of(span))
+        found.append(Mention(name, span.label_, pieces))
+    return found
+
+
+def relations_of(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
+    """The relations a writer puts down: the corpus's own, or the results of a task by its name.
+
+    Results give their names by characters; here they are the ids of ``mentions_of``.
+    """
+    if source == "gold":
+        rows = doc.user_data.get("gold") or []
+        return [dict(row) for row in rows if len(row.get("entities", ())) == 2]
+    if not doc.has_extension(f"textrank_{source}"):
+        raise ValueError(
+            f"no results {source!r} on the Doc {document_of(doc)!r}. Write 'gold', or run the task."
+        )
+    spans = zip(doc.spans.get("entities", []), mentions_of(doc), strict=True)
+    ids = {(span.start_char, span.end_char): mention.id for span, mention in spans}
+    return [_relation(row, ids) for row in doc._.get(f"textrank_{source}") or [] if "spans" in row]
+
+
+def _relation(row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]) -> dict[str, Any]:
+    places = [(start, end) for start, end in row["spans"]]
+    if unknown := [place for place in places if place not in ids]:
+        raise ValueError(
+            f"a result names characters {unknown[0][0]}-{unknown[0][1]}, where no entity stands. "
+            'Writers take the names of doc.spans["entities"].'
+        )
+    ends = [ids[place] for place in places]
+    numbers = {key: row[key] for key in ("score", "probability") if key in row}
+    return {"entities": ends, "label": bool(row.get("interacts")), **numbers}
+
+
+def words_of(doc: Doc, mention: Mention) -> str:
+    """The text of a mention, pieces joined by a blank."""
+    return " ".join(doc.text[start:end] for start, end in mention.pieces)

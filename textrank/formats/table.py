@@ -1,0 +1,162 @@
+"""Which reader or writer a file wants, by its name and its first bytes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.formats.bioc import BioCJSON, BioCXML, write_bioc_json, write_bioc_xml
+from textrank.formats.brat import Brat, write_brat
+from textrank.formats.conllu import ConllU, write_conllu
+from textrank.formats.doc_bin import DocBinFile, write_doc_bin
+from textrank.formats.json_lines import JsonLines, write_json_lines
+from textrank.formats.plain_text import PlainText, write_text
+from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
+from textrank.formats.pubtator import SECTION, PubTator, write_pubtator
+from textrank.io import open_bytes
+
+Corpus: TypeAlias = Callable[[Language], Iterator[Doc]]  # a reader, bound to its files
+
+READERS: dict[str, Callable[..., Corpus]] = {
+    "text": PlainText,
+    "json_lines": JsonLines,
+    "doc_bin": DocBinFile,
+    "brat": Brat,
+    "bioc_xml": BioCXML,
+    "bioc_json": BioCJSON,
+    "pubtator": PubTator,
+    "conllu": ConllU,
+    "ppi_xml": PPIXML,
+}
+WRITERS: dict[str, Callable[..., None]] = {
+    "text": write_text,
+    "json_lines": write_json_lines,
+    "doc_bin": write_doc_bin,
+    "brat": write_brat,
+    "bioc_xml": write_bioc_xml,
+    "bioc_json": write_bioc_json,
+    "pubtator": write_pubtator,
+    "conllu": write_conllu,
+    "ppi_xml": write_ppi_xml,
+}
+SUFFIXES = {
+    ".txt": "text",
+    ".ann": "brat",
+    ".jsonl": "json_lines",
+    ".ndjson": "json_lines",
+    ".json": "bioc_json",
+    ".spacy": "doc_bin",
+    ".conllu": "conllu",
+    ".conll": "conllu",
+    ".pubtator": "pubtator",
+    ".xml": "ppi_xml",
+}
+HEAD = 1 << 16  # bytes that are looked at
+
+
+def reader_for(path: str | Path, *, format: str | None = None, **settings: Any) -> Corpus:
+    """The reader of a file or folder, by the name of its format or by looking at it.
+
+    ``settings`` go to the reader. ``READERS`` lists the formats.
+
+    >>> reader_for("abstracts.jsonl", format="json_lines", cut=False)
+    JsonLines(path='abstracts.jsonl', cut=False, newlines=True, skip_bad=False, limit=4294967296)
+    """
+    return _choice(READERS, format or format_of(path))(str(path), **settings)
+
+
+def write(
+    docs: Iterable[Doc], path: str | Path, *, format: str | None = None, source: str = "gold"
+) -> None:
+    """Write Docs in a format: the one named, or the one the path's suffix stands for.
+
+    ``.xml`` is the PPI format and ``.bioc.xml`` BioC; a name without suffix is a folder of
+    brat files. Relations are the corpus's own, or the results of the task that ``source`` names.
+    What the format cannot state is said by its writer.
+    """
+    name = format or _suffix_format(Path(path))
+    if name is None:
+        raise ValueError(f"{path}: unknown suffix. Use {_known(SUFFIXES)}, or name the format.")
+    writer = _choice(WRITERS, name)
+    if "source" in inspect.signature(writer).parameters:
+        writer(docs, str(path), source=source)
+    elif source == "gold":
+        writer(docs, str(path))
+    else:
+        raise ValueError(f"{path}: {name} cannot state results. Write JSON lines, brat or BioC.")
+
+
+def format_of(path: str | Path) -> str:
+    """The name of a file's or folder's format, from its suffix and its first bytes."""
+    path = Path(path)
+    if path.is_dir():
+        return _folder_format(path)
+    head = _head(path)
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if suffix == ".txt" and path.with_suffix(".ann").exists():
+        return "brat"
+    if suffix in (".xml", ".json", ".jsonl", ".ndjson", ".txt") or suffix not in SUFFIXES:
+        return _content_format(path, head, suffix)
+    return SUFFIXES[suffix]
+
+
+def _folder_format(path: Path) -> str:
+    for suffix, name in ((".ann", "brat"), (".txt", "text")):
+        if any(path.glob(f"*{suffix}")):
+            return name
+    raise ValueError(f"{path}: neither *.txt nor *.ann in this folder. Name one of its files.")
+
+
+def _content_format(path: Path, head: str, suffix: str) -> str:
+    start = head.lstrip("\ufeff \t\r\n")
+    root = re.match(r"(?:<[?!][^>]*>\s*)*<(\w+)", start)
+    if root and root[1] in ("collection", "corpus"):
+        return "bioc_xml" if root[1] == "collection" else "ppi_xml"
+    if start[:1] in ("{", "[") and suffix != ".txt":
+        return (
+            "bioc_json"
+            if re.search(r'"(passages|documents|PubTator3)"\s*:', head)
+            else "json_lines"
+        )
+    if SECTION.match(start.partition("\n")[0]):
+        return "pubtator"
+    if suffix == ".txt":
+        return "text"
+    if re.match(r"(#[^\n]*\n)*1(-\d+)?\t([^\t\n]*\t){8}[^\t\n]*(\n|$)", start):
+        return "conllu"
+    raise ValueError(
+        f"{path}: the format is not recognised. Known suffixes: {_known(SUFFIXES)}, each also with "
+        f".gz; an XML file begins with <corpus> or <collection>. Or name one of {_known(READERS)}."
+    )
+
+
+def _head(path: Path) -> str:
+    with open_bytes(path) as stream:
+        data = b""
+        while len(data) < HEAD and (chunk := stream.read(HEAD - len(data))):
+            data += chunk
+    return data.decode("utf-8", errors="replace")
+
+
+def _suffix_format(path: Path) -> str | None:
+    name = path.name.removesuffix(".gz").lower()
+    if name.endswith(".bioc.xml"):
+        return "bioc_xml"
+    suffix = Path(name).suffix
+    return SUFFIXES.get(suffix) if suffix else "brat"
+
+
+def _choice(table: dict[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
+    if name not in table:
+        raise ValueError(f"unknown format {name!r}. Known: {_known(table)}.")
+    return table[name]
+
+
+def _known(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,144 @@
+"""Spectrum: the one decomposition on which every alpha and every hold-out is cheap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sla
+import scipy.sparse as sp
+
+from textrank.linalg.errors import not_psd
+from textrank.types import Indices, Matrix, SparseMatrix, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvalues and orthonormal eigenvectors of a Gram matrix: ``K = Q diag(w) Q'``.
+
+    With ``d < n`` features the ``n - r`` zero eigenvalues have no column in ``Q``; they enter
+    ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'`` through the offset ``1 / alpha``.
+
+    >>> spectrum = Spectrum.of_gram(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> spectrum.w.round(6)
+    array([1., 3.])
+    """
+
+    w: Vector  # (r,)
+    Q: Matrix  # (n, r)
+
+    @classmethod
+    def of_gram(cls, K: Matrix, *, size: float = 0.0) -> Spectrum:
+        """One eigh of a checked Gram matrix; ``size`` tells how large its parts were."""
+        w, Q = sla.eigh(K.T, driver="evd", check_finite=False)
+        return cls(_clipped(w, size), np.ascontiguousarray(Q))  # hold-outs gather rows
+
+    @classmethod
+    def of_features(cls, F: Matrix | SparseMatrix) -> Spectrum:
+        """Of ``K = F F'``: an eigh of it, or a singular value decomposition of a narrow ``F``."""
+        n, d = F.shape
+        if 2 * d > n:
+            return cls.of_gram(gram(F))
+        dense = densified(F)
+        Q, w, _ = sla.svd(dense, full_matrices=False, check_finite=False, lapack_driver="gesdd")
+        keep = w > w[0] * np.finfo(np.float64).eps * n if w[0] > 0 else w > 0
+        return cls(w[keep] ** 2, np.ascontiguousarray(Q[:, keep]))
+
+    @property
+    def n(self) -> int:
+        return len(self.Q)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every eigenvalue, zero or not, has its eigenvector here."""
+        return len(self.w) == len(self.Q)
+
+    def filters(self, alphas: Vector) -> tuple[Matrix, Vector]:  # (r, a), (a,)
+        """``filter`` and ``offset`` of the inverse at every alpha."""
+        inverse = 1.0 / (self.w[:, None] + alphas)
+        if self.complete:
+            return inverse, np.zeros(len(alphas))
+        return -inverse * self.w[:, None] / alphas, 1.0 / alphas
+
+    def coefs(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, n, p)
+        """``(K + alpha I)^-1 Y`` at every alpha, by one product."""
+        n, p = Y.shape
+        inverse, offset = self.filters(alphas)
+        Z = (self.Q.T @ Y)[:, None, :] * inverse[:, :, None]
+        A = (self.Q @ Z.reshape(len(self.w), len(alphas) * p)).reshape(n, len(alphas), p)
+        if not self.complete:
+            A += offset[:, None] * Y[:, None, :]
+        return A.transpose(1, 0, 2)
+
+    def blocks(self, index: Indices, alphas: Vector) -> Matrix:  # (b, h) -> (b, a, h, h)
+        """The blocks of ``(K + alpha I)^-1`` at ``b`` groups of ``h`` rows, at every alpha.
+
+        Entry ``(i, j)`` at all alphas is the row ``Q_i * Q_j`` times the filters: few rows at
+        once, so that the products stay in cache.
+        """
+        b, h = index.shape
+        inverse, offset = self.filters(alphas)
+        if h * (h + 1) > 4 * len(alphas) * h:
+            return self._large_blocks(index, inverse, offset)
+        i, j = np.triu_indices(h)
+        B = np.empty((b, len(alphas), h, h))
+        step = max(1, (1 << 18) // max(len(self.w) * len(i), 1))
+        for start in range(0, b, step):
+            part = index[start : start + step]
+            rows = self.Q[part[:, i].ravel()]
+            rows *= self.Q[part[:, j].ravel()]
+            values = (rows @ inverse).reshape(len(part), len(i), len(alphas)).transpose(0, 2, 1)
+            B[start : start + step, :, i, j] = values
+            B[start : start + step, :, j, i] = values
+        B[:, :, np.arange(h), np.arange(h)] += offset[:, None]
+        return B
+
+    def _large_blocks(self, index: Indices, inverse: Matrix, offset: Vector) -> Matrix:
+        b, h = index.shape
+        B = np.empty((b, len(offset), h, h))
+        for block, rows in zip(B, index, strict=True):
+            V = self.Q[rows]
+            for a, (one, add) in enumerate(zip(inverse.T, offset, strict=True)):
+                block[a] = (V * one) @ V.T
+                block[a].flat[:: h + 1] += add
+        return B
+
+
+def gram(F: Matrix | SparseMatrix, common: float = 0.05) -> Matrix:
+    """``F F'``: columns in many rows by a dense product, the others by a sparse one.
+
+    A purely sparse product pays the squared number of rows of every column, a dense one pays
+    for the zeros; columns in a single row touch only the diagonal.
+    """
+    if not sp.issparse(F):
+        return np.asarray(F @ F.T)
+    columns = sp.csc_array(F)
+    count = np.diff(columns.indptr)
+    often = count > max(2, common * F.shape[0])
+    K = np.zeros((F.shape[0], F.shape[0]))
+    for chunk in _chunks(np.flatnonzero(often), F.shape[0]):
+        part = columns[:, chunk].toarray()
+        K += part @ part.T
+    several = sp.csr_array(columns[:, ~often & (count > 1)])
+    if several.nnz:
+        K += (several @ several.T).toarray()
+    single = columns[:, count == 1]
+    if single.nnz:
+        K.flat[:: len(K) + 1] += np.bincount(single.indices, single.data**2, len(K))
+    return K
+
+
+def densified(F: Matrix | SparseMatrix) -> Matrix:
+    """The matrix without sparse storage."""
+    return np.asarray(F.toarray() if isinstance(F, sp.sparray) else F)
+
+
+def _chunks(columns: Indices, n: int) -> list[Indices]:
+    size = max(1, (1 << 25) // n)  # at most 256 MB of dense columns at once
+    return [columns[start : start + size] for start in range(0, len(columns), size)]
+
+
+def _clipped(w: Vector, size: float) -> Vector:
+    if w[0] < -1e-8 * max(w[-1], size):
+        raise not_psd(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
+    return w.clip(min=0)  # round-off only: anything larger was refused above

@@ -1,1 +1,0 @@
-"""A file format -> Docs; one module a format."""

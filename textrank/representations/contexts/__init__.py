@@ -1,0 +1,1 @@
+"""Word-position matrices of contexts, and their transformations."""

@@ -1,0 +1,173 @@
+"""WordPositions: which word stands where around a target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
+
+from textrank.docs import Candidate, tokens_of
+from textrank.progress import track
+from textrank.representations.contexts.words import WordIds, check_form, stop_set
+from textrank.types import Contexts
+
+SIDES = ("both", "before", "after")
+BOUNDS = ("document", "sentence")
+TARGETS = ("exclude", "keep", "exclude_name")
+
+Place = tuple[NDArray[np.int32], NDArray[np.int32]]  # words and their positions
+
+
+@dataclass(frozen=True)
+class WordPositions:
+    """The word-position matrix of each candidate: its context of ``span`` words on each side.
+
+    The target is the candidate's span number ``focus``. Positions count kept words only, so that
+    a dropped stop word moves the rest closer; punctuation takes no position unless kept.
+
+    Parameters
+    ----------
+    span
+        Words on each side; 0 for all of them.
+    bounds
+        Where the context ends at the latest: at the "document" or at the "sentence".
+    sides
+        "both", "before" or "after".
+    target
+        "exclude" the target's tokens, "keep" them at position 0, or "exclude_name": leave out the
+        words of the target wherever they stand, so that a repeated name gives nothing away.
+    form
+        "raw", "lower", "lemma", "porter" or "snowball".
+    stop_words
+        Words that take no place: a list, or a language of spaCy such as "en".
+    vocabulary
+        The only words that are told; others keep their position. Without it, all words. A model
+        knows the words of its training part, whatever comes later.
+    """
+
+    span: int = 0
+    bounds: str = "document"
+    sides: str = "both"
+    target: str = "exclude"
+    form: str = "porter"
+    stop_words: Sequence[str] | str = ""
+    punctuation: bool = False
+    focus: int = 0
+    vocabulary: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("stop_words", "vocabulary"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                object.__setattr__(self, name, tuple(value))
+        if self.span < 0:
+            raise ValueError(f"span must not be negative (0: no limit), got {self.span}")
+        check_form(self.form)
+        for name, known in (("bounds", BOUNDS), ("sides", SIDES), ("target", TARGETS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
+        stop_set(self.stop_words)
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
+        ids = WordIds(self.form, stop_set(self.stop_words), self.punctuation)
+        places: list[Place] = []
+        seen: _Words | None = None
+        for candidate in track(candidates, "contexts", len(candidates)):
+            if seen is None or seen.doc is not candidate.doc:
+                seen = _Words.of(candidate.doc, ids)
+            places.append(self._place(seen, _target(candidate, self.focus)))
+        return self._contexts(places, ids)
+
+    def _place(self, doc: _Words, target: Span) -> Place:
+        tokens = tokens_of(target)
+        low, high = doc.sentence(target) if self.bounds == "sentence" else (0, len(doc.words))
+        if len(tokens) == target.end - target.start:
+            words, positions = doc.around(target.start, target.end, low, high, self.span)
+        else:
+            words, positions = doc.around_pieces(tokens, low, high, self.span)
+        if self.sides != "both":
+            keep = positions < 0 if self.sides == "before" else positions > 0
+            words, positions = words[keep], positions[keep]
+
+        named = doc.words[tokens]
+        named = named[named >= 0]
+        if self.target == "exclude_name":
+            keep = ~np.isin(words, named)
+            words, positions = words[keep], positions[keep]
+        if self.target == "keep":
+            words = np.concatenate([words, named])
+            positions = np.concatenate([positions, np.zeros(len(named), np.int32)])
+        return words, positions
+
+    def _contexts(self, places: Sequence[Place], ids: WordIds) -> Contexts:
+        none = np.empty(0, np.int32)
+        sizes = np.array([0, *(len(words) for words, _ in places)])
+        words = np.concatenate([none, *(words for words, _ in places)])
+        positions = np.concatenate([none, *(positions for _, positions in places)])
+        contexts = Contexts(tuple(ids.ids), words, positions, np.cumsum(sizes).astype(np.intp))
+        return contexts if self.vocabulary is None else contexts.telling(self.vocabulary)
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The words of one Doc as arrays, shared by all its candidates."""
+
+    doc: Doc
+    words: NDArray[np.int32]  # (tokens,) -1 where a token takes no place
+    kept: NDArray[np.int32]  # (k,) words that take a place
+    before: NDArray[np.intp]  # (tokens + 1,) how many of them stand before each token
+    starts: NDArray[np.intp]  # (s + 1,) first token of each sentence, then the end
+
+    @classmethod
+    def of(cls, doc: Doc, ids: WordIds) -> _Words:
+        words = ids.of(doc)
+        before = np.concatenate([[0], np.cumsum(words >= 0)])
+        starts = np.flatnonzero(doc.to_array("SENT_START").astype(np.int64) == 1)
+        starts = np.unique(np.concatenate([[0], starts, [len(doc)]]))
+        return cls(doc, words, words[words >= 0], before, starts)
+
+    def sentence(self, target: Span) -> tuple[int, int]:
+        """First token and end of the sentence; of several, for a target that runs over."""
+        first = np.searchsorted(self.starts, target.start, side="right") - 1
+        last = np.searchsorted(self.starts, target.end, side="left")
+        return int(self.starts[first]), int(self.starts[last])
+
+    def around(self, start: int, end: int, low: int, high: int, span: int) -> Place:
+        left, right = int(self.before[start]), int(self.before[end])
+        first, last = int(self.before[low]), int(self.before[high])
+        if span:
+            first, last = max(first, left - span), min(last, right + span)
+        words = np.concatenate([self.kept[first:left], self.kept[right:last]])
+        positions = np.concatenate([np.arange(first - left, 0), np.arange(1, last - right + 1)])
+        return words, positions.astype(np.int32)
+
+    def around_pieces(self, tokens: Sequence[int], low: int, high: int, span: int) -> Place:
+        """Around a target with holes: a word is placed from the piece nearest to it."""
+        inside = np.zeros(len(self.words), dtype=bool)
+        inside[list(tokens)] = True
+        count = np.cumsum((self.words >= 0) & ~inside)  # of context words, up to each token
+        found = [t for t in range(low, high) if self.words[t] >= 0 and not inside[t]]
+        positions = []
+        for t in found:
+            left = [int(count[t] - count[p]) for p in tokens if p < t]
+            right = [int(count[p] - count[t]) + 1 for p in tokens if p > t]
+            nearest_left, nearest_right = (
+                min(left, default=len(count)),
+                min(right, default=len(count)),
+            )
+            positions.append(nearest_left if nearest_left < nearest_right else -nearest_right)
+        words, places = self.words[found], np.array(positions, dtype=np.int32)
+        near = np.abs(places) <= (span or len(count))
+        return words[near], places[near]
+
+
+def _target(candidate: Candidate, focus: int) -> Span:
+    if not -len(candidate.spans) <= focus < len(candidate.spans):
+        raise ValueError(
+            f"focus {focus} but the candidate in document {candidate.document!r} has "
+            f"{len(candidate.spans)} spans. Choose a span that every candidate has."
+        )
+    return candidate.spans[focus]

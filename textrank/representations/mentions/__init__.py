@@ -1,0 +1,1 @@
+"""What a mention looks like."""

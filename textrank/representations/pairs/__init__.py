@@ -1,0 +1,1 @@
+"""What a pair of names in a sentence looks like."""

@@ -1,0 +1,208 @@
+"""Pairs of entities as graphs of their sentence: its dependencies and its word order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.docs import Candidate
+from textrank.progress import track
+from textrank.representations.pairs.analysis import (
+    Dependencies,
+    Parse,
+    Sentence,
+    Vocabulary,
+    WordForm,
+    check_among,
+    sentences,
+    word_form,
+)
+from textrank.types import GraphBatch, GraphFamily, Indices
+
+BLIND = ("PROT1", "PROT2", "PROT")  # the pair in the order of the text, and any other entity
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependencyGraph:
+    """A pair of entities as the graph of its sentence, in two unconnected parts.
+
+    The dependency part has a vertex per token and per dependency, and edges governor ->
+    dependency -> dependent. Every dependency on a shortest undirected path between any token of
+    one entity and any of the other is marked, with the tokens it touches: marked vertices have
+    labels that begin with ``path:``, and edges of marked dependencies weigh ``path_weight``, all
+    others ``other_weight``. The linear part has the tokens once more, an edge of
+    ``linear_weight`` to the next, and labels that begin with ``before:``, ``middle:`` or
+    ``after:``, as the token lies to the pair; the pair itself is in the middle.
+
+    Entities are blinded: the text of the first of the pair is ``PROT1``, of the second
+    ``PROT2``, of every other one ``PROT``; the part of speech stays. A token of both is PROT1.
+
+    Airola et al. (2008), BMC Bioinformatics 9(Suppl 11):S2.
+
+    Parameters
+    ----------
+    labels
+        What labels a token: ``"text"``, ``"pos"``, both or none of them.
+    words
+        The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
+    parse
+        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
+        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined,
+        ``"own"`` the same with spaCy's parse preferred.
+    parts
+        ``"dependency"``, ``"linear"`` or both.
+    drop
+        Types of dependencies that are left out.
+    """
+
+    path_weight: float = 0.9
+    other_weight: float = 0.3
+    linear_weight: float = 0.9
+    labels: Sequence[str] = ("text", "pos")
+    words: WordForm = "raw"
+    parse: Parse = "auto"
+    parts: Sequence[str] = ("dependency", "linear")
+    drop: Sequence[str] = ("punct",)
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "parts", "drop"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("path_weight", "other_weight", "linear_weight"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be 0 or more, got {getattr(self, name)}")
+        check_among("labels", self.labels, ("text", "pos"))
+        check_among("parts", self.parts, ("dependency", "linear"))
+        check_among("words", [self.words], get_args(WordForm))
+        check_among("parse", [self.parse], get_args(Parse))
+        if not self.parts:
+            raise ValueError("parts is empty; name 'dependency', 'linear' or both")
+
+    def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
+        """One graph a candidate; the candidates of a sentence share its shape."""
+        for index, candidate in enumerate(candidates):
+            if len(candidate.spans) != 2:
+                raise ValueError(
+                    f"candidate {index} of document {candidate.document!r} has "
+                    f"{len(candidate.spans)} spans; a dependency graph is made of a pair of them."
+                )
+        families: list[GraphFamily] = []
+        words = Vocabulary()
+        for sentence in track(sentences(candidates, self.parse, self.drop), "sentence graphs"):
+            pairs = Pairs.of(sentence, candidates)
+            tokens = self._tokens(sentence, pairs)
+            if "dependency" in self.parts:
+                families.append(self._dependency_part(sentence, pairs, tokens, words))
+            if "linear" in self.parts:
+                families.append(self._linear_part(sentence, pairs, tokens, words))
+        return GraphBatch(tuple(words.numbers), tuple(families), len(candidates))
+
+    def _dependency_part(
+        self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
+    ) -> GraphFamily:
+        own, n = sentence.dependencies, len(sentence)
+        on_path = pairs.shortest_paths(own)
+        touched = np.zeros(pairs.first.shape, dtype=np.intp)
+        row, edge = np.nonzero(on_path)
+        touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = 1
+
+        labels = np.full((len(on_path), n + len(own), max(1, len(tokens))), -1, dtype=np.int32)
+        labels[:, :n, : len(tokens)] = tokens.labels(touched, ("", "path:"), words)
+        types = words.variants(own.types, ("", "path:"))
+        labels[:, n:, 0] = types[on_path.astype(np.intp), np.arange(len(own))]
+
+        weights = np.where(on_path, self.path_weight, self.other_weight)
+        both = np.hstack([weights, weights])
+        return GraphFamily(sentence.members, own.edges(n), both, labels)
+
+    def _linear_part(
+        self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
+    ) -> GraphFamily:
+        prefixes = ("before:", "middle:", "after:")
+        labels = tokens.labels(pairs.sides(), prefixes, words)
+        at = np.arange(len(sentence))
+        weights = np.full((1, len(at) - 1), self.linear_weight)
+        return GraphFamily(sentence.members, np.stack([at[:-1], at[1:]], 1), weights, labels)
+
+    def _tokens(self, sentence: Sentence, pairs: Pairs) -> TokenLabels:
+        at = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
+        names, places = [], []
+        if "text" in self.labels:
+            forms = [word_form(token, self.words) for token in sentence]
+            for token in sentence.entities:
+                forms[token] = BLIND[2]
+            names.append((*forms, *BLIND[:2]))
+            blind = np.where(pairs.first, len(forms), len(forms) + 1)
+            places.append(np.where(pairs.first | pairs.second, blind, at))
+        if "pos" in self.labels:
+            names.append(tuple(token.tag_ or token.pos_ for token in sentence))
+            places.append(at)
+        return TokenLabels(tuple(names), tuple(places))
+
+
+@dataclass(frozen=True, eq=False)
+class TokenLabels:
+    """What the tokens of a sentence are called, each kind of label with a list of names."""
+
+    names: tuple[tuple[str, ...], ...]
+    places: tuple[Indices, ...]  # (g, n) each: which of the names a token has
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def labels(
+        self, variant: Indices, prefixes: tuple[str, ...], words: Vocabulary
+    ) -> NDArray[np.int32]:
+        """The labels (g, n, k) behind the prefix that ``variant`` (g, n) says."""
+        out = np.empty((*variant.shape, len(self)), dtype=np.int32)
+        for k, (names, at) in enumerate(zip(self.names, self.places, strict=True)):
+            out[:, :, k] = words.variants(names, prefixes)[variant, at]
+        if len(self) == 2:  # a comma is its own part of speech: one label, not two
+            out[out[:, :, 0] == out[:, :, 1], 1] = -1
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Which tokens of a sentence belong to the two entities of each candidate."""
+
+    first: NDArray[np.bool_]  # (g, n)
+    second: NDArray[np.bool_]  # (g, n) also where both share a token
+    links: Indices  # (p, 3) candidate, token of the first, token of the second: all of them
+
+    @classmethod
+    def of(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> Pairs:
+        first, second = (np.zeros((len(sentence.members), len(sentence)), bool) for _ in range(2))
+        links = []
+        for row, member in enumerate(sentence.members):
+            one, other = sentence.tokens(candidates[member])
+            first[row, one] = second[row, other] = True
+            links += [(row, s, t) for s in one for t in other]
+        return cls(first, second, np.array(links, dtype=np.intp))
+
+    def sides(self) -> Indices:
+        """Where each token lies: 0 before the pair, 1 in the middle or in it, 2 after, (g, n)."""
+        either = self.first | self.second
+        begun = np.logical_or.accumulate(either, axis=1)
+        to_come = np.logical_or.accumulate(either[:, ::-1], axis=1)[:, ::-1]
+        return np.where(begun, np.where(to_come, 1, 2), 0)
+
+    def shortest_paths(self, own: Dependencies) -> NDArray[np.bool_]:
+        """Which dependencies lie on a shortest path of each pair, (g, e).
+
+        A dependency of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
+        """
+        ends, at = np.unique(self.links[:, 1:], return_inverse=True)
+        s, t = at.reshape(-1, 2).T
+        distance = own.distances(self.first.shape[1], ends)
+        whole = distance[s, ends[t]]
+        some = np.flatnonzero((whole > 0) & (whole < np.inf))
+        s, t, whole = s[some], t[some], whole[some, None]
+        up, down = distance[:, own.governor], distance[:, own.dependent]
+        way, edge = np.nonzero((up[s] + 1 + down[t] == whole) | (down[s] + 1 + up[t] == whole))
+        on_path = np.zeros((len(self.first), len(own)), dtype=bool)
+        on_path[self.links[some[way], 0], edge] = True
+        return on_path

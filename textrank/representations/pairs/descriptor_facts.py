@@ -1,0 +1,143 @@
+"""What the descriptors of pairs ask about a sentence and about one entity of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
+from textrank.representations.pairs.trigger_words import (
+    HEDGES,
+    STRONG_TRIGGERS,
+    TRIGGERS,
+    group_of,
+)
+from textrank.types import Indices, Vector
+
+FAR = 12.0  # steps or tokens beyond which distances are not told apart
+OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
+PARTNER_PREPOSITIONS = ("prep_with", "prep_to")
+ROLE_PREPOSITIONS = ("prep_of", "prep_by", "prep_between", "agent")
+
+
+@dataclass(frozen=True, eq=False)
+class EntityFacts:
+    """One entity, whatever it is paired with."""
+
+    steps: Vector  # (tokens,) dependencies to every token, at most FAR
+    gaps: Vector  # (tokens,) tokens to every token
+    flags: dict[str, bool]
+    governors: frozenset[int]  # tokens outside on which it depends
+    depth: int  # of parentheses
+    position: float  # in the sentence, 0 to 1
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceFacts:
+    """A sentence with the positions of what the descriptors look for."""
+
+    context: PairSentence
+    known: dict[tuple[int, ...], EntityFacts] = field(default_factory=dict)
+
+    @cached_property
+    def triggers(self) -> dict[str, Indices]:
+        """Tokens of trigger words, all and strong ones; those of entities are blind."""
+        words = self.context.words
+        groups = {"trigger": TRIGGERS, "strong trigger": STRONG_TRIGGERS}
+        return {
+            name: np.array([i for i, word in enumerate(words) if word in stems], dtype=np.intp)
+            for name, stems in groups.items()
+        }
+
+    @cached_property
+    def hedged(self) -> bool:
+        """Whether the sentence has a word of doubt."""
+        return any(word in HEDGES for word in self.context.words)
+
+    @cached_property
+    def verbs(self) -> NDArray[np.bool_]:
+        """Which tokens are verbs."""
+        return np.array([tag.startswith("VB") for tag in self.context.tags], dtype=bool)
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """How many parentheses are open at each token."""
+        depth, depths = 0, []
+        for text in self.context.texts:
+            depth = max(0, depth - (text in CLOSING))
+            depths.append(depth)
+            depth += text in OPENING
+        return depths
+
+    @cached_property
+    def rivals(self) -> tuple[Vector, Vector]:
+        """Path lengths and distances of all pairs of entities of the sentence, sorted."""
+        entities = [self.entity(tokens) for tokens in self.context.mentions]
+        pairs = list(combinations(range(len(entities)), 2))
+        mentions = self.context.mentions
+        steps = [entities[i].steps[mentions[j]].min() for i, j in pairs]
+        gaps = [entities[i].gaps[mentions[j]].min() for i, j in pairs]
+        return np.sort(steps), np.sort(gaps)
+
+    def entity(self, tokens: list[int]) -> EntityFacts:
+        """The facts of an entity, found once for all its pairs."""
+        key = tuple(tokens)
+        if key not in self.known:
+            self.known[key] = self._entity(tokens)
+        return self.known[key]
+
+    def _entity(self, tokens: list[int]) -> EntityFacts:
+        n = len(self.context.stems)
+        steps = np.minimum(self.context.steps[tokens].min(axis=0), FAR)
+        away = np.arange(n)
+        gaps = np.maximum(tokens[0] - away, away - tokens[-1]).clip(min=0).astype(float)
+        own = set(tokens)
+        above = [
+            link
+            for token in tokens
+            for link in self.context.links[token]
+            if not link.down and link.to not in own
+        ]
+        governors = frozenset(link.to for link in above)
+        flags = _relations([link.type for link in above])
+        flags["under a verb"] = any(self.verbs[t] for t in governors)
+        flags["under a trigger"] = any(self.context.words[t] in TRIGGERS for t in governors)
+        flags |= self._next(tokens[-1] + 1)
+        text = " ".join(self.context.texts[t].lower() for t in tokens)
+        position = tokens[0] / max(1, n - 1)
+        return EntityFacts(steps, gaps, flags, governors, self.depths[tokens[0]], position, text)
+
+    def _next(self, at: int) -> dict[str, bool]:
+        inside = at < len(self.context.stems)
+        text = self.context.texts[at].lower() if inside else ""
+        tag = self.context.tags[at] if inside else ""
+        return {
+            "before a noun": tag.startswith("NN"),
+            "before a hyphen or slash": text in ("-", "/", "\\/"),
+            "before a list separator": text in (",", "and", "or", "/", "\\/"),
+        }
+
+
+def _relations(types: list[str]) -> dict[str, bool]:
+    groups = {group_of(kind) for kind in types}
+    return {
+        "is subject": "subj" in groups,
+        "is object": "obj" in groups,
+        "is conjunct": "conj" in groups,
+        "is modifier": "mod" in groups,
+        "is with or to": any(kind in PARTNER_PREPOSITIONS for kind in types),
+        "is of, by or between": any(kind in ROLE_PREPOSITIONS for kind in types),
+        "is apposition": "appos" in groups,
+    }
+
+
+def facts_of(pairs: Sequence[EntityPair]) -> list[SentenceFacts]:
+    """The facts of the sentence of each pair; pairs of one sentence share them."""
+    found: dict[int, SentenceFacts] = {}
+    return [found.setdefault(id(p.context), SentenceFacts(p.context)) for p in pairs]

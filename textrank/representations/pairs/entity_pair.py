@@ -1,0 +1,225 @@
+"""A pair of entities in its sentence: what the blocks of pair features share.
+
+Words are stems; the first entity of the pair (in the order of the text) is ``PROT1``, the second
+``PROT2``, any other one ``PROT``. *The* path of a pair is the shortest way between the closest
+tokens of the two, over dependencies in either direction; among equals the one whose tokens come
+first in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from textrank.docs import Candidate, tokens_of
+from textrank.progress import track
+from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
+from textrank.types import Features, Matrix, Names
+
+FIRST, SECOND, OTHER = "PROT1", "PROT2", "PROT"
+DROP = ("punct",)
+
+Name: TypeAlias = tuple[str, ...]
+Bag: TypeAlias = Mapping[Name, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One step along a dependency: its type, and whether it leads from governor to dependent."""
+
+    to: int
+    type: str
+    down: bool
+
+    @property
+    def mark(self) -> str:
+        """The type with its direction, ``>`` downwards and ``<`` upwards."""
+        return f"{self.type}>" if self.down else f"{self.type}<"
+
+
+@dataclass(frozen=True, eq=False)
+class PairSentence:
+    """A sentence with everything about it that does not depend on the pair."""
+
+    sentence: Sentence
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The tokens as written."""
+        return [token.text for token in self.sentence]
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The stem of every token, entities included."""
+        return [stem(text) for text in self.texts]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The stem of every token, ``PROT`` for those of entities."""
+        words = list(self.stems)
+        for token in self.sentence.entities:
+            words[token] = OTHER
+        return words
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The part of speech of every token."""
+        return [token.tag_ or token.pos_ for token in self.sentence]
+
+    @cached_property
+    def mentions(self) -> list[list[int]]:
+        """The tokens of each entity of the sentence, in the order of the text.
+
+        Of a name that a sentence end cuts in two, those that lie in this sentence.
+        """
+        start, end = self.sentence.start, self.sentence.end
+        spans = self.sentence.doc.spans.get("entities", ())
+        found = [[t - start for t in tokens_of(s) if start <= t < end] for s in spans]
+        return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
+
+    @cached_property
+    def links(self) -> list[list[Link]]:
+        """The steps that lead away from each token, in the order of the text."""
+        own = self.sentence.dependencies
+        links: list[list[Link]] = [[] for _ in range(len(self.sentence))]
+        for governor, dependent, kind in zip(own.governor, own.dependent, own.types, strict=True):
+            if governor != dependent:
+                links[governor].append(Link(int(dependent), kind, True))
+                links[dependent].append(Link(int(governor), kind, False))
+        return [sorted(steps, key=lambda link: link.to) for steps in links]
+
+    @cached_property
+    def steps(self) -> Matrix:  # (tokens, tokens)
+        """Dependencies between any two tokens; inf where no way leads."""
+        return self.sentence.dependencies.distances(len(self.sentence))
+
+
+@dataclass(frozen=True, eq=False)
+class EntityPair:
+    """Two entities of a sentence, as token indices from the start of the sentence."""
+
+    context: PairSentence
+    first: list[int]
+    second: list[int]
+
+    def __len__(self) -> int:
+        return len(self.context.stems)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The stems with all entities blinded; a token of both is of the first."""
+        words = list(self.context.words)
+        for name, tokens in ((SECOND, self.second), (FIRST, self.first)):
+            for token in tokens:
+                words[token] = name
+        return words
+
+    @property
+    def tags(self) -> list[str]:
+        """The part of speech of every token."""
+        return self.context.tags
+
+    @cached_property
+    def own(self) -> frozenset[int]:
+        """The tokens of the two entities."""
+        return frozenset((*self.first, *self.second))
+
+    @cached_property
+    def sides(self) -> dict[str, list[int]]:
+        """The tokens before the pair, in the middle and after it, without those of the pair."""
+        begin, end = min(self.own), max(self.own)
+        middle = [t for t in range(begin, end) if t not in self.own]
+        return {
+            "before": list(range(begin)),
+            "middle": middle,
+            "after": list(range(end + 1, len(self))),
+        }
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """The closest tokens of the two entities; the first ones where no path leads."""
+        steps = self.context.steps[np.ix_(self.first, self.second)]
+        row, column = np.unravel_index(int(steps.argmin()), steps.shape)
+        return self.first[row], self.second[column]
+
+    @cached_property
+    def distance(self) -> float:
+        """Dependencies on the path; 0 where the two share a token, inf where there is no path."""
+        return float(self.context.steps[self.ends])
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """The steps of the path from the first to the second entity; none where there is no way."""
+        at, end = self.ends
+        if not np.isfinite(self.distance):
+            return []
+        left = self.context.steps[end]
+        path: list[Link] = []
+        while at != end:
+            step = next(link for link in self.context.links[at] if left[link.to] == left[at] - 1)
+            path.append(step)
+            at = step.to
+        return path
+
+    @cached_property
+    def path(self) -> list[int]:
+        """The tokens of the path with both ends; none where there is no way."""
+        if not np.isfinite(self.distance):
+            return []
+        return [self.ends[0], *(link.to for link in self.links)]
+
+
+def top_of(pair: EntityPair) -> int:
+    """The highest token of the path: where it stops climbing to governors."""
+    climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
+    return pair.path[climbs]
+
+
+def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPair]:
+    """Each candidate as a pair in its sentence; pairs of one sentence share its analysis."""
+    for index, candidate in enumerate(candidates):
+        if len(candidate.spans) != 2:
+            raise ValueError(
+                f"candidate {index} of document {candidate.document!r} has "
+                f"{len(candidate.spans)} spans; a pair of entities is needed. Use it with the task "
+                "that makes pairs."
+            )
+    pairs: dict[int, EntityPair] = {}
+    for sentence in track(sentences(candidates, parse, DROP), "sentences"):
+        context = PairSentence(sentence)
+        for member in sentence.members:
+            first, second = sentence.tokens(candidates[member])
+            pairs[int(member)] = EntityPair(context, first, second)
+    return [pairs[index] for index in range(len(candidates))]
+
+
+def bags(rows: Iterable[Bag]) -> Features:
+    """Bags of named values as Features, a row each; columns in the order in which they came."""
+    columns: dict[Name, int] = {}
+    data: list[float] = []
+    indices: list[int] = []
+    ends = [0]
+    for row in rows:
+        indices.extend(columns.setdefault(name, len(columns)) for name in row)
+        data.extend(row.values())
+        ends.append(len(data))
+    shape = (len(ends) - 1, len(columns))
+    matrix = sp.csr_array((np.array(data, dtype=np.float64), indices, ends), shape=shape)
+    matrix.sort_indices()
+    return Features(matrix, Names.of(columns))
+
+
+def ngrams(sequence: Sequence[str], sizes: Iterable[int]) -> Iterator[Name]:
+    """All runs of the given lengths.
+
+    >>> list(ngrams("abc", [2, 3]))
+    [('a', 'b'), ('b', 'c'), ('a', 'b', 'c')]
+    """
+    for size in sizes:
+        for start in range(len(sequence) - size + 1):
+            yield tuple(sequence[start : start + size])

@@ -1,0 +1,1 @@
+"""What a parse looks like."""
