@@ -31,6 +31,8 @@ from textrank.cli.commands import (
     write_sweep,
 )
 from textrank.cli.information import information
+from textrank.cli.parts import SOME_FAILED, Workers, apply_in_parts
+from textrank.cli.query import query
 from textrank.evaluation import Report
 from textrank.evaluation.pairs import NAME as PAIRS
 from textrank.evaluation.splits import PROTOCOLS
@@ -42,6 +44,7 @@ from textrank.reports.json import write_data, write_text
 from textrank.reports.plots import check_installed
 from textrank.reports.raw_text import raw_text_table
 from textrank.reports.table import comparison_table, cross_table, sweep_table, table
+from textrank.scale.plan import SIZE
 
 T = TypeVar("T")
 
@@ -242,8 +245,33 @@ def apply(
     ] = None,
     set_: TaskSettings = [],  # noqa: B006
     diff: Annotated[bool, typer.Option("--diff", help="Corrections as a diff instead.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Writes tables into a folder; started again, goes on."),
+    ] = None,
+    format: Annotated[str, typer.Option(help="Of --out: parquet or jsonl.")] = "parquet",
+    workers: Annotated[int, typer.Option(help="Of --out: processes of this machine.")] = 1,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of --out: an existing Dask cluster.")
+    ] = None,
+    strict: Annotated[bool, typer.Option(help="Of --out: stops at a bad document.")] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Of --out: no progress means a hang.")
+    ] = 300.0,
+    part_size: Annotated[
+        float, typer.Option(metavar="MB", help="Of --out: text in a part, about.")
+    ] = SIZE / 2**20,
+    whole: Annotated[bool, typer.Option(help="Of --out: parses every sentence.")] = False,
 ) -> None:
-    """Judges texts with a model: one JSON line a document."""
+    """Judges texts with a model: one JSON line a document, or tables in a folder."""
+    if out is not None:
+        if network or write or diff:
+            raise ValueError("--network, --write and --diff do not go with --out. Ask the result.")
+        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20))
+        how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
+        if apply_in_parts(model, texts, out, nlp, **how).errors:
+            raise SystemExit(SOME_FAILED)
+        return
     if diff:
         typer.echo("".join(propose_changes(model, texts, nlp, settings=set_)), nl=False)
         return
@@ -294,6 +322,9 @@ def info(
         typer.echo(title)
         for key, value in rows.items():
             typer.echo(f"  {key:<28} {value}")
+
+
+app.command(epilog='Example: textrank query results "who interacts with GRB2"')(query)
 
 
 def main() -> NoReturn:

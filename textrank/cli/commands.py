@@ -6,7 +6,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,13 @@ from textrank.evaluation.sweep import Sweep, sweep
 from textrank.formats.table import write as write_docs
 from textrank.io import check_target
 from textrank.language import load_nlp
-from textrank.model import Model
 from textrank.pipeline import Clock, Corpus, Task
 from textrank.reports import html
 from textrank.reports.explanation import Explanation
 from textrank.reports.json import read as read_report
 from textrank.reports.json import write as write_json
 from textrank.reports.json import write_data
+from textrank.scale.loading import adjusted
 from textrank.tasks.network import interaction_network, write_graphml
 from textrank.tasks.spelling import diff
 
@@ -317,23 +317,6 @@ def propose_changes(
         raise ValueError(f"--diff needs corrections; {model} is of another task.")
     language = load_language(nlp, loaded.pipeline.task, raw=True)
     yield from filter(None, map(diff, loaded.pipe(_texts(texts, language))))
-
-
-def adjusted(model: Model, settings: Sequence[str]) -> Model:
-    """The model with other settings of its task, such as the precision; its threshold follows."""
-    if not settings:
-        return model
-    changes = dict(map(parse_setting, settings))
-    task: Any = model.pipeline.task
-    known = [f"task.{field.name}" for field in fields(task)]
-    if unknown := sorted(set(changes) - set(known)):
-        raise ValueError(
-            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
-        )
-    task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
-    own = getattr(task, "threshold", None)
-    threshold = model.threshold if own is None else own(model.labels, model.heldout)
-    return replace(model, pipeline=replace(model.pipeline, task=task), threshold=threshold)
 
 
 def explain_model(

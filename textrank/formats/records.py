@@ -13,7 +13,7 @@ from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
 
 from textrank.docs import tokens_of
-from textrank.io import parsed
+from textrank.io import is_selecting, parsed
 
 BATCH = 64  # documents that are analysed at once
 
@@ -118,7 +118,7 @@ def docs_of(
     while batch := list(islice(made, BATCH)):
         for doc in nlp.pipe(batch):
             whole = doc.has_annotation("SENT_START", require_complete=True)
-            yield doc if whole else sentencizer(doc)
+            yield doc if whole or is_selecting() else sentencizer(doc)
 
 
 def _doc(record: Record, nlp: Language, cut: bool) -> Doc:

@@ -3,16 +3,26 @@
 from textrank.io.arrays import pack, read_arrays, unpack, write_arrays
 from textrank.io.files import LIMIT, open_bytes
 from textrank.io.folders import META, check_target, new_folder, seal, unseal
-from textrank.io.streams import lines, parsed, writing, writing_bytes
+from textrank.io.streams import (
+    Selection,
+    is_selecting,
+    lines,
+    parsed,
+    selecting,
+    writing,
+    writing_bytes,
+)
 from textrank.io.xml import attributes, content, elements, xml_text
 
 __all__ = [
     "LIMIT",
     "META",
+    "Selection",
     "attributes",
     "check_target",
     "content",
     "elements",
+    "is_selecting",
     "lines",
     "new_folder",
     "open_bytes",
@@ -20,6 +30,7 @@ __all__ = [
     "parsed",
     "read_arrays",
     "seal",
+    "selecting",
     "unpack",
     "unseal",
     "write_arrays",

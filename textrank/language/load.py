@@ -55,7 +55,7 @@ def load_nlp(
     nlp = _load(SHIPPED if name is None else name)
     nlp.max_length = max_length
     if only is not None:
-        nlp.select_pipes(enable=_with_needs(nlp, only))
+        nlp.select_pipes(enable=needed_components(nlp, only))
     return nlp
 
 
@@ -80,7 +80,8 @@ def _load(name: str | Path) -> Language:
         ) from error
 
 
-def _with_needs(nlp: Language, only: Sequence[str]) -> list[str]:
+def needed_components(nlp: Language, only: Sequence[str]) -> list[str]:
+    """The components named and all that they build on."""
     unknown = [component for component in only if component not in nlp.component_names]
     if unknown:
         raise ValueError(

@@ -1,0 +1,83 @@
+"""Slices: cut without counting, halved without loss."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textrank.scale.plan import Input, Piece, Slice, checksum, input_files, slices_of
+
+NUMBERS = range(200)
+
+
+@given(st.integers(1, 7), st.data())
+def test_halves_share_nothing_and_lose_nothing(step: int, data: st.DataObject) -> None:
+    first = data.draw(st.integers(0, step - 1))
+    piece = Piece("a", 0, first, step, without=tuple(data.draw(st.sets(st.integers(0, 199)))))
+    one, other = piece.halves()
+    for number in NUMBERS:
+        assert piece.wants(number) == (one.wants(number) != other.wants(number)) or not (
+            piece.wants(number) or one.wants(number) or other.wants(number)
+        )
+
+
+@given(st.sets(st.integers(0, 199), min_size=1), st.integers(1, 5))
+def test_cutting_off_suspects_keeps_every_document_once(suspects: set[int], step: int) -> None:
+    whole = Slice((Piece("a", 0, 0, step), Piece("b", 1)))
+    pairs = [(0, n) for n in sorted(suspects) if n % step == 0] or [(1, min(suspects))]
+    parts = whole.without(pairs)
+    for source, number in [(s, n) for s in "ab" for n in NUMBERS]:
+        owners = [p for part in parts for p in part.pieces if p.source == source]
+        wanted = any(p.wants(number) for p in whole.pieces if p.source == source)
+        assert sum(p.wants(number) for p in owners) == wanted
+
+
+def test_one_document_alone_cannot_be_cut() -> None:
+    alone = Slice((Piece("a", 0, only=(7,)),))
+    assert alone.without([(0, 7)]) == []
+    assert Slice((Piece("a", 0),)).without([]) == []
+
+
+def test_ids_tell_slices_apart_and_stay() -> None:
+    slices = [Slice((Piece("a", 0, first, 3),)) for first in range(3)]
+    assert len({s.id for s in slices}) == 3
+    assert Slice.from_dict(slices[1].to_dict()).id == slices[1].id
+
+
+def test_small_files_share_a_slice_and_large_ones_are_cut(tmp_path: Path) -> None:
+    inputs = {}
+    for number, size in enumerate([10, 10, 1000, 10]):
+        file = tmp_path / f"{number}.txt"
+        file.write_text("x" * size)
+        inputs[number] = Input(str(file), str(file), size, 0, "")
+    slices = slices_of(inputs, size=400)
+    assert [[p.input for p in s.pieces] for s in slices] == [[2], [2], [2], [0, 1, 3]]
+    assert [s.pieces[0].step for s in slices] == [3, 3, 3, 1]
+
+
+def test_a_folder_stands_for_its_files_but_not_hidden_ones(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.jsonl", ".secret", "b.ann"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "c.xml").write_text("x")
+    found = [Path(p).name for p in input_files([str(tmp_path)])]
+    assert found == ["a.jsonl", "b.txt", "c.xml"]
+
+
+def test_an_input_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match="nowhere: no such file"):
+        list(input_files(["nowhere"]))
+
+
+def test_checksums_of_folders_see_names_and_contents(tmp_path: Path) -> None:
+    sums = []
+    for name, text in [("a", "1"), ("a", "2"), ("b", "2")]:
+        for file in tmp_path.iterdir():
+            file.unlink()
+        (tmp_path / name).write_text(text)
+        sums.append(checksum(tmp_path))
+    assert all(one != other for one, other in pairwise(sums))

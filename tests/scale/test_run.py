@@ -1,0 +1,233 @@
+"""Runs: what is missing is done, once, whatever happens to those who work on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from textrank.scale.job import Job
+from textrank.scale.keeper import Outcome
+from textrank.scale.part import TABLES, part_file, read_rows, write_part
+from textrank.scale.plan import Slice
+from textrank.scale.pools import Report
+from textrank.scale.run import Progress, Run, locked
+
+SETTINGS = {"model": "none", "model_checksum": "1"}
+
+
+class Lines:
+    """A stand-in for workers: each line of a file is a document, and some lines kill."""
+
+    def __init__(self, job: Job, *, poison: str = "", hang: str = "", die: int = -1) -> None:
+        self.job, self.poison, self.hang, self.die = job, poison, hang, die
+        self.reports: SimpleQueue[Report] = SimpleQueue()
+        self.worked: list[str] = []
+
+    def capacity(self) -> int:
+        return 2
+
+    def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
+        self.die -= 1
+        if self.die == 0:
+            raise KeyboardInterrupt  # the driver goes down in the middle
+        self.reports.put((id, self._work(Slice.from_dict(slice), paths)))
+
+    def _work(self, slice: Slice, paths: Mapping[int, str]) -> Outcome:
+        rows = []
+        for index, piece in enumerate(slice.pieces):
+            texts = Path(paths[piece.input]).read_text().splitlines()
+            wanted = [(n, text) for n, text in enumerate(texts) if piece.wants(n)]
+            for start in range(0, len(wanted), 4):
+                batch = wanted[start : start + 4]
+                suspects = tuple((index, n, text) for n, text in batch)
+                if self.poison in [text for _, text in batch]:
+                    return Outcome(died="the process was ended by SIGSEGV", suspects=suspects)
+                if self.hang in [text for _, text in batch]:
+                    return Outcome(died="no progress for 1 seconds", suspects=suspects)
+                rows += [{"document": text, "source": piece.source} for _, text in batch]
+        write_part(Path(self.job.folder), slice.id, {"documents": rows}, self.job.format)
+        self.worked += [row["document"] for row in rows]
+        done = {"documents": len(rows), "words": len(rows), "errors": 0, "first": []}
+        return Outcome(done=done)
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture(params=["parquet", "jsonl"])
+def job(request: pytest.FixtureRequest, tmp_path: Path) -> Job:
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow")
+    return Job("none", str(tmp_path / "out"), format=request.param)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> list[str]:
+    files = []
+    for name in "ab":
+        file = tmp_path / f"{name}.lines"
+        file.write_text("".join(f"{name}{number}\n" for number in range(25)))
+        files.append(str(file))
+    return files
+
+
+def everything() -> set[str]:
+    return {f"{name}{number}" for name in "ab" for number in range(25)}
+
+
+def documents(job: Job) -> list[str]:
+    return sorted(r["document"] for r in read_rows(Path(job.folder), "documents", job.format))
+
+
+def start(job: Job, **how: Any) -> tuple[Run, Callable[[], Lines], list[Lines]]:
+    made: list[Lines] = []
+
+    def pool() -> Lines:
+        made.append(Lines(job, **how))
+        return made[-1]
+
+    return Run(job, SETTINGS, size=40), pool, made
+
+
+def test_every_document_is_done_once_and_nothing_is_done_again(job: Job, inputs: list[str]) -> None:
+    run, pool, made = start(job)
+    summary = run(inputs, pool)
+    assert documents(job) == sorted(everything())
+    assert (summary.documents, summary.errors) == (50, 0)
+    again, pool, _ = start(job)
+    assert again(inputs, pool).words == 0
+    assert len(made) == 1  # no worker was asked for
+
+
+@pytest.mark.parametrize("die", range(1, 6))
+def test_a_driver_that_dies_loses_no_part_and_repeats_none(
+    job: Job, inputs: list[str], die: int
+) -> None:
+    run, pool, _ = start(job, die=die)
+    with pytest.raises(KeyboardInterrupt):
+        run(inputs, pool)
+    before = set(documents(job))
+    run, pool, more = start(job)
+    run(inputs, pool)
+    assert documents(job) == sorted(everything())
+    assert not before & set(more[0].worked)
+
+
+def test_a_document_that_kills_is_isolated_and_named(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job, poison="a7")
+    summary = run(inputs, pool)
+    assert documents(job) == sorted(everything() - {"a7"})
+    (error,) = read_rows(Path(job.folder), "errors", job.format)
+    assert (error["source"], error["document"]) == (inputs[0], "a7")
+    assert "SIGSEGV" in error["reason"]
+    assert summary.errors == 1
+
+
+def test_a_document_that_hangs_is_isolated_and_named(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job, hang="b24")
+    assert run(inputs, pool).errors == 1
+    assert documents(job) == sorted(everything() - {"b24"})
+
+
+def test_a_slice_that_was_cut_is_never_made_whole_again(job: Job, inputs: list[str]) -> None:
+    """A worker that was killed from outside twice looks like a bad document; later it is well."""
+    run, pool, _ = start(job, poison="a7", die=6)
+    with pytest.raises(KeyboardInterrupt):
+        run(inputs, pool)
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    assert documents(job) == sorted(everything())
+
+
+def test_new_inputs_are_added(job: Job, inputs: list[str], tmp_path: Path) -> None:
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    (tmp_path / "c.lines").write_text("c0\nc1\n")
+    run, pool, made = start(job)
+    run([str(tmp_path / "c.lines")], pool)
+    assert made[0].worked == ["c0", "c1"]
+    assert documents(job) == sorted({*everything(), "c0", "c1"})
+
+
+def test_another_model_or_a_changed_input_is_refused(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    with pytest.raises(ValueError, match="made with another model checksum"):
+        Run(job, {**SETTINGS, "model_checksum": "2"})(inputs, pool)
+    Path(inputs[0]).write_text("other\n")
+    with pytest.raises(ValueError, match="has changed since"):
+        start(job)[0](inputs, pool)
+
+
+def test_a_folder_of_something_else_is_refused(job: Job, inputs: list[str]) -> None:
+    Path(job.folder).mkdir()
+    (Path(job.folder) / "thesis.tex").write_text("x")
+    run, pool, _ = start(job)
+    with pytest.raises(ValueError, match="exists and is no result"):
+        run(inputs, pool)
+
+
+def test_two_runs_do_not_write_at_once(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    with locked(Path(job.folder)), pytest.raises(ValueError, match="another run"):
+        start(job)[0](inputs, pool)
+
+
+def test_debris_of_a_kill_is_cleared(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    folder = Path(job.folder)
+    (folder / "names" / ".x.parquet.12.draft").write_text("half")
+    orphan = part_file(folder, "statements", "0" * 16, job.format)
+    orphan.write_bytes(
+        part_file(folder, "statements", next(iter(ids(job))), job.format).read_bytes()
+    )
+    start(job)[0](inputs, pool)
+    assert not orphan.exists()
+    assert not list((folder / "names").glob(".*"))
+
+
+def ids(job: Job) -> set[str]:
+    return {file.stem for file in (Path(job.folder) / "documents").iterdir()}
+
+
+def test_every_part_has_all_tables_with_their_columns(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    for table in TABLES:
+        files = {file.stem for file in (Path(job.folder) / table).iterdir()}
+        assert files == ids(job)
+    manifest = json.loads((Path(job.folder) / "manifest.json").read_text())
+    assert [file["source"] for file in manifest["inputs"]] == inputs
+    assert manifest["settings"] == SETTINGS
+
+
+def test_progress_is_told(job: Job, inputs: list[str]) -> None:
+    told: list[Progress] = []
+    run, pool, _ = start(job)
+    run.tell = told.append
+    run(inputs, pool)
+    assert told[-1].parts == told[-1].total == len(ids(job))
+    assert [p.documents for p in told] == sorted(p.documents for p in told)
+    assert told[-1].documents == 50
+
+
+def test_no_space_for_a_part_is_an_error_and_leaves_none(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(job.folder)
+    for table in TABLES:
+        (folder / table).mkdir(parents=True)
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("textrank.scale.part._sync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_part(folder, "0" * 16, {}, job.format)
+    assert not [file for table in TABLES for file in (folder / table).iterdir()]

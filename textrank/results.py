@@ -1,0 +1,333 @@
+"""Questions to a result: who interacts with whom, by which evidence; DuckDB over the parts.
+
+``open`` takes the folder that ``textrank apply --out`` wrote. Only whole parts are looked at, of a
+document only its latest version, and none that its publisher deleted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import duckdb
+
+Row: TypeAlias = dict[str, Any]
+TABLES = ("documents", "names", "statements", "errors")
+STATUS = ("asserted", "negated", "speculated")
+ORDERS = {
+    "probability": "probability DESC NULLS LAST, score DESC NULLS LAST",
+    "score": "score DESC NULLS LAST",
+    "year": "year DESC NULLS LAST, probability DESC NULLS LAST",
+    "document": "document, start_a, start_b",
+}
+LAST = "document, start_a, start_b, source"  # makes every order a total one
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which statements count; what is None does not matter.
+
+    Without ``status`` and ``interacts`` those that say yes: asserted and probable enough.
+    ``years`` are first and last. ``species`` is a taxon that one of the two names must have.
+    """
+
+    type: str | None = None
+    status: str | None = None
+    probability: float | None = None  # at least
+    years: tuple[int | None, int | None] = (None, None)
+    species: str | None = None
+    interacts: bool | None = None
+    document: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.status is not None and self.status not in STATUS:
+            raise ValueError(f"status must be one of {', '.join(STATUS)}, got {self.status!r}.")
+        if self.probability is not None and not 0 <= self.probability <= 1:
+            raise ValueError(f"a probability is between 0 and 1, got {self.probability}.")
+
+    def conditions(self) -> tuple[list[str], list[Any]]:
+        """SQL over the columns of statements with their years, and its parameters."""
+        wanted = self.interacts
+        if wanted is None and self.status is None:
+            wanted = True
+        first, last = self.years
+        found = [
+            ("type = ?", self.type),
+            ("status = ?", self.status),
+            ("probability >= ?", self.probability),
+            ("year >= ?", first),
+            ("year <= ?", last),
+            ("interacts = ?", wanted),
+            ("document = ?", self.document),
+        ]
+        texts = [text for text, value in found if value is not None]
+        values = [value for _, value in found if value is not None]
+        if self.species is not None:
+            texts.append(
+                "(id_a IN (SELECT id FROM taxa WHERE species = ?) OR id_b IN "
+                "(SELECT id FROM taxa WHERE species = ?))"
+            )
+            values += [str(self.species)] * 2
+        return texts, values
+
+
+ANY = Filter()
+
+
+def open(folder: str | Path) -> Results:
+    """The result of a folder, to be asked."""
+    return Results(Path(folder))
+
+
+class Results:
+    """The tables of a result, and the questions people ask of them.
+
+    ``sql`` answers anything else: the views ``documents``, ``names``, ``statements`` and
+    ``errors`` hold what counts, ``all_documents`` and so on every version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = _manifest(folder)
+        self._db = _connection()
+        self._views()
+
+    def close(self) -> None:
+        """Lets go of the files."""
+        self._db.close()
+
+    def sql(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
+        """The rows of any query over the views, as dictionaries."""
+        cursor = self._db.cursor()
+        cursor.execute(text, list(values))
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def counts(self) -> Row:
+        """How many rows each table has."""
+        parts = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in TABLES)
+        return self.sql(f"SELECT {parts}")[0]
+
+    def statements(
+        self,
+        name: str | None = None,
+        other: str | None = None,
+        *,
+        where: Filter = ANY,
+        order: str = "probability",
+        limit: int | None = 100,
+        offset: int = 0,
+    ) -> list[Row]:
+        """Statements, the most probable first; with a name or identifier, those about it."""
+        if order not in ORDERS:
+            raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
+        texts, values = self._conditions(name, other, where)
+        return self.sql(
+            f"SELECT * FROM dated {_where(texts)} ORDER BY {ORDERS[order]}, {LAST} "
+            "LIMIT ? OFFSET ?",
+            [*values, limit, offset],
+        )
+
+    def count(
+        self, name: str | None = None, other: str | None = None, *, where: Filter = ANY
+    ) -> int:
+        """How many statements there are of a kind."""
+        texts, values = self._conditions(name, other, where)
+        rows = self.sql(f"SELECT count(*) AS n FROM dated {_where(texts)}", values)
+        return int(rows[0]["n"])
+
+    def strongest(self, limit: int = 20, *, where: Filter = ANY) -> list[Row]:
+        """The pairs with the best evidence in all documents, best first.
+
+        ``probability`` is that at least one statement holds if they were independent,
+        ``1 - prod(1 - p)``; ``best`` that of the strongest.
+        """
+        texts, values = self._conditions(None, None, where)
+        return self.sql(_PAIRS.format(where=_where(texts)) + " LIMIT ?", [*values, limit])
+
+    def partners(self, name: str, *, where: Filter = ANY, limit: int | None = 50) -> list[Row]:
+        """Who interacts with a name or identifier: a row a partner, best first."""
+        texts, values = self._conditions(name, None, where)
+        match, own = self._match(name, "a")
+        query = _PARTNERS.format(where=_where(texts), own=match)
+        return self.sql(query + " LIMIT ?", [*own, *own, *values, limit])
+
+    def evidence(
+        self, name: str, other: str, *, where: Filter | None = None, limit: int | None = 100
+    ) -> list[Row]:
+        """All statements about two names, negated and speculated ones too, best first."""
+        texts, values = self._conditions(name, other, where or ANY, every=where is None)
+        return self.sql(
+            f"SELECT * FROM dated {_where(texts)} ORDER BY {ORDERS['probability']}, {LAST} LIMIT ?",
+            [*values, limit],
+        )
+
+    def network(self, names: Sequence[str], *, where: Filter = ANY) -> list[Row]:
+        """The pairs among some names or identifiers, a row a pair, best first."""
+        texts, values = where.conditions()
+        for side in "ab":
+            either = [self._match(name, side) for name in names]
+            texts.append("(" + " OR ".join(text for text, _ in either) + ")" if either else "false")
+            values += [value for _, own in either for value in own]
+        return self.sql(_PAIRS.format(where=_where(texts)), values)
+
+    def document(self, document: str) -> Row:
+        """A document with its names and statements; empty where there is none of this id."""
+        found = self.sql("SELECT * FROM documents WHERE document = ?", [document])
+        if not found:
+            return {}
+        names = self.sql('SELECT * FROM names WHERE document = ? ORDER BY start, "end"', [document])
+        every = self.sql(f"SELECT * FROM dated WHERE document = ? ORDER BY {LAST}", [document])
+        return {**found[0], "names": names, "statements": every}
+
+    def errors(self) -> list[Row]:
+        """What could not be read or judged."""
+        return self.sql("SELECT * FROM errors ORDER BY source, document")
+
+    def _conditions(
+        self, name: str | None, other: str | None, where: Filter, *, every: bool = False
+    ) -> tuple[list[str], list[Any]]:
+        texts, values = ([], []) if every else where.conditions()
+        if name is None:
+            return texts, values
+        a, of_a = self._match(name, "a")
+        b, of_b = self._match(name, "b")
+        if other is None:
+            return [*texts, f"({a} OR {b})"], [*values, *of_a, *of_b]
+        c, of_c = self._match(other, "b")
+        d, of_d = self._match(other, "a")
+        both = f"(({a} AND {c}) OR ({d} AND {b}))"
+        return [*texts, both], [*values, *of_a, *of_c, *of_d, *of_b]
+
+    def _match(self, name: str, side: str) -> tuple[str, list[Any]]:
+        """SQL for one side of a statement being what a name or identifier stands for."""
+        identifiers = [name] if ":" in name else self._identifiers(name)
+        text, values = f"lower(name_{side}) = ?", [name.lower()]
+        if not identifiers:
+            return text, values
+        marks = ", ".join("?" * len(identifiers))
+        return f"({text} OR id_{side} IN ({marks}))", [*values, *identifiers]
+
+    def _identifiers(self, name: str) -> list[str]:
+        """What a name mostly stands for here: its commonest identifier, if it has any."""
+        rows = self.sql(
+            "SELECT id, count(*) AS n FROM names WHERE lower(name) = ? AND id IS NOT NULL "
+            "GROUP BY id ORDER BY n DESC, id LIMIT 1",
+            [name.lower()],
+        )
+        return [row["id"] for row in rows]
+
+    def _views(self) -> None:
+        files = {table: _files(self.folder, table, self._format) for table in TABLES}
+        if not files["documents"]:
+            raise ValueError(f"{self.folder}: no part is finished yet. Run textrank apply --out.")
+        for table, paths in files.items():
+            self._db.execute(f"CREATE VIEW all_{table} AS {self._read(table, paths)}")
+        for statement in _CURRENT:
+            self._db.execute(statement)
+        changed = self._db.execute("SELECT count(*) FROM stale").fetchone()
+        for table in TABLES[:3]:
+            rest = "" if not changed or not changed[0] else _FRESH.format(table=f"all_{table}")
+            self._db.execute(
+                f"CREATE VIEW {table} AS SELECT * EXCLUDE (part) FROM all_{table} {rest}"
+            )
+        self._db.execute("CREATE VIEW errors AS SELECT * EXCLUDE (part) FROM all_errors")
+        self._db.execute(_DATED)
+        self._db.execute(_TAXA)
+
+    @cached_property
+    def _format(self) -> str:
+        return str(self.manifest["settings"].get("format", "parquet"))
+
+    def _read(self, table: str, paths: Sequence[str]) -> str:
+        shown = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+        if self._format == "parquet":
+            source = f"read_parquet([{shown}], filename = true)"
+        else:
+            kinds = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+            kinds |= {"string": "VARCHAR", "ranges": "BIGINT[][]"}
+            columns = self.manifest["columns"][table].items()
+            spec = ", ".join(f"'{name}': '{kinds[kind]}'" for name, kind in columns)
+            source = (
+                f"read_json([{shown}], format = 'newline_delimited', columns = {{{spec}}}, "
+                "filename = true)"
+            )
+        return f"SELECT * EXCLUDE (filename), parse_filename(filename, true) AS part FROM {source}"
+
+
+# A document is replaced by a later one of the same id, where files state ids; see the manual.
+_CURRENT = (
+    """CREATE TABLE stale AS
+    SELECT document, part FROM (
+        SELECT document, part, status, row_number() OVER (
+            PARTITION BY document, CASE WHEN replaces THEN '' ELSE source END
+            ORDER BY input DESC, position DESC) AS age
+        FROM all_documents
+        WHERE document IN (
+            SELECT document FROM all_documents GROUP BY document
+            HAVING count(*) > 1 OR bool_or(status = 'deleted')))
+    WHERE age > 1 OR status = 'deleted'""",
+)
+_FRESH = """WHERE NOT EXISTS (SELECT 1 FROM stale
+    WHERE stale.document = {table}.document AND stale.part = {table}.part)"""
+_DATED = """CREATE VIEW dated AS SELECT statements.*, years.year, years.title FROM statements
+    LEFT JOIN (SELECT document, source, any_value(year) AS year, any_value(title) AS title
+        FROM documents GROUP BY document, source) AS years
+    USING (document, source)"""
+_TAXA = """CREATE VIEW taxa AS SELECT DISTINCT id, species FROM names
+    WHERE id IS NOT NULL AND species IS NOT NULL"""
+_KEY_A, _KEY_B = "coalesce(id_a, lower(name_a))", "coalesce(id_b, lower(name_b))"
+_FIGURES = """count(*) AS statements, count(DISTINCT document) AS documents,
+    1 - exp(sum(ln(greatest(1 - coalesce(probability, 0), 1e-12)))) AS probability,
+    max(probability) AS best, list_sort(list(DISTINCT type)) AS types,
+    min(year) AS first_year, max(year) AS last_year"""
+_PAIRS = f"""SELECT mode(CASE WHEN {_KEY_A} <= {_KEY_B} THEN name_a ELSE name_b END) AS name_a,
+    mode(CASE WHEN {_KEY_A} <= {_KEY_B} THEN name_b ELSE name_a END) AS name_b,
+    any_value(CASE WHEN {_KEY_A} <= {_KEY_B} THEN id_a ELSE id_b END) AS id_a,
+    any_value(CASE WHEN {_KEY_A} <= {_KEY_B} THEN id_b ELSE id_a END) AS id_b,
+    {_FIGURES} FROM dated {{where}}
+    GROUP BY least({_KEY_A}, {_KEY_B}), greatest({_KEY_A}, {_KEY_B})
+    ORDER BY probability DESC, statements DESC, name_a, name_b"""
+_PARTNERS = f"""SELECT mode(partner) AS name, any_value(id) AS id, {_FIGURES}
+    FROM (SELECT *, CASE WHEN {{own}} THEN name_b ELSE name_a END AS partner,
+        CASE WHEN {{own}} THEN id_b ELSE id_a END AS id FROM dated {{where}})
+    GROUP BY coalesce(id, lower(partner))
+    ORDER BY probability DESC, statements DESC, name"""
+
+
+def _where(texts: Sequence[str]) -> str:
+    return f"WHERE {' AND '.join(texts)}" if texts else ""
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    file = folder / "manifest.json"
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ValueError(
+            f"{folder}: no manifest.json, so this is no result. textrank apply --out makes one."
+        ) from None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"{file}: damaged ({error}). Restore it.") from error
+
+
+def _files(folder: Path, table: str, format: str) -> list[str]:
+    """The files of a table in parts that are whole, that is, have their documents."""
+    known = sorted(file.name for file in (folder / "documents").glob(f"*.{format}"))
+    return [str(folder / table / name) for name in known]
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
+    try:
+        import duckdb
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "questions to a result need DuckDB. Install it with: pip install "
+            "'textrank-kernels[scale]'"
+        ) from error
+    return duckdb.connect(":memory:")

@@ -1,0 +1,160 @@
+"""Cheap first: names before parses, and parses only of sentences that can have an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, TAG
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from textrank.model import Model
+from textrank.scale.sentences import split_sentences
+
+ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
+NEEDED = {"ppi": 2}  # names a sentence must have before it can have an answer of the task
+BATCH = 512  # sentences that are parsed at once
+
+
+class Analysis:
+    """Docs with sentences -> Docs with names, parses where they matter, and judged candidates.
+
+    Each sentence is parsed as a text of its own, so that what stands around it makes no
+    difference: parsing all sentences or only some gives the same parses. Sentences that are not
+    parsed are flat trees. Where the names build on the parse, or the task needs all of it, the
+    pipeline runs as a whole.
+    """
+
+    def __init__(
+        self, model: Model, nlp: Language, names: Sequence[str], *, whole: bool = False
+    ) -> None:
+        """``names`` are the components that find names, with all they build on."""
+        self.model = model
+        self.nlp = nlp
+        self.whole = whole
+        self.key = getattr(model.pipeline.task, "entities", "entities")
+        self.needed = NEEDED.get(model.pipeline.task.name)
+        first = set(names)
+        self.cheap = self.needed is not None and "parser" not in first
+        enabled: list[tuple[str, Any]] = list(nlp.pipeline)
+        self.first = [pipe for name, pipe in enabled if name in first or not _parses(nlp, name)]
+        self.second = [pipe for name, pipe in enabled if name not in first and _parses(nlp, name)]
+
+    def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
+        """The Docs judged; they are changed in place."""
+        docs = self.read(docs)
+        return list(self.model.judge(docs))
+
+    def read(self, docs: Sequence[Doc]) -> list[Doc]:
+        """The Docs with names and parses, before any judgement."""
+        if not self.cheap:
+            stream: Any = iter(docs)
+            for pipe in [*self.first, *self.second]:
+                stream = pipe.pipe(stream)
+            return [_with_sentences(doc) for doc in stream]
+        named: Any = map(split_sentences, docs)
+        for pipe in self.first:
+            named = pipe.pipe(named)
+        found = list(named)
+        self._parse(found)
+        return found
+
+    def _parse(self, docs: Sequence[Doc]) -> None:
+        trees = [_Trees(doc) for doc in docs]
+        chosen = [
+            (tree, sentence)
+            for doc, tree in zip(docs, trees, strict=True)
+            for sentence in self._sentences(doc)
+        ]
+        stream = iter(chosen)
+        while batch := list(islice(stream, BATCH)):
+            parsed: Any = (_alone(sentence) for _, sentence in batch)
+            for pipe in self.second:
+                parsed = pipe.pipe(parsed)
+            for (tree, sentence), own in zip(batch, parsed, strict=True):
+                tree.put(sentence, own)
+        for tree in trees:
+            tree.finish()
+
+    def _sentences(self, doc: Doc) -> Iterator[Span]:
+        """Sentences with enough names in them, or all that have any word."""
+        spans = doc.spans.get(self.key, doc.ents)
+        starts = np.array([span.start for span in spans], dtype=np.intp)
+        for sentence in doc.sents:
+            inside = np.count_nonzero((starts >= sentence.start) & (starts < sentence.end))
+            if self.whole or inside >= (self.needed or 0):
+                yield sentence
+
+
+class _Trees:
+    """The parses of a Doc's sentences, collected and then put on the Doc at once."""
+
+    def __init__(self, doc: Doc) -> None:
+        self.doc = doc
+        self.values = doc.to_array(list(ATTRIBUTES)).astype(np.uint64)
+        self.heads = np.zeros(len(doc), dtype=np.int64)
+        root, dep = (doc.vocab.strings.add(label) for label in ("ROOT", "dep"))
+        self.dep = dep
+        for sentence in doc.sents:
+            numbers = np.arange(len(sentence))
+            self.heads[sentence.start : sentence.end] = -numbers
+            self.values[sentence.start : sentence.end, 1] = np.where(numbers, dep, root)
+
+    def put(self, sentence: Span, own: Doc) -> None:
+        """Takes over the analysis of a sentence that was parsed alone, without its white space."""
+        kept = np.array([t.i for t in sentence if not t.is_space], dtype=np.int64)
+        values = own.to_array(list(ATTRIBUTES)).astype(np.uint64)
+        heads = values[:, 0].astype(np.int64) + np.arange(len(own))
+        roots = np.flatnonzero(heads == np.arange(len(own)))
+        heads[roots[1:]] = roots[0]  # one tree a sentence: the splitter's, not the parser's
+        values[roots[1:], 1] = self.dep
+        self.values[kept] = values
+        self.heads[kept] = kept[heads] - kept
+        for token in sentence:
+            if token.is_space:
+                self.heads[token.i] = kept[roots[0]] - token.i
+                self.values[token.i, 1] = self.dep
+
+    def finish(self) -> None:
+        if len(self.doc):
+            self.values[:, 0] = self.heads.astype(np.uint64)
+            values: Any = self.values
+            self.doc.from_array(list(ATTRIBUTES), values)
+
+
+def _alone(sentence: Span) -> Doc:
+    """The sentence as a Doc, one sentence whatever a parser thinks, tags kept where given."""
+    tokens = [token for token in sentence if not token.is_space]
+    doc = Doc(
+        sentence.doc.vocab,
+        words=[token.text for token in tokens],
+        spaces=[bool(token.whitespace_) for token in tokens],
+        tags=[t.tag_ for t in tokens] if sentence.doc.has_annotation("TAG") else None,
+        sent_starts=[1, *[-1] * (len(tokens) - 1)] if tokens else None,
+    )
+    return doc
+
+
+def _with_sentences(doc: Doc) -> Doc:
+    whole = doc.has_annotation("SENT_START", require_complete=True)
+    return doc if whole else split_sentences(doc)
+
+
+def _parses(nlp: Language, name: str) -> bool:
+    return nlp.get_pipe_meta(name).factory in PARSING
+
+
+PARSING = frozenset(
+    {
+        "tok2vec",
+        "tagger",
+        "parser",
+        "textrank_morphology",
+        "morphologizer",
+        "attribute_ruler",
+        "lemmatizer",
+    }
+)

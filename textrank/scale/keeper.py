@@ -1,0 +1,165 @@
+"""The parent of a working process: gives it slices, sees it die or stand still, renews it."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from textrank.scale.job import THREADS
+
+STILL = 300.0  # seconds without a sign of life after which a process is taken to hang
+RENEW = 100  # slices after which a process makes room for a new one
+GROWTH = 1.5  # times its memory after the first slice, likewise
+
+
+Suspect = tuple[int, int, str]  # piece of the slice, number in its file, and id of a document
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a slice: ``done``, ``died`` with what it was working on, or ``refused``."""
+
+    done: Mapping[str, Any] | None = None
+    died: str = ""
+    refused: str = ""
+    suspects: tuple[Suspect, ...] = ()  # what was being judged
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, on the way from a worker."""
+        suspects = [list(suspect) for suspect in self.suspects]
+        done = None if self.done is None else dict(self.done)
+        return {"done": done, "died": self.died, "refused": self.refused, "suspects": suspects}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Outcome:
+        """What ``to_dict`` gave."""
+        suspects = tuple((int(p), int(n), str(name)) for p, n, name in values["suspects"])
+        return cls(values["done"], values["died"], values["refused"], suspects)
+
+
+@dataclass
+class Keeper:
+    """Keeps one child process that has the model, and starts another whenever it is needed."""
+
+    job: Mapping[str, Any]
+    still: float = STILL
+    renew: int = RENEW
+    _child: subprocess.Popen[bytes] | None = None
+    _rest: bytes = b""
+    _slices: int = 0
+    _memory: int = 0
+    _closed: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, slice: Mapping[str, Any], paths: Mapping[int, str]) -> Outcome:
+        """Has a slice worked on, and waits for what becomes of it."""
+        started = self._start()
+        if started is not None:
+            return started
+        outcome = self._await({"slice": slice, "paths": dict(paths)})
+        if outcome.done is not None:
+            self._age(int(outcome.done.get("memory", 0)))
+        return outcome
+
+    def close(self) -> None:
+        """Ends the child, whatever it is doing."""
+        with self._lock:
+            self._closed = True
+            self._end()
+
+    def _start(self) -> Outcome | None:
+        """A child that is ready, or why there is none."""
+        if self._child is not None and self._child.poll() is None:
+            return None
+        with self._lock:
+            if self._closed:
+                return Outcome(died="the run was stopped")
+            self._end()
+            environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "textrank.scale.child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+            )
+        self._rest, self._slices, self._memory = b"", 0, 0
+        outcome = self._await({"job": dict(self.job)})
+        return None if outcome.done is not None else outcome
+
+    def _await(self, order: Mapping[str, Any]) -> Outcome:
+        """Sends an order and listens until it is done, or the child is dead or stands still."""
+        suspects: tuple[Suspect, ...] = ()
+        try:
+            self._send(order)
+            while True:
+                message = self._hear()
+                if "batch" in message:
+                    suspects = tuple((p, n, name) for p, n, name in message["batch"])
+                elif "ready" in message:
+                    return Outcome(done=message)
+                elif "done" in message:
+                    return Outcome(done=message["done"])
+                elif "refused" in message:
+                    return Outcome(refused=message["refused"])
+                else:
+                    suspects = ()
+        except TimeoutError:
+            self._end()
+            return Outcome(died=f"no progress for {self.still:g} seconds", suspects=suspects)
+        except (BrokenPipeError, EOFError):
+            return Outcome(died=self._cause(), suspects=suspects)
+
+    def _send(self, order: Mapping[str, Any]) -> None:
+        child = self._child
+        if child is None or child.stdin is None:
+            raise EOFError
+        child.stdin.write(json.dumps(order).encode() + b"\n")
+        child.stdin.flush()
+
+    def _hear(self) -> dict[str, Any]:
+        """The next message of the child."""
+        child = self._child
+        if child is None or child.stdout is None:
+            raise EOFError
+        with selectors.DefaultSelector() as selector:
+            selector.register(child.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._rest:
+                if not selector.select(self.still):
+                    raise TimeoutError
+                data = os.read(child.stdout.fileno(), 1 << 16)
+                if not data:
+                    raise EOFError
+                self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        return dict(json.loads(line))
+
+    def _cause(self) -> str:
+        child = self._child
+        code = None if child is None else child.wait()
+        if code is not None and code < 0:
+            return f"the process was ended by {signal.Signals(-code).name}"
+        return f"the process ended with code {code}"
+
+    def _age(self, memory: int) -> None:
+        self._slices += 1
+        self._memory = self._memory or memory
+        if self._slices >= self.renew or memory > GROWTH * self._memory > 0:
+            self._end()
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                stream.close()

@@ -1,0 +1,70 @@
+"""The model and the language pipeline of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+
+from textrank.config import load_model, model_names, parse_setting
+from textrank.language import load_nlp, model_path
+from textrank.language.load import SHIPPED, needed_components
+from textrank.model import Model
+from textrank.scale.job import Job
+from textrank.scale.plan import checksum
+
+
+def adjusted(model: Model, settings: Sequence[str]) -> Model:
+    """The model with other settings of its task, such as the precision; its threshold follows."""
+    if not settings:
+        return model
+    changes = dict(map(parse_setting, settings))
+    task: Any = model.pipeline.task
+    known = [f"task.{field.name}" for field in fields(task)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise ValueError(
+            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
+        )
+    task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
+    own = getattr(task, "threshold", None)
+    threshold = model.threshold if own is None else own(model.labels, model.heldout)
+    return replace(model, pipeline=replace(model.pipeline, task=task), threshold=threshold)
+
+
+def load_job(job: Job) -> tuple[Model, Language, list[str]]:
+    """The model, the pipeline with what its task reads, and the components that find names."""
+    model = adjusted(load_model(job.model), job.settings)
+    task: Any = model.pipeline.task
+    recognises = list(getattr(task, "recognises", ()))
+    nlp = load_nlp(job.nlp, only=None if job.nlp else [*getattr(task, "reads", ()), *recognises])
+    found = [name for name in recognises if name in nlp.pipe_names]
+    return model, nlp, needed_components(nlp, found)
+
+
+def job_settings(job: Job) -> dict[str, Any]:
+    """What the answers of a job depend on, to be compared with what a folder was begun with."""
+    return {
+        "model": Path(job.model).name,
+        "model_checksum": checksum(_folder(job.model)),
+        "language": Path(job.nlp).name if job.nlp else SHIPPED,
+        "language_checksum": checksum(_folder(job.nlp or SHIPPED)),
+        "settings": list(job.settings),
+        "format": job.format,
+    }
+
+
+def _folder(name: str) -> Path:
+    """The folder of a model: a shipped one, that of a path, or of an installed package."""
+    if name == SHIPPED or name in model_names():
+        return model_path(name)
+    path = Path(name)
+    if path.exists():
+        return path
+    spec = find_spec(name) if name.isidentifier() else None
+    if spec is None or spec.origin is None:
+        raise ValueError(f"no model {name!r}. `textrank info` lists the shipped ones.")
+    return Path(spec.origin).parent

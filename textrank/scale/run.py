@@ -1,0 +1,263 @@
+"""A run: slices that are missing become parts, whatever happens to those who work on them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from textrank.io import writing
+from textrank.scale.job import Job
+from textrank.scale.keeper import Outcome
+from textrank.scale.manifest import Manifest
+from textrank.scale.part import (
+    TABLES,
+    clear_debris,
+    count_rows,
+    parts,
+    read_rows,
+    write_part,
+)
+from textrank.scale.plan import SIZE, Slice
+from textrank.scale.pools import Pool
+
+WORK = ".work"  # what only a run needs to know: which slices were cut, and the lock
+TRIES = 2  # how often the same work may kill a process before it is cut in two
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    parts: int  # finished, those of earlier runs among them
+    total: int
+    documents: int  # of this run, as all below
+    words: int
+    errors: int
+    seconds: float
+    done: int  # parts
+    memory: int = 0  # of the process that finished last
+
+    @property
+    def speed(self) -> float:
+        """Words a second."""
+        return self.words / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What stands in the folder when all parts are done."""
+
+    parts: int
+    documents: int
+    names: int
+    statements: int
+    errors: int
+    words: int  # of this run
+    seconds: float
+    first_error: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass
+class Run:
+    """Applies a job to inputs, part by part.
+
+    ``settings`` name what answers depend on, such as the checksum of the model; a folder that was
+    begun with others is refused. ``tell`` hears of progress.
+    """
+
+    job: Job
+    settings: Mapping[str, Any]
+    strict: bool = False
+    size: int = SIZE
+    tell: Callable[[Progress], None] = lambda _: None
+    _deaths: Counter[str] = field(default_factory=Counter)
+    _count: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def folder(self) -> Path:
+        """Where the result stands."""
+        return Path(self.job.folder)
+
+    def __call__(self, sources: Sequence[str], pool: Callable[[], Pool]) -> Summary:
+        """Does what is missing; ``pool`` is only asked for when something is."""
+        begun = time.monotonic()
+        old = self._known(sources)
+        self._make_folders()
+        with locked(self.folder):
+            manifest = old.extended(sources, self.size)
+            manifest.write(self.folder)
+            clear_debris(self.folder, self.job.format)
+            missing = deque(self._missing(manifest.slices))
+            self._check_strict()
+            if missing:
+                self._work(missing, _paths(manifest), pool, begun)
+        return self._summary(time.monotonic() - begun)
+
+    def _known(self, sources: Sequence[str]) -> Manifest:
+        """The manifest of the folder, if the result was begun with the same settings."""
+        old = Manifest.read(self.folder)
+        if old is None:
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                raise ValueError(f"{self.folder} exists and is no result. Choose another name.")
+            return Manifest(dict(self.settings))
+        old.check(self.settings, self.folder)
+        return old
+
+    def _make_folders(self) -> None:
+        try:
+            for name in (*TABLES, WORK):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"cannot write to {self.folder}: {error.strerror}.") from error
+
+    def _missing(self, slices: Sequence[Slice]) -> Iterator[Slice]:
+        there = parts(self.folder, self.job.format)
+        waiting = deque(slices)
+        while waiting:
+            slice = waiting.popleft()
+            if cut := self._cut_before(slice):
+                waiting.extendleft(reversed(cut))
+            elif slice.id in there:
+                self._count["parts"] += 1
+            else:
+                yield slice
+
+    def _work(
+        self,
+        missing: deque[Slice],
+        paths: Mapping[int, str],
+        pool: Callable[[], Pool],
+        begun: float,
+    ) -> None:
+        workers = pool()
+        under_way: dict[str, Slice] = {}
+        try:
+            while missing or under_way:
+                while missing and len(under_way) < workers.capacity():
+                    slice = missing.popleft()
+                    under_way[slice.id] = slice
+                    files = {piece.input: paths[piece.input] for piece in slice.pieces}
+                    workers.submit(slice.id, slice.to_dict(), files)
+                id, outcome = workers.reports.get()
+                slice = under_way.pop(id)
+                missing.extendleft(reversed(self._settle(slice, outcome)))
+                left = len(missing) + len(under_way)
+                self.tell(self._progress(left, time.monotonic() - begun, outcome))
+        finally:
+            workers.close()
+
+    def _settle(self, slice: Slice, outcome: Outcome) -> list[Slice]:
+        """Notes what became of a slice, and gives what is to be done instead."""
+        if outcome.refused:
+            raise ValueError(outcome.refused)
+        if outcome.done is not None:
+            self._finish(outcome.done)
+            return []
+        self._deaths[slice.id] += 1
+        alone = [s[:2] for s in outcome.suspects] == _documents(slice)
+        hangs = outcome.died.startswith("no progress")
+        if self._deaths[slice.id] < TRIES and not hangs:
+            return [slice]
+        smaller = [] if alone else slice.without([suspect[:2] for suspect in outcome.suspects])
+        if smaller:
+            self._note_cut(slice, smaller)
+            return smaller
+        self._blame(slice, outcome)
+        return []
+
+    def _finish(self, done: Mapping[str, Any]) -> None:
+        self._count.update(("parts", "done"))
+        for key in ("documents", "words", "errors"):
+            self._count[key] += int(done[key])
+        if self.strict and done["errors"]:
+            raise ValueError(_told(done["first"][0]))
+
+    def _blame(self, slice: Slice, outcome: Outcome) -> None:
+        """A part with nothing but the error of the one document or file that killed workers."""
+        piece = slice.pieces[0]
+        names = [suspect[2] for suspect in outcome.suspects] or [Path(piece.source).name]
+        told = outcome.suspects or piece.first == 0
+        rows = [
+            {"source": piece.source, "document": name, "reason": outcome.died}
+            for name in names
+            if told
+        ]
+        write_part(self.folder, slice.id, {"errors": rows}, self.job.format)
+        self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
+
+    def _note_cut(self, slice: Slice, smaller: Sequence[Slice]) -> None:
+        """Remembers that a slice was cut, so that no later run makes a part of it as a whole."""
+        with writing(self.folder / WORK / f"{slice.id}.json") as out:
+            out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
+
+    def _cut_before(self, slice: Slice) -> list[Slice]:
+        file = self.folder / WORK / f"{slice.id}.json"
+        if not file.is_file():
+            return []
+        return [Slice.from_dict(row) for row in json.loads(file.read_text(encoding="utf-8"))]
+
+    def _check_strict(self) -> None:
+        if self.strict:
+            for row in read_rows(self.folder, "errors", self.job.format):
+                raise ValueError(_told(row))
+
+    def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:
+        count = self._count
+        total = count["parts"] + left
+        memory = int((outcome.done or {}).get("memory", 0))
+        done = (count["documents"], count["words"], count["errors"])
+        return Progress(count["parts"], total, *done, seconds, count["done"], memory)
+
+    def _summary(self, seconds: float) -> Summary:
+        def rows(table: str) -> int:
+            return count_rows(self.folder, table, self.job.format)
+
+        first = next(read_rows(self.folder, "errors", self.job.format), None)
+        return Summary(
+            parts=self._count["parts"],
+            documents=rows("documents"),
+            names=rows("names"),
+            statements=rows("statements"),
+            errors=rows("errors"),
+            words=self._count["words"],
+            seconds=seconds,
+            first_error=first,
+        )
+
+
+def _paths(manifest: Manifest) -> dict[int, str]:
+    return {number: file.path for number, file in enumerate(manifest.inputs)}
+
+
+def _documents(slice: Slice) -> list[tuple[int, int]] | None:
+    """The one document of a slice that has but one."""
+    numbers = [(i, n) for i, piece in enumerate(slice.pieces) for n in piece.only or ()]
+    whole = all(piece.only is not None for piece in slice.pieces)
+    return numbers if whole and len(numbers) == 1 else None
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    return f"{row['source']}, document {row['document']!r}: {row['reason']}"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One run at a time in a folder; the lock of a killed one is gone with it."""
+    import fcntl
+
+    with (folder / WORK / "lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ValueError(f"{folder}: another run is writing to it. Wait for it.") from error
+        yield

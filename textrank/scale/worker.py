@@ -1,0 +1,178 @@
+"""A slice in, a part out: what each worker process does, with one model loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+
+from textrank.config import load_corpus
+from textrank.io import Selection, selecting
+from textrank.scale.analysis import Analysis
+from textrank.scale.job import Job
+from textrank.scale.loading import load_job
+from textrank.scale.part import Row, write_part
+from textrank.scale.plan import Piece, Slice
+from textrank.scale.rows import answer_rows, document_row, name_rows, statement_rows, stem
+
+DOCUMENTS = 32  # in a batch, and at most
+WORDS = 20_000  # in a batch, unless one document has more
+
+Beat = Callable[[dict[str, Any]], None]  # tells the parent what is worked on now
+Item = tuple[int, int, Doc]  # piece, number in its file, and the document
+
+
+@dataclass
+class Part:
+    """The rows of a slice, as they come; a later version of a document replaces the earlier."""
+
+    documents: dict[tuple[str, str], dict[str, list[Row]]] = field(default_factory=dict)
+    errors: list[Row] = field(default_factory=list)
+    words: int = 0
+
+    def add(self, tables: dict[str, list[Row]]) -> None:
+        """Takes the rows of a document."""
+        row = tables["documents"][0]
+        key = (row["document"], "" if row["replaces"] else row["source"])
+        self.documents.pop(key, None)
+        self.documents[key] = tables
+        self.words += row["words"]
+
+    def fail(self, source: str, document: str, reason: str) -> None:
+        """Notes a document that could not be read or judged."""
+        line = " ".join(reason.split())
+        self.errors.append({"source": source, "document": document, "reason": line})
+
+    def tables(self) -> dict[str, list[Row]]:
+        """All rows by table."""
+        names = ("documents", "names", "statements")
+        every = self.documents.values()
+        found = {name: [row for own in every for row in own.get(name, ())] for name in names}
+        return {**found, "errors": self.errors}
+
+
+class Worker:
+    """Reads, judges and writes slices of one job; the model is loaded here and kept."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        model, self.nlp, names = load_job(job)
+        self.task = model.pipeline.task.name
+        self.analysis = Analysis(model, self.nlp, names, whole=job.whole)
+        self.nlp.select_pipes(enable=[])  # readers only cut texts into tokens; we do the rest
+
+    def __call__(self, slice: Slice, paths: dict[int, str], beat: Beat) -> dict[str, Any]:
+        """Writes the part of a slice and says how much it was."""
+        part = Part()
+        with self.nlp.memory_zone():  # words of this slice are forgotten with it
+            self._fill(part, slice, paths, beat)
+        tables = part.tables()
+        write_part(Path(self.job.folder), slice.id, tables, self.job.format)
+        counts = {table: len(rows) for table, rows in tables.items()}
+        return {"part": slice.id, "words": part.words, **counts, "first": part.errors[:1]}
+
+    def _fill(self, part: Part, slice: Slice, paths: dict[int, str], beat: Beat) -> None:
+        reading = Reading(self, part, slice, paths, beat)
+        for batch in _batches(reading.documents()):
+            beat({"batch": [(p, n, _name(n, doc)) for p, n, doc in batch]})
+            self._judge(part, slice, batch)
+            beat({"words": part.words})
+
+    def _judge(self, part: Part, slice: Slice, batch: Sequence[Item]) -> None:
+        """The rows of a batch; where it fails, of its halves, down to the one that is at fault."""
+        try:
+            rows = [self._rows(slice, item, doc) for item, doc in self._judged(batch)]
+        except Exception as error:  # whatever a text does to a network is the text's error
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                self._judge(part, slice, batch[:middle])
+                self._judge(part, slice, batch[middle:])
+                return
+            piece, number, doc = batch[0]
+            source, name = slice.pieces[piece].source, _name(number, doc)
+            part.fail(source, name, f"{type(error).__name__}: {error}")
+            return
+        for tables in rows:
+            part.add(tables)
+
+    def _judged(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
+        docs = [doc for _, _, doc in batch]
+        live = [doc for doc in docs if len(doc) and not doc.user_data.get("deleted")]
+        judged = iter(self.analysis(live) if live else ())
+        kept = {id(doc) for doc in live}
+        for item in batch:
+            yield item, next(judged) if id(item[2]) in kept else item[2]
+
+    def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
+        piece = slice.pieces[item[0]]
+        row = document_row(doc, piece.source, piece.input, item[1])
+        if row["status"] != "done":
+            return {"documents": [row]}
+        where = (doc, row["document"], piece.source)
+        if self.task != "ppi":
+            return {"documents": [row], "names": list(answer_rows(*where, self.task))}
+        names: list[Row] = list(name_rows(*where, self.analysis.key))
+        return {"documents": [row], "names": names, "statements": [*statement_rows(*where)]}
+
+
+class Reading:
+    """The documents of a slice, file by file; what cannot be read becomes an error of the part."""
+
+    def __init__(
+        self, worker: Worker, part: Part, slice: Slice, paths: dict[int, str], beat: Beat
+    ) -> None:
+        self.worker, self.part, self.beat = worker, part, beat
+        self.slice, self.paths = slice, paths
+
+    def documents(self) -> Iterator[Item]:
+        """Piece, number and Doc of each document that is wanted."""
+        for index, piece in enumerate(self.slice.pieces):
+            self.beat({"reading": index})
+            failed: list[tuple[int, str]] = []
+            selection = Selection(piece.wants, lambda *failure: failed.append(failure))  # noqa: B023
+            reason = ""
+            try:
+                yield from self._piece(index, piece, selection)
+            except Exception as error:  # a reader that gives up has read what it could
+                reason = str(error) or type(error).__name__
+            if reason and piece.first == 0 and piece.only is None:  # told once, not by every slice
+                failed.append((selection.number, reason))
+            alone = selection.number <= 1  # the only document of a file is called after it
+            for number, reason in failed:
+                name = stem(piece.source) if alone else str(number + 1)
+                self.part.fail(piece.source, name, reason)
+
+    def _piece(self, index: int, piece: Piece, selection: Selection) -> Iterator[Item]:
+        left = None if piece.only is None else len(piece.only)
+        corpus = load_corpus(self.paths[piece.input])
+        with selecting(selection):
+            for number, doc in enumerate(corpus(self.worker.nlp)):
+                if selection.number:  # the reader asked which of its items are wanted
+                    number = selection.taken.popleft()
+                elif not piece.wants(number):
+                    continue
+                yield index, number, doc
+                left = None if left is None else left - 1
+                if left == 0:
+                    return
+
+
+def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
+    batch: list[Item] = []
+    size = 0
+    for item in items:
+        length = len(item[2])
+        if batch and (len(batch) == DOCUMENTS or size + length > WORDS):
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += length
+    if batch:
+        yield batch
+
+
+def _name(number: int, doc: Doc) -> str:
+    return str(doc.user_data.get("document", number + 1))
