@@ -16,6 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.formats.bioc import BioCJSON, BioCXML
+from textrank.formats.bionlp import BioNLP
 from textrank.formats.brat import Brat
 from textrank.formats.conllu import ConllU
 from textrank.formats.doc_bin import DocBinFile
@@ -106,6 +107,7 @@ from textrank.tasks.pair_views import PairViews
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.ppi import PPI
 from textrank.tasks.spelling import Spelling
+from textrank.tasks.statements import PPIStatement
 from textrank.tasks.wsd import WordSenses
 
 # A name once published stays: saved models speak it. Its number rises only when a saved model
@@ -116,6 +118,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "gene_protein.v1": GeneProtein,
         "parse_ranking.v1": ParseRanking,
         "ppi.v1": PPI,
+        "ppi_statement.v1": PPIStatement,
         "spelling.v1": Spelling,
         "wsd.v1": WordSenses,
     },
@@ -198,6 +201,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     "readers": {
         "bioc_json.v1": BioCJSON,
         "bioc_xml.v1": BioCXML,
+        "bionlp.v1": BioNLP,
         "brat.v1": Brat,
         "conllu.v1": ConllU,
         "doc_bin.v1": DocBinFile,

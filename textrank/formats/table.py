@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.formats.bioc import BioCJSON, BioCXML, write_bioc_json, write_bioc_xml
+from textrank.formats.bionlp import BioNLP
 from textrank.formats.brat import Brat, write_brat
 from textrank.formats.conllu import ConllU, write_conllu
 from textrank.formats.doc_bin import DocBinFile, write_doc_bin
@@ -30,6 +31,7 @@ READERS: dict[str, Callable[..., Corpus]] = {
     "brat": Brat,
     "bioc_xml": BioCXML,
     "bioc_json": BioCJSON,
+    "bionlp": BioNLP,
     "pubtator": PubTator,
     "conllu": ConllU,
     "ppi_xml": PPIXML,
@@ -56,6 +58,8 @@ SUFFIXES = {
     ".conll": "conllu",
     ".pubtator": "pubtator",
     ".xml": "ppi_xml",
+    ".tar": "bionlp",
+    ".tgz": "bionlp",
 }
 HEAD = 1 << 16  # bytes that are looked at
 
@@ -107,7 +111,7 @@ def format_of(path: str | Path) -> str:
 
 
 def _folder_format(path: Path) -> str:
-    for suffix, name in ((".ann", "brat"), (".txt", "text")):
+    for suffix, name in ((".a1", "bionlp"), (".ann", "brat"), (".txt", "text")):
         if any(path.glob(f"*{suffix}")):
             return name
     raise ValueError(f"{path}: neither *.txt nor *.ann in this folder. Name one of its files.")

@@ -17,6 +17,8 @@ from textrank.types import Vector
 if not Doc.has_extension("textrank_ppi"):
     Doc.set_extension("textrank_ppi", default=None)
 
+UNKNOWN = {"status": "asserted", "type": "regulation", "direction": "none"}
+
 
 @dataclass(frozen=True)
 class PPI:
@@ -26,16 +28,22 @@ class PPI:
     ``ents``. ``labels`` restricts them to some kinds (a recogniser also marks cell lines); none
     means all. A pair stands in text order, so nothing can be learnt from the order in which a
     file lists it.
+
+    A judged pair interacts from the probability ``level`` on; figures are at the threshold that
+    training chose.
     """
 
     entities: str = "entities"
     labels: Sequence[str] = ()
+    level: float = 0.5
     name: ClassVar[str] = "ppi"
     reads: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
     recognises: ClassVar[tuple[str, ...]] = ("genes",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
+        if not 0 <= self.level <= 1:
+            raise ValueError(f"level must be a probability between 0 and 1, got {self.level}")
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Every pair of names that share a sentence."""
@@ -73,15 +81,23 @@ class PPI:
         threshold: float = 0.0,
         probabilities: Vector | None = None,
     ) -> Doc:
-        """Puts the judged pairs on ``doc._.textrank_ppi``, in text order, as plain values."""
+        """Puts the judged pairs on ``doc._.textrank_ppi``, in text order, as plain values.
+
+        Status, type, direction and trigger are what a pair has that nothing more is known of;
+        a model with these aspects fills them in.
+        """
+        sure = scores >= threshold if probabilities is None else probabilities >= self.level
         found = []
         for i, candidate in enumerate(candidates):
             row: dict[str, Any] = {
                 "names": [_name(span) for span in candidate.spans],
                 "spans": [[span.start_char, span.end_char] for span in candidate.spans],
-                "sentence": candidate.spans[0].sent.text.strip(),
+                "identifiers": [span.kb_id_ or None for span in candidate.spans],
                 "score": float(scores[i]),
-                "interacts": bool(scores[i] >= threshold),
+                "interacts": bool(sure[i]),
+                **UNKNOWN,
+                "trigger": [],
+                "sentence": candidate.spans[0].sent.text.strip(),
             }
             if probabilities is not None:
                 row["probability"] = float(probabilities[i])

@@ -1,0 +1,205 @@
+"""Statements about two names: asserted or not, of which type, in which direction.
+
+Each of the three is a question with several answers about a pair, learnt from corpora of events;
+a model of interactions carries models of these questions beside it (its *aspects*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+from spacy.tokens import Doc, Span
+
+from textrank.docs import Candidate
+from textrank.evaluation import Fold
+from textrank.tasks.choice import MARK, answered, choice_fold
+from textrank.tasks.ppi import PPI
+from textrank.types import Vector
+
+Aspect: TypeAlias = Literal["status", "type", "direction"]
+
+STATUSES = ("asserted", "negated", "speculated")
+TYPES = (
+    "binding",
+    "phosphorylation",
+    "modification",
+    "degradation",
+    "activation",
+    "inhibition",
+    "regulation",
+)
+DIRECTIONS = ("a>b", "b>a", "none")
+ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "status": STATUSES,
+    "type": TYPES,
+    "direction": DIRECTIONS,
+}
+# In figures of five classes all that changes a protein counts as modification.
+FIVE = {"phosphorylation": "modification", "degradation": "modification"}
+FLIP = {"a>b": "b>a", "b>a": "a>b"}
+
+if not Doc.has_extension("textrank_ppi_statement"):
+    Doc.set_extension("textrank_ppi_statement", default=None)
+
+
+@dataclass(frozen=True)
+class PPIStatement:
+    """One aspect of the statements about pairs: ``status``, ``type`` or ``direction``.
+
+    A pair has a candidate an answer. Gold is a row of ``doc.user_data["gold"]`` with the aspect as
+    a key, as ``BioNLP`` gives; pairs without one are not asked about where a Doc has gold, so that
+    figures are of pairs that are stated. A direction counts from the name that comes first in the
+    text.
+    """
+
+    aspect: Aspect = "status"
+    entities: str = "entities"
+    labels: Sequence[str] = ()
+    name: ClassVar[str] = "ppi_statement"
+    reads: ClassVar[tuple[str, ...]] = PPI.reads
+    recognises: ClassVar[tuple[str, ...]] = PPI.recognises
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        if self.aspect not in get_args(Aspect):
+            raise ValueError(
+                f"aspect must be one of {', '.join(get_args(Aspect))}, got {self.aspect!r}"
+            )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers there are, in the order of a pair's candidates."""
+        return ANSWERS[self.aspect]
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """One for each pair that is asked about and each answer."""
+        gold = self._gold(doc)
+        found = []
+        for number, pair in enumerate(self._pairs.candidates(doc)):
+            right = None if gold is None else gold.get(_key(pair.spans))
+            if gold is None or right is not None:
+                found += self.asked(pair, f"q{number}", _oriented(right, pair))
+        return found
+
+    def asked(self, pair: Candidate, query: str, right: str | None = None) -> list[Candidate]:
+        """A candidate an answer for one pair; what is asked is the label of the first span."""
+        return [
+            replace(
+                pair,
+                spans=(_labelled(pair.spans[0], f"{self.aspect}{MARK}{answer}"), *pair.spans[1:]),
+                query=query,
+                label=None if right is None else 1.0 if answer == right else -1.0,
+            )
+            for answer in self.answers
+        ]
+
+    def unreachable(self, doc: Doc) -> int:
+        """Stated pairs without a candidate: in two sentences, or of a name no token covers."""
+        reached = {_key(pair.spans) for pair in self._pairs.candidates(doc)}
+        return len((self._gold(doc) or {}).keys() - reached)
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """Log-odds of zero, since scores are calibrated."""
+        return 0.0
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the answers on ``doc._.textrank_ppi_statement``, a row a pair, in text order."""
+        rows = []
+        for question in answered(candidates, scores):
+            spans = [[s.start_char, s.end_char] for s in question.candidates[0].spans]
+            p = question.probabilities(self.answers)
+            best = max(p, key=lambda answer: p[answer])
+            rows.append({"spans": spans, self.aspect: best, "probabilities": p})
+        doc._.textrank_ppi_statement = rows
+        return doc
+
+    def measure(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        *,
+        unreachable: int = 0,
+        fold: int = 0,
+        split: int = 0,
+        chosen: Mapping[str, float | None] | None = None,
+    ) -> Fold:
+        """The measures of one test fold: accuracy, and the F of each answer."""
+        plain = choice_fold(
+            candidates,
+            scores,
+            threshold,
+            unreachable=unreachable,
+            fold=fold,
+            split=split,
+            chosen=chosen,
+        )
+        given, right = _answers(candidates, scores, self.answers)
+        more = _measures(given, right, self.answers)
+        if self.aspect == "type":
+            coarse = [[FIVE.get(a, a) for a in own] for own in (given, right)]
+            more["accuracy_five"] = float(np.mean(np.array(coarse[0]) == np.array(coarse[1])))
+        return replace(plain, measures={**plain.measures, **more})
+
+    @property
+    def _pairs(self) -> PPI:
+        return PPI(self.entities, self.labels)
+
+    def _gold(self, doc: Doc) -> dict[frozenset[str], Mapping[str, Any]] | None:
+        if "gold" not in doc.user_data:
+            return None
+        rows = [row for row in doc.user_data["gold"] if "entities" in row and self.aspect in row]
+        return {frozenset(row["entities"]): {**row, "asked": row[self.aspect]} for row in rows}
+
+
+def _oriented(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
+    """The right answer, a direction from the first name of the text to the second."""
+    if row is None:
+        return None
+    turned = row["entities"][0] != pair.spans[0].id_
+    answer = str(row["asked"])
+    return FLIP.get(answer, answer) if turned else answer
+
+
+def _answers(
+    candidates: Sequence[Candidate], scores: Vector, answers: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """For each pair the answer given and the right one."""
+    given, right = [], []
+    for question in answered(candidates, scores):
+        given.append(answers[int(np.argmax(question.scores))])
+        labels = [candidate.label or 0.0 for candidate in question.candidates]
+        right.append(answers[int(np.argmax(labels))])
+    return given, right
+
+
+def _measures(
+    given: Sequence[str], right: Sequence[str], answers: Sequence[str]
+) -> dict[str, float | None]:
+    """The F of each answer; None where it is neither given nor right."""
+    found: dict[str, float | None] = {}
+    for answer in answers:
+        said = np.array([g == answer for g in given])
+        true = np.array([r == answer for r in right])
+        total = int(said.sum() + true.sum())
+        found[f"f_{answer}"] = 2 * float((said & true).sum()) / total if total else None
+    return found
+
+
+def _key(spans: Sequence[Span]) -> frozenset[str]:
+    return frozenset(span.id_ for span in spans)
+
+
+def _labelled(span: Span, label: str) -> Span:
+    return Span(span.doc, span.start, span.end, label=label, span_id=span.id_)
