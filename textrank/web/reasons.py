@@ -1,0 +1,77 @@
+"""Why a statement got its score: the model is asked again, about the sentence as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from textrank.candidates import Candidate
+from textrank.config import load_model
+from textrank.model import Model
+from textrank.commands import load_language
+
+TOP = 8  # features for and as many against
+
+
+@dataclass
+class Reasons:
+    """The model that made the statements, loaded at the first question."""
+
+    name: str
+    nlp: str | None = None
+    _loaded: tuple[Model, Language] | None = field(default=None, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def of(self, row: Mapping[str, Any], around: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The parts of a statement's score; ``around`` are the statements of its sentence."""
+        with self._lock:  # spaCy pipelines are not made for two threads
+            model, nlp = self._model()
+            doc = self._doc(row, around, nlp)
+            candidate = self._candidate(model, doc, row)
+            return {**shown(model.explain(candidate)), "stored": row["score"]}
+
+    def _model(self) -> tuple[Model, Language]:
+        if self._loaded is None:
+            model = load_model(self.name)
+            self._loaded = model, load_language(self.nlp, model.pipeline.task)
+        return self._loaded
+
+    def _doc(
+        self, row: Mapping[str, Any], around: Sequence[Mapping[str, Any]], nlp: Language
+    ) -> Doc:
+        start = row["sentence_start"] or 0
+        doc = nlp.make_doc(str(row["sentence"]))
+        ends = {(r[f"start_{s}"] - start, r[f"end_{s}"] - start) for r in around for s in "ab"}
+        spans = [doc.char_span(a, b, label="protein", alignment_mode="expand") for a, b in ends]
+        found = sorted({(s.start, s.end) for s in spans if s is not None})
+        doc.spans["entities"] = [
+            Span(doc, a, b, label="protein", span_id=f"e{i}") for i, (a, b) in enumerate(found)
+        ]
+        return nlp(doc)
+
+    def _candidate(self, model: Model, doc: Doc, row: Mapping[str, Any]) -> Candidate:
+        start = row["sentence_start"] or 0
+        asked = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
+        for candidate in model.pipeline.task.candidates(doc):
+            ends = [(s.start_char, s.end_char) for s in candidate.spans]
+            near = zip(ends, asked, strict=False)
+            if len(ends) == 2 and all(a < d and c < b for (a, b), (c, d) in near):
+                return candidate
+        raise ValueError("the sentence alone does not hold both names. Explain the whole text.")
+
+
+def shown(parts: Sequence[tuple[tuple[str, ...], float]], top: int = TOP) -> dict[str, Any]:
+    """The strongest parts for and against, what the others add, and the sum of all."""
+    chosen = [
+        {"name": " ".join(name), "adds": value}
+        for sign in (1, -1)
+        for name, value in [p for p in parts if p[1] * sign > 0][:top]
+    ]
+    total = sum(value for _, value in parts)
+    others = {"count": len(parts) - len(chosen), "adds": total - sum(c["adds"] for c in chosen)}
+    return {"parts": chosen, "others": others, "score": total}
