@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench wheel language clean
+.PHONY: demo test browser lint bench wheel language clean
 
 $(VENV)/.runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -21,7 +21,10 @@ demo: $(VENV)/.runs  ## the main job on the bundled sample, then the shipped mod
 	$(BIN)/textrank explain ppi corpora/sample-text/egfr.txt --top 3
 
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests
-	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark"
+	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark and not browser"
+
+browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
+	$(BIN)/python -m pytest -m browser tests/web
 
 lint: $(VENV)/.develops
 	$(BIN)/ruff check .

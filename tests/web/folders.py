@@ -14,12 +14,11 @@ TYPES = ("binding", "phosphorylation", "activation", "inhibition", "regulation",
 VERBS = {"binding": "binds", "phosphorylation": "phosphorylates", "activation": "activates",
          "inhibition": "inhibits", "regulation": "regulates", None: "acts on"}  # fmt: skip
 STATUSES = ("asserted", "negated", "speculated")
+PART = 50_000  # rows of a file
 SPECIES = ("human", "mouse", "rat")
 
 
-def write_folder(
-    folder: Path, *, statements: int = 200, proteins: int = 40, seed: int = 0, per_file: int = 50_000
-) -> Path:
+def write_folder(folder: Path, *, statements: int = 200, proteins: int = 40, seed: int = 0) -> Path:
     """A folder of ``statements`` over ``proteins``; some names have two spellings."""
     rng = np.random.default_rng(seed)
     for table in ("documents", "names", "statements", "errors"):
@@ -28,8 +27,8 @@ def write_folder(
     ends = np.minimum(rng.zipf(1.4, (statements, 2)), proteins) - 1
     ends[:, 1] = np.where(ends[:, 0] == ends[:, 1], (ends[:, 1] + 1) % proteins, ends[:, 1])
     rows = [_row(i, *ends[i], TYPES[kinds[i]], rng) for i in range(statements)]
-    for part, start in enumerate(range(0, statements, per_file)):
-        _write(folder / "statements" / f"part-{part:05}.parquet", rows[start : start + per_file])
+    for part, start in enumerate(range(0, statements, PART)):
+        _write(folder / "statements" / f"part-{part:05}.parquet", rows[start : start + PART])
     documents = [_document(n) for n in range(_documents(statements))]
     _write(folder / "documents" / "part-00000.parquet", documents)
     _write(folder / "names" / "part-00000.parquet", _names(rows[:50_000]))

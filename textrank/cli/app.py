@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import track
 
 from textrank import progress
+from textrank.cli import explore
 from textrank.cli.commands import (
     apply_model,
     compare_reports,
@@ -325,6 +326,7 @@ def info(
 
 
 app.command(epilog='Example: textrank query results "who interacts with GRB2"')(query)
+app.command("explore", epilog=explore.EPILOG)(explore.command)
 
 
 def main() -> NoReturn:

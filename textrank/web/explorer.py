@@ -61,9 +61,9 @@ class Explorer:
 
     def fact(self, request: Request) -> Response:
         """Two names with every sentence about them."""
-        ends = [request.query_params.get(side, "") for side in "ab"]
-        a, b = (queries.entity(self.store, key) for key in ends)
-        rows = queries.evidence(self.store, *ends)
+        one, other = (request.query_params.get(side, "") for side in "ab")
+        a, b = (queries.entity(self.store, key) for key in (one, other))
+        rows = queries.evidence(self.store, one, other)
         if a is None or b is None or not rows:
             return missing("No statement is about these two names.")
         shown = [{**row, "pieces": evidence_pieces(row)} for row in rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -45,8 +46,8 @@ def statements_csv(store: Store, wanted: Wanted) -> Iterator[str]:
         f"WHERE p.row IN (SELECT row FROM pairs WHERE {where}) ORDER BY p.row"
     )
     yield _line((*STATEMENT, "sentence"))
-    for row in store.stream(sql, values):
-        yield _line(map(safe_cell, row))
+    for rows in store.portions(sql, values):
+        yield "".join(_line(map(safe_cell, row)) for row in rows)
 
 
 def safe_cell(value: Any) -> Any:
@@ -100,7 +101,7 @@ def _attribute(value: str) -> str:
 
 def _xml(text: str) -> str:
     """Text without the characters that XML cannot state."""
-    return "".join(c for c in text if c in "\t\n" or ord(c) >= 32 and not 0xFFFE <= ord(c) <= 0xFFFF)
+    return re.sub("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", "", text)
 
 
 def cyjs(graph: Mapping[str, Any]) -> Iterator[str]:

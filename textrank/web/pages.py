@@ -46,7 +46,7 @@ def number(value: int) -> str:
     >>> number(1234567)
     '1 234 567'
     """
-    return f"{int(value):,}".replace(",", " ")  # noqa: RUF001 - a narrow space between digits
+    return f"{int(value):,}".replace(",", " ")
 
 
 def chance(value: float | None) -> str:

@@ -18,21 +18,22 @@ FEW = 12  # values of a facet that are listed
 FACETS: Mapping[str, tuple[str, str]] = {
     "probability": (
         "Probability",
-        "CASE WHEN probability >= 0.95 THEN '.95 and more' WHEN probability >= 0.8 THEN '.80 to .95'"
+        "CASE WHEN probability >= 0.95 THEN '.95 and more'"
+        " WHEN probability >= 0.8 THEN '.80 to .95'"
         " WHEN probability >= 0.5 THEN '.50 to .80' WHEN probability IS NULL THEN 'none given'"
         " ELSE 'below .50' END",
     ),
     "answer": ("Answer", "CASE WHEN interacts THEN 'interacts' ELSE 'does not' END"),
     "type": ("Type", "type"),
     "status": ("Status", "status"),
-    "species": ("Species", "(SELECT any_value(species) FROM species WHERE key IN (key_a, key_b))"),
+    "species": ("Species", "species"),
     "year": ("Year", "CAST(year AS VARCHAR)"),
     "source": ("Source", "parse_filename(source)"),
 }
 SORTS: Mapping[str, str] = {
-    "probability": "best DESC, sentences DESC, a, b",
+    "probability": "best DESC NULLS LAST, sentences DESC, a, b",
     "evidence": "sentences DESC, best DESC, a, b",
-    "name": "label_a, label_b, a, b",
+    "name": "called, best DESC NULLS LAST, a, b",
     "newest": "year DESC NULLS LAST, best DESC, a, b",
 }
 
@@ -89,15 +90,16 @@ def letters(name: str) -> str:
 
 
 def keys_called(store: Store, word: str) -> list[str]:
-    """The entities some spelling or identifier of which contains a word.
+    """The entities that are spelt like a word or have it as identifier, else that contain it.
 
     All names of an identifier are found with any of them: a synonym finds its statements.
     """
-    sql = (
-        "SELECT DISTINCT key FROM spellings WHERE contains(letters, ?) "
-        "OR contains(lower(key), ?) LIMIT 10000"
-    )
-    return [row["key"] for row in store.rows(sql, [letters(word), word.lower()])]
+    whole, part = "letters = ? OR lower(key) = ?", "contains(letters, ?) OR contains(lower(key), ?)"
+    for test in (whole, part):
+        sql = f"SELECT DISTINCT key FROM spellings WHERE {test} LIMIT 10000"
+        if found := [row["key"] for row in store.rows(sql, [letters(word), word.lower()])]:
+            return found
+    return []
 
 
 def condition(store: Store, wanted: Wanted, *, without: str = "") -> tuple[str, list[Any]]:
@@ -127,26 +129,34 @@ def _words(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
         )
 
 
+# The names and their order first, then what is said of the few that are shown.
 _FACTS = """
-SELECT f.*, ea.label AS label_a, eb.label AS label_b, ea.id AS id_a, eb.id AS id_b FROM (
-  SELECT least(key_a, key_b) AS a, greatest(key_a, key_b) AS b, count(*) AS sentences,
-    count(DISTINCT document) AS documents, max(probability) AS best, bool_or(interacts) AS interacts,
-    histogram(type) AS types, list_sort(list(DISTINCT status)) AS statuses,
-    max(year) AS year
-  FROM pairs WHERE {where} GROUP BY 1, 2) f
-JOIN entities ea ON ea.key = a JOIN entities eb ON eb.key = b
+WITH shown AS (
+  SELECT a, b, count(*) AS sentences, max(probability) AS best, bool_or(interacts) AS interacts,
+    max(year) AS year, lower(min(CASE WHEN key_a = a THEN name_a ELSE name_b END)) AS called
+  FROM pairs WHERE {where} GROUP BY a, b {by} LIMIT ? OFFSET ?),
+said AS (
+  SELECT p.a, p.b, count(DISTINCT document) AS documents, histogram(type) AS types,
+    list_sort(list(DISTINCT status)) AS statuses
+  FROM pairs p SEMI JOIN shown ON p.a = shown.a AND p.b = shown.b WHERE {where} GROUP BY p.a, p.b)
+SELECT shown.*, said.* EXCLUDE (a, b), ea.label AS label_a, eb.label AS label_b, ea.id AS id_a,
+  eb.id AS id_b
+FROM shown JOIN said ON shown.a = said.a AND shown.b = said.b
+JOIN entities ea ON ea.key = shown.a JOIN entities eb ON eb.key = shown.b
 ORDER BY {order}"""
 
 
-def facts(store: Store, wanted: Wanted) -> list[dict[str, Any]]:
+def facts(
+    store: Store, wanted: Wanted, *, limit: int = PAGE, also: str = "true"
+) -> list[dict[str, Any]]:
     """One page of facts: two names, the evidence for them and the surest probability."""
     where, values = condition(store, wanted)
-    sql = _FACTS.format(where=where, order=SORTS[wanted.sort]) + " LIMIT ? OFFSET ?"
-    return _by_frequency(store.rows(sql, [*values, PAGE, (wanted.page - 1) * PAGE]))
-
-
-def _by_frequency(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The facts with their types, the most frequent first."""
+    where = f"{where} AND {also}"
+    order = SORTS[wanted.sort]
+    sql = _FACTS.format(
+        where=where, by=f"ORDER BY {order}", order=order.replace("a, b", "shown.a, shown.b")
+    )
+    rows = store.rows(sql, [*values, limit, (wanted.page - 1) * limit, *values])
     return [{**r, "types": sorted(r["types"], key=lambda t: (-r["types"][t], t))} for r in rows]
 
 
@@ -155,10 +165,10 @@ def counts(store: Store, wanted: Wanted) -> dict[str, Any]:
     where, values = condition(store, wanted)
     sql = (
         "SELECT count(*) AS statements, count(DISTINCT document) AS documents, "
-        "count(DISTINCT (least(key_a, key_b), greatest(key_a, key_b))) AS facts "
+        f"(SELECT count(*) FROM (SELECT 1 FROM pairs WHERE {where} GROUP BY a, b)) AS facts "
         f"FROM pairs WHERE {where}"
     )
-    return store.rows(sql, values)[0]
+    return store.rows(sql, [*values, *values])[0]
 
 
 def facets(store: Store, wanted: Wanted) -> list[dict[str, Any]]:
@@ -204,9 +214,9 @@ ORDER BY s.probability DESC NULLS LAST, s.document, s.start_a, s.start_b"""
 def evidence(store: Store, a: str, b: str, limit: int = 200) -> list[dict[str, Any]]:
     """The statements about two names with their sentences, the surest first."""
     rows = store.rows(
-        "SELECT row, document FROM pairs WHERE (key_a = ? AND key_b = ?) OR "
-        "(key_a = ? AND key_b = ?) ORDER BY probability DESC NULLS LAST, row LIMIT ?",
-        [a, b, b, a, limit],
+        "SELECT row, document FROM pairs WHERE a = ? AND b = ? "
+        "ORDER BY probability DESC NULLS LAST, row LIMIT ?",
+        [min(a, b), max(a, b), limit],
     )
     return _with_sentences(store, rows)
 
@@ -250,7 +260,7 @@ FROM pairs WHERE (key_a = ? OR key_b = ?) AND key_a <> key_b AND interacts
 GROUP BY 1 ORDER BY best DESC, sentences DESC, key LIMIT ?"""
 
 _BETWEEN = """
-SELECT least(key_a, key_b) AS a, greatest(key_a, key_b) AS b, count(*) AS sentences,
+SELECT a, b, count(*) AS sentences,
   max(probability) AS best, mode(type) AS type, mode(direction) AS direction
 FROM pairs WHERE list_contains(?, key_a) AND list_contains(?, key_b) AND key_a <> key_b
   AND interacts AND coalesce(probability, 1) >= ? GROUP BY 1, 2"""
@@ -281,9 +291,8 @@ def neighbourhood(
 
 def network(store: Store, wanted: Wanted, limit: int = 20_000) -> dict[str, Any]:
     """The facts that match, as nodes and edges to export; the surest where there are too many."""
-    where, values = condition(store, wanted)
-    sql = _FACTS.format(where=f"{where} AND key_a <> key_b", order=SORTS["probability"])
-    edges = _by_frequency(store.rows(f"{sql} LIMIT ?", [*values, limit]))
+    surest = replace(wanted, sort="probability", page=1)
+    edges = facts(store, surest, limit=limit, also="key_a <> key_b")
     labels = {e[side]: e[f"label_{side}"] for e in edges for side in "ab"}
     return {"nodes": [{"key": k, "label": v} for k, v in labels.items()], "edges": edges}
 
@@ -292,7 +301,8 @@ def suggestions(store: Store, word: str, limit: int = 8) -> list[dict[str, Any]]
     """Names that begin with a word, then those that contain it; the frequent ones first."""
     sql = (
         "SELECT e.key, e.label, e.id, e.times, min(s.name) AS name FROM spellings s "
-        "JOIN entities e ON e.key = s.key WHERE contains(s.letters, ?) OR contains(lower(s.key), ?) "
+        "JOIN entities e ON e.key = s.key "
+        "WHERE contains(s.letters, ?) OR contains(lower(s.key), ?) "
         "GROUP BY ALL ORDER BY bool_or(starts_with(s.letters, ?)) DESC, e.times DESC LIMIT ?"
     )
     return store.rows(sql, [letters(word), word.lower(), letters(word), limit])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -10,20 +10,17 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate
-from textrank.config import load_model
+from textrank.docs import Candidate
 from textrank.model import Model
-from textrank.commands import load_language
 
 TOP = 8  # features for and as many against
 
 
 @dataclass
 class Reasons:
-    """The model that made the statements, loaded at the first question."""
+    """The model that made the statements and its language model, loaded at the first question."""
 
-    name: str
-    nlp: str | None = None
+    load: Callable[[], tuple[Model, Language]]
     _loaded: tuple[Model, Language] | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -37,8 +34,7 @@ class Reasons:
 
     def _model(self) -> tuple[Model, Language]:
         if self._loaded is None:
-            model = load_model(self.name)
-            self._loaded = model, load_language(self.nlp, model.pipeline.task)
+            self._loaded = self.load()
         return self._loaded
 
     def _doc(
@@ -59,19 +55,23 @@ class Reasons:
         asked = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
         for candidate in model.pipeline.task.candidates(doc):
             ends = [(s.start_char, s.end_char) for s in candidate.spans]
-            near = zip(ends, asked, strict=False)
-            if len(ends) == 2 and all(a < d and c < b for (a, b), (c, d) in near):
+            if len(ends) == 2 and all(map(_overlap, ends, asked)):
                 return candidate
         raise ValueError("the sentence alone does not hold both names. Explain the whole text.")
 
 
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
 def shown(parts: Sequence[tuple[tuple[str, ...], float]], top: int = TOP) -> dict[str, Any]:
     """The strongest parts for and against, what the others add, and the sum of all."""
-    chosen = [
+    chosen: list[dict[str, Any]] = [
         {"name": " ".join(name), "adds": value}
         for sign in (1, -1)
         for name, value in [p for p in parts if p[1] * sign > 0][:top]
     ]
     total = sum(value for _, value in parts)
-    others = {"count": len(parts) - len(chosen), "adds": total - sum(c["adds"] for c in chosen)}
+    rest = total - sum(float(c["adds"]) for c in chosen)
+    others = {"count": len(parts) - len(chosen), "adds": rest}
     return {"parts": chosen, "others": others, "score": total}

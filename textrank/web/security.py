@@ -138,13 +138,15 @@ def _refusal(scope: Scope, gate: Gate, proof: str) -> PlainTextResponse | None:
         return None
     if not proof:
         return _refuse(403, "the token is missing. Open the address that the command printed.")
-    if scope["method"] not in SAFE and proof == "cookie":
-        # A browser sends the cookie by itself; the header only our own pages can set.
-        if headers.get("sec-fetch-site", "same-origin") != "same-origin" or not _equal(
-            headers.get("x-textrank-csrf", ""), gate.csrf
-        ):
-            return _refuse(403, "a changing request needs the token of the page it comes from.")
+    if scope["method"] not in SAFE and proof == "cookie" and not _own_page(headers, gate):
+        return _refuse(403, "a changing request needs the token of the page it comes from.")
     return None
+
+
+def _own_page(headers: Headers, gate: Gate) -> bool:
+    """Whether one of our pages asks: a browser sends the cookie by itself, but not this header."""
+    same = headers.get("sec-fetch-site", "same-origin") == "same-origin"
+    return same and _equal(headers.get("x-textrank-csrf", ""), gate.csrf)
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes | None:

@@ -12,7 +12,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.config import load_corpus
-from textrank.documents import document_id
+from textrank.docs import document_id
 from textrank.web.store import Store, from_folder, from_rows
 
 PREFIX = "textrank_"  # before the name of a task in a line of apply
@@ -67,7 +67,7 @@ def _line(line: str, place: str) -> dict[str, Any]:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"{place}: not JSON ({error.msg}). Apply the model again.") from None
-    if not isinstance(row, dict) or not isinstance(row.get(TASK), list | None):
+    if not isinstance(row, dict) or not isinstance(row.get(TASK, 0), list | None):
         raise ValueError(
             f"{place}: no {TASK!r}. explore shows interactions, as textrank apply ppi gives them."
         )
@@ -105,7 +105,8 @@ def sentence_start(
     at = sentence.find(names[0])
     while at >= 0:
         start = spans[0][0] - at
-        if all(sentence[a - start : b - start] == n for n, (a, b) in zip(names, spans, strict=True)):
+        found = [sentence[max(a - start, 0) : max(b - start, 0)] for a, b in spans]
+        if found == list(names):
             return start
         at = sentence.find(names[0], at + 1)
     return None

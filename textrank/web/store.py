@@ -55,11 +55,11 @@ class Store:
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
-    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def portions(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a query, a portion in memory at a time."""
         found = self.connection.cursor().execute(sql, list(values))
         while part := found.fetchmany(BATCH):
-            yield from part
+            yield part
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """The single value of a query."""
@@ -172,15 +172,22 @@ def _indexed(
     """The tables that pages are made from: pairs, entities and what these are called."""
     keys = {side: _KEY.format(side) for side in "ab"}
     connection.execute(
+        """CREATE TABLE species AS
+        SELECT id AS key, any_value(species) AS species FROM names
+        WHERE species IS NOT NULL AND id IS NOT NULL GROUP BY id"""
+    )
+    connection.execute(
         f"""CREATE TABLE pairs AS
         SELECT row_number() OVER () AS row, s.document, start_a, end_a, start_b, end_b, name_a,
           name_b, id_a, id_b, score, probability, coalesce(interacts, false) AS interacts,
           coalesce(s.status, 'asserted') AS status, coalesce(s.type, 'not typed') AS type,
           coalesce(direction, 'none') AS direction, sentence_start, s.source, d.year,
-          {keys["a"]} AS key_a, {keys["b"]} AS key_b
+          {keys["a"]} AS key_a, {keys["b"]} AS key_b, least(key_a, key_b) AS a,
+          greatest(key_a, key_b) AS b, coalesce(sa.species, sb.species) AS species
         FROM statements s LEFT JOIN
           (SELECT document, any_value(year) AS year FROM documents GROUP BY document) d
-          ON s.document = d.document"""
+          ON s.document = d.document
+        LEFT JOIN species sa ON s.id_a = sa.key LEFT JOIN species sb ON s.id_b = sb.key"""
     )
     connection.execute(
         """CREATE TABLE spellings AS
@@ -193,10 +200,5 @@ def _indexed(
         """CREATE TABLE entities AS
         SELECT key, arg_max(name, times) AS label, any_value(id) AS id, sum(times) AS times
         FROM spellings GROUP BY key"""
-    )
-    connection.execute(
-        """CREATE TABLE species AS
-        SELECT id AS key, any_value(species) AS species FROM names
-        WHERE species IS NOT NULL AND id IS NOT NULL GROUP BY id"""
     )
     return Store(connection, title, settings)

@@ -1,0 +1,169 @@
+"""The explorer's pages, exports and what they do with hostile text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import defusedxml.ElementTree as ET
+import pytest
+from starlette.testclient import TestClient
+
+from textrank.web.explorer import Explorer
+from textrank.web.sources import open_store
+from textrank.web.static_page import LARGEST, static_page
+from textrank.web.store import from_rows
+
+EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'
+
+
+def _row(**changes: Any) -> dict[str, Any]:
+    row = {"document": "d1", "start_a": 0, "end_a": 3, "start_b": 10, "end_b": 14,
+           "name_a": "SHC", "name_b": "GRB2", "id_a": "X:1", "id_b": "X:2", "score": 1.0,
+           "probability": 0.9, "interacts": True, "status": "asserted", "type": "binding",
+           "direction": "none", "trigger": [[4, 9]], "sentence_start": 0,
+           "sentence": "SHC binds GRB2.", "source": "a.txt"}  # fmt: skip
+    return {**row, **changes}
+
+
+def test_the_table_shows_facts_with_facets(explorer: TestClient) -> None:
+    page = explorer.get("/").text
+    assert page.count('class="open"') == 50
+    assert "phosphorylation" in page
+    assert "Species" in page
+
+
+def test_a_facet_narrows_and_can_be_taken_back(explorer: TestClient) -> None:
+    page = explorer.get("/?status=negated").text
+    assert 'aria-checked="true"' in page
+    rows = list(csv.DictReader(io.StringIO(explorer.get("/export/csv?status=negated").text)))
+    assert rows
+    assert {row["status"] for row in rows} == {"negated"}
+
+
+@pytest.mark.parametrize("word", ["p3", "PRO3", "pro-3", "ncbigene:1003"])
+def test_synonyms_and_identifiers_find_the_same_statements(explorer: TestClient, word: str) -> None:
+    rows = csv.DictReader(io.StringIO(explorer.get("/export/csv", params={"q": word}).text))
+    names = {n for row in rows for n in (row["name_a"], row["name_b"])}
+    assert {"p3", "PRO3"} <= names
+
+
+def test_words_that_no_single_name_has_are_looked_for_together(explorer: TestClient) -> None:
+    text = explorer.get("/export/csv", params={"q": "PRO0 PRO3"}).text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert rows
+    for row in rows:
+        assert {row["id_a"], row["id_b"]} == {"NCBIGene:1000", "NCBIGene:1003"}
+
+
+def test_a_fact_has_every_sentence_with_names_and_trigger_marked(explorer: TestClient) -> None:
+    page = explorer.get("/fact?a=NCBIGene:1000&b=NCBIGene:1001").text
+    assert '<mark class="e1">' in page
+    assert '<mark class="e2">' in page
+    assert '<mark class="trigger">' in page
+    found = explorer.get("/export/csv", params={"q": "NCBIGene:1000"}).text
+    rows = list(csv.DictReader(io.StringIO(found)))
+    both = [r for r in rows if {r["id_a"], r["id_b"]} == {"NCBIGene:1000", "NCBIGene:1001"}]
+    assert page.count('<p class="sentence">') == len(both)
+
+
+def test_a_document_and_a_name_have_pages(explorer: TestClient) -> None:
+    assert "Proteins of line 1" in explorer.get("/document?id=30000001").text
+    page = explorer.get("/name?key=NCBIGene:1003").text
+    assert "PRO3" in page
+    assert "p3" in page
+
+
+def test_the_neighbourhood_is_limited_and_says_what_it_leaves_out(explorer: TestClient) -> None:
+    found = explorer.get("/api/neighbours?key=NCBIGene:1000&limit=5").json()
+    assert len(found["nodes"]) == 6
+    assert found["partners"] > 5
+    assert all({e["a"], e["b"]} <= {n["key"] for n in found["nodes"]} for e in found["edges"])
+
+
+def test_networks_are_exported_in_three_formats(explorer: TestClient) -> None:
+    root = ET.fromstring(explorer.get("/export/graphml").content)
+    edges = root.findall(".//{*}edge")
+    found = json.loads(explorer.get("/export/cyjs").text)["elements"]["edges"]
+    lines = explorer.get("/export/sif").text.splitlines()
+    assert len(edges) == len(found) == len(lines) > 50
+
+
+def test_what_is_not_there_is_said(explorer: TestClient) -> None:
+    for path in ("/fact?a=x&b=y", "/name?key=x", "/document?id=x", "/nowhere", "/export/exe",
+                 "/assets/../../pyproject.toml", "/assets/..%2f..%2fpyproject.toml",
+                 "/export/..%2f..%2fetc%2fpasswd"):  # fmt: skip
+        assert explorer.get(path).status_code == 404, path
+    assert "not well-formed" in explorer.get("/errors").text
+
+
+def test_odd_addresses_do_no_harm(explorer: TestClient) -> None:
+    for path in ("/?page=0", "/?page=99999999999", "/?page=-1", "/?sort=;DROP", "/?type=%00",
+                 "/?q=%27%22%3B--", "/api/neighbours?key=NCBIGene:1000&least=nan&limit=inf",
+                 "/?year=abc&year=2000"):  # fmt: skip
+        assert explorer.get(path).status_code == 200, path
+
+
+def test_hostile_text_stays_text(guarded: Callable[..., TestClient]) -> None:
+    evil = _row(document=EVIL, name_a=EVIL, id_a=EVIL, sentence=EVIL, source=EVIL, type=EVIL)
+    failed = {"source": EVIL, "document": EVIL, "reason": EVIL}
+    store = from_rows({"statements": [evil, _row()], "errors": [failed],
+                       "documents": [{"document": EVIL, "title": EVIL, "text": EVIL}]},
+                      EVIL)  # fmt: skip
+    client = guarded(Explorer(store).app())
+    for path, values in (("/", {}), ("/fact", {"a": EVIL, "b": "X:2"}), ("/name", {"key": EVIL}),
+                         ("/document", {"id": EVIL}), ("/errors", {}),
+                         ("/", {"q": EVIL})):  # fmt: skip
+        page = client.get(path, params=values)
+        assert page.status_code == 200, path
+        assert "<script>alert" not in page.text
+        assert "<img" not in page.text
+    assert "<script>alert" not in static_page(store)
+    header = client.get("/export/csv").headers["content-disposition"]
+    assert "<" not in header
+
+
+def test_a_spreadsheet_runs_nothing(guarded: Callable[..., TestClient]) -> None:
+    client = guarded(Explorer(from_rows({"statements": [_row(name_a="=1+1")]}, "x")).app())
+    (row,) = csv.DictReader(io.StringIO(client.get("/export/csv").text))
+    assert row["name_a"] == "'=1+1"
+
+
+def test_json_lines_of_apply_are_opened_and_marked(tmp_path: Path) -> None:
+    row = {"names": ["SHC", "GRB2"], "spans": [[20, 23], [30, 34]], "score": 0.5,
+           "identifiers": [None, "NCBIGene:2885"], "probability": 0.8, "interacts": True,
+           "sentence": "SHC binds GRB2.", "status": "asserted", "type": "binding",
+           "direction": "none", "trigger": [[24, 29]]}  # fmt: skip
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps({"document": "d1", "textrank_ppi": [row]}) + "\n")
+    found = open_store(file).rows("SELECT sentence_start, key_a, key_b FROM pairs")
+    assert found == [{"sentence_start": 20, "key_a": "shc", "key_b": "NCBIGene:2885"}]
+
+
+def test_a_corpus_shows_its_gold(guarded: Callable[..., TestClient]) -> None:
+    store = open_store(Path(__file__).parents[2] / "corpora" / "sample-ppi")
+    assert store.value("SELECT count(*) FROM pairs WHERE interacts") == 222
+    page = guarded(Explorer(store).app()).get("/document?id=Sample.d0").text
+    assert '<mark class="name">SHC</mark>' in page
+
+
+def test_another_task_and_a_missing_path_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"document": "d", "textrank_spelling": []}\n')
+    with pytest.raises(ValueError, match="explore shows interactions"):
+        open_store(file)
+    with pytest.raises(ValueError, match="no such file"):
+        open_store(tmp_path / "nothing")
+
+
+def test_a_page_for_itself_refuses_too_much() -> None:
+    rows = [_row(document=f"d{i}") for i in range(3)]
+    assert "SHC binds GRB2." in static_page(from_rows({"statements": rows}, "x"))
+    store = from_rows({"statements": rows}, "x")
+    store.connection.execute(f"INSERT INTO pairs SELECT p.* FROM pairs p, range({LARGEST})")
+    with pytest.raises(ValueError, match="too many for one page"):
+        static_page(store)

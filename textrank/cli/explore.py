@@ -1,0 +1,84 @@
+"""``textrank explore``: results as pages in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from textrank.web.reasons import Reasons
+    from textrank.web.store import Store
+
+EPILOG = "Example: textrank explore corpora/sample-ppi"
+Port = Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
+Browser = Annotated[bool, typer.Option("--no-browser", help="Only prints the address.")]
+
+
+def command(
+    results: Annotated[
+        str, typer.Argument(help="A folder of results, JSON lines of apply, or a corpus.")
+    ],
+    port: Port = 0,
+    no_browser: Browser = False,
+    model: Annotated[
+        str | None, typer.Option(help="Says why; the model of the results where they name it.")
+    ] = None,
+    nlp: Annotated[
+        str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
+    ] = None,
+    static: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Writes one self-contained page instead of serving."),
+    ] = None,
+) -> None:
+    """Shows results in a browser: facts with facets, evidence, documents, neighbourhoods."""
+    check_web()
+    from textrank.web.explorer import Explorer
+    from textrank.web.server import serve
+    from textrank.web.sources import open_store
+
+    store = open_store(results)
+    if static is not None:
+        return _write(store, static)
+    explorer = Explorer(store, _reasons(store, model, nlp))
+    serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
+
+
+def check_web() -> None:
+    """Says what to install where the extra is missing."""
+    try:
+        import duckdb  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"pages need {error.name}. Install the extra: pip install 'textrank-kernels[web]'."
+        ) from error
+
+
+def _write(store: Store, file: Path) -> None:
+    from textrank.reports.json import write_text
+    from textrank.web.static_page import static_page
+
+    write_text(static_page(store), file)
+    typer.echo(str(file))
+
+
+def _reasons(store: Store, model: str | None, nlp: str | None) -> Reasons | None:
+    from textrank.web.reasons import Reasons
+
+    named = store.settings.get("model")
+    name = model or (named if isinstance(named, str) else None)
+    if name is None:
+        return None
+
+    def load() -> Any:
+        from textrank.cli.commands import load_language
+        from textrank.config import load_model
+
+        loaded = load_model(name)
+        return loaded, load_language(nlp, loaded.pipeline.task)
+
+    return Reasons(load)
