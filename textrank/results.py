@@ -97,6 +97,11 @@ class Results:
         self._db = _connection()
         self._views()
 
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database with the views, for tables of one's own beside them."""
+        return self._db
+
     def close(self) -> None:
         """Lets go of the files."""
         self._db.close()

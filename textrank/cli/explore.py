@@ -69,7 +69,8 @@ def _write(store: Store, file: Path) -> None:
 def _reasons(store: Store, model: str | None, nlp: str | None) -> Reasons | None:
     from textrank.web.reasons import Reasons
 
-    named = store.settings.get("model")
+    settings = store.settings.get("settings")
+    named = settings.get("model") if isinstance(settings, dict) else None
     name = model or (named if isinstance(named, str) else None)
     if name is None:
         return None

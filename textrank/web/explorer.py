@@ -136,7 +136,7 @@ class Explorer:
             return JSONResponse({"error": str(error)}, status_code=422)
 
     def _page(self, name: str, **values: Any) -> Response:
-        failed = self.store.value("SELECT count(*) FROM errors")
+        failed = self.store.value("SELECT count(*) FROM failures")
         wanted = values.pop("wanted", Wanted())
         return page(name, {"title": self.store.title, "failed": failed, "wanted": wanted, **values})
 

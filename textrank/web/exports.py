@@ -40,7 +40,7 @@ def statements_csv(store: Store, wanted: Wanted) -> Iterator[str]:
     where, values = condition(store, wanted)
     listed = ", ".join(f"p.{name}" for name in STATEMENT)
     sql = (
-        f"SELECT {listed}, s.sentence FROM pairs p LEFT JOIN statements s "
+        f"SELECT {listed}, s.sentence FROM pairs p LEFT JOIN claims s "
         "ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a "
         "AND s.start_b = p.start_b AND s.end_b = p.end_b "
         f"WHERE p.row IN (SELECT row FROM pairs WHERE {where}) ORDER BY p.row"

@@ -203,9 +203,9 @@ def entity(store: Store, key: str) -> dict[str, Any] | None:
 
 _EVIDENCE = """
 SELECT s.*, p.year, p.key_a, p.key_b, d.title FROM pairs p
-JOIN statements s ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a
+JOIN claims s ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a
   AND s.start_b = p.start_b AND s.end_b = p.end_b
-LEFT JOIN (SELECT document, any_value(title) AS title FROM documents WHERE document IN
+LEFT JOIN (SELECT document, any_value(title) AS title FROM texts WHERE document IN
   (SELECT unnest(?)) GROUP BY document) d ON d.document = p.document
 WHERE p.row IN (SELECT unnest(?)) AND s.document IN (SELECT unnest(?))
 ORDER BY s.probability DESC NULLS LAST, s.document, s.start_a, s.start_b"""
@@ -242,11 +242,11 @@ def _with_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dic
 
 def document(store: Store, name: str) -> dict[str, Any] | None:
     """What is known of a document, with its names; None where it is not among the results."""
-    found = store.rows("SELECT * FROM documents WHERE document = ? LIMIT 1", [name])
+    found = store.rows("SELECT * FROM texts WHERE document = ? LIMIT 1", [name])
     if not found:
         return None
     names = store.rows(
-        'SELECT * FROM names WHERE document = ? ORDER BY start, "end" LIMIT 10000', [name]
+        'SELECT * FROM mentions WHERE document = ? ORDER BY start, "end" LIMIT 10000', [name]
     )
     return {**found[0], "names": names}
 
@@ -310,7 +310,7 @@ def suggestions(store: Store, word: str, limit: int = 8) -> list[dict[str, Any]]
 
 def errors(store: Store, limit: int = 1000) -> list[dict[str, Any]]:
     """The documents that failed, with the reason."""
-    return store.rows("SELECT * FROM errors ORDER BY source, document LIMIT ?", [limit])
+    return store.rows("SELECT * FROM failures ORDER BY source, document LIMIT ?", [limit])
 
 
 def _labels(store: Store, keys: Sequence[str]) -> dict[str, dict[str, Any]]:

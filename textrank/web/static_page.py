@@ -56,7 +56,7 @@ _ROWS = """
 SELECT p.a, p.b, p.key_a, p.document, p.name_a, p.name_b, p.probability, p.interacts, p.status,
   p.type, p.direction, p.year, parse_filename(p.source) AS source, p.start_a, p.end_a, p.start_b,
   p.end_b, s.trigger, s.sentence_start, s.sentence
-FROM pairs p JOIN statements s ON s.document = p.document AND s.start_a = p.start_a
+FROM pairs p JOIN claims s ON s.document = p.document AND s.start_a = p.start_a
   AND s.end_a = p.end_a AND s.start_b = p.start_b AND s.end_b = p.end_b
 ORDER BY p.probability DESC NULLS LAST, p.row"""
 

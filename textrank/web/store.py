@@ -10,7 +10,11 @@ from typing import Any
 
 import duckdb
 
+from textrank import results
+
 TABLES = ("documents", "names", "statements", "errors")
+# What they are called here, beside the views of textrank.results.
+OWN = {"documents": "texts", "names": "mentions", "statements": "claims", "errors": "failures"}
 
 # Every column a page may ask for; a source that lacks one gives NULL.
 COLUMNS: Mapping[str, Mapping[str, str]] = {
@@ -68,21 +72,29 @@ class Store:
 
 
 def from_folder(folder: str | Path) -> Store:
-    """A results folder: ``manifest.json`` and Parquet parts, opened where they lie."""
+    """A results folder: ``manifest.json`` and parts, opened where they lie.
+
+    What ``textrank apply --out`` wrote is read as ``textrank.results`` reads it, replaced and
+    deleted documents left out; any other folder of Parquet files with these columns will do.
+    """
     path = Path(folder)
     try:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(
-            f"{path}: no manifest.json, so this is no folder of results. "
-            "Make one with textrank apply MODEL TEXTS --out FOLDER."
-        ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path / 'manifest.json'}: damaged ({error}). Apply again.") from error
-    connection = _connect()
-    for table in TABLES:
-        _view(connection, table, sorted((path / table).glob("*.parquet")))
-    return _indexed(connection, path.name, manifest if isinstance(manifest, dict) else {})
+            f"{path / 'manifest.json'}: not readable ({error}). "
+            "Make results with textrank apply MODEL TEXTS --out FOLDER."
+        ) from error
+    settings = manifest if isinstance(manifest, dict) else {}
+    if "columns" in settings:
+        connection = results.open(path).connection
+        sources = {table: table for table in TABLES}
+    else:
+        connection = _connect()
+        sources = {t: _parts(sorted((path / t).glob("*.parquet"))) for t in TABLES}
+    for table, source in sources.items():
+        _view(connection, table, source)
+    return _indexed(connection, path.name, settings)
 
 
 def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> Store:
@@ -96,7 +108,7 @@ def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> 
     for table in TABLES:
         columns = COLUMNS[table]
         kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
-        connection.execute(f"CREATE TABLE {table} ({kinds})")
+        connection.execute(f"CREATE TABLE {OWN[table]} ({kinds})")
         _insert(connection, table, tables.get(table, ()))
     return _indexed(connection, title, {})
 
@@ -118,7 +130,7 @@ def _insert(
     def flush() -> None:
         if batch:
             values = [[_plain(name, row.get(name)) for row in batch] for name in names]
-            connection.execute(f"INSERT INTO {table} ({listed}) SELECT {columns}", values)
+            connection.execute(f"INSERT INTO {OWN[table]} ({listed}) SELECT {columns}", values)
             batch.clear()
 
     for row in rows:
@@ -132,33 +144,28 @@ def _plain(name: str, value: Any) -> Any:
     return json.dumps(value) if name == "trigger" and value is not None else value
 
 
-def _view(connection: duckdb.DuckDBPyConnection, table: str, parts: Sequence[Path]) -> None:
-    """A view of Parquet parts with all columns, those that are missing as NULL."""
-    kinds = COLUMNS[table]
-    source, known = "(SELECT 1) WHERE false", set[str]()
-    if parts:
-        listed = ", ".join(_quoted(str(part)) for part in parts)
-        source = f"read_parquet([{listed}], union_by_name=true)"
-        try:
-            described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        except duckdb.Error as error:
-            raise ValueError(f"{parts[0].parent}: not readable as Parquet ({error}).") from error
-        known = {row[0] for row in described}
-    if table == "names" and "id" not in known and "identifier" in known:
-        source = f"(SELECT *, identifier AS id FROM {source})"
-        known = {*known, "id"}
-    columns = [_column(name, kind, name in known) for name, kind in kinds.items()]
-    connection.execute(f"CREATE VIEW {table} AS SELECT {', '.join(columns)} FROM {source}")
+def _parts(parts: Sequence[Path]) -> str:
+    if not parts:
+        return "(SELECT 1) WHERE false"
+    listed = ", ".join("'" + str(part).replace("'", "''") + "'" for part in parts)
+    return f"read_parquet([{listed}], union_by_name=true)"
+
+
+def _view(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> None:
+    """A view of a source with all columns, those that are missing as NULL."""
+    try:
+        described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    except duckdb.Error as error:
+        raise ValueError(f"{table} of the results cannot be read ({error}).") from error
+    known = {row[0] for row in described}
+    columns = [_column(name, kind, name in known) for name, kind in COLUMNS[table].items()]
+    connection.execute(f"CREATE VIEW {OWN[table]} AS SELECT {', '.join(columns)} FROM {source}")
 
 
 def _column(name: str, kind: str, known: bool) -> str:
     if not known:
         return f'CAST(NULL AS {kind}) AS "{name}"'
     return f'"{name}"' if kind == "JSON" else f'TRY_CAST("{name}" AS {kind}) AS "{name}"'
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 # Letters and digits of a name, without case: "IL-2" and "il 2" are one.
@@ -173,7 +180,7 @@ def _indexed(
     keys = {side: _KEY.format(side) for side in "ab"}
     connection.execute(
         """CREATE TABLE species AS
-        SELECT id AS key, any_value(species) AS species FROM names
+        SELECT id AS key, any_value(species) AS species FROM mentions
         WHERE species IS NOT NULL AND id IS NOT NULL GROUP BY id"""
     )
     connection.execute(
@@ -184,8 +191,8 @@ def _indexed(
           coalesce(direction, 'none') AS direction, sentence_start, s.source, d.year,
           {keys["a"]} AS key_a, {keys["b"]} AS key_b, least(key_a, key_b) AS a,
           greatest(key_a, key_b) AS b, coalesce(sa.species, sb.species) AS species
-        FROM statements s LEFT JOIN
-          (SELECT document, any_value(year) AS year FROM documents GROUP BY document) d
+        FROM claims s LEFT JOIN
+          (SELECT document, any_value(year) AS year FROM texts GROUP BY document) d
           ON s.document = d.document
         LEFT JOIN species sa ON s.id_a = sa.key LEFT JOIN species sb ON s.id_b = sb.key"""
     )
