@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from textrank.kernels.combined import CombinedViews
-from textrank.kernels.prepared import NameIndex
-from textrank.types import Features, Names, Viewed
+from textrank.types import Features, NameIndex, Names, Viewed
 
 KERNEL = CombinedViews(
     linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5, gaussian_weights=[2.0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,85 +13,12 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Features, Indices, Matrix, Names, Vector
+from textrank.types import Features, Matrix, NameIndex, Vector
 
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
 COMMON = 0.5  # share of fixed candidates above which a dense product of a feature is quicker
-
-
-@dataclass(frozen=True, eq=False)
-class NameIndex:
-    """Where names stand among many others; each search costs as little as the names sought.
-
-    Names are found by a hash of their words and then compared word for word.
-    """
-
-    names: Names
-
-    @cached_property
-    def words(self) -> dict[str, int]:
-        """The number of each word."""
-        return {word: number for number, word in enumerate(self.names.vocabulary)}
-
-    @cached_property
-    def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
-        """The hashes in order, and the column of each."""
-        codes = self._hashed(self._widened)
-        order = np.argsort(codes, kind="stable")
-        return codes[order], order
-
-    def find(self, names: Names) -> Indices:
-        """The column of each of ``names`` here, -1 where it is unknown.
-
-        >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
-        array([ 1, -1,  0])
-        """
-        codes, order = self.ordered
-        if not len(codes):
-            return np.full(len(names), -1, dtype=np.intp)
-        parts = self._translated(names)
-        sought = self._hashed(parts)
-        place = np.searchsorted(codes, sought)
-        found = np.full(len(names), -1, dtype=np.intp)
-        left = np.arange(len(names))
-        while len(left):  # once, unless two names have one hash
-            left = left[place[left] < len(codes)]
-            left = left[codes[place[left]] == sought[left]]
-            columns = order[place[left]]
-            same = (self._widened[columns] == parts[left]).all(axis=1)
-            found[left[same]] = columns[same]
-            left = left[~same]
-            place[left] += 1
-        return found
-
-    @cached_property
-    def _widened(self) -> NDArray[np.int32]:
-        """The parts with one column more, for what is longer than any name here."""
-        return np.pad(self.names.parts, ((0, 0), (0, 1)), constant_values=-1)
-
-    def _translated(self, names: Names) -> NDArray[np.int32]:
-        numbers = [self.words.get(word, -2) for word in names.vocabulary]
-        parts = np.array([*numbers, -1], dtype=np.int32)[names.parts]
-        width = self.names.parts.shape[1]
-        fitted = np.full((len(parts), width + 1), -1, dtype=np.int32)
-        fitted[:, : min(width, parts.shape[1])] = parts[:, :width]
-        fitted[(parts[:, width:] != -1).any(axis=1), width] = -2
-        return fitted
-
-    @cached_property
-    def _factors(self) -> NDArray[np.uint64]:
-        width = self.names.parts.shape[1] + 1
-        odd = np.random.default_rng(width).integers(1 << 62, size=width, dtype=np.uint64)
-        return odd * np.uint64(2) + np.uint64(1)
-
-    def _hashed(self, parts: NDArray[np.int32]) -> NDArray[np.uint64]:
-        whole = (parts + 3).astype(np.uint64)  # never negative
-        codes = np.zeros(len(parts), dtype=np.uint64)
-        for column, factor in zip(whole.T, self._factors, strict=True):
-            codes = (codes ^ (codes >> np.uint64(29))) + column * factor  # wraps around
-        return codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,12 @@ from textrank.types.batches import (
 )
 from textrank.types.features import (
     Alternatives,
-    Arrays,
     Data,
     FeatureKernel,
     Features,
-    Indices,
     Kernel,
     LabelledGraph,
     Matrix,
-    Names,
     SparseMatrix,
     Vector,
     Viewed,
@@ -29,6 +26,7 @@ from textrank.types.features import (
     take,
 )
 from textrank.types.graphs import GraphBatch, GraphFamily
+from textrank.types.names import Arrays, Indices, NameIndex, Names
 
 __all__ = [
     "Alternatives",
@@ -43,6 +41,7 @@ __all__ = [
     "Kernel",
     "LabelledGraph",
     "Matrix",
+    "NameIndex",
     "Names",
     "PositionTransformation",
     "Sequences",

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.types.features import Arrays, Features, Indices, Matrix, Names, SparseMatrix
+from textrank.types.features import Features, Matrix, SparseMatrix
+from textrank.types.names import Arrays, Indices, Names
 
 
 @runtime_checkable

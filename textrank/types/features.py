@@ -3,111 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, overload, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from textrank.types.names import Indices, Names
+
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.intp]
 SparseMatrix: TypeAlias = sp.csr_array
-Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Names(Sequence[tuple[str, ...]]):
-    """Names of feature columns, each a tuple of words from one vocabulary.
-
-    A million label pairs are two integers each and one list of words, so they are saved, compared
-    and joined as arrays. Shorter tuples are padded with -1.
-
-    >>> names = Names.of([("bind", "PROT1"), ("bind", "PROT2")])
-    >>> names[1]
-    ('bind', 'PROT2')
-    >>> names.find(Names.of([("bind", "PROT2"), ("new", "PROT2")]))
-    array([ 1, -1])
-    """
-
-    vocabulary: tuple[str, ...]
-    parts: NDArray[np.int32]  # (d, k)
-
-    @classmethod
-    def of(cls, names: Iterable[str | tuple[str, ...]]) -> Names:
-        """Names from plain strings or tuples of strings, in their order."""
-        tuples = [(name,) if isinstance(name, str) else name for name in names]
-        words = {word: i for i, word in enumerate(dict.fromkeys(w for t in tuples for w in t))}
-        parts = np.full((len(tuples), max(map(len, tuples), default=1)), -1, dtype=np.int32)
-        for row, name in enumerate(tuples):
-            parts[row, : len(name)] = [words[word] for word in name]
-        return cls(tuple(words), parts)
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[str, ...]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Names: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, ...] | Names:
-        if isinstance(index, slice):
-            return Names(self.vocabulary, self.parts[index])
-        return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
-
-    def take(self, columns: Indices) -> Names:
-        """The names of these columns, in this order."""
-        return Names(self.vocabulary, self.parts[columns])
-
-    def compact(self) -> Names:
-        """The same names over only the words they use, to save space."""
-        used, parts = np.unique(self.parts, return_inverse=True)
-        missing = int(len(used) > 0 and used[0] == -1)
-        words = tuple(self.vocabulary[i] for i in used[missing:])
-        return Names(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
-
-    def under(self, prefix: str) -> Names:
-        """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
-        first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)
-        return Names((*self.vocabulary, prefix), np.hstack([first, self.parts]))
-
-    def find(self, names: Names) -> Indices:
-        """The column of each of ``names`` here, -1 where it is unknown."""
-        ours, theirs = _codes(self, names)
-        order = np.argsort(ours, kind="stable")
-        if not len(order):
-            return np.full(len(theirs), -1, dtype=np.intp)
-        at = order[np.searchsorted(ours, theirs, sorter=order).clip(max=len(order) - 1)]
-        return np.where(ours[at] == theirs, at, -1)
-
-    @staticmethod
-    def join(blocks: Sequence[Names]) -> Names:
-        """All names of the blocks, one block after the other; nothing is merged."""
-        words = {w: i for i, w in enumerate(dict.fromkeys(w for b in blocks for w in b.vocabulary))}
-        width = max((b.parts.shape[1] for b in blocks), default=1)
-        parts = [_widen(_translate(b, words), width) for b in blocks]
-        return Names(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
-
-    def to_arrays(self) -> Arrays:
-        """Arrays that ``from_arrays`` takes back; the words as one UTF-8 text, never a pickle."""
-        return {**packed(self.vocabulary), "parts": self.parts}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Names:
-        """The names that ``to_arrays`` wrote."""
-        words = unpacked(arrays)
-        parts = arrays["parts"].astype(np.int32)
-        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
-            raise ValueError(
-                f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
-                "Train the model again or restore the file."
-            )
-        return cls(words, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +46,13 @@ class Features(Sequence["Features"]):
     def onto(self, names: Names) -> SparseMatrix:
         """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
         to = names.find(self.names)
-        keep = np.flatnonzero(to >= 0)
-        moved = sp.csc_array(self.values)[:, keep].tocoo()
-        cells = (moved.data, (moved.row, to[keep][moved.col]))
-        return sp.csr_array(cells, shape=(len(self), len(names)))
+        columns = to[self.values.indices]
+        known = columns >= 0
+        ends = np.append(0, np.cumsum(known))[self.values.indptr]
+        cells = (self.values.data[known], columns[known].astype(np.int32), ends.astype(np.int32))
+        moved = sp.csr_array(cells, shape=(len(self), len(names)))
+        moved.sum_duplicates()
+        return moved
 
     def rows(self, index: Indices | slice) -> Features:
         """Some rows, all columns."""
@@ -338,50 +252,3 @@ def take(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
     if hasattr(X, "rows"):
         return X.rows(index)
     return [X[int(i)] for i in index]
-
-
-def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:
-    table = np.array([words.get(word, -2) for word in names.vocabulary] + [-1], dtype=np.int32)
-    return table[names.parts]
-
-
-def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    return np.pad(parts, ((0, 0), (0, width - parts.shape[1])), constant_values=-1)
-
-
-def _codes(ours: Names, theirs: Names) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """One integer a name, equal exactly where the names are equal."""
-    words = {word: i for i, word in enumerate(ours.vocabulary)}
-    width = max(ours.parts.shape[1], theirs.parts.shape[1])
-    parts = np.vstack([_widen(_translate(n, words), width) for n in (ours, theirs)])
-    base = len(words) + 2
-    codes = parts[:, 0].astype(np.int64) + 2
-    top = base
-    for column in parts.T[1:]:
-        if top > np.iinfo(np.int64).max // base:  # renumber before the product overflows
-            codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
-            top = len(codes)
-        codes = codes * base + (column.astype(np.int64) + 2)
-        top *= base
-    unknown = (parts == -2).any(axis=1)
-    codes[unknown] = -1
-    return codes[: len(ours)], codes[len(ours) :]
-
-
-def packed(vocabulary: Sequence[str]) -> Arrays:
-    """The words as one UTF-8 text, never a pickle."""
-    text = "\n".join(_escape(word) for word in vocabulary)
-    return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
-
-
-def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
-    text = arrays["words"].astype(np.uint8).tobytes().decode()
-    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
-
-
-def _escape(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("\n", "\\n")
-
-
-def _unescape(word: str) -> str:
-    return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))

@@ -9,7 +9,8 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.types.features import Arrays, Indices, LabelledGraph, Matrix, packed, unpacked
+from textrank.types.features import LabelledGraph, Matrix
+from textrank.types.names import Arrays, Indices, packed, unpacked
 
 T = TypeVar("T", bound=np.generic)
 

@@ -1,0 +1,207 @@
+"""Names of feature columns: tuples of words over one vocabulary, and how they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices: TypeAlias = NDArray[np.intp]
+Arrays: TypeAlias = dict[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Sequence[tuple[str, ...]]):
+    """Names of feature columns, each a tuple of words from one vocabulary.
+
+    A million label pairs are two integers each and one list of words, so they are saved, compared
+    and joined as arrays. Shorter tuples are padded with -1.
+
+    >>> names = Names.of([("bind", "PROT1"), ("bind", "PROT2")])
+    >>> names[1]
+    ('bind', 'PROT2')
+    >>> names.find(Names.of([("bind", "PROT2"), ("new", "PROT2")]))
+    array([ 1, -1])
+    """
+
+    vocabulary: tuple[str, ...]
+    parts: NDArray[np.int32]  # (d, k)
+
+    @classmethod
+    def of(cls, names: Iterable[str | tuple[str, ...]]) -> Names:
+        """Names from plain strings or tuples of strings, in their order."""
+        tuples = [(name,) if isinstance(name, str) else name for name in names]
+        words = {word: i for i, word in enumerate(dict.fromkeys(w for t in tuples for w in t))}
+        parts = np.full((len(tuples), max(map(len, tuples), default=1)), -1, dtype=np.int32)
+        for row, name in enumerate(tuples):
+            parts[row, : len(name)] = [words[word] for word in name]
+        return cls(tuple(words), parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Names: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, ...] | Names:
+        if isinstance(index, slice):
+            return Names(self.vocabulary, self.parts[index])
+        return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
+
+    def take(self, columns: Indices) -> Names:
+        """The names of these columns, in this order."""
+        return Names(self.vocabulary, self.parts[columns])
+
+    def compact(self) -> Names:
+        """The same names over only the words they use, to save space."""
+        used, parts = np.unique(self.parts, return_inverse=True)
+        missing = int(len(used) > 0 and used[0] == -1)
+        words = tuple(self.vocabulary[i] for i in used[missing:])
+        return Names(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
+
+    def under(self, prefix: str) -> Names:
+        """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
+        first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)
+        return Names((*self.vocabulary, prefix), np.hstack([first, self.parts]))
+
+    def find(self, names: Names) -> Indices:
+        """The column of each of ``names`` here, -1 where it is unknown; of equals the first.
+
+        Costs what is sought: the index of these names is made at the first search.
+        """
+        return self._index.find(names)
+
+    @cached_property
+    def _index(self) -> NameIndex:
+        """Where each name stands, for any number of searches."""
+        return NameIndex(self)
+
+    @staticmethod
+    def join(blocks: Sequence[Names]) -> Names:
+        """All names of the blocks, one block after the other; nothing is merged."""
+        words = {w: i for i, w in enumerate(dict.fromkeys(w for b in blocks for w in b.vocabulary))}
+        width = max((b.parts.shape[1] for b in blocks), default=1)
+        parts = [_widen(_translate(b, words), width) for b in blocks]
+        return Names(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
+
+    def to_arrays(self) -> Arrays:
+        """Arrays that ``from_arrays`` takes back; the words as one UTF-8 text, never a pickle."""
+        return {**packed(self.vocabulary), "parts": self.parts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Names:
+        """The names that ``to_arrays`` wrote."""
+        words = unpacked(arrays)
+        parts = arrays["parts"].astype(np.int32)
+        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
+            raise ValueError(
+                f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
+                "Train the model again or restore the file."
+            )
+        return cls(words, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class NameIndex:
+    """Where names stand among many others; each search costs as little as the names sought.
+
+    Names are found by a hash of their words and then compared word for word.
+    """
+
+    names: Names
+
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.names.vocabulary)}
+
+    @cached_property
+    def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
+        """The hashes in order, and the column of each."""
+        codes = self._hashed(self._widened)
+        order = np.argsort(codes, kind="stable")
+        return codes[order], order
+
+    def find(self, names: Names) -> Indices:
+        """The column of each of ``names`` here, -1 where it is unknown.
+
+        >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
+        array([ 1, -1,  0])
+        """
+        codes, order = self.ordered
+        if not len(codes):
+            return np.full(len(names), -1, dtype=np.intp)
+        parts = self._translated(names)
+        sought = self._hashed(parts)
+        place = np.searchsorted(codes, sought)
+        found = np.full(len(names), -1, dtype=np.intp)
+        left = np.arange(len(names))
+        while len(left):  # once, unless two names have one hash
+            left = left[place[left] < len(codes)]
+            left = left[codes[place[left]] == sought[left]]
+            columns = order[place[left]]
+            same = (self._widened[columns] == parts[left]).all(axis=1)
+            found[left[same]] = columns[same]
+            left = left[~same]
+            place[left] += 1
+        return found
+
+    @cached_property
+    def _widened(self) -> NDArray[np.int32]:
+        """The parts with one column more, for what is longer than any name here."""
+        return np.pad(self.names.parts, ((0, 0), (0, 1)), constant_values=-1)
+
+    def _translated(self, names: Names) -> NDArray[np.int32]:
+        numbers = [self.words.get(word, -2) for word in names.vocabulary]
+        parts = np.array([*numbers, -1], dtype=np.int32)[names.parts]
+        width = self.names.parts.shape[1]
+        fitted = np.full((len(parts), width + 1), -1, dtype=np.int32)
+        fitted[:, : min(width, parts.shape[1])] = parts[:, :width]
+        fitted[(parts[:, width:] != -1).any(axis=1), width] = -2
+        return fitted
+
+    @cached_property
+    def _factors(self) -> NDArray[np.uint64]:
+        width = self.names.parts.shape[1] + 1
+        odd = np.random.default_rng(width).integers(1 << 62, size=width, dtype=np.uint64)
+        return odd * np.uint64(2) + np.uint64(1)
+
+    def _hashed(self, parts: NDArray[np.int32]) -> NDArray[np.uint64]:
+        whole = (parts + 3).astype(np.uint64)  # never negative
+        codes = np.zeros(len(parts), dtype=np.uint64)
+        for column, factor in zip(whole.T, self._factors, strict=True):
+            codes = (codes ^ (codes >> np.uint64(29))) + column * factor  # wraps around
+        return codes
+
+
+def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:
+    table = np.array([words.get(word, -2) for word in names.vocabulary] + [-1], dtype=np.int32)
+    return table[names.parts]
+
+
+def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    return np.pad(parts, ((0, 0), (0, width - parts.shape[1])), constant_values=-1)
+
+
+def packed(vocabulary: Sequence[str]) -> Arrays:
+    """The words as one UTF-8 text, never a pickle."""
+    text = "\n".join(_escape(word) for word in vocabulary)
+    return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
+
+
+def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
+    text = arrays["words"].astype(np.uint8).tobytes().decode()
+    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
+
+
+def _escape(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _unescape(word: str) -> str:
+    return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))
