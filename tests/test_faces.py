@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank import Model, Pipeline, dump_pipeline, load_corpus, load_pipeline
-from textrank.cli.app import main
+from textrank.cli import main
 from textrank.estimators import RLSClassifier
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
@@ -58,7 +58,7 @@ def test_component(model: Model, docs: list[Doc], scores: Vector, tmp_path: Path
 
 
 def test_estimator(docs: list[Doc], scores: Vector) -> None:
-    seen = PIPELINE.examine(docs)
+    seen = PIPELINE.prepare(docs)
     K = PIPELINE.kernel(seen.X)
     estimator = RLSClassifier(alphas=[0.5], kernel="precomputed")
     estimator.fit(K, seen.targets.y, groups=seen.targets.documents)

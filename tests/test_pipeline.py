@@ -10,12 +10,13 @@ from spacy.tokens import Doc, Span
 
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.docs import Targets, held_together
-from textrank.evaluation import best_threshold
+from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import DocumentFolds
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.learners.selection import choose
+from textrank.measures import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.representations.pairs.dependency_graph import DependencyGraph
@@ -67,11 +68,11 @@ def pipeline() -> Pipeline:
 
 def test_report_equals_the_long_way_round(pipeline: Pipeline, docs: list[Doc]) -> None:
     """Every fold retrained from scratch, alpha and threshold by retraining without a document."""
-    report = pipeline.cross_validate(docs, folds=4, seed=1)
-    seen = pipeline.examine(docs)
+    report = cross_validate(pipeline, docs, folds=4, seed=1)
+    seen = pipeline.prepare(docs)
     K = pipeline.kernel(seen.X)
     y, documents = seen.targets.y, seen.targets.documents
-    (partition,) = DocumentFolds(4, seed=1).divide(seen.candidates, seen.targets).partitions
+    (partition,) = DocumentFolds(4, seed=1).split(seen.candidates, seen.targets).partitions
     for fold in report.folds:
         out, rest = partition == fold.fold, partition != fold.fold
         inner = np.array([_leave_document_out(K, y, documents, rest, a) for a in ALPHAS])
@@ -86,15 +87,15 @@ def test_report_equals_the_long_way_round(pipeline: Pipeline, docs: list[Doc]) -
 
 def test_order_of_documents_changes_no_score(pipeline: Pipeline, docs: list[Doc]) -> None:
     order = np.random.default_rng(0).permutation(len(docs))
-    one = pipeline.cross_validate(docs, folds=4, seed=1)
-    other = pipeline.cross_validate([docs[i] for i in order], folds=4, seed=1)
+    one = cross_validate(pipeline, docs, folds=4, seed=1)
+    other = cross_validate(pipeline, [docs[i] for i in order], folds=4, seed=1)
     key = {(d.document, d.query, d.spans): d.score for d in one.decisions}
     for d in other.decisions:
         assert d.score == pytest.approx(key[d.document, d.query, d.spans], abs=1e-9)
 
 
 def test_same_seed_same_report(pipeline: Pipeline, docs: list[Doc]) -> None:
-    one, other = (pipeline.cross_validate(docs, folds=5, seed=7, splits=2) for _ in range(2))
+    one, other = (cross_validate(pipeline, docs, folds=5, seed=7, splits=2) for _ in range(2))
     assert [f.to_dict() for f in one.folds] == [f.to_dict() for f in other.folds]
     assert one.seed == 7
 
@@ -162,7 +163,7 @@ def test_given_folds_cannot_split_copies(pipeline: Pipeline, docs: list[Doc]) ->
     copies[1].user_data["origin"] = copies[0].user_data["origin"] = "same"
     table = {f"d{i}": i % 4 for i in range(20)}
     with pytest.raises(ValueError, match=r"'d0' in fold 0 and 'd1'.*in fold 1"):
-        pipeline.cross_validate(copies, folds=table)
+        cross_validate(pipeline, copies, folds=table)
 
 
 def test_one_kind_of_answer_is_refused(pipeline: Pipeline, docs: list[Doc]) -> None:
@@ -170,7 +171,7 @@ def test_one_kind_of_answer_is_refused(pipeline: Pipeline, docs: list[Doc]) -> N
     for doc in copies:
         doc.user_data = {**doc.user_data, "gold": []}
     with pytest.raises(ValueError, match="same answer"):
-        pipeline.cross_validate(copies)
+        cross_validate(pipeline, copies)
 
 
 def test_a_learner_in_the_place_of_the_kernel_is_named() -> None:
@@ -212,6 +213,6 @@ def test_the_report_counts_diverging_graphs(docs: list[Doc]) -> None:
     wild.user_data["dependencies"] = given
     kernel = Normalized(AllPathsGraph())
     pipeline = Pipeline(PPI(), DependencyGraph(other_weight=0.8), kernel, RLS(ALPHAS))
-    assert not pipeline.cross_validate(docs, folds=4).notes
-    (note,) = pipeline.cross_validate([wild, *docs[1:]], folds=4).notes
+    assert not cross_validate(pipeline, docs, folds=4).notes
+    (note,) = cross_validate(pipeline, [wild, *docs[1:]], folds=4).notes
     assert note == "graphs with diverging path weights, scaled down: 1"

@@ -21,7 +21,7 @@ def told(task: str) -> str:
     """What the example of a task prints, run as a reader would run it."""
     found = EXAMPLES[task]
     done = subprocess.run(
-        [sys.executable, "-m", "textrank.cli.app", *found["words"].split()],
+        [sys.executable, "-m", "textrank", *found["words"].split()],
         input=found["text"],
         capture_output=True,
         text=True,
@@ -74,6 +74,6 @@ def test_parses_in_order():
     r"\$ textrank (run|train) \S+ corpora/", line)])  # fmt: skip
 def test_runs_on_the_samples(line, tmp_path):
     words = [w.replace("my-", f"{tmp_path}/my-") for w in line.removeprefix("$ textrank ").split()]
-    done = subprocess.run([sys.executable, "-m", "textrank.cli.app", *words], cwd=ROOT,
+    done = subprocess.run([sys.executable, "-m", "textrank", *words], cwd=ROOT,
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert done.stdout

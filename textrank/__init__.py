@@ -2,28 +2,62 @@
 
 A pipeline meets a corpus and yields a report or a model:
 
->>> import spacy
 >>> import textrank
 >>> pipeline = textrank.load_pipeline("ppi")
 >>> pipeline.task
 PPI(entities='entities', labels=())
+
+Names are imported when they are first used, so that ``import textrank`` costs nothing.
 """
 
-from textrank.config import (
-    dump_pipeline,
-    load_corpus,
-    load_model,
-    load_pipeline,
-    model_names,
-    pipeline_names,
-)
-from textrank.docs import Candidate, Targets
-from textrank.evaluation import Report
-from textrank.language import load_nlp
-from textrank.model import Model
-from textrank.pipeline import Pipeline
-from textrank.registry import registry
-from textrank.types import FeatureKernel, Features, Kernel, LabelledGraph, Names
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textrank.config import (
+        dump_pipeline,
+        load_corpus,
+        load_model,
+        load_pipeline,
+        model_names,
+        pipeline_names,
+    )
+    from textrank.docs import Candidate, Targets
+    from textrank.evaluation import Report, cross_validate, evaluate
+    from textrank.language import load_nlp
+    from textrank.model import Model
+    from textrank.pipeline import Pipeline
+    from textrank.registry import registry
+    from textrank.types import FeatureKernel, Features, Kernel, LabelledGraph, Names
+
+_HOMES = {
+    "Candidate": "docs",
+    "FeatureKernel": "types",
+    "Features": "types",
+    "Kernel": "types",
+    "LabelledGraph": "types",
+    "Model": "model",
+    "Names": "types",
+    "Pipeline": "pipeline",
+    "Report": "evaluation",
+    "Targets": "docs",
+    "cross_validate": "evaluation",
+    "dump_pipeline": "config",
+    "evaluate": "evaluation",
+    "load_corpus": "config",
+    "load_model": "config",
+    "load_nlp": "language",
+    "load_pipeline": "config",
+    "model_names": "config",
+    "pipeline_names": "config",
+    "registry": "registry",
+}
+
+try:
+    __version__ = version("textrank-kernels")
+except PackageNotFoundError:  # a source tree that is not installed
+    __version__ = "unknown"
 
 __all__ = [
     "Candidate",
@@ -36,7 +70,9 @@ __all__ = [
     "Pipeline",
     "Report",
     "Targets",
+    "cross_validate",
     "dump_pipeline",
+    "evaluate",
     "load_corpus",
     "load_model",
     "load_nlp",
@@ -45,3 +81,15 @@ __all__ = [
     "pipeline_names",
     "registry",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'textrank' has no attribute {name!r}")
+    value = getattr(import_module(f"textrank.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Company:
+class Neighbourhood:
     """Where candidates stand among others: in which text, at which word, what they ask and judge.
 
     Spellings are numbers, equal for words that are equal in lower case.
@@ -43,7 +43,7 @@ class Company:
     spellings: Indices  # (n,)
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> Company:
+    def of(cls, candidates: Sequence[Candidate]) -> Neighbourhood:
         """That of the first span of each candidate."""
         spans = [c.spans[0] if c.spans else c.doc[:] for c in candidates]
         return cls(
@@ -56,10 +56,12 @@ class Company:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def take(self, index: Indices) -> Company:
+    def take(self, index: Indices) -> Neighbourhood:
         """That of some candidates, as if they were all there are."""
         questions = tuple(self.questions[i] for i in index)
-        return Company(self.texts[index], self.places[index], questions, self.spellings[index])
+        return Neighbourhood(
+            self.texts[index], self.places[index], questions, self.spellings[index]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,9 @@ class Targets:
     y: Vector  # (n,)
     documents: Indices  # (n,) numbers of documents, in order of first appearance
     queries: Indices  # (n,) likewise
-    company: Company | None = None  # for learners that look at other candidates of a text
+    neighbourhood: Neighbourhood | None = (
+        None  # for learners that look at other candidates of a text
+    )
 
     def __post_init__(self) -> None:
         sizes = {len(self.y), len(self.documents), len(self.queries)}
@@ -88,16 +92,25 @@ class Targets:
                     f"candidate {index} of document {candidate.document!r} has no gold label. "
                     "Training and evaluation need an annotated corpus."
                 )
-        y = np.array([c.label for c in candidates], dtype=np.float64)
         documents = [c.document for c in candidates]
         # Sentences of different documents may share a name, so the document is part of a query.
         queries = [(c.document, c.query) for c in candidates]
-        return cls(y, _numbered(documents), _numbered(queries), Company.of(candidates))
+        return cls(
+            labels_of(candidates),
+            _numbered(documents),
+            _numbered(queries),
+            Neighbourhood.of(candidates),
+        )
 
     def take(self, index: Indices) -> Targets:
         """The targets of some candidates."""
-        company = None if self.company is None else self.company.take(index)
-        return Targets(self.y[index], self.documents[index], self.queries[index], company)
+        neighbourhood = None if self.neighbourhood is None else self.neighbourhood.take(index)
+        return Targets(self.y[index], self.documents[index], self.queries[index], neighbourhood)
+
+
+def labels_of(candidates: Sequence[Candidate]) -> Vector:  # (n,)
+    """The gold answers."""
+    return np.array([c.label for c in candidates], dtype=np.float64)
 
 
 class Representation(Protocol[T_co]):
@@ -140,6 +153,12 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
             for number, ent in enumerate(doc.ents)
         ]
     return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
+
+
+def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
+    """The rows that a task put on a Doc; None where it has not been run."""
+    found: list[dict[str, Any]] | None = getattr(doc._, f"textrank_{task}")
+    return found
 
 
 def held_together(docs: Sequence[Doc]) -> list[str]:

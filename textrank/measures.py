@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -240,6 +241,48 @@ def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) ->
     return over_queries(average_precision, y, scores, queries)
 
 
+def classification_measures(
+    y: ArrayLike,
+    scores: ArrayLike,
+    threshold: float | None,
+    unreachable: int = 0,
+    *,
+    rate: float | None = None,
+) -> dict[str, float | None]:
+    """The measures of one test fold, with F under up to three thresholds.
+
+    ``threshold`` was chosen on training data. ``f_best`` takes the best threshold of the fold
+    itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
+    positives in the fold, which a user may know without knowing the answers.
+    """
+    labels = np.asarray(y, dtype=np.float64)
+    values = np.asarray(scores, dtype=np.float64)
+    share = rate if rate is not None else float((labels > 0).mean()) if len(labels) else 0.0
+    own = _at(labels, values, threshold, unreachable)
+    best = _at(labels, values, best_threshold(labels, values, unreachable), unreachable)
+    by_rate = _at(labels, values, positive_rate_threshold(values, share), unreachable)
+    right = None if threshold is None else accuracy(labels, decide(values, threshold))
+    return {
+        "auc": auc(labels, values),
+        **own,
+        "accuracy": right,
+        "average_precision": average_precision(labels, values),
+        "f_best": best["f"],
+        "f_rate": by_rate["f"],
+    }
+
+
+def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
+    """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
+
+    NDCG takes the labels as gains, so it is left out where one is negative.
+    """
+    chosen: dict[str, Measure] = {"tau": kendall_tau_b, "disagreement": disagreement}
+    if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:
+        chosen |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
+    return {name: over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
+
+
 def _cuts(labels: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
     """Every threshold from high to low, with the positives and all candidates that reach it."""
     order = np.argsort(-values, kind="stable")
@@ -280,3 +323,12 @@ def _pairs(n: int) -> int:
 
 def _tied(values: Vector) -> int:
     return sum(_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])
+
+
+def _at(
+    y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
+) -> dict[str, float | None]:
+    if threshold is None:
+        return {"f": None, "precision": None, "recall": None}
+    precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
+    return {"f": f, "precision": precision, "recall": recall}

@@ -8,26 +8,34 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Company
-from textrank.evaluation import Counts, Report, auc, positive_rate_threshold, versions
-from textrank.evaluation.trials import Trial, document_intervals
+from textrank.docs import Candidate, Neighbourhood
 from textrank.io import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
-from textrank.learners.prior_shift import mean_threshold
-from textrank.registry import config_of, registry
-from textrank.types import Indices, Matrix, Names, SparseMatrix, Vector, has_features
+from textrank.measures import auc
+from textrank.registry import config_of, registry, versions
+from textrank.tasks.task import Task
+from textrank.types import (
+    AdditiveKernel,
+    Indices,
+    Matrix,
+    Names,
+    PreparedKernel,
+    SparseMatrix,
+    Vector,
+    has_features,
+)
 
 if TYPE_CHECKING:
-    from textrank.pipeline import Pipeline, Task
+    from textrank.pipeline import Pipeline
 
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
@@ -64,20 +72,23 @@ class Model:
             return self.scored(self.pipeline.representation(candidates))
         around = Around.of(self.pipeline.task, candidates)
         X = self.pipeline.representation(around.everyone)
-        return self.scored(X, around.company)[around.rows]
+        return self.scored(X, around.neighbourhood)[around.rows]
 
-    def scored(self, X: Sequence[Any], company: Company | None = None) -> Vector:
-        """Scores of what the representation gave; ``company`` says where the candidates stand."""
+    def scored(self, X: Sequence[Any], neighbourhood: Neighbourhood | None = None) -> Vector:
+        """Scores of what the representation gave; a second stage asks for the neighbourhood."""
         if self.names is not None and has_features(self.pipeline.kernel):
-            return self.fit.predict(self.pipeline.kernel.features(X).onto(self.names), company)
-        few = len(X) <= FEW and hasattr(self.pipeline.kernel, "against")
+            return self.fit.predict(
+                self.pipeline.kernel.features(X).onto(self.names), neighbourhood
+            )
+        few = len(X) <= FEW and isinstance(self.pipeline.kernel, PreparedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
-        return self.fit.predict(compared, company)
+        return self.fit.predict(compared, neighbourhood)
 
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:
         """The kernel against the training candidates, prepared at the first call."""
-        return self.pipeline.kernel.against(self.support)  # type: ignore[attr-defined]
+        kernel = cast(PreparedKernel[Any], self.pipeline.kernel)
+        return kernel.against(self.support or ())
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
@@ -98,9 +109,7 @@ class Model:
                 threshold=self.threshold or 0.0,
                 probabilities=self.probability(part),
             )
-            if self.names is not None and hasattr(task, "justify"):
-                task.justify(judged, own, self.explain)
-            yield judged
+            yield judged if self.names is None else task.justify(judged, own, self.explain)
 
     def probability(self, scores: Vector) -> Vector | None:
         """How likely yes is at these scores, calibrated on the held-out scores of training.
@@ -120,50 +129,6 @@ class Model:
         while batch := list(islice(stream, batch_size)):
             yield from self.judge(batch)
 
-    def evaluate(
-        self,
-        docs: Iterable[Doc],
-        *,
-        corpus: str = "",
-        positives: float | Literal["auto"] | None = None,
-    ) -> Report:
-        """Measures on other documents, with the threshold chosen in training.
-
-        Where positives are far more or less frequent than in training, that threshold is wrong.
-        ``positives`` is the share of them that is expected; the highest scores get the yes. With
-        ``auto`` it goes to scores above their mean, see ``mean_threshold``.
-        """
-        docs = list(docs)
-        task = self.pipeline.task
-        per_doc = [task.candidates(doc) for doc in docs]
-        candidates = [c for found in per_doc for c in found]
-        if not candidates:
-            raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
-        unreachable = sum(task.unreachable(doc) for doc in docs)
-        scores = self.score(candidates)
-        threshold, how = self.threshold, "alpha and threshold by leave-document-out there"
-        if positives == "auto":
-            threshold = mean_threshold(scores)
-            how = "alpha by leave-document-out there; threshold at the mean of the test scores"
-        elif positives is not None:
-            threshold = positive_rate_threshold(scores, positives)
-            how = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
-        alphas, rows = [self.fit.alpha], np.arange(len(candidates))
-        trial = Trial(rows, candidates, alphas, scores[None], [threshold], 0, unreachable, 0, 0)
-        fold = trial.measured(task)
-        trained = self.meta.get("corpus") or "another corpus"
-        return Report(
-            task=task.name,
-            corpus=corpus,
-            procedure=f"trained on {trained}; {how}",
-            settings=config_of(self.pipeline),
-            seed=None,
-            counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
-            folds=[fold],
-            intervals=document_intervals([trial], [fold], {}) if not unreachable else {},
-            decisions=list(trial.decisions(fold)),
-        )
-
     def explain(self, candidate: Candidate) -> Parts:
         """The features of a candidate with what each adds to its score, largest first.
 
@@ -172,7 +137,7 @@ class Model:
         """
         if isinstance(self.fit.stage, DocumentWeights):
             return self._explain_stage(self.fit.stage, candidate)
-        if self.support is not None and hasattr(self.pipeline.kernel, "contributions"):
+        if self.support is not None and isinstance(self.pipeline.kernel, AdditiveKernel):
             X = self.pipeline.representation([candidate])
             row = self.pipeline.kernel.contributions(X, self.support, self.fit.coef)
             return _ranked(row.values, row.names)
@@ -190,7 +155,7 @@ class Model:
         around = Around.of(self.pipeline.task, [candidate])
         scores = plain.score(around.everyone)
         own = int(around.rows[0])
-        added = stage.parts(around.company, scores)[own]
+        added = stage.parts(around.neighbourhood, scores)[own]
         share = added[0] / scores[own] if scores[own] else 0.0
         parts = [(name, share * value) for name, value in plain.explain(candidate)]
         names = [("document", name) for name in (*NUMBERS[1:], "constant")]
@@ -284,7 +249,7 @@ class Around:
     """Candidates with all others of their texts, which a second stage looks at."""
 
     everyone: list[Candidate]
-    company: Company
+    neighbourhood: Neighbourhood
     rows: Indices  # where the candidates stand among all
 
     @classmethod
@@ -300,7 +265,7 @@ class Around:
                     "candidates that the task finds there, so its neighbours are unknown."
                 )
         rows = np.array([place[_key(c)] for c in candidates], dtype=np.intp)
-        return cls(everyone, Company.of(everyone), rows)
+        return cls(everyone, Neighbourhood.of(everyone), rows)
 
 
 def _key(candidate: Candidate) -> tuple[Any, ...]:

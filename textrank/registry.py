@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import catalogue
@@ -59,3 +61,16 @@ def _name_of(cls: type) -> tuple[str, str]:
         f"{cls.__module__}.{cls.__qualname__} is not registered, so it cannot be written as a "
         "cfg. Register it, or declare it as an entry point."
     )
+
+
+def versions() -> dict[str, str]:
+    """The versions a result depends on."""
+    found = {"textrank": _version("textrank-kernels"), "python": platform.python_version()}
+    return found | {name: _version(name) for name in ("numpy", "scipy", "spacy", "scikit-learn")}
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from textrank.cli.app import main
+from textrank.cli import main
 
 ROOT = Path(__file__).parents[2]
 

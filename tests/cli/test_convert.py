@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank.cli.app import main
+from textrank.cli import main
 from textrank.config import load_corpus
 from textrank.formats.brat import Brat
 from textrank.formats.table import reader_for, write

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from textrank.evaluation import Counts, Decision, Fold, Report, ranking_fold
+from textrank.evaluation import Counts, Decision, Fold, Report
 from textrank.evaluation.comparison import compare
+from textrank.evaluation.report import ranking_fold
 from textrank.evaluation.significance import combined_5x2cv_f, holm
 
 

@@ -9,8 +9,8 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.evaluation import auc
 from textrank.evaluation.curves import calibration, mean_roc, precision_recall, roc
+from textrank.measures import auc
 
 judged = st.lists(st.tuples(st.sampled_from([-1, 1]), st.integers(0, 4)), max_size=14)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from textrank.evaluation import assess
 from textrank.evaluation.learning import learning_curve
 from textrank.evaluation.splits import DocumentFolds
 from textrank.kernels.algebra import Exponential, Normalized
@@ -18,11 +19,11 @@ from textrank.tasks.ppi import PPI
 def test_the_last_point_is_the_plain_report(docs, wrap):
     kernel = wrap(Normalized(AllPathsGraph()))
     pipeline = Pipeline(PPI(), DependencyGraph(), kernel, RLS((0.25, 1.0)))
-    seen = pipeline.examine(docs)
+    seen = pipeline.prepare(docs)
     way = DocumentFolds(3, seed=1)
     points = learning_curve(pipeline, seen, way, shares=(0.5, 1.0))
     assert [point["x"] for point in points] == [6.0, 12.0]
-    report = pipeline.assess(seen, way)
+    report = assess(pipeline, seen, way)
     assert points[-1]["auc"]["mean"] == pytest.approx(report.measures["auc"].mean)
     assert points[-1]["f"]["mean"] == pytest.approx(report.measures["f"].mean)
 
@@ -30,4 +31,4 @@ def test_the_last_point_is_the_plain_report(docs, wrap):
 def test_shares_must_be_shares(docs):
     pipeline = Pipeline(PPI(), DependencyGraph(), Normalized(AllPathsGraph()), RLS((1.0,)))
     with pytest.raises(ValueError, match="between 0 and 1"):
-        learning_curve(pipeline, pipeline.examine(docs), DocumentFolds(3), shares=(50,))
+        learning_curve(pipeline, pipeline.prepare(docs), DocumentFolds(3), shares=(50,))

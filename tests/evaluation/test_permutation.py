@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from textrank.docs import Targets
-from textrank.evaluation import auc
 from textrank.evaluation.permutation import aucs, nested_scores, permutation_p, permuted
-from textrank.evaluation.splits import Division
+from textrank.evaluation.splits import Split
 from textrank.learners.rls import RLS
 from textrank.learners.selection import choose
+from textrank.measures import auc
 
 ALPHAS = (0.25, 1.0, 4.0)
 
@@ -23,7 +23,7 @@ def problem(rng):
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=72) > 0, 1.0, -1.0)
     documents = np.arange(72) // 3
     targets = Targets(y, documents, documents)
-    return X @ X.T, Division(targets, [documents % 4], "4 folds by document")
+    return X @ X.T, Split(targets, [documents % 4], "4 folds by document")
 
 
 @pytest.mark.parametrize("within", ["corpus", "document"])

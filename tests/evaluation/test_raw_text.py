@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank.cli.app import main
+from textrank.cli import main
 from textrank.config import load_pipeline
 from textrank.evaluation.raw_text import evaluate_raw_text
 from textrank.formats.records import Mention, set_mentions

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from textrank.cli.commands import evaluate_names, train_model
+from textrank.cli.evaluate import evaluate_names
+from textrank.cli.train import train_model
 from textrank.reports.raw_text import raw_text_table
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]

@@ -7,19 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from textrank.evaluation import (
-    Counts,
-    Decision,
-    Fold,
-    Report,
-    Summary,
+from textrank.evaluation import Counts, Decision, Fold, Report, Summary
+from textrank.evaluation.report import classification_fold, ranking_fold
+from textrank.measures import (
     auc,
     best_threshold,
-    classification_fold,
     classification_measures,
     decide,
     precision_recall_f,
-    ranking_fold,
     ranking_measures,
 )
 

@@ -6,21 +6,27 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from textrank.cli.app import app
+from textrank.cli.app import run
 
 SAMPLE = str(Path(__file__).parents[2] / "corpora" / "sample-ppi")
 FAST = ["--folds", "3", "--set", "learner.alphas=[1.0]"]
 
 
-def call(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
+@pytest.fixture
+def call(capsys):
+    """Runs a command that must succeed, and gives what it printed."""
+
+    def called(*arguments):
+        code = run([str(argument) for argument in arguments])
+        shown = capsys.readouterr()
+        assert code == 0, shown.err
+        return shown.out + shown.err
+
+    return called
 
 
-def test_runs_are_compared_and_permuted(tmp_path):
+def test_runs_are_compared_and_permuted(tmp_path, call):
     for name, weight in (("a", 0.9), ("b", 0.5)):
         setting = f"representation.path_weight={weight}"
         more = ["--permutations", "19"] if name == "a" else ["--learning-curve"]
@@ -36,7 +42,7 @@ def test_runs_are_compared_and_permuted(tmp_path):
     assert json.loads((tmp_path / "c.json").read_text())["runs"] == ["a", "b"]
 
 
-def test_leave_pair_out_reports_one_auc(tmp_path):
+def test_leave_pair_out_reports_one_auc(tmp_path, call):
     out = tmp_path / "p.json"
     call("run", "ppi-apg", SAMPLE, *FAST, "--protocol", "leave-pair-out", "--json", out)
     data = json.loads(out.read_text())
@@ -44,7 +50,7 @@ def test_leave_pair_out_reports_one_auc(tmp_path):
     assert data["notes"]
 
 
-def test_corpora_are_crossed(tmp_path):
+def test_corpora_are_crossed(tmp_path, call):
     corpus = (Path(SAMPLE) / "corpus.xml").read_text()
     head, *documents = corpus.split("<document ")
     for name, part in (("one", documents[:20]), ("two", documents[20:40])):
@@ -57,7 +63,7 @@ def test_corpora_are_crossed(tmp_path):
     assert "two" in text
 
 
-def test_a_sweep_goes_on_where_it_stopped(tmp_path):
+def test_a_sweep_goes_on_where_it_stopped(tmp_path, call):
     sweep = ["--sweep", "representation.path_weight=0.9,0.5", "--cache", tmp_path / "cache"]
     first = call("run", "ppi-apg", SAMPLE, "--folds", "3", *sweep)
     written = {p: p.stat().st_mtime_ns for p in (tmp_path / "cache").rglob("*") if p.is_file()}

@@ -46,7 +46,7 @@ def sides(division, units):
 @pytest.mark.parametrize("way", SAFE, ids=repr)
 def test_documents_stay_whole(candidates, way):
     targets = Targets.of(candidates)
-    division = way.divide(candidates, targets)
+    division = way.split(candidates, targets)
     assert set(sides(division, targets.documents)) == {1}
     np.testing.assert_array_equal(division.targets.documents, targets.documents)
     assert not division.notes
@@ -55,7 +55,7 @@ def test_documents_stay_whole(candidates, way):
 def test_sentence_folds_split_documents_but_not_sentences(candidates):
     targets = Targets.of(candidates)
     with pytest.warns(UserWarning, match="LEAKY: folds by sentence"):
-        division = SentenceFolds(4).divide(candidates, targets)
+        division = SentenceFolds(4).split(candidates, targets)
     assert set(sides(division, targets.queries)) == {1}
     assert max(sides(division, targets.documents)) > 1
     assert "must not be reported" in division.notes[0]
@@ -64,7 +64,7 @@ def test_sentence_folds_split_documents_but_not_sentences(candidates):
 def test_leaky_folds_split_sentences_warn_and_are_marked(candidates):
     targets = Targets.of(candidates)
     with pytest.warns(UserWarning, match="LEAKY: folds by candidate"):
-        division = LeakyFolds(4).divide(candidates, targets)
+        division = LeakyFolds(4).split(candidates, targets)
     assert max(sides(division, targets.queries)) > 1
     assert len(np.unique(division.targets.documents)) == len(candidates)
     assert division.notes
@@ -73,17 +73,17 @@ def test_leaky_folds_split_sentences_warn_and_are_marked(candidates):
 
 def test_leave_out_protocols_have_a_fold_for_each_unit(candidates):
     targets = Targets.of(candidates)
-    assert len(np.unique(LeaveDocumentOut().divide(candidates, targets).partitions[0])) == 12
-    queries = LeaveQueryOut().divide(candidates, targets)
+    assert len(np.unique(LeaveDocumentOut().split(candidates, targets).partitions[0])) == 12
+    queries = LeaveQueryOut().split(candidates, targets)
     assert len(np.unique(queries.partitions[0])) == 36
     assert "both sides" in queries.notes[0]
 
 
 def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidates):
     targets = Targets.of(candidates)
-    five = FiveByTwo().divide(candidates, targets)
+    five = FiveByTwo().split(candidates, targets)
     assert [np.bincount(p).tolist() for p in five.partitions] == [[36, 36]] * 5
-    once = TrainTest(share=0.25).divide(candidates, targets)
+    once = TrainTest(share=0.25).split(candidates, targets)
     assert once.tested == {0}
     assert np.bincount(once.partitions[0]).tolist() == [18, 54]
 
@@ -91,7 +91,7 @@ def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidat
 @pytest.mark.filterwarnings("ignore:LEAKY")
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_name_gives_a_protocol(candidates, name):
-    division = protocol(name, folds=2).divide(candidates, Targets.of(candidates))
+    division = protocol(name, folds=2).split(candidates, Targets.of(candidates))
     assert all(len(p) == len(candidates) for p in division.partitions)
     assert division.procedure
 
@@ -106,4 +106,4 @@ def test_wrong_protocols_are_explained(candidates):
     with pytest.raises(ValueError, match="between 0 and 1, got 25"):
         TrainTest(share=25)
     with pytest.raises(ValueError, match="needs at least 2, the corpus has 1"):
-        LeaveDocumentOut().divide(candidates[:3], Targets.of(candidates[:3]))
+        LeaveDocumentOut().split(candidates[:3], Targets.of(candidates[:3]))

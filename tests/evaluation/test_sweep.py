@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textrank.evaluation import cross_validate
 from textrank.evaluation.cache import Cache, fingerprint
 from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.sweep import sweep
@@ -52,7 +53,7 @@ def test_a_point_equals_a_plain_run(pipeline, docs, tmp_path, wrap):
     found = run(over_alphas(pipeline, [0.25, 2.0]), docs, tmp_path)
     for point in found.points:
         alone = replace(pipeline, learner=RLS(point.values))
-        expected = plain(alone.cross_validate(docs, folds=3, corpus="c"))
+        expected = plain(cross_validate(alone, docs, folds=3, corpus="c"))
         ours = plain(point.report)
         assert ours["folds"] == [pytest.approx(fold) for fold in expected["folds"]]
         assert ours["settings"] == expected["settings"]
@@ -137,7 +138,7 @@ def test_the_page_draws_a_line_for_one_key_and_a_map_for_two(pipeline, docs, tmp
 
 def command(folder, out):
     alphas = ",".join(f"[{0.1 * i:.1f}]" for i in range(1, 21))
-    run = [sys.executable, "-m", "textrank.cli.app", "run", "ppi", str(SAMPLE), "--folds", "5"]
+    run = [sys.executable, "-m", "textrank", "run", "ppi", str(SAMPLE), "--folds", "5"]
     where = ["--cache", str(folder), "--json", str(out)]
     return [*run, "--sweep", f"learner.alphas={alphas}", *where]
 

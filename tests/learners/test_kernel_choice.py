@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from textrank.docs import Targets
-from textrank.evaluation import auc
 from textrank.learners.kernel_choice import fit_best, nested_all
 from textrank.learners.rls import RLS
 from textrank.learners.selection import choose
+from textrank.measures import auc
 from textrank.types import Alternatives
 
 ALPHAS = (0.1, 1.0, 10.0)

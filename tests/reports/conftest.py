@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.evaluation import Counts, Decision, Report, classification_fold
+from textrank.evaluation import Counts, Decision, Report
+from textrank.evaluation.report import classification_fold
 
 TEXT = "AbcA binds the factor XyzB <and> inhibits Qrs1 ."
 

@@ -11,7 +11,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from textrank.evaluation import Counts, Decision, Report, ranking_fold
+from textrank.evaluation import Counts, Decision, Report
+from textrank.evaluation.report import ranking_fold
 from textrank.reports.errors import Step, pieces, steps, worst_errors
 from textrank.reports.html import flattened, page, write
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from textrank.evaluation import Counts, Report, classification_fold
+from textrank.evaluation import Counts, Report
+from textrank.evaluation.report import classification_fold
 from textrank.reports.table import percent, table
 
 

@@ -12,9 +12,11 @@ import spacy
 from spacy.training import Example
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
-from textrank.cli.commands import apply_model, explain_model
+from textrank.cli.apply import apply_model
+from textrank.cli.explain import explain_model
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.docs import Targets
+from textrank.evaluation import evaluate
 from textrank.evaluation.cross import cross
 from textrank.learners.document_numbers import NUMBERS
 from textrank.model import Model
@@ -111,7 +113,7 @@ def test_the_component_trains_it(docs):
 
 
 def test_evaluation_tests_whole_documents_and_repeats_by_hand(pipeline, docs):
-    seen = pipeline.examine(docs)
+    seen = pipeline.prepare(docs)
     folds = seen.targets.documents % 3
     (nested,) = pipeline.learner.nested(seen.data, seen.targets, [folds])
     rest = [doc for doc, own in zip(docs, _fold_of(seen, docs, folds), strict=True) if own != 1]
@@ -131,7 +133,7 @@ def _fold_of(seen, docs, folds):
 def test_across_corpora_scores_are_those_of_the_model(pipeline, docs):
     corpora = {"a": docs[:20], "b": docs[20:]}
     found = cross(pipeline, corpora)
-    alone = pipeline.fit(corpora["a"]).evaluate(corpora["b"])
+    alone = evaluate(pipeline.fit(corpora["a"]), corpora["b"])
     assert found.mean("auc", "a", "b") == pytest.approx(alone.measures["auc"].mean)
 
 
@@ -143,4 +145,6 @@ def test_three_answers_have_a_second_stage_each(docs):
     candidate = pipeline.task.candidates(docs[0])[0]
     total = sum(value for _, value in model.explain(candidate))
     assert total == pytest.approx(model.score([candidate])[0], abs=1e-9)
-    assert Targets.of(pipeline.task.candidates(docs[0])).company.questions[:3] == tuple(answers)
+    assert Targets.of(pipeline.task.candidates(docs[0])).neighbourhood.questions[:3] == tuple(
+        answers
+    )

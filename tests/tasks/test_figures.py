@@ -21,14 +21,15 @@ from sklearn.preprocessing import StandardScaler
 
 from tests.tasks.research_texts import brown_docs, brown_lexicon, reuters_docs
 from textrank.config import load_corpus, load_pipeline
-from textrank.docs import Candidate, Company, Targets, held_together
-from textrank.evaluation import auc, document_folds
+from textrank.docs import Candidate, Neighbourhood, Targets, held_together
+from textrank.evaluation.folds import document_folds
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.positional import Positional
 from textrank.kernels.vectors import Linear
 from textrank.learners.document_numbers import document_numbers
 from textrank.linalg.krylov import krylov_path
-from textrank.pipeline import Examined
+from textrank.measures import auc
+from textrank.pipeline import Dataset
 from textrank.representations.contexts.collocations import Collocations
 from textrank.representations.contexts.transformations import Sided, Weighting
 from textrank.representations.contexts.word_positions import WordPositions
@@ -121,7 +122,7 @@ def second_stage(names: Names, F: Features, alpha: float, learner: Any) -> list[
             for part in range(3):
                 own = ~out & (inner == part)
                 first[own] = scored(names, F, alpha, ~out & ~own, own)
-            Z = document_numbers(Company.of(names.candidates), first)
+            Z = document_numbers(Neighbourhood.of(names.candidates), first)
             fitted = clone(learner).fit(Z[~out], names.y[~out])
             final[out] = fitted.predict_proba(Z[out])[:, 1]
         runs.append(final)
@@ -202,16 +203,16 @@ def test_second_stage_as_a_pipeline(names):
 
 
 @pytest.fixture(scope="module")
-def brown(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Examined:
+def brown(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     lexicon = tmp_path_factory.mktemp("brown") / "brown.tsv.gz"
     write_lexicon(brown_lexicon(data / "text" / "brown.zip"), lexicon)
     key = "representation.representations.near.tags.lexicon"
-    return load_pipeline("spelling", {key: str(lexicon)}).examine(
+    return load_pipeline("spelling", {key: str(lexicon)}).prepare(
         list(brown_docs(data / "text" / "brown.zip"))
     )
 
 
-def tested(seen: Examined, out: np.ndarray) -> dict[str, float | None]:
+def tested(seen: Dataset, out: np.ndarray) -> dict[str, float | None]:
     """Measures on some candidates by a model of the others, everything chosen on those."""
     pipeline = load_pipeline("spelling", {"task.precision": 0.995, "task.error_rate": 0.5})
     rest = np.flatnonzero(~out)
@@ -219,8 +220,8 @@ def tested(seen: Examined, out: np.ndarray) -> dict[str, float | None]:
     limit = pipeline.task.threshold(seen.targets.y[rest], fit.heldout[fit.chosen])
     at = np.flatnonzero(out)
     scores = fit.predict(seen.data.rows(at))
-    fold = pipeline.task.measure([seen.candidates[i] for i in at], scores, limit)
-    return {**fold.measures, "alpha": fit.alpha, "threshold": limit}
+    measures = pipeline.task.measures([seen.candidates[i] for i in at], scores, limit, 0)
+    return {**measures, "alpha": fit.alpha, "threshold": limit}
 
 
 def fifth(keys: Sequence[str], seed: int) -> np.ndarray:
@@ -265,6 +266,6 @@ def test_spelling_on_newswire(data):
     candidates = [c for _, c in found]
     X = pipeline.representation(candidates)
     targets = Targets.of(candidates)
-    seen = Examined(candidates, targets, X, pipeline.compare(X), {})
+    seen = Dataset(candidates, targets, X, pipeline.compare(X), {})
     run = tested(seen, np.array([late for late, _ in found]))
     assert shown("Reuters, last fifth", [run])["accuracy"] >= 0.967

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.tasks.research_texts import reuters_docs
-from textrank.cli.commands import adjusted
 from textrank.config import load_model
+from textrank.scale.loading import adjusted
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

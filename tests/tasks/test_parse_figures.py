@@ -15,9 +15,9 @@ import spacy
 from workshop.cut_treebank import ALL, cut
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation.splits import Division, LeakyFolds, LeaveDocumentOut, SentenceFolds
+from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, SentenceFolds, Split
 from textrank.learners.selection import choose
-from textrank.pipeline import Examined, Pipeline
+from textrank.pipeline import Dataset, Pipeline
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -29,10 +29,10 @@ class Dev:
     """All parses of the part that no parser has seen."""
 
     pipeline: Pipeline
-    seen: Examined
+    seen: Dataset
 
     def measured(
-        self, division: Division, *, within: bool = False, **settings: Any
+        self, division: Split, *, within: bool = False, **settings: Any
     ) -> dict[str, float]:
         """Measures over all sentences together, each parse scored by a model without its fold.
 
@@ -57,7 +57,7 @@ class Dev:
 
     def _measures(self, rows: np.ndarray, scores: np.ndarray) -> dict[str, float]:
         candidates = [self.seen.candidates[i] for i in rows]
-        found = self.pipeline.task.measure(candidates, scores[rows], None).measures
+        found = self.pipeline.task.measures(candidates, scores[rows], None, 0)
         return {k: v for k, v in found.items() if v is not None}
 
 
@@ -66,12 +66,12 @@ def dev(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Dev:
     path = tmp_path_factory.mktemp("craft") / "craft-dev.conllu"
     cut(data / "treebanks" / "craft-dev.conllu.gz", ALL, path)
     pipeline = load_pipeline("parse_ranking")
-    return Dev(pipeline, pipeline.examine(list(load_corpus(path)(spacy.blank("en")))))
+    return Dev(pipeline, pipeline.prepare(list(load_corpus(path)(spacy.blank("en")))))
 
 
 @pytest.fixture(scope="module")
 def articles(dev: Dev) -> dict[str, float]:
-    return dev.measured(LeaveDocumentOut().divide(dev.seen.candidates, dev.seen.targets))
+    return dev.measured(LeaveDocumentOut().split(dev.seen.candidates, dev.seen.targets))
 
 
 def test_every_article_is_held_out_alone(dev):
@@ -84,7 +84,7 @@ def test_whole_articles_held_out_the_chosen_parse_beats_the_parsers_own(articles
 
 
 def test_learning_to_rank_is_no_worse_than_regression(dev, articles):
-    division = LeaveDocumentOut().divide(dev.seen.candidates, dev.seen.targets)
+    division = LeaveDocumentOut().split(dev.seen.candidates, dev.seen.targets)
     regression = dev.measured(division, rank="none")
     assert articles["tau"] >= regression["tau"]
     assert articles["las_gain"] >= regression["las_gain"]
@@ -95,7 +95,7 @@ def test_split_articles_and_split_sentences_flatter(dev, articles):
     found = []
     for leaking in (SentenceFolds(FOLDS), LeakyFolds(FOLDS)):
         with pytest.warns(UserWarning, match="LEAKY"):
-            division = leaking.divide(*given)
+            division = leaking.split(*given)
         found.append(dev.measured(division, within=isinstance(leaking, LeakyFolds)))
     sentences, single = found
     assert articles["tau"] < sentences["tau"] < single["tau"]

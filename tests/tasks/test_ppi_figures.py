@@ -11,7 +11,7 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.config import load_pipeline
-from textrank.evaluation import Report, Summary
+from textrank.evaluation import Report, Summary, cross_validate
 from textrank.evaluation.cross import cross
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
@@ -29,9 +29,9 @@ def evaluated(data: Path, corpus: str, docs: list[Doc]) -> Report:
     """Ten folds: the given ones of the large corpora, five divisions of the small ones."""
     pipeline = load_pipeline("ppi")
     if corpus in ("IEPA", "LLL"):
-        return pipeline.cross_validate(docs, folds=10, seed=0, splits=5)
+        return cross_validate(pipeline, docs, folds=10, seed=0, splits=5)
     folds: Mapping[str, Mapping[str, int]] = json.loads((data / "ppi" / "folds.json").read_text())
-    return pipeline.cross_validate(docs, folds=folds[corpus])
+    return cross_validate(pipeline, docs, folds=folds[corpus])
 
 
 @pytest.mark.parametrize(

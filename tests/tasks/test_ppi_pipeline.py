@@ -10,8 +10,9 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
+from textrank.evaluation import assess, cross_validate
 from textrank.evaluation.learning import learning_curve
-from textrank.evaluation.pairs import assess_pairs
+from textrank.evaluation.leave_pair_out import assess_pairs
 from textrank.evaluation.permutation import permutation_p
 from textrank.evaluation.splits import DocumentFolds
 from textrank.io import pack, unpack
@@ -19,7 +20,7 @@ from textrank.language import load_nlp
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
 from textrank.model import Model
-from textrank.pipeline import Examined, Pipeline
+from textrank.pipeline import Dataset, Pipeline
 
 SAMPLE = str(Path(__file__).parents[2] / "corpora" / "sample-ppi")
 WEIGHTS = (0.5, 1.5, 4.0)
@@ -36,17 +37,17 @@ def pipeline() -> Pipeline:
 
 
 @pytest.fixture(scope="module")
-def seen(pipeline: Pipeline, docs: list[Doc]) -> Examined:
-    return pipeline.examine(docs)
+def seen(pipeline: Pipeline, docs: list[Doc]) -> Dataset:
+    return pipeline.prepare(docs)
 
 
 @pytest.fixture(scope="module")
-def model(pipeline: Pipeline, seen: Examined) -> Model:
-    return pipeline.learn(seen)
+def model(pipeline: Pipeline, seen: Dataset) -> Model:
+    return pipeline.fit_prepared(seen)
 
 
 def test_each_fold_says_which_kernel_it_chose(pipeline, seen):
-    report = pipeline.assess(seen, DocumentFolds(3))
+    report = assess(pipeline, seen, DocumentFolds(3))
     assert all(fold.chosen["gaussian_weight"] in WEIGHTS for fold in report.folds)
     assert all(fold.chosen["alpha"] in pipeline.learner.alphas for fold in report.folds)
     assert [point["x"] for point in report.curves["alpha"]] == list(pipeline.learner.alphas)
@@ -71,7 +72,7 @@ def test_a_saved_model_keeps_the_choice(docs, model, tmp_path):
 
 def test_the_learning_curve_chooses_too(pipeline, seen):
     points = learning_curve(pipeline, seen, DocumentFolds(3), shares=[1.0])
-    report = pipeline.assess(seen, DocumentFolds(3))
+    report = assess(pipeline, seen, DocumentFolds(3))
     expected = np.mean([fold.measures["auc"] for fold in report.folds])
     assert points[0]["auc"]["mean"] == pytest.approx(expected)
 
@@ -86,7 +87,7 @@ def test_a_choice_survives_the_cache(seen):
 def test_what_needs_one_kernel_says_how_to_fix_it(pipeline, seen):
     with pytest.raises(ValueError, match="Fix gaussian_weight to one value"):
         assess_pairs(pipeline, seen, corpus="", documents=12)
-    division = DocumentFolds(3).divide(seen.candidates, seen.targets)
+    division = DocumentFolds(3).split(seen.candidates, seen.targets)
     with pytest.raises(ValueError, match="a permutation test works with one kernel"):
         permutation_p(pipeline.learner, seen.data, division, permutations=2)
     assert 0 < permutation_p(RLS([0.1]), seen.data.grams[0], division, permutations=2).p <= 1
@@ -94,5 +95,5 @@ def test_what_needs_one_kernel_says_how_to_fix_it(pipeline, seen):
 
 def test_one_weight_is_no_choice(pipeline, docs):
     fixed = replace(pipeline, kernel=pipeline.kernel.alternatives[1], learner=RLS([0.1]))
-    report = fixed.cross_validate(docs, folds=3)
+    report = cross_validate(fixed, docs, folds=3)
     assert set(report.folds[0].chosen) == {"alpha", "threshold"}

@@ -8,7 +8,7 @@ import pytest
 import spacy
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
-from textrank.cli.commands import apply_model, propose_changes
+from textrank.cli.apply import apply_model, propose_changes
 from textrank.config import load_model
 from textrank.language import load_nlp
 

@@ -8,9 +8,9 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.cli.commands import adjusted
 from textrank.config import load_pipeline
 from textrank.representations.pairs.lexicon import load_lexicon, write_lexicon
+from textrank.scale.loading import adjusted
 from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
 
 
@@ -133,13 +133,13 @@ def test_flags_are_measured_with_right_and_wrong_words_printed(nlp):
     task = Spelling()
     found = task.candidates(doc)
     scores = np.array([-3.0, -2.0])  # the second is wrong: "then" is right there
-    measures = task.measure(found, scores, 1.0).measures
+    measures = task.measures(found, scores, 1.0, 0)
     assert measures["accuracy"] == 0.5
     # Finds: "then" printed for the first. False alarm: the second as printed.
     assert measures["flag_precision"] == 0.5
     assert measures["flag_recall"] == 0.5
-    assert task.measure(found, scores, 2.5).measures["flag_precision"] == 1.0
-    assert task.measure(found, scores, NEVER).measures["flag_precision"] is None
+    assert task.measures(found, scores, 2.5, 0)["flag_precision"] == 1.0
+    assert task.measures(found, scores, NEVER, 0)["flag_precision"] is None
     assert "flag_precision_of_large_sets" not in measures
 
 
@@ -152,10 +152,10 @@ def test_flags_of_three_words_have_a_precision_of_their_own(nlp):
         "they're",
     ]
     # "their": right and sure, so it is proposed for both other words and never doubted.
-    sure = task.measure(found, np.array([4.0, -3.0, -5.0, -6.0]), 1.0).measures
+    sure = task.measures(found, np.array([4.0, -3.0, -5.0, -6.0]), 1.0, 0)
     assert sure["flag_precision_of_large_sets"] == 1.0
     # "there" is thought right: an alarm as printed, and a wrong proposal for "they're".
-    wrong = task.measure(found, np.array([-3.0, 4.0, -5.0, -6.0]), 1.0).measures
+    wrong = task.measures(found, np.array([-3.0, 4.0, -5.0, -6.0]), 1.0, 0)
     assert wrong["flag_precision_of_large_sets"] == 0.0
     assert wrong["flag_precision"] == 1 / 3
 

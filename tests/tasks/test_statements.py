@@ -54,7 +54,7 @@ def test_the_best_answer_counts_and_kinds_of_modification_are_one_in_five(
     task = PPIStatement("type")
     found = task.candidates(pair_doc(make_doc, type="degradation"))
     scores = np.array([1.0 if c.spans[0].label_ == "type: modification" else 0.0 for c in found])
-    measures = task.measure(found, scores, 0.0).measures
+    measures = task.measures(found, scores, 0.0, 0)
     assert measures["accuracy"] == 0.0
     assert measures["accuracy_five"] == 1.0
     assert measures["f_degradation"] == 0.0

@@ -15,8 +15,9 @@ import pytest
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.docs import Candidate, held_together
-from textrank.evaluation import auc, document_folds
+from textrank.evaluation.folds import document_folds
 from textrank.language import load_nlp
+from textrank.measures import auc
 from textrank.model import Model
 from textrank.tasks.choice import answered
 

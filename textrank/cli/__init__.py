@@ -1,5 +1,36 @@
-"""The command line: a file a command."""
+"""The command line: a file a command, and the only place that prints.
 
-from textrank.cli.app import main
+``COMMANDS`` is the one table. Only the command that is asked for is imported, and it imports what
+it works with when it runs, so that help and completion wait for nothing of spaCy, SciPy or
+scikit-learn.
+"""
 
-__all__ = ["main"]
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+# The name of a command is that of its module, whose function ``command`` does it.
+COMMANDS: Mapping[str, str] = {
+    "run": "Cross-validates a pipeline on a corpus, whole documents held out.",
+    "train": "Trains a pipeline on a corpus and writes the model as a folder.",
+    "evaluate": "Tests a trained model on an annotated corpus.",
+    "apply": "Judges texts with a model: one JSON line a document.",
+    "query": "Answers a question to a result: partners, evidence, networks.",
+    "explore": "Shows results in a browser: facts, evidence, documents, neighbourhoods.",
+    "explain": "Says why: the named features whose sum is the score.",
+    "compare": "Tests whether runs on the same folds differ.",
+    "cross": "Trains on each corpus and tests on each other.",
+    "convert": "Writes a corpus in another format.",
+    "info": "Lists what is registered and shipped, or what a name is.",
+}
+
+
+def main() -> None:
+    """Runs the command of the arguments; ends with its exit code."""
+    from textrank.cli.app import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+__all__ = ["COMMANDS", "main"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from textrank.web.reasons import Reasons
     from textrank.web.store import Store
 
-EPILOG = "Example: textrank explore corpora/sample-ppi"
+EXAMPLE = "Example: textrank explore corpora/sample-ppi"
 Port = Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
 Browser = Annotated[bool, typer.Option("--no-browser", help="Only prints the address.")]
 
@@ -76,7 +76,7 @@ def _reasons(store: Store, model: str | None, nlp: str | None) -> Reasons | None
         return None
 
     def load() -> Any:
-        from textrank.cli.commands import load_language
+        from textrank.cli.sources import load_language
         from textrank.config import load_model
 
         loaded = load_model(name)

@@ -8,14 +8,12 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from textrank import results
-from textrank.results import Filter, Results, Row
+if TYPE_CHECKING:
+    from textrank.results import Filter, Results, Row
 
 SHOWN = {
     "statements": "document year name_a name_b probability status type direction sentence",
@@ -30,7 +28,10 @@ HELP = (
 )
 
 
-def query(
+EXAMPLE = 'Example: textrank query results "who interacts with GRB2"'
+
+
+def command(
     folder: Annotated[Path, typer.Argument(help="What textrank apply --out wrote.")],
     question: Annotated[str, typer.Argument(help=HELP)],
     type: Annotated[str | None, typer.Option(help="binding, phosphorylation, ...")] = None,
@@ -43,6 +44,9 @@ def query(
     csv_: Annotated[bool, typer.Option("--csv", help="Comma-separated values.")] = False,
 ) -> None:
     """Answers a question to a result: partners, evidence, strongest statements, networks."""
+    from textrank import results
+    from textrank.results import Filter
+
     where = Filter(type, status, probability, years(year), species)
     kind, rows = answer(results.open(folder), question, where, limit)
     _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
@@ -65,6 +69,8 @@ def years(text: str | None) -> tuple[int | None, int | None]:
 
 def answer(found: Results, question: str, where: Filter, limit: int) -> tuple[str, list[Row]]:
     """The kind of answer a question wants, and its rows."""
+    from textrank.results import Filter
+
     text = question.strip().rstrip("?").strip()
     if re.match(r"(?i)(select|with|from|describe|summarize)\b", text):
         return "sql", found.sql(text)
@@ -100,6 +106,9 @@ def _print(kind: str, rows: Sequence[Row], form: str) -> None:
         return
     if kind in SHOWN:
         columns = SHOWN[kind].split()
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(*columns, title=f"{len(rows)} rows")
     for row in rows:
         table.add_row(*(_cell(row.get(column)) for column in columns))

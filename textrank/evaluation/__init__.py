@@ -1,64 +1,16 @@
-"""Measures, folds, and the Report: what an evaluation says and how it came about."""
+"""Evaluation: test data kept apart, measures, and the Report that says how they came about."""
 
-from textrank.evaluation.folds import document_folds, given_folds
-from textrank.evaluation.report import (
-    Counts,
-    Decision,
-    Fold,
-    Report,
-    Summary,
-    classification_fold,
-    classification_measures,
-    ranking_fold,
-    ranking_measures,
-    versions,
-)
-from textrank.measures import (
-    PRF,
-    QueryMean,
-    accuracy,
-    auc,
-    average_precision,
-    best_threshold,
-    decide,
-    disagreement,
-    error_rate,
-    kendall_tau_b,
-    mean_average_precision,
-    ndcg,
-    over_queries,
-    positive_rate_threshold,
-    precision_recall_f,
-    recall_at_precision,
-)
+from textrank.evaluation.cross_validation import assess, cross_validate
+from textrank.evaluation.evaluate import evaluate
+from textrank.evaluation.report import Counts, Decision, Fold, Report, Summary
 
 __all__ = [
-    "PRF",
     "Counts",
     "Decision",
     "Fold",
-    "QueryMean",
     "Report",
     "Summary",
-    "accuracy",
-    "auc",
-    "average_precision",
-    "best_threshold",
-    "classification_fold",
-    "classification_measures",
-    "decide",
-    "disagreement",
-    "document_folds",
-    "error_rate",
-    "given_folds",
-    "kendall_tau_b",
-    "mean_average_precision",
-    "ndcg",
-    "over_queries",
-    "positive_rate_threshold",
-    "precision_recall_f",
-    "ranking_fold",
-    "ranking_measures",
-    "recall_at_precision",
-    "versions",
+    "assess",
+    "cross_validate",
+    "evaluate",
 ]

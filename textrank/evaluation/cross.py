@@ -10,11 +10,12 @@ import numpy as np
 from spacy.tokens import Doc
 
 from textrank.docs import shares_text
-from textrank.evaluation import Counts, Fold, Report, decide, precision_recall_f
-from textrank.evaluation.trials import Trial, document_intervals
+from textrank.evaluation.fold_scores import FoldScores, document_intervals
+from textrank.evaluation.report import Counts, Fold, Report
 from textrank.learners.prior_shift import mean_threshold
+from textrank.measures import decide, precision_recall_f
 from textrank.model import Model
-from textrank.pipeline import Clock, Examined, Pipeline
+from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.registry import config_of
 from textrank.types import Features, Vector
@@ -56,21 +57,21 @@ def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> Cross:
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
     clock = Clock()
-    seen = {}
+    dataset = {}
     for name, docs in track(corpora.items(), "examining corpora", len(corpora)):
-        seen[name] = pipeline.examine(list(docs), clock)
+        dataset[name] = pipeline.prepare(list(docs), clock)
     reports: dict[tuple[str, str], Report] = {}
     dropped: dict[tuple[str, str], int] = {}
     for train in track(corpora, "training", len(corpora)):
         with clock.step("learner"):
-            model = pipeline.learn(seen[train])
+            model = pipeline.fit_prepared(dataset[train])
         for test in corpora:
             if test != train:
                 with clock.step("measures"):
                     shared = shares_text(corpora[test], corpora[train])
                     out = {id(doc) for doc, s in zip(corpora[test], shared, strict=True) if s}
                     dropped[train, test] = len(out)
-                    cell = _cell(model, seen[test], out, len(corpora[test]) - len(out))
+                    cell = _cell(model, dataset[test], out, len(corpora[test]) - len(out))
                     reports[train, test] = _report(model, cell, train, test)
     order = list(corpora)
     return Cross(order, reports, dropped, clock.seconds)
@@ -78,55 +79,55 @@ def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> Cross:
 
 @dataclass(frozen=True, eq=False)
 class _Cell:
-    trial: Trial
+    test: FoldScores
     documents: int
     unreachable: Mapping[str, int]
 
 
-def _cell(model: Model, seen: Examined, out: set[int], documents: int) -> _Cell:
-    kept = np.array([i for i, c in enumerate(seen.candidates) if id(c.doc) not in out], np.intp)
+def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cell:
+    kept = np.array([i for i, c in enumerate(dataset.candidates) if id(c.doc) not in out], np.intp)
     if not len(kept):
         raise ValueError(
             "all test documents share text with the training corpus: nothing is left to test. "
             "Name different corpora."
         )
-    candidates = [seen.candidates[i] for i in kept]
+    candidates = [dataset.candidates[i] for i in kept]
     names = {c.document for c in candidates}
-    missed = {name: number for name, number in seen.unreachable.items() if name in names}
-    scores = _scores(model, seen)[kept]
+    missed = {name: number for name, number in dataset.unreachable.items() if name in names}
+    scores = _scores(model, dataset)[kept]
     alpha, threshold = model.fit.alpha, model.threshold
     total = sum(missed.values())
-    trial = Trial(kept, candidates, [alpha], scores[None], [threshold], 0, total, 0, 0)
-    return _Cell(trial, documents, missed)
+    test = FoldScores(kept, candidates, [alpha], scores[None], [threshold], 0, total, 0, 0)
+    return _Cell(test, documents, missed)
 
 
-def _scores(model: Model, seen: Examined) -> Vector:
+def _scores(model: Model, dataset: Dataset) -> Vector:
     """Scores of candidates that were examined before, without looking at their text again."""
-    company = seen.targets.company
-    if model.names is not None and isinstance(seen.data, Features):
-        return model.fit.predict(seen.data.onto(model.names), company)
-    return model.fit.predict(model.pipeline.kernel(seen.X, model.support), company)
+    neighbourhood = dataset.targets.neighbourhood
+    if model.names is not None and isinstance(dataset.data, Features):
+        return model.fit.predict(dataset.data.onto(model.names), neighbourhood)
+    return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), neighbourhood)
 
 
-def _with_mean(trial: Trial, fold: Fold) -> Fold:
+def _with_mean(test: FoldScores, fold: Fold) -> Fold:
     """Beside F by the training threshold that by one from the test scores, without their labels."""
     if "f" not in fold.measures:
         return fold
-    said = decide(trial.scores[0], mean_threshold(trial.scores[0]))
-    f = precision_recall_f(trial.y, said, trial.unreachable).f
+    said = decide(test.scores[0], mean_threshold(test.scores[0]))
+    f = precision_recall_f(test.y, said, test.unreachable).f
     return replace(fold, measures={**fold.measures, "f_mean": f})
 
 
 def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
-    fold = _with_mean(cell.trial, cell.trial.measured(model.pipeline.task))
-    size = len(cell.trial.index)
+    fold = _with_mean(cell.test, cell.test.measured(model.pipeline.task))
+    size = len(cell.test.index)
     return Report(
         task=model.pipeline.task.name,
         corpus=test,
         procedure=f"trained on {train}; alpha and threshold by leave-document-out there",
         settings=config_of(model.pipeline),
         seed=None,
-        counts=Counts(cell.documents, size, fold.positives, cell.trial.unreachable),
+        counts=Counts(cell.documents, size, fold.positives, cell.test.unreachable),
         folds=[fold],
-        intervals=document_intervals([cell.trial], [fold], cell.unreachable),
+        intervals=document_intervals([cell.test], [fold], cell.unreachable),
     )

@@ -11,7 +11,7 @@ import scipy.linalg as sla
 from scipy.stats import rankdata
 
 from textrank.docs import Targets
-from textrank.evaluation.splits import Division
+from textrank.evaluation.splits import Split
 from textrank.learners.checks import groups_of
 from textrank.learners.fit import Learner
 from textrank.learners.holdout import buckets, solve_blocks
@@ -41,7 +41,7 @@ class PermutationResult:
 def permutation_p(
     learner: Learner,
     data: Data,
-    division: Division,
+    split: Split,
     *,
     permutations: int = 1000,
     within: Literal["corpus", "document"] = "corpus",
@@ -60,12 +60,12 @@ def permutation_p(
         )
     if permutations < 1:
         raise ValueError(f"permutations must be at least 1, got {permutations}")
-    targets = division.targets
+    targets = split.targets
     Y = permuted(targets, permutations, within, seed)
     data = single(data, "a permutation test")
     K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
-    scores = nested_scores(K, Y, targets.documents, division.partitions[0], learner.alphas)
-    values, undefined = _fold_means(Y, scores, division)
+    scores = nested_scores(K, Y, targets.documents, split.partitions[0], learner.alphas)
+    values, undefined = _fold_means(Y, scores, split)
     null = values[1:]
     reached = int((null >= values[0] - 1e-12).sum())
     return PermutationResult(
@@ -141,9 +141,9 @@ def _fold_scores(
     return outer, inner
 
 
-def _fold_means(Y: Matrix, scores: Matrix, division: Division) -> tuple[Vector, int]:
-    folds = division.partitions[0]
-    tested = [f for f in np.unique(folds) if division.tested is None or int(f) in division.tested]
+def _fold_means(Y: Matrix, scores: Matrix, split: Split) -> tuple[Vector, int]:
+    folds = split.partitions[0]
+    tested = [f for f in np.unique(folds) if split.tested is None or int(f) in split.tested]
     rows = np.array([aucs(Y[folds == f], scores[folds == f]) for f in tested])
     defined = ~np.isnan(rows)
     if not defined.any(axis=0).all():

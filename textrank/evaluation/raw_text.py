@@ -16,11 +16,11 @@ from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
-from textrank.evaluation import decide, positive_rate_threshold, versions
 from textrank.evaluation.overlap import Hits, Pieces, exact, matched, name_links, pair_links
 from textrank.formats.records import Mention, mentions_of, set_mentions
+from textrank.measures import decide, positive_rate_threshold
 from textrank.model import Model
-from textrank.registry import config_of
+from textrank.registry import config_of, versions
 from textrank.tasks.ppi import PPI
 from textrank.types import Vector
 
@@ -172,12 +172,12 @@ class _Text:
     def reasons(self) -> Counter[str]:
         """Why gold interactions have no candidate of their own, counted."""
         reached = set(matched(self.links).values())
-        seen = {gold for _, gold in self.near}
+        found = {gold for _, gold in self.near}
         return Counter(
             "separated"
             if not self._together(pair)
             else "missed"
-            if not set(pair) <= seen
+            if not set(pair) <= found
             else "merged"
             for number, pair in enumerate(self.interactions)
             if number not in reached
@@ -250,7 +250,7 @@ def _given(model: Model, docs: Sequence[Doc], positives: float | None) -> Found:
     yes, _ = _yes(model, candidates, positives)
     answers = [(c.label > 0, s) for own, said in zip(candidates, yes, strict=True)
                for c, s in zip(own, said, strict=True)]  # fmt: skip
-    unreachable = sum(task.unreachable(doc) for doc in docs)
+    unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, candidates, strict=True))
     reachable = sum(label for label, _ in answers)
     right = sum(label and said for label, said in answers)
     return Found(Hits(sum(s for _, s in answers), reachable + unreachable, right), reachable)

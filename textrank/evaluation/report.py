@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textrank.measures import (
-    Measure,
     Queries,
-    accuracy,
-    auc,
-    average_precision,
-    best_threshold,
-    decide,
-    disagreement,
+    classification_measures,
     kendall_tau_b,
-    ndcg,
     over_queries,
-    positive_rate_threshold,
-    precision_recall_f,
+    ranking_measures,
 )
+from textrank.registry import versions
 
 OPTIMISTIC = ("f_best",)  # with a threshold chosen on the test fold itself
 
@@ -48,7 +38,7 @@ class Fold:
 
     measures: Mapping[str, float | None]  # None: undefined here, for example one class only
     fold: int = 0
-    split: int = 0  # which division into folds, when there are several
+    split: int = 0  # which split into folds, when there are several
     documents: int = 0
     candidates: int = 0
     positives: int = 0
@@ -72,7 +62,7 @@ class Summary:
     """A measure over all folds: mean and spread of those where it is defined.
 
     ``std`` is over folds with the population formula (one fold has 0); ``between`` is the spread
-    of the split means when there are several splits, which says how much the division matters.
+    of the split means when there are several splits, which says how much the split matters.
     """
 
     mean: float | None
@@ -148,8 +138,9 @@ class Report:
     seed: int | None
     counts: Counts
     folds: Sequence[Fold]
+    pipeline: str = ""  # the name of the cfg that was run
     seconds: Mapping[str, float] = field(default_factory=dict)  # per step
-    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    versions: Mapping[str, str] = field(default_factory=versions)
     notes: Sequence[str] = ()
     pooled: Mapping[str, float | None] = field(default_factory=dict)  # over all folds together
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -173,6 +164,11 @@ class Report:
         return {name: Summary.of(self.folds, name) for name in names}
 
     @property
+    def title(self) -> str:
+        """The pipeline that was run, by its name where it has one, else its task."""
+        return self.pipeline or self.task
+
+    @property
     def unreachable(self) -> int:
         """Gold answers that no candidate covered; they count against recall."""
         return self.counts.unreachable
@@ -185,6 +181,7 @@ class Report:
         measures = self.measures
         result: dict[str, Any] = {
             "task": self.task,
+            "pipeline": self.pipeline,
             "corpus": self.corpus,
             "procedure": self.procedure,
             "settings": dict(self.settings),
@@ -215,6 +212,7 @@ class Report:
         names = list(data["measures"])
         return cls(
             **{key: data[key] for key in ("task", "corpus", "procedure", "settings", "seed")},
+            pipeline=data.get("pipeline", ""),
             counts=Counts(**data["counts"]),
             folds=[_fold(row, names) for row in data["folds"]],
             seconds=data["seconds"],
@@ -229,7 +227,7 @@ class Report:
 
     def __str__(self) -> str:
         c = self.counts
-        lines = [f"{self.task} on {self.corpus}: {self.procedure}", *self.notes]
+        lines = [f"{self.title} on {self.corpus}: {self.procedure}", *self.notes]
         lines.append(
             f"{c.documents} documents, {c.candidates} candidates, {c.positives} positive, "
             f"{c.unreachable} unreachable"
@@ -247,48 +245,6 @@ _REQUIRED = (
 )
 
 
-def classification_measures(
-    y: ArrayLike,
-    scores: ArrayLike,
-    threshold: float | None,
-    *,
-    unreachable: int = 0,
-    rate: float | None = None,
-) -> dict[str, float | None]:
-    """The measures of one test fold, with F under up to three thresholds.
-
-    ``threshold`` was chosen on training data. ``f_best`` takes the best threshold of the fold
-    itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
-    positives in the fold, which a user may know without knowing the answers.
-    """
-    labels = np.asarray(y, dtype=np.float64)
-    values = np.asarray(scores, dtype=np.float64)
-    share = rate if rate is not None else float((labels > 0).mean()) if len(labels) else 0.0
-    own = _at(labels, values, threshold, unreachable)
-    best = _at(labels, values, best_threshold(labels, values, unreachable), unreachable)
-    by_rate = _at(labels, values, positive_rate_threshold(values, share), unreachable)
-    right = None if threshold is None else accuracy(labels, decide(values, threshold))
-    return {
-        "auc": auc(labels, values),
-        **own,
-        "accuracy": right,
-        "average_precision": average_precision(labels, values),
-        "f_best": best["f"],
-        "f_rate": by_rate["f"],
-    }
-
-
-def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
-    """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
-
-    NDCG takes the labels as gains, so it is left out where one is negative.
-    """
-    chosen: dict[str, Measure] = {"tau": kendall_tau_b, "disagreement": disagreement}
-    if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:
-        chosen |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
-    return {name: over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
-
-
 def classification_fold(
     y: ArrayLike,
     scores: ArrayLike,
@@ -304,7 +260,7 @@ def classification_fold(
     """One test fold of yes/no decisions: its ``classification_measures`` and its size."""
     labels = np.asarray(y, dtype=np.float64)
     return Fold(
-        classification_measures(labels, scores, threshold, unreachable=unreachable, rate=rate),
+        classification_measures(labels, scores, threshold, unreachable, rate=rate),
         fold=fold,
         split=split,
         documents=documents,
@@ -337,28 +293,6 @@ def ranking_fold(
         positives=int((labels > 0).sum()),
         chosen={**(chosen or {}), **sizes},
     )
-
-
-def versions() -> dict[str, str]:
-    """The versions a result depends on."""
-    found = {"textrank": _version("textrank-kernels"), "python": platform.python_version()}
-    return found | {name: _version(name) for name in ("numpy", "scipy", "spacy", "scikit-learn")}
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def _at(
-    y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
-) -> dict[str, float | None]:
-    if threshold is None:
-        return {"f": None, "precision": None, "recall": None}
-    precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
-    return {"f": f, "precision": precision, "recall": recall}
 
 
 def _plain(values: Mapping[str, float | None], place: str) -> dict[str, float | None]:

@@ -14,14 +14,14 @@ from typing import Protocol
 import numpy as np
 
 from textrank.docs import Candidate, Targets, document_id
-from textrank.evaluation import document_folds, given_folds
+from textrank.evaluation.folds import document_folds, given_folds
 from textrank.types import Indices
 
 INSIDE = "alpha and threshold by leave-{unit}-out inside the training folds"
 
 
 @dataclass(frozen=True, eq=False)
-class Division:
+class Split:
     """The fold of each candidate, for every repetition, and how it came about."""
 
     targets: Targets  # whose documents are the units held out together inside training
@@ -32,11 +32,11 @@ class Division:
     tested: frozenset[int] | None = None  # the folds that are measured; None: all of them
 
 
-class Dividing(Protocol):
+class Splitter(Protocol):
     """A way to divide candidates into folds."""
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
-        """The division of these candidates."""
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
+        """The split of these candidates."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class DocumentFolds:
     def __post_init__(self) -> None:
         _check_splits(self.splits)
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """The same folds for the same documents, whatever their order."""
         names = [candidate.document for candidate in candidates]
         partitions = [document_folds(names, self.folds, self.seed + s) for s in range(self.splits)]
         words = _words(f"{self.folds} folds by document", self.splits, "document")
-        return Division(targets, partitions, words, self.seed)
+        return Split(targets, partitions, words, self.seed)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class GivenFolds:
 
     table: Mapping[str, int]
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """The given folds, refused where they would train on a copy of a test document."""
         fold: dict[str, tuple[str, int]] = {}
         for candidate in candidates:
@@ -78,33 +78,33 @@ class GivenFolds:
                         "Move one to the other's fold."
                     )
         partition = given_folds([document_id(c.doc) for c in candidates], self.table)
-        return Division(targets, [partition], _words("given folds by document", 1, "document"))
+        return Split(targets, [partition], _words("given folds by document", 1, "document"))
 
 
 @dataclass(frozen=True)
 class LeaveDocumentOut:
     """Every document a fold of its own; single documents seldom have an AUC, so see ``pooled``."""
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """As many folds as documents."""
         names = [candidate.document for candidate in candidates]
         _check_units(len(set(names)), "document")
         words = _words("leave-document-out", 1, "document")
-        return Division(targets, [_numbered(names)], words)
+        return Split(targets, [_numbered(names)], words)
 
 
 @dataclass(frozen=True)
 class LeaveQueryOut:
     """Every query a fold of its own, as rankings are tested; documents are split."""
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """As many folds as queries."""
         _check_units(len(np.unique(targets.queries)), "query")
         several = len(np.unique(targets.queries)) > len(np.unique(targets.documents))
         notes = ["Queries of one document stand on both sides."] if several else []
         units = replace(targets, documents=targets.queries)
         words = _words("leave-query-out", 1, "query")
-        return Division(units, [_numbered(targets.queries.tolist())], words, notes=notes)
+        return Split(units, [_numbered(targets.queries.tolist())], words, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ class FiveByTwo:
 
     seed: int = 0
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Ten folds in five pairs."""
-        division = DocumentFolds(2, self.seed, 5).divide(candidates, targets)
-        return replace(division, procedure=_words("5×2 folds by document", 1, "document"))
+        split = DocumentFolds(2, self.seed, 5).split(candidates, targets)
+        return replace(split, procedure=_words("5×2 folds by document", 1, "document"))
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class TrainTest:
         if not 0 < self.share < 1:
             raise ValueError(f"share of test documents lies between 0 and 1, got {self.share}")
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Fold 0 is the test part, fold 1 is trained on."""
         names = [candidate.document for candidate in candidates]
         number = len(set(names))
@@ -139,7 +139,7 @@ class TrainTest:
         order = document_folds(names, number, self.seed)  # a random rank for each document
         words = f"{tests} of {number} documents tested on a model of the rest; " + INSIDE
         partition = np.where(order < tests, 0, 1).astype(np.intp)
-        return Division(targets, [partition], words.format(unit="document"), self.seed,
+        return Split(targets, [partition], words.format(unit="document"), self.seed,
                         tested=frozenset({0}))  # fmt: skip
 
 
@@ -154,7 +154,7 @@ class SentenceFolds:
     def __post_init__(self) -> None:
         _check_splits(self.splits)
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Folds of sentences; also inside training, sentences are held out alone."""
         return _leak(self, targets, targets.queries, "sentence")
 
@@ -170,7 +170,7 @@ class LeakyFolds:
     def __post_init__(self) -> None:
         _check_splits(self.splits)
 
-    def divide(self, candidates: Sequence[Candidate], targets: Targets) -> Division:
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Folds of candidates; also inside training, candidates are held out alone."""
         return _leak(self, targets, np.arange(len(targets), dtype=np.intp), "candidate")
 
@@ -181,26 +181,26 @@ PROTOCOLS = (
 )
 
 
-def protocol(
+def splitter_of(
     name: str = "documents",
-    *,
     folds: int | Mapping[str, int] = 10,
+    *,
     seed: int = 0,
     splits: int = 1,
-) -> Dividing:
+) -> Splitter:
     """A protocol by its name on the command line.
 
-    >>> protocol("leaky", folds=5)
+    >>> splitter_of("leaky", folds=5)
     LeakyFolds(folds=5, seed=0, splits=1)
     """
     if isinstance(folds, Mapping):
         if name != "documents" or splits != 1:
             raise ValueError(
-                f"given folds are one division of documents, so they do not go with protocol "
+                f"given folds are one split of documents, so they do not go with protocol "
                 f"{name!r} or {splits} splits. Leave out the folds, or the others."
             )
         return GivenFolds(folds)
-    known: dict[str, Callable[[], Dividing]] = {
+    known: dict[str, Callable[[], Splitter]] = {
         "documents": lambda: DocumentFolds(folds, seed, splits),
         "leave-document-out": LeaveDocumentOut,
         "leave-query-out": LeaveQueryOut,
@@ -216,7 +216,7 @@ def protocol(
 
 def _leak(
     settings: SentenceFolds | LeakyFolds, targets: Targets, units: Indices, unit: str
-) -> Division:
+) -> Split:
     note = (
         f"LEAKY: folds by {unit} put text of one document on both sides. The figures are inflated; "
         "they show the size of the leak and must not be reported as a result."
@@ -228,7 +228,7 @@ def _leak(
         for split in range(settings.splits)
     ]
     words = _words(f"{settings.folds} folds by {unit}", settings.splits, unit)
-    return Division(replace(targets, documents=units), partitions, words, settings.seed, [note])
+    return Split(replace(targets, documents=units), partitions, words, settings.seed, [note])
 
 
 def _words(what: str, splits: int, unit: str) -> str:

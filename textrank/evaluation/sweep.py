@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 
 from spacy.tokens import Doc
 
-from textrank.evaluation import Report
 from textrank.evaluation.cache import Cache, code, fingerprint
-from textrank.evaluation.splits import Dividing
+from textrank.evaluation.cross_validation import assess
+from textrank.evaluation.report import Report
+from textrank.evaluation.splits import Splitter
 from textrank.linalg.spectrum import gram
-from textrank.pipeline import Clock, Examined, Pipeline
+from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.registry import config_of
 from textrank.types import Data, Features
@@ -54,10 +55,11 @@ def sweep(
     pipelines: Mapping[Values, Pipeline],
     keys: Sequence[str],
     docs: Sequence[Doc],
-    protocol: Dividing,
+    splitter: Splitter,
     cache: Cache,
     *,
     corpus: str = "",
+    title: str = "",
 ) -> Sweep:
     """The report of each pipeline, from the cache where it was made before.
 
@@ -69,12 +71,12 @@ def sweep(
     with clock.step("fingerprint"):
         data = {"documents": fingerprint(docs), "corpus": corpus, "code": code()}
     points: dict[Values, Point] = {}
-    last: tuple[object, Examined] | None = None
+    last: tuple[object, Dataset] | None = None
     # Those that share a Gram matrix after one another: only one has to be held.
     order = sorted(pipelines, key=lambda v: str(_comparison(pipelines[v])))
     for values in track(order, "points", len(order)):
         pipeline = pipelines[values]
-        made_from = {**data, "pipeline": config_of(pipeline), "protocol": repr(protocol)}
+        made_from = {**data, "pipeline": config_of(pipeline), "protocol": repr(splitter)}
         known = cache.get("reports", made_from)
         if known is not None:
             points[values] = Point(values, Report.from_dict(known), reused=True)
@@ -82,8 +84,8 @@ def sweep(
         how = _comparison(pipeline)
         if last is None or last[0] != how:
             last = None  # frees the old matrix before the new one is made
-            last = (how, _examined(pipeline, docs, cache, {**data, **how}, clock))
-        report = pipeline.assess(last[1], protocol, corpus=corpus, documents=len(docs))
+            last = (how, _prepared(pipeline, docs, cache, {**data, **how}, clock))
+        report = assess(pipeline, last[1], splitter, corpus=corpus, title=title)
         cache.keep("reports", made_from, report.to_dict())
         # Through the cache form, so that a point is the same whether it was computed or read.
         points[values] = Point(values, Report.from_dict(report.to_dict()))
@@ -97,21 +99,21 @@ def _comparison(pipeline: Pipeline) -> dict[str, Any]:
     }
 
 
-def _examined(
+def _prepared(
     pipeline: Pipeline,
     docs: Sequence[Doc],
     cache: Cache,
     made_from: Mapping[str, Any],
     clock: Clock,
-) -> Examined:
+) -> Dataset:
     known = cache.get_arrays("comparisons", made_from)
     if known is not None:
         data, content = known
-        return pipeline.recall(docs, data, content["notes"])
-    seen = pipeline.examine(docs, clock)
-    data = _compact(seen.data)
-    cache.keep_arrays("comparisons", made_from, data, {"notes": list(seen.notes)})
-    return replace(seen, X=(), data=data)
+        return pipeline.restore(docs, data, content["notes"])
+    dataset = pipeline.prepare(docs, clock)
+    data = _compact(dataset.data)
+    cache.keep_arrays("comparisons", made_from, data, {"notes": list(dataset.notes)})
+    return replace(dataset, X=(), data=data)
 
 
 def _compact(data: Data) -> Data:

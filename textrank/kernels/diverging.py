@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from textrank.kernels.algebra import EachView, OnView
-from textrank.types import Kernel, Viewed, parts_of
+from textrank.types import Kernel, ScalingKernel, Viewed, parts_of
 
 
 def diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
     """Graphs whose sum over paths diverges; each counts once for every kernel that compares it.
 
-    Any kernel with a method ``diverging`` of its own is asked.
+    Any ``ScalingKernel`` is asked.
     """
-    if hasattr(kernel, "diverging"):
-        return int(kernel.diverging(X))
+    if isinstance(kernel, ScalingKernel):
+        return kernel.diverging(X)
     if isinstance(kernel, OnView) and isinstance(X, Viewed):
         return diverging(kernel.kernel, X.view(kernel.name))
     if isinstance(kernel, EachView) and isinstance(X, Viewed):

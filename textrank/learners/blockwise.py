@@ -48,7 +48,7 @@ class Blockwise(Around):
     select: Measure = "auc"
 
     def __post_init__(self) -> None:
-        if not hasattr(self.learner, "path"):
+        if not isinstance(self.learner, PathLearner):
             raise ValueError(
                 f"learner must have a path over alphas, {type(self.learner).__name__} has none. "
                 "Use RLS or SparseRLS."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textrank.docs import Company
+from textrank.docs import Neighbourhood
 from textrank.types import Indices, Matrix, Vector
 
 NUMBERS = (
@@ -23,20 +23,24 @@ NUMBERS = (
 )
 
 
-def document_numbers(company: Company, scores: Vector) -> Matrix:  # (n, 12)
+def document_numbers(neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 12)
     """For each candidate its score and how others of its text score; see ``NUMBERS``.
 
     Only candidates that ask the same look at one another. ``scores`` are those of a first stage
     that never saw the text. No name is ever learnt, only that equal names of one text tend to
     agree. Nearness is ``1 / (1 + tokens between)``. O(names²) a text.
     """
-    out = np.zeros((len(company), len(NUMBERS)))
+    out = np.zeros((len(neighbourhood), len(NUMBERS)))
     groups: dict[tuple[int, str], list[int]] = {}
-    for index, key in enumerate(zip(company.texts.tolist(), company.questions, strict=True)):
+    for index, key in enumerate(
+        zip(neighbourhood.texts.tolist(), neighbourhood.questions, strict=True)
+    ):
         groups.setdefault(key, []).append(index)
     for members in groups.values():
         rows = np.array(members, dtype=np.intp)
-        out[rows] = _of_text(company.places[rows], company.spellings[rows], scores[rows])
+        out[rows] = _of_text(
+            neighbourhood.places[rows], neighbourhood.spellings[rows], scores[rows]
+        )
     return out
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from textrank.docs import Company, Targets
+from textrank.docs import Neighbourhood, Targets
 from textrank.learners.document_numbers import NUMBERS, document_numbers
 from textrank.learners.fit import Path
 from textrank.learners.nested import Around, PathLearner
@@ -29,15 +29,15 @@ class DocumentWeights:
     questions: tuple[str, ...]
     weights: Matrix  # (questions, 13), the constant last
 
-    def __call__(self, company: Company, scores: Vector) -> Vector:
+    def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
         """The scores after the stage: log-odds."""
-        return np.asarray(self.parts(company, scores).sum(axis=1))
+        return np.asarray(self.parts(neighbourhood, scores).sum(axis=1))
 
-    def parts(self, company: Company, scores: Vector) -> Matrix:  # (n, 13)
+    def parts(self, neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 13)
         """What each number, and last the constant, adds to a score."""
-        Z = np.column_stack([document_numbers(company, scores), np.ones(len(scores))])
+        Z = np.column_stack([document_numbers(neighbourhood, scores), np.ones(len(scores))])
         number = {question: row for row, question in enumerate(self.questions)}
-        rows = [number.get(question, len(number)) for question in company.questions]
+        rows = [number.get(question, len(number)) for question in neighbourhood.questions]
         return np.asarray(Z * np.vstack([self.weights, AS_IT_IS])[rows])
 
     def to_arrays(self) -> Arrays:
@@ -85,7 +85,7 @@ class DocumentStage(Around):
     select: Measure = "auc"
 
     def __post_init__(self) -> None:
-        if not hasattr(self.learner, "path"):
+        if not isinstance(self.learner, PathLearner):
             raise ValueError(
                 f"learner must have a path over alphas, {type(self.learner).__name__} has none. "
                 "Use blockwise.v1, rls.v1 or sparse_rls.v1."
@@ -98,20 +98,20 @@ class DocumentStage(Around):
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """The first stage, a second stage and its held-out scores at every alpha."""
-        if targets.company is None:
+        if targets.neighbourhood is None:
             raise ValueError("a second stage over the document must know where candidates stand.")
         first = self.learner.path(data, targets)
-        found = [self._second(targets, targets.company, scores) for scores in first.heldout]
+        found = [self._second(targets, targets.neighbourhood, scores) for scores in first.heldout]
         stages = [stage for stage, _ in found]
         return Path(first.alphas, first.coefs, np.array([scores for _, scores in found]), stages)
 
     def _second(
-        self, targets: Targets, company: Company, scores: Vector
+        self, targets: Targets, neighbourhood: Neighbourhood, scores: Vector
     ) -> tuple[DocumentWeights, Vector]:
         """The weights of all documents, and the scores of each by those of the others."""
-        Z = document_numbers(company, scores)
-        asked = np.array(company.questions)
-        questions = tuple(dict.fromkeys(company.questions))
+        Z = document_numbers(neighbourhood, scores)
+        asked = np.array(neighbourhood.questions)
+        questions = tuple(dict.fromkeys(neighbourhood.questions))
         weights = np.zeros((len(questions), len(NUMBERS) + 1))
         heldout = np.zeros(len(scores))
         document = np.unique(targets.documents, return_inverse=True)[1]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from textrank.docs import Company, Targets
+from textrank.docs import Neighbourhood, Targets
 from textrank.learners.selection import Measure
 from textrank.types import Features, Indices, Matrix, Vector
 
@@ -16,16 +16,16 @@ from textrank.types import Features, Indices, Matrix, Vector
 class Stage(Protocol):
     """A second look at scores, at all candidates of a text together."""
 
-    def __call__(self, company: Company, scores: Vector) -> Vector:
+    def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
         """The scores after it."""
 
 
-def _staged(stage: Stage | None, scores: Vector, company: Company | None) -> Vector:
+def _staged(stage: Stage | None, scores: Vector, neighbourhood: Neighbourhood | None) -> Vector:
     if stage is None:
         return scores
-    if company is None:
+    if neighbourhood is None:
         raise ValueError("a second stage over the document must know where candidates stand.")
-    return stage(company, scores)
+    return stage(neighbourhood, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,12 @@ class Fit:
     heldout: Matrix  # (alphas, n)
     stage: Stage | None = None  # what looks at the scores of a whole text afterwards
 
-    def predict(self, data: Matrix | Features, company: Company | None = None) -> Vector:
+    def predict(
+        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
+    ) -> Vector:
         """Scores of new candidates: one product with (m, n) kernel values or (m, d) features."""
         values = data.values if isinstance(data, Features) else data
-        return _staged(self.stage, np.asarray(values @ self.coef), company)
+        return _staged(self.stage, np.asarray(values @ self.coef), neighbourhood)
 
     @property
     def chosen(self) -> int:
@@ -68,13 +70,15 @@ class Path:
         return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
 
     def predict(
-        self, data: Matrix | Features, company: Company | None = None
+        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
     ) -> Matrix:  # (alphas, m)
         """Scores of new candidates at every alpha."""
         values = data.values if isinstance(data, Features) else data
         scores = np.asarray((values @ self.coefs.T).T)
         stages: Sequence[Stage | None] = self.stages or [None] * len(scores)
-        rows = [_staged(stage, row, company) for stage, row in zip(stages, scores, strict=True)]
+        rows = [
+            _staged(stage, row, neighbourhood) for stage, row in zip(stages, scores, strict=True)
+        ]
         return np.array(rows).reshape(scores.shape)
 
 

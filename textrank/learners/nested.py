@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.linalg as sla
@@ -20,6 +20,7 @@ from textrank.progress import track
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 
+@runtime_checkable
 class PathLearner(Protocol):
     """A learner that gives the coefficients and held-out scores at each of its alphas."""
 
@@ -71,7 +72,7 @@ def nested_by_retraining(
     for result, fold in track(jobs, "folds", len(jobs)):
         rest, out = np.flatnonzero(result.folds != fold), np.flatnonzero(result.folds == fold)
         path = learner.path(_part(data, rest, rest), targets.take(rest))
-        result.outer[:, out] = path.predict(_part(data, out, rest), targets.take(out).company)
+        result.outer[:, out] = path.predict(_part(data, out, rest), targets.take(out).neighbourhood)
         result.inner[:, fold, rest] = path.heldout
     return results
 

@@ -74,7 +74,7 @@ class Centring:
         return self.root(Y)
 
     def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
-        """Division by the root of the scale; the levels of the queries are lost."""
+        """Split by the root of the scale; the levels of the queries are lost."""
         local = np.unique(self.query[group], return_inverse=True)[1]
         null = np.eye(int(local.max()) + 1)[local] / np.sqrt(self.size[group])[:, None]
         inverse = (np.eye(len(group)) - null @ null.T) / np.sqrt(self.scale[group])[:, None]

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.progress import track
-from textrank.types import Features, Kernel, Matrix, SparseMatrix, Vector, size
+from textrank.types import FeatureKernel, Features, Kernel, Matrix, SparseMatrix, Vector, size
 
 T = TypeVar("T")
 
@@ -127,13 +127,12 @@ class Blocked:
 
 def features_of(kernel: Kernel[T], X: Sequence[T]) -> Features:
     """The explicit features of a kernel, or an error that says which kernel has none."""
-    features = getattr(kernel, "features", None)
-    if features is None:
+    if not isinstance(kernel, FeatureKernel):
         raise TypeError(
             f"{type(kernel).__name__} has no explicit features. Use its Gram matrix, or ask "
             "textrank.types.has_features first."
         )
-    return features(X)
+    return kernel.features(X)
 
 
 def _symmetric(F: SparseMatrix) -> Matrix:

@@ -30,17 +30,17 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
             f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
         )
     task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
-    own = getattr(task, "threshold", None)
-    threshold = model.threshold if own is None else own(model.labels, model.heldout)
+    threshold = task.threshold(model.labels, model.heldout)
     return replace(model, pipeline=replace(model.pipeline, task=task), threshold=threshold)
 
 
 def load_job(job: Job) -> tuple[Model, Language, list[str]]:
     """The model, the pipeline with what its task reads, and the components that find names."""
     model = adjusted(load_model(job.model), job.settings)
-    task: Any = model.pipeline.task
-    recognises = list(getattr(task, "recognises", ()))
-    nlp = load_nlp(job.nlp, only=None if job.nlp else [*getattr(task, "reads", ()), *recognises])
+    task = model.pipeline.task
+    recognises = list(task.recognises)
+    only = None if job.nlp or task.reads is None else [*task.reads, *recognises]
+    nlp = load_nlp(job.nlp, only=only)
     found = [name for name in recognises if name in nlp.pipe_names]
     return model, nlp, needed_components(nlp, found)
 

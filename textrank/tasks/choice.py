@@ -6,15 +6,15 @@ candidate an answer. What a candidate asks is the label of its span. Scores are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 from spacy.tokens import Span
 
-from textrank.docs import Candidate, document_id, tokens_of
-from textrank.evaluation import Fold, classification_fold
+from textrank.docs import Candidate, document_id, labels_of, tokens_of
+from textrank.measures import classification_measures
 from textrank.types import Vector
 
 MARK = ": "  # between a question and the answer that is asked for
@@ -89,36 +89,22 @@ def answered(candidates: Sequence[Candidate], scores: Vector) -> Iterator[Answer
             start = end
 
 
-def choice_fold(
+def choice_measures(
     candidates: Sequence[Candidate],
     scores: Vector,
     threshold: float | None,
-    *,
-    unreachable: int = 0,
-    fold: int = 0,
-    split: int = 0,
-    chosen: Mapping[str, float | None] | None = None,
-) -> Fold:
+    unreachable: int,
+) -> dict[str, float | None]:
     """Measures of yes and no, with accuracy over questions, pooled and averaged over titles."""
-    plain = classification_fold(
-        np.array([c.label for c in candidates], dtype=np.float64),
-        scores,
-        threshold,
-        unreachable=unreachable,
-        documents=len({c.document for c in candidates}),
-        fold=fold,
-        split=split,
-        chosen=chosen,
-    )
+    plain = classification_measures(labels_of(candidates), scores, threshold, unreachable)
     right: dict[str, list[bool]] = {}
     for question in answered(candidates, scores):
         right.setdefault(question.title, []).append(question.correct(threshold or 0.0))
-    measures = dict(plain.measures)
+    measures = dict(plain)
     measures["accuracy"] = float(np.mean([r for own in right.values() for r in own]))
     if len(right) > 1:
         measures["accuracy_of_sets"] = float(np.mean([np.mean(own) for own in right.values()]))
-    sizes = {"documents": plain.documents, "candidates": plain.candidates}
-    return Fold(measures, fold, split, **sizes, positives=plain.positives, chosen=plain.chosen)
+    return measures
 
 
 def text_of(span: Span) -> str:

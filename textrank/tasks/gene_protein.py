@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, named_spans
-from textrank.evaluation import Fold
 from textrank.tasks.choice import (
     Question,
     answered,
     candidates_of,
-    choice_fold,
+    choice_measures,
     text_of,
 )
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_gene_protein"):
@@ -46,6 +46,7 @@ class GeneProtein:
     name: ClassVar[str] = "gene_protein"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
     recognises: ClassVar[tuple[str, ...]] = ("genes",)
+    ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for setting in ("answers", "also"):
@@ -63,7 +64,7 @@ class GeneProtein:
             ]
         )
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """None: every marked name is judged."""
         return 0
 
@@ -98,27 +99,19 @@ class GeneProtein:
         doc._.textrank_gene_protein = found
         return doc
 
-    def measure(
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
-        """The measures of one test fold."""
-        return choice_fold(
-            candidates,
-            scores,
-            threshold,
-            unreachable=unreachable,
-            fold=fold,
-            split=split,
-            chosen=chosen,
-        )
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Those of yes and no, with accuracy over questions."""
+        return choice_measures(candidates, scores, threshold, unreachable)
 
     def _right(self, label: str) -> str | None:
         return label if label in self.answers else None

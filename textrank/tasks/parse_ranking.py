@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id
-from textrank.evaluation import Fold, ranking_fold
+from textrank.docs import Candidate, document_id, labels_of
 from textrank.language.link_grammar import LinkGrammar
 from textrank.language.noise import NoisyParser, Parse
+from textrank.measures import ranking_measures
 from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_parse_ranking"):
@@ -63,6 +64,7 @@ class ParseRanking:
     name: ClassVar[str] = "parse_ranking"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
     recognises: ClassVar[tuple[str, ...]] = ("parser",)  # which finds the sentences of raw text
+    ranks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.source not in get_args(Source):
@@ -90,7 +92,7 @@ class ParseRanking:
                 found.append(Candidate(own, (), document, query, label))
         return found
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Sentences with a gold tree but no parse to choose."""
         if self._given(doc):
             parsed = _rows(doc, "parses")
@@ -100,9 +102,9 @@ class ParseRanking:
             return sum(not trees and part.start in gold for part, trees in self._trees(doc))
         return 0
 
-    def threshold(self, y: Vector, heldout: Vector) -> float:
-        """None that means anything: parses are compared with each other."""
-        return 0.0
+    def threshold(self, y: Vector, heldout: Vector) -> float | None:
+        """None: parses are compared with each other."""
+        return None
 
     def annotate(
         self,
@@ -138,33 +140,26 @@ class ParseRanking:
         doc._.textrank_parse_ranking = found
         return doc
 
-    def measure(
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
+        unreachable: int,
+    ) -> dict[str, float | None]:
         """The measures of one test fold.
 
         With tau_b and the like over sentences, the labelled attachment score over all words: of
         the chosen parse (``las``), of the parser's first choice (``las_parser``), of the best
         parse there is (``las_oracle``), and what the choice gains (``las_gain``).
         """
-        found = ranking_fold(
-            np.array([c.label for c in candidates], dtype=np.float64),
-            scores,
-            [(c.document, c.query) for c in candidates],
-            documents=len({c.document for c in candidates}),
-            fold=fold,
-            split=split,
-            chosen=chosen,
-        )
-        return replace(found, measures={**found.measures, **_attachment(candidates, scores)})
+        queries = [(c.document, c.query) for c in candidates]
+        found = ranking_measures(labels_of(candidates), scores, queries)
+        return {**found, **_attachment(candidates, scores)}
 
     def _given(self, doc: Doc) -> bool:
         has = bool(doc.user_data.get("parses"))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
-import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id, named_spans, tokens_of
-from textrank.evaluation import Fold, classification_fold
+from textrank.docs import Candidate, document_id, labels_of, named_spans, tokens_of
+from textrank.measures import best_threshold, classification_measures
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_ppi"):
@@ -39,6 +39,7 @@ class PPI:
     name: ClassVar[str] = "ppi"
     reads: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
     recognises: ClassVar[tuple[str, ...]] = ("genes",)
+    ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
@@ -56,11 +57,15 @@ class PPI:
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Gold interactions without a candidate: a name no token covers, or two sentences."""
         gold = self._gold(doc) or {}
-        reached = {_key(candidate.spans) for candidate in self.candidates(doc)}
+        reached = {_key(candidate.spans) for candidate in candidates}
         return sum(label > 0 and pair not in reached for pair, label in gold.items())
+
+    def threshold(self, y: Vector, heldout: Vector) -> float | None:
+        """That of the best F."""
+        return best_threshold(y, heldout)
 
     def names(self, doc: Doc) -> list[Span]:
         """The names that are paired, in text order."""
@@ -105,28 +110,19 @@ class PPI:
         doc._.textrank_ppi = found
         return doc
 
-    def measure(
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
-        """The measures of one test fold."""
-        return classification_fold(
-            np.array([c.label for c in candidates], dtype=np.float64),
-            scores,
-            threshold,
-            unreachable=unreachable,
-            documents=len({c.document for c in candidates}),
-            fold=fold,
-            split=split,
-            chosen=chosen,
-        )
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """AUC, and F under several thresholds."""
+        return classification_measures(labels_of(candidates), scores, threshold, unreachable)
 
     def _by_sentence(self, doc: Doc) -> list[list[Span]]:
         spans = self.names(doc)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,8 +12,8 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
-from textrank.evaluation import Fold
-from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_fold
+from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_measures
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_spelling"):
@@ -46,8 +46,6 @@ CONFUSED: tuple[tuple[str, ...], ...] = (
 NEVER = 1e9  # log-odds that nothing reaches; infinity cannot be written as JSON
 REASONS = 3  # features that are told with a proposal
 
-Explain = Callable[[Candidate], Sequence[tuple[tuple[str, ...], float]]]
-
 
 @dataclass(frozen=True)
 class Spelling:
@@ -77,6 +75,8 @@ class Spelling:
     error_rate: float = 0.05
     name: ClassVar[str] = "spelling"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
+    recognises: ClassVar[tuple[str, ...]] = ()
+    ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for setting in ("sets", "more"):
@@ -96,7 +96,7 @@ class Spelling:
         """One for each occurrence, or one for each occurrence and word in larger sets."""
         return candidates_of(list(self._questions(doc)))
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """None: an occurrence that is not judged is no gold answer."""
         return 0
 
@@ -141,17 +141,13 @@ class Spelling:
             row["because"] = self._reasons(row["set"], row["proposal"], own, explain)
         return doc
 
-    def measure(
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
+        unreachable: int,
+    ) -> dict[str, float | None]:
         """Accuracy of the best word, pooled and over sets, and of proposals at the threshold.
 
         ``flag_precision`` and ``flag_recall`` show each occurrence once as printed and once with
@@ -159,16 +155,11 @@ class Spelling:
         or more have a precision of their own beside it, for there a proposal may also be wrong
         because a third word was meant.
         """
-        plain = choice_fold(
-            candidates, scores, 0.0, unreachable=unreachable, fold=fold, split=split, chosen=chosen
-        )
+        plain = choice_measures(candidates, scores, 0.0, unreachable)
         limit = NEVER if threshold is None else threshold
-        found = [self._trial(q, limit) for q in answered(candidates, scores)]
-        flags = _flag_measures(found, [q.title for q in answered(candidates, scores)])
-        sizes = {"documents": plain.documents, "candidates": plain.candidates}
-        picked = {**plain.chosen, "threshold": limit}
-        measures = {**plain.measures, **flags}
-        return Fold(measures, fold, split, **sizes, positives=plain.positives, chosen=picked)
+        questions = list(answered(candidates, scores))
+        found = [self._trial(question, limit) for question in questions]
+        return {**plain, **_flag_measures(found, [question.title for question in questions])}
 
     def odds(self, question: Answered) -> dict[str, float]:
         """The log-odds of each word of the set against all others."""

@@ -14,9 +14,9 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
-from textrank.evaluation import Fold
-from textrank.tasks.choice import MARK, answered, choice_fold
+from textrank.tasks.choice import MARK, answered, choice_measures
 from textrank.tasks.ppi import PPI
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 Aspect: TypeAlias = Literal["status", "type", "direction"]
@@ -61,6 +61,7 @@ class PPIStatement:
     name: ClassVar[str] = "ppi_statement"
     reads: ClassVar[tuple[str, ...]] = PPI.reads
     recognises: ClassVar[tuple[str, ...]] = PPI.recognises
+    ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
@@ -96,9 +97,9 @@ class PPIStatement:
             for answer in self.answers
         ]
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Stated pairs without a candidate: in two sentences, or of a name no token covers."""
-        reached = {_key(pair.spans) for pair in self._pairs.candidates(doc)}
+        reached = {_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
@@ -124,33 +125,25 @@ class PPIStatement:
         doc._.textrank_ppi_statement = rows
         return doc
 
-    def measure(
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
-        """The measures of one test fold: accuracy, and the F of each answer."""
-        plain = choice_fold(
-            candidates,
-            scores,
-            threshold,
-            unreachable=unreachable,
-            fold=fold,
-            split=split,
-            chosen=chosen,
-        )
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Accuracy, and the F of each answer."""
+        plain = choice_measures(candidates, scores, threshold, unreachable)
         given, right = _answers(candidates, scores, self.answers)
         more = _measures(given, right, self.answers)
         if self.aspect == "type":
             coarse = [[FIVE.get(a, a) for a in own] for own in (given, right)]
             more["accuracy_five"] = float(np.mean(np.array(coarse[0]) == np.array(coarse[1])))
-        return replace(plain, measures={**plain.measures, **more})
+        return {**plain, **more}
 
     @property
     def _pairs(self) -> PPI:

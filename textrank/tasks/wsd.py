@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
-from textrank.evaluation import Fold
-from textrank.tasks.choice import Question, answered, candidates_of, choice_fold, text_of
+from textrank.tasks.choice import Question, answered, candidates_of, choice_measures, text_of
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_wsd"):
@@ -29,6 +29,8 @@ class WordSenses:
     entities: str = "entities"
     name: ClassVar[str] = "wsd"
     reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
+    recognises: ClassVar[tuple[str, ...]] = ()
+    ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         senses = {str(word): tuple(own) for word, own in self.senses.items()}
@@ -41,7 +43,7 @@ class WordSenses:
         """One for each word with two senses, one for each sense of other words."""
         return candidates_of([self._question(span) for span in self._targets(doc)])
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Marked words without known senses."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked(doc))
 
@@ -69,27 +71,19 @@ class WordSenses:
         doc._.textrank_wsd = found
         return doc
 
-    def measure(
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
-        """The measures of one test fold."""
-        return choice_fold(
-            candidates,
-            scores,
-            threshold,
-            unreachable=unreachable,
-            fold=fold,
-            split=split,
-            chosen=chosen,
-        )
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Those of yes and no, with accuracy over questions."""
+        return choice_measures(candidates, scores, threshold, unreachable)
 
     def _targets(self, doc: Doc) -> list[Span]:
         if self.entities in doc.spans:

@@ -8,13 +8,17 @@ from textrank.types.batches import (
     pivoted_cholesky,
 )
 from textrank.types.features import (
+    AdditiveKernel,
     Alternatives,
+    ChoiceKernel,
     Data,
     FeatureKernel,
     Features,
     Kernel,
     LabelledGraph,
     Matrix,
+    PreparedKernel,
+    ScalingKernel,
     SparseMatrix,
     Vector,
     Viewed,
@@ -29,8 +33,10 @@ from textrank.types.graphs import GraphBatch, GraphFamily
 from textrank.types.names import Arrays, Indices, NameIndex, Names
 
 __all__ = [
+    "AdditiveKernel",
     "Alternatives",
     "Arrays",
+    "ChoiceKernel",
     "Contexts",
     "Data",
     "FeatureKernel",
@@ -44,6 +50,8 @@ __all__ = [
     "NameIndex",
     "Names",
     "PositionTransformation",
+    "PreparedKernel",
+    "ScalingKernel",
     "Sequences",
     "SparseMatrix",
     "Vector",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
@@ -202,12 +202,50 @@ class FeatureKernel(Kernel[T_contra], Protocol[T_contra]):
         """The feature vectors, a row each; columns are those that occur, in a fixed order."""
 
 
+@runtime_checkable
+class ChoiceKernel(Kernel[T_contra], Protocol[T_contra]):
+    """A kernel that leaves a setting open, for training to choose."""
+
+    @property
+    def alternatives(self) -> Sequence[Kernel[Any]]:
+        """The kernels to choose from."""
+
+    def compared(self, X: Sequence[T_contra]) -> Alternatives:
+        """The Gram matrices of all of them, sharing what they share."""
+
+
+@runtime_checkable
+class PreparedKernel(Kernel[T_contra], Protocol[T_contra]):
+    """A kernel that is quicker for few candidates once it has indexed the training ones."""
+
+    def against(self, Y: Sequence[T_contra]) -> Callable[[Sequence[T_contra]], Matrix]:
+        """The kernel of anything with ``Y``."""
+
+
+@runtime_checkable
+class AdditiveKernel(Kernel[T_contra], Protocol[T_contra]):
+    """A kernel whose scores split into named parts by a convention of its own."""
+
+    def contributions(self, X: Sequence[T_contra], Y: Sequence[T_contra], coef: Vector) -> Features:
+        """What each named part adds to ``k(X, Y) @ coef``."""
+
+
+@runtime_checkable
+class ScalingKernel(Kernel[T_contra], Protocol[T_contra]):
+    """A kernel that has to scale some of its inputs down, and counts them."""
+
+    def diverging(self, X: Sequence[T_contra]) -> int:
+        """How many had to be scaled."""
+
+
 Data: TypeAlias = Matrix | Features | Alternatives
 
 
 def has_features(kernel: Kernel[T]) -> TypeGuard[FeatureKernel[T]]:
     """Whether the kernel, and every kernel it is made of, has an explicit feature map."""
-    return hasattr(kernel, "features") and all(has_features(part) for part in parts_of(kernel))
+    return isinstance(kernel, FeatureKernel) and all(
+        has_features(part) for part in parts_of(kernel)
+    )
 
 
 def parts_of(kernel: Kernel[Any]) -> list[Kernel[Any]]:

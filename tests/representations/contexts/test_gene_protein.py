@@ -22,11 +22,12 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, Targets
-from textrank.evaluation import auc, document_folds
+from textrank.evaluation.folds import document_folds
 from textrank.kernels.algebra import Normalized, OnView, Sum
 from textrank.kernels.positional import Positional
 from textrank.kernels.vectors import Linear
 from textrank.linalg.krylov import krylov_path
+from textrank.measures import auc
 from textrank.representations.contexts.collocations import Collocations, frequent
 from textrank.representations.contexts.transformations import (
     LogScale,

@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Span
 
 from textrank.docs import Candidate
-from textrank.evaluation.judged import dependency_links, judged, shortest_path
+from textrank.evaluation.decisions import dependency_links, judged, shortest_path
 from textrank.reports.errors import steps
 
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.docs import Candidate
-from textrank.evaluation import Decision, Fold, Summary, auc, decide, precision_recall_f
+from textrank.docs import Candidate, labels_of
+from textrank.evaluation.decisions import judged
 from textrank.evaluation.intervals import bootstrap_intervals
-from textrank.evaluation.judged import judged
+from textrank.evaluation.report import Decision, Fold, Summary
+from textrank.measures import auc, decide, kendall_tau_b, over_queries, precision_recall_f
+from textrank.tasks.task import Task
 from textrank.types import Indices, Matrix, Vector
-
-if TYPE_CHECKING:
-    from textrank.pipeline import Task
 
 HEADLINES = ("auc", "f", "tau")
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class FoldScores:
     """A test fold: scores at every alpha, and the choice made on its training part."""
 
     index: Indices  # of its candidates among all
@@ -40,20 +39,32 @@ class Trial:
     @property
     def y(self) -> Vector:
         """The answers."""
-        return np.array([c.label for c in self.candidates], dtype=np.float64)
+        return labels_of(self.candidates)
 
     def measured(self, task: Task, alpha: int | None = None) -> Fold:
         """The measures at the chosen alpha, or at the one in place ``alpha``."""
         a = self.chosen if alpha is None else alpha
-        return task.measure(
-            self.candidates,
-            self.scores[a],
-            self.thresholds[a],
-            unreachable=self.unreachable,
+        scores, threshold = self.scores[a], self.thresholds[a]
+        kernel = self.kernels[a] if self.kernels else {}
+        return Fold(
+            task.measures(self.candidates, scores, threshold, self.unreachable),
             fold=self.fold,
             split=self.split,
-            chosen={"alpha": self.alphas[a], **(self.kernels[a] if self.kernels else {})},
+            documents=len({candidate.document for candidate in self.candidates}),
+            candidates=len(self.candidates),
+            positives=int((self.y > 0).sum()),
+            chosen={"alpha": self.alphas[a], **kernel, **self._decided(task, scores, threshold)},
         )
+
+    def _decided(
+        self, task: Task, scores: Vector, threshold: float | None
+    ) -> dict[str, float | None]:
+        """The threshold, or of a ranking the number of queries."""
+        if not task.ranks:
+            return {"threshold": threshold}
+        queries = [(c.document, c.query) for c in self.candidates]
+        tau = over_queries(kendall_tau_b, self.y, scores, queries)
+        return {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
 
     def decisions(self, fold: Fold) -> Iterator[Decision]:
         """Every candidate judged; a task without thresholds, as a ranking, has none here either."""
@@ -68,18 +79,18 @@ class Trial:
         return np.zeros(len(scores), bool) if threshold is None else decide(scores, threshold)
 
 
-def alpha_curve(task: Task, trials: Sequence[Trial]) -> list[dict[str, Any]]:
+def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]:
     """The headline measures of the test folds at every alpha, for looking only.
 
     Where kernels were chosen too, they are those at the kernel that was chosen most often.
     """
     points = []
-    kernels = trials[0].kernels or [{} for _ in trials[0].alphas]
-    often = Counter(tuple(kernels[trial.chosen].items()) for trial in trials).most_common(1)[0][0]
-    for a, alpha in enumerate(trials[0].alphas):
+    kernels = tests[0].kernels or [{} for _ in tests[0].alphas]
+    often = Counter(tuple(kernels[test.chosen].items()) for test in tests).most_common(1)[0][0]
+    for a, alpha in enumerate(tests[0].alphas):
         if tuple(kernels[a].items()) != often:
             continue
-        folds = [trial.measured(task, a) for trial in trials]
+        folds = [test.measured(task, a) for test in tests]
         point: dict[str, Any] = {"x": alpha}
         for name in HEADLINES:
             if name in folds[0].measures:
@@ -89,7 +100,7 @@ def alpha_curve(task: Task, trials: Sequence[Trial]) -> list[dict[str, Any]]:
     return points
 
 
-def pooled(trials: Sequence[Trial], folds: Sequence[Fold]) -> dict[str, float | None]:
+def pooled(tests: Sequence[FoldScores], folds: Sequence[Fold]) -> dict[str, float | None]:
     """AUC, precision, recall and F over all folds of a split together, averaged over splits.
 
     Scores of different models are compared here, which makes this AUC pessimistic. Rankings have
@@ -97,32 +108,32 @@ def pooled(trials: Sequence[Trial], folds: Sequence[Fold]) -> dict[str, float | 
     """
     if "auc" not in folds[0].measures:
         return {}
-    rows = [_pooled([t for t in trials if t.split == s]) for s in {t.split for t in trials}]
+    rows = [_pooled([t for t in tests if t.split == s]) for s in {t.split for t in tests}]
     known = {name: [v for row in rows if (v := row[name]) is not None] for name in rows[0]}
     return {name: float(np.mean(values)) if values else None for name, values in known.items()}
 
 
 def document_intervals(
-    trials: Sequence[Trial], folds: Sequence[Fold], unreachable: Mapping[str, int]
+    tests: Sequence[FoldScores], folds: Sequence[Fold], unreachable: Mapping[str, int]
 ) -> dict[str, tuple[float, float]]:
     """95 % intervals of the measures the folds have, by drawing documents anew."""
     if "auc" not in folds[0].measures:
         return {}
-    parts = [np.full(len(trial.index), number) for number, trial in enumerate(trials)]
+    parts = [np.full(len(test.index), number) for number, test in enumerate(tests)]
     found = bootstrap_intervals(
-        np.concatenate([trial.y for trial in trials]),
-        np.concatenate([trial.scores[trial.chosen] for trial in trials]),
-        [candidate.document for trial in trials for candidate in trial.candidates],
-        decisions=np.concatenate([trial.said() for trial in trials]),
+        np.concatenate([test.y for test in tests]),
+        np.concatenate([test.scores[test.chosen] for test in tests]),
+        [candidate.document for test in tests for candidate in test.candidates],
+        decisions=np.concatenate([test.said() for test in tests]),
         parts=np.concatenate(parts),
         unreachable={name: number for name, number in unreachable.items() if number},
     )
     return {name: (interval.low, interval.high) for name, interval in found.items()}
 
 
-def _pooled(trials: Sequence[Trial]) -> dict[str, float | None]:
-    y = np.concatenate([trial.y for trial in trials])
-    scores = np.concatenate([trial.scores[trial.chosen] for trial in trials])
-    said = np.concatenate([trial.said() for trial in trials])
-    found = precision_recall_f(y, said, sum(trial.unreachable for trial in trials))
+def _pooled(tests: Sequence[FoldScores]) -> dict[str, float | None]:
+    y = np.concatenate([test.y for test in tests])
+    scores = np.concatenate([test.scores[test.chosen] for test in tests])
+    said = np.concatenate([test.said() for test in tests])
+    found = precision_recall_f(y, said, sum(test.unreachable for test in tests))
     return {"auc": auc(y, scores), **found._asdict()}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, document_id, tokens_of
-from textrank.evaluation import Decision
+from textrank.evaluation.report import Decision
 from textrank.types import Vector
 
 Edge: TypeAlias = tuple[int, int, str]  # governor, dependent, label

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.evaluation import auc, precision_recall_f
+from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, TrainTest
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.learners.rls import RLS
+from textrank.measures import auc, precision_recall_f
 from textrank.pipeline import Pipeline
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.tasks.ppi import PPI
@@ -22,7 +23,7 @@ def pipeline():
 
 @pytest.fixture(scope="module")
 def report(pipeline, docs):
-    return pipeline.cross_validate(docs, folds=3, splits=2)
+    return cross_validate(pipeline, docs, folds=3, splits=2)
 
 
 def test_pooled_measures_take_all_folds_of_a_split_together(report):
@@ -38,7 +39,7 @@ def test_pooled_measures_take_all_folds_of_a_split_together(report):
 def test_the_alpha_curve_meets_the_report_of_each_single_alpha(pipeline, docs, report):
     for point in report.curves["alpha"]:
         alone = Pipeline(pipeline.task, pipeline.representation, pipeline.kernel, RLS([point["x"]]))
-        single = alone.cross_validate(docs, folds=3, splits=2).measures
+        single = cross_validate(alone, docs, folds=3, splits=2).measures
         assert point["auc"]["mean"] == pytest.approx(single["auc"].mean)
         assert point["f"]["mean"] == pytest.approx(single["f"].mean)
 
@@ -50,20 +51,20 @@ def test_intervals_surround_the_mean(report):
 
 
 def test_leave_document_out_pools_what_single_documents_leave_undefined(pipeline, docs):
-    report = pipeline.cross_validate(docs, protocol=LeaveDocumentOut())
+    report = cross_validate(pipeline, docs, splitter=LeaveDocumentOut())
     assert len(report.folds) == len(docs)
     assert report.measures["auc"].undefined > 0
     assert report.pooled["auc"] is not None
 
 
 def test_train_test_measures_one_fold(pipeline, docs):
-    report = pipeline.cross_validate(docs, protocol=TrainTest(share=0.3))
+    report = cross_validate(pipeline, docs, splitter=TrainTest(share=0.3))
     assert [fold.fold for fold in report.folds] == [0]
     assert report.folds[0].documents == round(0.3 * len(docs))
 
 
 def test_a_leaky_report_is_marked(pipeline, docs):
     with pytest.warns(UserWarning, match="LEAKY"):
-        report = pipeline.cross_validate(docs, protocol=LeakyFolds(3))
+        report = cross_validate(pipeline, docs, splitter=LeakyFolds(3))
     assert report.notes[0].startswith("LEAKY")
     assert "leave-candidate-out" in report.procedure

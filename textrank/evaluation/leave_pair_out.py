@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textrank.evaluation import Fold, Report
+from textrank.evaluation.cross_validation import counts
+from textrank.evaluation.report import Fold, Report
 from textrank.learners.checks import groups_of
 from textrank.learners.holdout import buckets, solve_blocks
 from textrank.learners.rls import RLS
 from textrank.linalg.inverse import inverse
 from textrank.linalg.spectrum import gram
+from textrank.pipeline import Dataset, Pipeline
 from textrank.registry import config_of
 from textrank.types import Features, Indices, Matrix, Vector, single
-
-if TYPE_CHECKING:
-    from textrank.pipeline import Examined, Pipeline
 
 NAME = "leave-pair-out"
 PORTION = 1 << 22  # numbers of stacked blocks held at once
 
 
-def leave_pair_out_auc(K: Matrix, y: Vector, documents: Indices, alpha: float) -> float | None:
+def document_pair_auc(K: Matrix, y: Vector, documents: Indices, alpha: float) -> float | None:
     """Share of (positive, negative) pairs in the right order, ties ½; None with one class only.
 
     Both are scored by the model of all documents but theirs, ``f_U = y_U - G_UU^-1 a_U`` with ``U``
@@ -51,26 +49,29 @@ def leave_pair_out_auc(K: Matrix, y: Vector, documents: Indices, alpha: float) -
     return won / pairs if pairs else None
 
 
-def assess_pairs(pipeline: Pipeline, seen: Examined, *, corpus: str, documents: int) -> Report:
+def assess_pairs(
+    pipeline: Pipeline, dataset: Dataset, *, corpus: str = "", title: str = ""
+) -> Report:
     """A report with the leave-pair-out AUC at the alpha that leave-document-out prefers."""
     learner = pipeline.learner
     if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
         raise ValueError(f"{NAME} needs RLS without class weights, not {learner}")
-    data = single(seen.data, NAME)
+    data = single(dataset.data, NAME)
     K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
-    alpha = learner.fit(K, seen.targets).alpha
-    y = seen.targets.y
-    value = leave_pair_out_auc(K, y, seen.targets.documents, alpha)
-    sizes = {"candidates": len(y), "positives": int((y > 0).sum()), "documents": documents}
+    alpha = learner.fit(K, dataset.targets).alpha
+    y = dataset.targets.y
+    value = document_pair_auc(K, y, dataset.targets.documents, alpha)
+    sizes = {"candidates": len(y), "positives": int((y > 0).sum()), "documents": dataset.documents}
     return Report(
         task=pipeline.task.name,
+        pipeline=title,
         corpus=corpus,
         procedure=f"{NAME}, the documents of both held out; alpha by leave-document-out",
         settings=config_of(pipeline),
         seed=None,
-        counts=seen.counts(documents),
+        counts=counts(dataset),
         folds=[Fold({"auc": value}, chosen={"alpha": alpha}, **sizes)],
-        notes=[*seen.notes, "alpha was chosen on all documents of this corpus."],
+        notes=[*dataset.notes, "alpha was chosen on all documents of this corpus."],
     )
 
 

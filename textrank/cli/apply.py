@@ -1,0 +1,117 @@
+"""``textrank apply``: what a model says about texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textrank.cli.options import ModelName, Nlp, TaskSettings, Texts
+
+EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
+
+
+def command(
+    model: ModelName,
+    texts: Texts,
+    nlp: Nlp = None,
+    network: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also writes who interacts with whom as GraphML."),
+    ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also writes texts, names and pairs, as .bioc.xml say."),
+    ] = None,
+    set_: TaskSettings = [],  # noqa: B006
+    diff: Annotated[bool, typer.Option("--diff", help="Corrections as a diff instead.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Writes tables into a folder; started again, goes on."),
+    ] = None,
+    format: Annotated[str, typer.Option(help="Of --out: parquet or jsonl.")] = "parquet",
+    workers: Annotated[int, typer.Option(help="Of --out: processes of this machine.")] = 1,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of --out: an existing Dask cluster.")
+    ] = None,
+    strict: Annotated[bool, typer.Option(help="Of --out: stops at a bad document.")] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Of --out: no progress means a hang.")
+    ] = 300.0,
+    part_size: Annotated[
+        float, typer.Option(metavar="MB", help="Of --out: text in a part, about.")
+    ] = 1.0,
+    whole: Annotated[bool, typer.Option(help="Of --out: parses every sentence.")] = False,
+) -> None:
+    """Judges texts with a model: one JSON line a document, or tables in a folder."""
+    import json
+
+    if out is not None:
+        from textrank.cli.parts import SOME_FAILED, Workers, apply_in_parts
+
+        if network or write or diff:
+            raise ValueError("--network, --write and --diff do not go with --out. Ask the result.")
+        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20))
+        how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
+        if apply_in_parts(model, texts, out, nlp, **how).errors:
+            raise typer.Exit(SOME_FAILED)
+        return
+    if diff:
+        typer.echo("".join(propose_changes(model, texts, nlp, settings=set_)), nl=False)
+        return
+    for row in apply_model(model, texts, nlp, network, write, settings=set_):
+        typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+def apply_model(
+    model: str,
+    texts: Sequence[str],
+    nlp: str | None = None,
+    network: Path | None = None,
+    write: Path | None = None,
+    *,
+    settings: Sequence[str] = (),
+) -> Iterator[dict[str, Any]]:
+    """Judges texts, one row of plain values a document.
+
+    At the end, when asked, their network, and the texts with names and judged pairs in the format
+    that the suffix of ``write`` stands for.
+    """
+    from textrank.cli.sources import load_language, read_texts
+    from textrank.config import load_model
+    from textrank.docs import answers, document_id
+    from textrank.formats.table import write as write_docs
+    from textrank.scale.loading import adjusted
+    from textrank.tasks.network import interaction_network, write_graphml
+
+    loaded = adjusted(load_model(model), settings)
+    task = loaded.pipeline.task
+    if (network or write) and task.name != "ppi":
+        raise ValueError(f"--network and --write need pairs; {model} is of another task.")
+    language = load_language(nlp, task, raw=True)
+    kept = []
+    for doc in loaded.pipe(read_texts(texts, language)):
+        yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
+        kept += [doc] if network or write else []
+    if network:
+        write_graphml(interaction_network(kept), network)
+    if write:
+        write_docs(kept, write, source=task.name)
+
+
+def propose_changes(
+    model: str, texts: Sequence[str], nlp: str | None = None, *, settings: Sequence[str] = ()
+) -> Iterator[str]:
+    """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
+    from textrank.cli.sources import load_language, read_texts
+    from textrank.config import load_model
+    from textrank.scale.loading import adjusted
+    from textrank.tasks.spelling import diff
+
+    loaded = adjusted(load_model(model), settings)
+    if loaded.pipeline.task.name != "spelling":
+        raise ValueError(f"--diff needs corrections; {model} is of another task.")
+    language = load_language(nlp, loaded.pipeline.task, raw=True)
+    yield from filter(None, map(diff, loaded.pipe(read_texts(texts, language))))

@@ -1,0 +1,67 @@
+"""``textrank cross``: what a method is worth outside the corpus it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textrank.cli.options import (
+    JsonFile,
+    Nlp,
+    PipelineName,
+    ReportFolder,
+    Settings,
+    console,
+    write_figures,
+)
+
+if TYPE_CHECKING:
+    from textrank.evaluation.cross import Cross
+
+EXAMPLE = "Example: textrank cross ppi AImed.xml.gz IEPA.xml.gz LLL.xml.gz"
+
+
+def command(
+    pipeline: PipelineName,
+    corpora: Annotated[list[str], typer.Argument(help="Two or more corpora.")],
+    set_: Settings = [],  # noqa: B006
+    nlp: Nlp = None,
+    json_: JsonFile = None,
+    report: ReportFolder = None,
+) -> None:
+    """Trains on each corpus and tests on each other; AUC and F under four thresholds."""
+    from textrank.reports import html
+    from textrank.reports.table import cross_table
+
+    found = cross_corpora(pipeline, corpora, set_, nlp)
+    write_figures(found, json_)
+    if report is not None:
+        report.mkdir(parents=True, exist_ok=True)
+        html.write_cross(found, report / "cross.html")
+        write_figures(found, report / "cross.json")
+        typer.echo(report / "cross.html", err=True)
+    console().print(cross_table(found))
+
+
+def cross_corpora(
+    pipeline: str, corpora: Sequence[str], settings: Sequence[str] = (), nlp: str | None = None
+) -> Cross:
+    """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
+    from textrank.cli.sources import read_corpus
+    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.evaluation.cross import cross
+    from textrank.pipeline import Clock
+
+    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    sources = [load_corpus(corpus) for corpus in corpora]
+    names = [source.name for source in sources]
+    if len(set(names)) < len(names):
+        raise ValueError(f"corpora must have different names, got {', '.join(names)}.")
+    clock = Clock()
+    with clock.step("reading"):
+        docs = {source.name: read_corpus(source, nlp, chosen.task) for source in sources}
+    found = cross(chosen, docs)
+    return replace(found, seconds={**clock.seconds, **found.seconds})

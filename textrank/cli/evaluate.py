@@ -1,0 +1,138 @@
+"""``textrank evaluate``: a model on a corpus, with its names or with those found in bare text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textrank.cli.options import (
+    CorpusPath,
+    JsonFile,
+    ModelName,
+    Nlp,
+    ReportFolder,
+    console,
+    write_figures,
+)
+from textrank.cli.run import show_report
+
+if TYPE_CHECKING:
+    from textrank.evaluation import Report
+    from textrank.evaluation.raw_text import RawText
+
+EXAMPLE = "Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json"
+NAMES = ("given", "recognised")  # where the names of an evaluation come from
+
+
+def command(
+    model: ModelName,
+    corpus: CorpusPath,
+    nlp: Nlp = None,
+    json_: JsonFile = None,
+    report: ReportFolder = None,
+    positives: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE|auto",
+            help="Says yes to this share, not by the threshold; auto: above their mean.",
+        ),
+    ] = None,
+    names: Annotated[
+        str,
+        typer.Option(
+            metavar="given|recognised",
+            help="Names of the corpus, or found in its bare text by the language model.",
+        ),
+    ] = NAMES[0],
+    sentences: Annotated[
+        bool,
+        typer.Option(
+            "--given-sentences", help="With recognised names, keeps the sentences of the corpus."
+        ),
+    ] = False,
+) -> None:
+    """Tests a trained model on an annotated corpus, also on another than it was trained on."""
+    if names == NAMES[0]:
+        return show_report(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
+    _check_names(names, report)
+    found = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
+    write_figures(found, json_)
+    from textrank.reports.raw_text import raw_text_table
+
+    console().print(raw_text_table(found))
+
+
+def evaluate_model(
+    model: str, corpus: str, nlp: str | None = None, *, positives: str | None = None
+) -> Report:
+    """Tests a model on a corpus, with its own threshold, for a share of positives or ``auto``."""
+    from textrank.cli.sources import read_corpus
+    from textrank.config import load_corpus, load_model
+    from textrank.evaluation import evaluate
+    from textrank.pipeline import Clock
+
+    share: Any = positives if positives == "auto" else _share(positives)
+    loaded = load_model(model)
+    source = load_corpus(corpus)
+    clock = Clock()
+    with clock.step("reading"):
+        docs = read_corpus(source, nlp, loaded.pipeline.task)
+    with clock.step("scoring"):
+        report = evaluate(loaded, docs, corpus=source.name, positives=share)
+    title = Path(model).name
+    return replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
+
+
+def evaluate_names(
+    model: str,
+    corpus: str,
+    nlp: str | None = None,
+    *,
+    positives: str | None = None,
+    sentences: bool = False,
+) -> RawText:
+    """Tests a model on the bare texts of a corpus, with names that the language model finds.
+
+    ``sentences`` keeps those of the corpus.
+    """
+    import spacy
+
+    from textrank.cli.sources import load_language
+    from textrank.config import load_corpus, load_model
+    from textrank.evaluation.raw_text import evaluate_raw_text
+    from textrank.pipeline import Clock
+
+    share = _share(positives)
+    loaded = load_model(model)
+    source = load_corpus(corpus)
+    clock = Clock()
+    with clock.step("reading"):
+        docs = list(source(spacy.blank("en")))
+        language = load_language(nlp, loaded.pipeline.task, raw=True)
+    with clock.step("analysing and scoring"):
+        how: Any = {"positives": share, "sentences": sentences}
+        found = evaluate_raw_text(loaded, docs, language, corpus=source.name, **how)
+    return replace(found, seconds=clock.seconds)
+
+
+def _share(text: str | None) -> float | None:
+    try:
+        share = None if text is None else float(text)
+    except ValueError:
+        share = -1.0
+    if share is not None and not 0 <= share <= 1:
+        raise ValueError(
+            f"--positives {text}: give a share between 0 and 1, or, for the names of the corpus, "
+            "auto."
+        )
+    return share
+
+
+def _check_names(names: str, report: Path | None) -> None:
+    if names not in NAMES:
+        raise ValueError(f"--names must be one of {', '.join(NAMES)}, got {names!r}.")
+    if report is not None:
+        raise ValueError("--report draws an evaluation with given names. Use --json.")

@@ -1,0 +1,42 @@
+"""What commands read: corpora and texts, with the language model that a task needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from spacy.language import Language
+from spacy.pipeline import Sentencizer
+from spacy.tokens import Doc
+
+from textrank.config import load_corpus
+from textrank.language import load_nlp
+from textrank.pipeline import Corpus
+from textrank.tasks.task import Task
+
+STDIN = "-"
+
+
+def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
+    """A spaCy model by name or path, or ours with what the task reads; names too for raw text."""
+    if name is not None or task is None or task.reads is None:
+        return load_nlp(name)
+    return load_nlp(only=[*task.reads, *(task.recognises if raw else ())])
+
+
+def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
+    """The Docs of a corpus, analysed as the task needs."""
+    return list(source(load_language(nlp, task)))
+
+
+def read_texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
+    """The Docs of files and of standard input, one by one."""
+    for text in texts:
+        if text == STDIN:
+            doc = nlp(sys.stdin.read())
+            if not doc.has_annotation("SENT_START"):
+                doc = Sentencizer()(doc)
+            doc.user_data["document"] = "stdin"
+            yield doc
+        else:
+            yield from load_corpus(text)(nlp)

@@ -1,0 +1,76 @@
+"""A trained model on other documents than it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate
+from textrank.evaluation.fold_scores import FoldScores, document_intervals
+from textrank.evaluation.report import Counts, Report
+from textrank.learners.prior_shift import mean_threshold
+from textrank.measures import positive_rate_threshold
+from textrank.model import Model
+from textrank.registry import config_of
+from textrank.types import Vector
+
+Positives = float | Literal["auto"] | None
+
+
+def evaluate(
+    model: Model, docs: Iterable[Doc], *, corpus: str = "", positives: Positives = None
+) -> Report:
+    """Measures on other documents, with the threshold chosen in training.
+
+    Where positives are far more or less frequent than in training, that threshold is wrong.
+    ``positives`` is the share of them that is expected; the highest scores get the yes. With
+    ``auto`` it goes to scores above their mean, see ``mean_threshold``.
+    """
+    docs = list(docs)
+    task = model.pipeline.task
+    found = [task.candidates(doc) for doc in docs]
+    unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, found, strict=True))
+    candidates = [candidate for own in found for candidate in own]
+    if not candidates:
+        raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
+    scores = model.score(candidates)
+    threshold, words = decided(model, scores, positives)
+    test = single_fold(model, candidates, scores, threshold, unreachable)
+    fold = test.measured(task)
+    return Report(
+        task=task.name,
+        corpus=corpus,
+        procedure=f"trained on {model.meta.get('corpus') or 'another corpus'}; {words}",
+        settings=config_of(model.pipeline),
+        seed=None,
+        counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
+        folds=[fold],
+        intervals=document_intervals([test], [fold], {}) if not unreachable else {},
+        decisions=list(test.decisions(fold)),
+    )
+
+
+def decided(model: Model, scores: Vector, positives: Positives) -> tuple[float | None, str]:
+    """The threshold for these scores, and how it came about in words."""
+    if positives == "auto":
+        words = "alpha by leave-document-out there; threshold at the mean of the test scores"
+        return mean_threshold(scores), words
+    if positives is not None:
+        words = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
+        return positive_rate_threshold(scores, positives), words
+    return model.threshold, "alpha and threshold by leave-document-out there"
+
+
+def single_fold(
+    model: Model,
+    candidates: Sequence[Candidate],
+    scores: Vector,
+    threshold: float | None,
+    unreachable: int,
+) -> FoldScores:
+    """All candidates as one test fold."""
+    alphas, rows = [model.fit.alpha], np.arange(len(candidates))
+    return FoldScores(rows, candidates, alphas, scores[None], [threshold], 0, unreachable, 0, 0)

@@ -1,0 +1,54 @@
+"""Task: what is asked of a task, all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Protocol, TypeAlias
+
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate
+from textrank.types import Vector
+
+Explain: TypeAlias = Callable[[Candidate], list[tuple[tuple[str, ...], float]]]
+
+
+class Task(Protocol):
+    """What is judged in a Doc, and how the answers are shown and measured."""
+
+    name: ClassVar[str]
+    reads: ClassVar[tuple[str, ...] | None]  # components of the analysis; None: all of them
+    recognises: ClassVar[tuple[str, ...]]  # further ones that raw text needs
+    ranks: ClassVar[bool]  # the candidates of a query are compared: nobody says yes or no
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """The decisions to make."""
+
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
+        """Gold answers that none of the Doc's candidates covers; they count against recall."""
+
+    def threshold(self, y: Vector, heldout: Vector) -> float | None:
+        """The score from which on the answer is yes, set on held-out scores of training."""
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the answers on ``doc._.textrank_<task>`` as plain values."""
+
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """Adds reasons to the answers of an annotated Doc, where the task shows any."""
+
+    def measures(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """What the scores of a test fold are worth; an undefined measure is None."""
