@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from textrank.config import TABLE
 from textrank.registry import registries
 
 ROOT = Path(__file__).parents[1]
@@ -111,6 +112,7 @@ def test_the_wheel_holds_every_package() -> None:
 def test_no_registered_name_disappears() -> None:
     """A saved model speaks these names: add, never take away."""
     published = json.loads((ROOT / "tests" / "golden" / "names.json").read_text())
+    assert TABLE
     now = {role: sorted(names) for role, names in registries().items()}
     for role, names in published.items():
         assert set(names) <= set(now[role]), f"{role}: a published name is gone"
