@@ -55,6 +55,8 @@ class Lines:
         done = {"documents": len(rows), "words": len(rows), "errors": 0, "first": []}
         return Outcome(done=done)
 
+    def check(self) -> None: ...
+
     def close(self) -> None: ...
 
 

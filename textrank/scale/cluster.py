@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -67,6 +68,7 @@ class Cluster:
                 processes=True,
                 dashboard_address=None,
                 memory_limit=0,
+                silence_logs=logging.CRITICAL,
             )
         try:
             client = Client(local or address, timeout=30)  # type: ignore[no-untyped-call]
@@ -95,6 +97,11 @@ class Cluster:
         else:
             outcome = Outcome(refused=LOST)
         self.reports.put((id, outcome))
+
+    def check(self) -> None:
+        """Raises where the scheduler is gone; finished parts are on the disk already."""
+        if self.client.status != "running":
+            raise ValueError(LOST)
 
     def close(self) -> None:
         """Lets go of the cluster, and ends the one we started."""

@@ -31,18 +31,25 @@ class Outcome:
     died: str = ""
     refused: str = ""
     suspects: tuple[Suspect, ...] = ()  # what was being judged
+    reading: bool = False  # or being read, of which the last document begun is the suspect
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, on the way from a worker."""
         suspects = [list(suspect) for suspect in self.suspects]
         done = None if self.done is None else dict(self.done)
-        return {"done": done, "died": self.died, "refused": self.refused, "suspects": suspects}
+        return {
+            "done": done,
+            "died": self.died,
+            "refused": self.refused,
+            "suspects": suspects,
+            "reading": self.reading,
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Outcome:
         """What ``to_dict`` gave."""
         suspects = tuple((int(p), int(n), str(name)) for p, n, name in values["suspects"])
-        return cls(values["done"], values["died"], values["refused"], suspects)
+        return cls(**{**values, "suspects": suspects})
 
 
 @dataclass
@@ -52,6 +59,7 @@ class Keeper:
     job: Mapping[str, Any]
     still: float = STILL
     renew: int = RENEW
+    command: tuple[str, ...] = ("-m", "textrank.scale.child")
     _child: subprocess.Popen[bytes] | None = None
     _rest: bytes = b""
     _slices: int = 0
@@ -85,7 +93,7 @@ class Keeper:
             self._end()
             environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "textrank.scale.child"],
+                [sys.executable, *self.command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=environment,
@@ -97,12 +105,17 @@ class Keeper:
     def _await(self, order: Mapping[str, Any]) -> Outcome:
         """Sends an order and listens until it is done, or the child is dead or stands still."""
         suspects: tuple[Suspect, ...] = ()
+        reading = True
         try:
             self._send(order)
             while True:
                 message = self._hear()
                 if "batch" in message:
                     suspects = tuple((p, n, name) for p, n, name in message["batch"])
+                    reading = False
+                elif "item" in message:
+                    piece, number = message["item"]
+                    suspects, reading = ((piece, number, str(number + 1)),), True
                 elif "ready" in message:
                     return Outcome(done=message)
                 elif "done" in message:
@@ -110,12 +123,13 @@ class Keeper:
                 elif "refused" in message:
                     return Outcome(refused=message["refused"])
                 else:
-                    suspects = ()
+                    suspects, reading = (), True
         except TimeoutError:
             self._end()
-            return Outcome(died=f"no progress for {self.still:g} seconds", suspects=suspects)
-        except (BrokenPipeError, EOFError):
-            return Outcome(died=self._cause(), suspects=suspects)
+            died = f"no progress for {self.still:g} seconds"
+        except (OSError, EOFError, ValueError):  # the pipe is gone, or closed by us
+            died = self._cause()
+        return Outcome(died=died, suspects=suspects, reading=reading)
 
     def _send(self, order: Mapping[str, Any]) -> None:
         child = self._child

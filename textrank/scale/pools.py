@@ -25,6 +25,9 @@ class Pool(Protocol):
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
         """Has a slice worked on; the report comes when it comes."""
 
+    def check(self) -> None:
+        """Raises where nobody is left to report anything."""
+
     def close(self) -> None:
         """Ends all work."""
 
@@ -54,6 +57,9 @@ class Processes:
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
         """Has a slice worked on by the next process that is free."""
         self._orders.put((id, (slice, paths)))
+
+    def check(self) -> None:
+        """Nothing can be lost: the threads are ours."""
 
     def close(self) -> None:
         """Ends all processes."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 from textrank.io import writing
@@ -24,9 +25,11 @@ from textrank.scale.part import (
     write_part,
 )
 from textrank.scale.plan import SIZE, Slice
-from textrank.scale.pools import Pool
+from textrank.scale.pools import Pool, Report
 
 WORK = ".work"  # what only a run needs to know: which slices were cut, and the lock
+WAIT = 2.0  # seconds before one looks whether the workers are still there
+SUSPECTS = 3  # documents that are cut off one by one before their file is held to be at fault
 TRIES = 2  # how often the same work may kill a process before it is cut in two
 
 
@@ -148,7 +151,7 @@ class Run:
                     under_way[slice.id] = slice
                     files = {piece.input: paths[piece.input] for piece in slice.pieces}
                     workers.submit(slice.id, slice.to_dict(), files)
-                id, outcome = workers.reports.get()
+                id, outcome = _next_report(workers)
                 slice = under_way.pop(id)
                 missing.extendleft(reversed(self._settle(slice, outcome)))
                 left = len(missing) + len(under_way)
@@ -168,7 +171,8 @@ class Run:
         hangs = outcome.died.startswith("no progress")
         if self._deaths[slice.id] < TRIES and not hangs:
             return [slice]
-        smaller = [] if alone else slice.without([suspect[:2] for suspect in outcome.suspects])
+        suspects = [] if _blameless(slice, outcome) else [s[:2] for s in outcome.suspects]
+        smaller = [] if alone else slice.without(suspects)
         if smaller:
             self._note_cut(slice, smaller)
             return smaller
@@ -185,13 +189,10 @@ class Run:
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
         """A part with nothing but the error of the one document or file that killed workers."""
         piece = slice.pieces[0]
-        names = [suspect[2] for suspect in outcome.suspects] or [Path(piece.source).name]
-        told = outcome.suspects or piece.first == 0
-        rows = [
-            {"source": piece.source, "document": name, "reason": outcome.died}
-            for name in names
-            if told
-        ]
+        alone = _documents(slice) is not None and outcome.suspects
+        name = outcome.suspects[0][2] if alone else Path(piece.source).name
+        row = {"source": piece.source, "document": name, "reason": outcome.died}
+        rows = [row] if alone or piece.first == 0 else []  # a file is told once, not by each slice
         write_part(self.folder, slice.id, {"errors": rows}, self.job.format)
         self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
 
@@ -235,6 +236,15 @@ class Run:
         )
 
 
+def _next_report(workers: Pool) -> Report:
+    """Waits for what becomes of any slice; raises where nobody is left to work on them."""
+    while True:
+        try:
+            return workers.reports.get(timeout=WAIT)
+        except Empty:
+            workers.check()
+
+
 def _paths(manifest: Manifest) -> dict[int, str]:
     return {number: file.path for number, file in enumerate(manifest.inputs)}
 
@@ -244,6 +254,11 @@ def _documents(slice: Slice) -> list[tuple[int, int]] | None:
     numbers = [(i, n) for i, piece in enumerate(slice.pieces) for n in piece.only or ()]
     whole = all(piece.only is not None for piece in slice.pieces)
     return numbers if whole and len(numbers) == 1 else None
+
+
+def _blameless(slice: Slice, outcome: Outcome) -> bool:
+    """Whether a file, not one of its documents, kills the reader: several were cut off in vain."""
+    return outcome.reading and any(len(piece.without) >= SUSPECTS for piece in slice.pieces)
 
 
 def _told(row: Mapping[str, Any]) -> str:

@@ -132,7 +132,7 @@ class Reading:
         for index, piece in enumerate(self.slice.pieces):
             self.beat({"reading": index})
             failed: list[tuple[int, str]] = []
-            selection = Selection(piece.wants, lambda *failure: failed.append(failure))  # noqa: B023
+            selection = Selection(self._wants(index, piece), lambda *f: failed.append(f))  # noqa: B023
             reason = ""
             try:
                 yield from self._piece(index, piece, selection)
@@ -144,6 +144,17 @@ class Reading:
             for number, reason in failed:
                 name = stem(piece.source) if alone else str(number + 1)
                 self.part.fail(piece.source, name, reason)
+
+    def _wants(self, index: int, piece: Piece) -> Callable[[int], bool]:
+        """Whether a document is wanted; the parent hears which one is about to be read."""
+
+        def wants(number: int) -> bool:
+            wanted = piece.wants(number)
+            if wanted:
+                self.beat({"item": (index, number)})
+            return wanted
+
+        return wants
 
     def _piece(self, index: int, piece: Piece, selection: Selection) -> Iterator[Item]:
         left = None if piece.only is None else len(piece.only)

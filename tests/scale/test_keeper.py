@@ -1,0 +1,99 @@
+"""A keeper and its process: deaths, standstill and renewal are seen for what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from textrank.scale.keeper import Keeper, Outcome
+
+# A child that speaks the protocol and does as it is told, without any model.
+CHILD = """
+import json, os, signal, sys, time
+say = lambda **m: print(json.dumps(m), flush=True)
+job = json.loads(sys.stdin.readline())["job"]
+if job.get("refuse"):
+    say(refused="no such model"); sys.exit()
+say(ready=os.getpid())
+for line in sys.stdin:
+    order = json.loads(line)["slice"]
+    say(reading=0)
+    say(item=[0, 4])
+    if order.get("read"): os.kill(os.getpid(), signal.SIGSEGV)
+    say(batch=[[0, 4, "four"], [0, 5, "five"]])
+    if order.get("kill"): os.kill(os.getpid(), signal.SIGKILL)
+    if order.get("hang"): time.sleep(100)
+    if order.get("full"): say(refused="No space left"); continue
+    say(done={"part": "x", "pid": os.getpid(), "memory": order.get("memory", 1000)})
+"""
+
+
+@pytest.fixture
+def keeper() -> Iterator[Keeper]:
+    kept = Keeper({}, still=5.0, command=("-c", CHILD))
+    yield kept
+    kept.close()
+
+
+def pid(outcome: Outcome) -> int:
+    assert outcome.done is not None, outcome
+    return int(outcome.done["pid"])
+
+
+def test_one_process_serves_many_slices(keeper: Keeper) -> None:
+    assert pid(keeper.run({}, {})) == pid(keeper.run({}, {}))
+
+
+def test_a_death_is_told_with_what_was_judged(keeper: Keeper) -> None:
+    outcome = keeper.run({"kill": True}, {})
+    assert outcome.died == "the process was ended by SIGKILL"
+    assert outcome.suspects == ((0, 4, "four"), (0, 5, "five"))
+    assert not outcome.reading
+    assert keeper.run({}, {}).done is not None  # by a new process
+
+
+def test_a_death_while_reading_names_the_document_that_was_begun(keeper: Keeper) -> None:
+    outcome = keeper.run({"read": True}, {})
+    assert (outcome.died, outcome.reading) == ("the process was ended by SIGSEGV", True)
+    assert outcome.suspects == ((0, 4, "5"),)
+
+
+def test_standing_still_is_a_death_too(keeper: Keeper) -> None:
+    pid(keeper.run({}, {}))  # started, so that a slow machine is not taken for a hang
+    keeper.still = 0.5
+    outcome = keeper.run({"hang": True}, {})
+    assert outcome.died == "no progress for 0.5 seconds"
+    assert len(outcome.suspects) == 2
+
+
+def test_refusals_are_passed_on(keeper: Keeper) -> None:
+    assert keeper.run({"full": True}, {}).refused == "No space left"
+    other = Keeper({"refuse": True}, still=5.0, command=("-c", CHILD))
+    assert other.run({}, {}).refused == "no such model"
+    other.close()
+
+
+@pytest.mark.parametrize("how", [{"renew": 1}, {}], ids=["by count", "by memory"])
+def test_a_process_makes_room_for_a_new_one(how: dict[str, Any]) -> None:
+    keeper = Keeper({}, still=5.0, command=("-c", CHILD), **how)
+    first = pid(keeper.run({}, {}))
+    second = pid(keeper.run({"memory": 2000}, {}))
+    third = pid(keeper.run({}, {}))
+    assert (first != second) == ("renew" in how)
+    assert second != third
+    keeper.close()
+
+
+def test_an_outcome_survives_its_way(keeper: Keeper) -> None:
+    outcome = keeper.run({"kill": True}, {})
+    assert Outcome.from_dict(outcome.to_dict()) == outcome
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")
+def test_no_process_is_left_behind(keeper: Keeper) -> None:
+    child = pid(keeper.run({}, {}))
+    keeper.close()
+    assert not Path(f"/proc/{child}").exists()
