@@ -32,19 +32,44 @@ def krylov_path(
     Raises an error where the residual is not below ``tolerance`` times that of zero after
     ``most`` iterations.
     """
-    run = _Iterations(X, y, laplacian, float(alphas.min()), tolerance, most)
+    T = sp.csr_array(X.T)
+
+    def weighted(u: Vector) -> Vector:
+        return u if laplacian is None else laplacian(u)
+
+    def product(q: Vector) -> Vector:
+        return np.asarray(T @ weighted(X @ q))
+
+    right = np.asarray(T @ weighted(y))
+    return krylov_solutions(product, right, alphas, tolerance=tolerance, most=most)
+
+
+def krylov_solutions(
+    product: Callable[[Vector], Vector],
+    right: Vector,
+    alphas: Vector,
+    *,
+    tolerance: float = 1e-6,
+    most: int = 2000,
+) -> Matrix:  # (a, d)
+    """``(A + alpha I)^-1 right`` at every alpha, for a symmetric ``A`` known by its products alone.
+
+    Where ``A`` is held in pieces, ``product`` is a map over them and a sum.
+    """
+    run = _Iterations(product, right, float(alphas.min()), tolerance, most)
     stored: list[Vector] | None = []
     for direction in run:
-        if stored is not None and (len(stored) + 1) * X.shape[1] > BUDGET:
+        if stored is not None and (len(stored) + 1) * len(right) > BUDGET:
             stored = None
         if stored is not None:
             stored.append(direction)
     steps = _solve_small(run, alphas)  # (iterations, a)
     if stored is not None:
-        basis = np.array(stored).reshape(len(stored), X.shape[1])
+        basis = np.array(stored).reshape(len(stored), len(right))
         return np.asarray(steps.T @ basis)
-    W = np.zeros((len(alphas), X.shape[1]))
-    for step, direction in zip(steps, _Iterations(X, y, laplacian, run.base, tolerance, most)):  # noqa: B905
+    W = np.zeros((len(alphas), len(right)))
+    again = _Iterations(product, right, run.base, tolerance, most)
+    for step, direction in zip(steps, again):  # noqa: B905
         W += np.outer(step, direction)
     return W
 
@@ -54,22 +79,20 @@ class _Iterations:
 
     def __init__(
         self,
-        X: SparseMatrix,
-        y: Vector,
-        laplacian: Callable[[Vector], Vector] | None,
+        product: Callable[[Vector], Vector],
+        right: Vector,
         base: float,
         tolerance: float,
         most: int,
     ) -> None:
-        self.X, self.T = X, sp.csr_array(X.T)
-        self.y, self.laplacian, self.base = y, laplacian, base
+        self.product, self.right, self.base = product, right, base
         self.tolerance, self.most = tolerance, most
         self.lengths: list[float] = []
         self.ratios: list[float] = []
         self.start = 0.0
 
     def __iter__(self) -> Iterator[Vector]:
-        r = self.T @ self._weighted(self.y)
+        r = self.right.copy()
         q = r.copy()
         square = float(r @ r)
         self.start = np.sqrt(square)
@@ -82,8 +105,7 @@ class _Iterations:
                     "Raise the smallest alpha, the tolerance or the number of iterations."
                 )
             yield r / np.sqrt(square)
-            step = self.T @ self._weighted(self.X @ q)
-            step += self.base * q
+            step = self.product(q) + self.base * q
             length = square / float(q @ step)
             r = r - length * step
             square, old = float(r @ r), square
@@ -91,9 +113,6 @@ class _Iterations:
             self.ratios.append(square / old)
             q *= square / old
             q += r
-
-    def _weighted(self, u: Vector) -> Vector:
-        return u if self.laplacian is None else self.laplacian(u)
 
 
 def _solve_small(run: _Iterations, alphas: Vector) -> Matrix:  # (iterations, a)
