@@ -10,6 +10,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from textrank.text import spaced
+from textrank.text import tokens as odd_tokens
+
 # Prefixes that stay with an ordinary word (`non-invasive`). Before a name they split, because
 # in `anti-CD3` the name is CD3, and a mention must not begin inside a token.
 _PREFIXES = (
@@ -85,23 +88,22 @@ class BioTokenizer:
         self._cache: dict[str, list[str]] = {}
 
     def __call__(self, text: str) -> Doc:
-        words: list[str] = []
-        spaces: list[bool] = []
         # spaCy's strings are UTF-8, which half a surrogate pair is not; offsets stay as they were.
         text = _LONE_SURROGATE.sub("\ufffd", text)
+        words, spaces = odd_tokens(text, self._tokens) or spaced(self._tokens(text))
+        return Doc(self.vocab, words=words, spaces=spaces)
+
+    def _tokens(self, text: str) -> list[str]:
+        """The tokens of a text and the white space between them, which together are the text."""
+        found: list[str] = []
         for piece in _PIECE.findall(text):
             if piece[0].isspace():
-                if spaces and piece[0] == " ":
-                    spaces[-1] = True
-                    piece = piece[1:]
-                tokens = [piece] if piece else []
+                found.append(piece)
             else:
-                tokens = self._split(piece)
-            words.extend(tokens)
-            spaces.extend([False] * len(tokens))
-        if len(words) > 1 and words[-1].endswith(".") and len(words[-1]) > 1:
-            _split_final_stop(words, spaces)
-        return Doc(self.vocab, words=words, spaces=spaces)
+                found += self._split(piece)
+        if len(found) > 1:
+            _split_final_stop(found)
+        return found
 
     def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
         """Docs of the texts, one by one."""
@@ -134,12 +136,13 @@ class BioTokenizer:
         return self
 
 
-def _split_final_stop(words: list[str], spaces: list[bool]) -> None:
+def _split_final_stop(tokens: list[str]) -> None:
     """An abbreviation that ends the text gives its stop to the sentence (``of type B.``)."""
-    if not re.fullmatch(r"\.+|(?:\w\.){2,}", words[-1]) and "/" not in words[-1]:
-        spaces.append(spaces[-1])
-        spaces[-2] = False
-        words[-1:] = [words[-1][:-1], "."]
+    at = -2 if tokens[-1].isspace() else -1
+    last = tokens[at]
+    if last[-1] == "." and not re.fullmatch(r"\.+|(?:\w\.){2,}", last) and "/" not in last:
+        if len(last) > 1:
+            tokens[at : len(tokens) + at + 1] = [last[:-1], "."]
 
 
 def bio_tokenizer() -> Callable[[Language], BioTokenizer]:
