@@ -63,9 +63,9 @@ def add_syntax(nlp: Language, settings: Settings) -> None:
         "maxout_pieces": 3,
         "subword_features": True,
     }
-    nlp.add_pipe("tok2vec", config={"model": embed})
-    nlp.add_pipe("tagger", config={"model": _tagger(settings, "tok2vec")})
-    nlp.add_pipe("parser", config={"model": _transitions(settings, "tok2vec")})
+    nlp.add_pipe("textrank_tok2vec", name="tok2vec", config={"model": embed})
+    nlp.add_pipe("textrank_tagger", "tagger", config={"model": _tagger(settings, "tok2vec")})
+    nlp.add_pipe("textrank_parser", "parser", config={"model": _transitions(settings, "tok2vec")})
 
 
 def add_names(nlp: Language, settings: Settings) -> None:
@@ -88,7 +88,8 @@ def add_names(nlp: Language, settings: Settings) -> None:
         "depth": settings.depth,
     }
     network = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
-    nlp.add_pipe("tok2vec", name="names_tok2vec", config={"model": network})
+    words = {"model": network, "spelt": True}
+    nlp.add_pipe("textrank_tok2vec", name="names_tok2vec", config=words)
     tags = {
         "@architectures": "textrank.NameTags.v1",
         "tok2vec": _listener(settings, "names_tok2vec"),
@@ -140,6 +141,7 @@ def assemble(
     By bytes, since spaCy's own way of taking a component over takes every training word along.
     """
     nlp = blank_nlp()
+    nlp.add_pipe("textrank_sentences", name="sentences")
     add_syntax(nlp, syntax)
     add_morphology(nlp, tables)
     add_names(nlp, names)

@@ -55,10 +55,10 @@ def test_spacy_loads_it_by_its_path():
 @pytest.mark.parametrize(
     ("only", "run"),
     [
-        (["parser"], ["tok2vec", "parser"]),
-        (["genes"], ["names_tok2vec", "genes"]),
-        (["morphology"], ["tok2vec", "tagger", "parser", "morphology"]),
-        ([], []),
+        (["parser"], ["sentences", "tok2vec", "parser"]),
+        (["genes"], ["sentences", "names_tok2vec", "genes"]),
+        (["morphology"], ["sentences", "tok2vec", "tagger", "parser", "morphology"]),
+        ([], ["sentences"]),
     ],
 )
 def test_only_what_is_needed_runs(only, run):

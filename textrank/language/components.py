@@ -11,13 +11,18 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.pipeline import DependencyParser, Tagger, Tok2Vec
+from spacy.pipeline.dep_parser import (  # type: ignore[import-not-found]  # compiled
+    DEFAULT_PARSER_MODEL,
+)
+from spacy.pipeline.tagger import DEFAULT_TAGGER_MODEL  # type: ignore[import-not-found]
+from spacy.pipeline.tok2vec import DEFAULT_TOK2VEC_MODEL
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from textrank.readings import bare, give_parse, give_tags, spread
+from textrank.text.words import bare, give_parse, give_tags, spread
 
 
-class WordsToVectors(Tok2Vec):  # type: ignore[misc]  # compiled, without types
+class WordsToVectors(Tok2Vec):
     """A network over words in context; tokens that are no words get zeros.
 
     ``spelt`` words are in plain letters (``beta1``), as the corpora of names have them.
@@ -65,16 +70,10 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             give_parse(doc, own)
 
 
-def _defaults(factory: str) -> dict[str, Any]:
-    """The settings of spaCy's factory that ours stands for."""
-    meta = Language.get_factory_meta(factory)
-    return dict(meta.default_config)
-
-
 @Language.factory(
     "textrank_tok2vec",
     assigns=["doc.tensor"],
-    default_config={**_defaults("tok2vec"), "spelt": False},
+    default_config={"model": DEFAULT_TOK2VEC_MODEL, "spelt": False},
 )
 def make_tok2vec(nlp: Language, name: str, model: Any, spelt: bool) -> WordsToVectors:
     """What the factory of this name gives."""
@@ -84,7 +83,13 @@ def make_tok2vec(nlp: Language, name: str, model: Any, spelt: bool) -> WordsToVe
 @Language.factory(
     "textrank_tagger",
     assigns=["token.tag"],
-    default_config=_defaults("tagger"),
+    default_config={
+        "model": DEFAULT_TAGGER_MODEL,
+        "overwrite": False,
+        "scorer": {"@scorers": "spacy.tagger_scorer.v1"},
+        "neg_prefix": "!",
+        "label_smoothing": 0.0,
+    },
     default_score_weights={"tag_acc": 1.0, "pos_acc": 0.0},
 )
 def make_tagger(
@@ -111,8 +116,15 @@ def make_tagger(
 @Language.factory(
     "textrank_parser",
     assigns=["token.dep", "token.head", "token.is_sent_start", "doc.sents"],
-    default_config=_defaults("parser"),
-    default_score_weights=dict(Language.get_factory_meta("parser").default_score_weights),
+    default_config={
+        "model": DEFAULT_PARSER_MODEL,
+        "moves": None,
+        "update_with_oracle_cut_size": 100,
+        "learn_tokens": False,
+        "min_action_freq": 30,
+        "scorer": {"@scorers": "spacy.parser_scorer.v1"},
+    },
+    default_score_weights={"dep_uas": 0.5, "dep_las": 0.5, "sents_f": 0.0},
 )
 def make_parser(
     nlp: Language,

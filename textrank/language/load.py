@@ -10,11 +10,13 @@ import spacy
 from spacy.language import Language
 from spacy.util import registry
 
+from textrank.language.components import WordParser, WordsToVectors, WordTagger
 from textrank.language.lexical import lexical_embed
 from textrank.language.morphology import Morphology
 from textrank.language.names import GeneRecognizer, NameRecognizer, name_tags
 from textrank.language.products import fast_products
 from textrank.language.tokenizer import bio_tokenizer
+from textrank.text import Sentences
 
 SHIPPED = "en_textrank_bio"
 LONGEST = 2_000_000  # characters of a text; a million take about 3 GB
@@ -25,6 +27,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "lemmatizer": ("tagger", "morphologizer", "attribute_ruler"),
     "attribute_ruler": ("tagger",),
 }
+_ALWAYS = ("sentences",)  # costs next to nothing, and every task looks at sentences
 
 
 def register() -> tuple[type, ...]:
@@ -37,7 +40,8 @@ def register() -> tuple[type, ...]:
     registry.architectures.register("textrank.LexicalEmbed.v1", func=lexical_embed)
     registry.architectures.register("textrank.NameTags.v1", func=name_tags)
     registry.callbacks.register("textrank.fast_products.v1", func=fast_products)
-    return (Morphology, GeneRecognizer, NameRecognizer)
+    networks = (WordsToVectors, WordTagger, WordParser, GeneRecognizer, NameRecognizer)
+    return (Sentences, Morphology, *networks)
 
 
 def load_nlp(
@@ -87,7 +91,7 @@ def needed_components(nlp: Language, only: Sequence[str]) -> list[str]:
         raise ValueError(
             f"no component {unknown[0]!r} in this pipeline; it has {', '.join(nlp.component_names)}"
         )
-    wanted = list(only)
+    wanted = [*only, *(name for name in _ALWAYS if name in nlp.component_names)]
     for component in wanted:  # grows while it is walked
         needs = [*_NEEDS.get(component, ()), *_upstream(nlp, component)]
         wanted += [n for n in needs if n in nlp.component_names and n not in wanted]

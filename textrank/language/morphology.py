@@ -19,6 +19,8 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from textrank.text import read
+
 # Penn tag -> universal part of speech and features. The rule lemmatizer leaves a base form alone
 # only where the features call it one: without Number=Sing, "virus" would become "viru".
 TAGS: dict[str, tuple[str, str]] = {
@@ -114,7 +116,7 @@ class Morphology:
 
     def _row(self, orth: int, tag: int, dep: int) -> tuple[int, int, int]:
         strings = self.vocab.strings
-        word, name = strings[orth], strings[tag]
+        word, name = read(strings[orth]) or strings[orth], strings[tag]
         pos, morph = TAGS.get(name, ("X" if name else "", ""))
         lemma = self.lemma(word, name)
         if pos == "VERB" and (lemma == "be" or strings[dep] in ("aux", "auxpass")):

@@ -16,6 +16,7 @@ from thinc.api import Linear, Model, chain, list2ragged, with_array
 from thinc.types import Floats2d, Ragged
 
 from textrank.language.crf import Bools, Floats, Ints, best_tags, chances, legal_transitions
+from textrank.text.words import bare, reading_of
 
 KEY = "entities"
 Network = Model[list[Doc], Ragged]
@@ -104,12 +105,14 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def predict(self, docs: Iterable[Doc]) -> list[list[Name]]:
         """The names of each Doc."""
         docs = list(docs)
-        lengths = [len(doc) for doc in docs]
+        words = [bare(doc, spelt=True) for doc in docs]
+        lengths = [len(doc) for doc in words]
         if not any(lengths):
             return [[] for _ in docs]
-        scores = np.asarray(self.model.predict(docs).dataXd, dtype=np.float64)
+        scores = np.asarray(self.model.predict(words).dataXd, dtype=np.float64)
         tags = np.split(best_tags(scores, self._transitions(), lengths), np.cumsum(lengths)[:-1])
-        return [_names(own, self.labels) for own in tags]
+        names = [_names(own, self.labels) for own in tags]
+        return [_in_tokens(doc, own) for doc, own in zip(docs, names, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[Name]]) -> None:
         """Puts the names where they belong."""
@@ -162,6 +165,15 @@ def _names(tags: Ints, labels: Sequence[str]) -> list[Name]:
         Name(start, end, labels[label])
         for start, end, label in zip(starts.tolist(), ends.tolist(), which.tolist(), strict=True)
     ]
+
+
+def _in_tokens(doc: Doc, names: list[Name]) -> list[Name]:
+    """Names given in words, in the tokens of the Doc, of which white space and markup are some."""
+    reading = reading_of(doc, spelt=True)
+    if reading is None:
+        return names
+    at = reading.kept.tolist()
+    return [Name(at[name.start], at[name.end - 1] + 1, name.label) for name in names]
 
 
 def _allowed(example: Example, labels: Sequence[str]) -> Bools:

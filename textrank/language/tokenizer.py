@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from textrank.text import spaced
-from textrank.text import tokens as odd_tokens
+from textrank.text.markup import spaced
+from textrank.text.markup import tokens as odd_tokens
 
 # Prefixes that stay with an ordinary word (`non-invasive`). Before a name they split, because
 # in `anti-CD3` the name is CD3, and a mention must not begin inside a token.
@@ -138,11 +138,10 @@ class BioTokenizer:
 
 def _split_final_stop(tokens: list[str]) -> None:
     """An abbreviation that ends the text gives its stop to the sentence (``of type B.``)."""
-    at = -2 if tokens[-1].isspace() else -1
+    at = len(tokens) - (2 if tokens[-1].isspace() else 1)
     last = tokens[at]
-    if last[-1] == "." and not re.fullmatch(r"\.+|(?:\w\.){2,}", last) and "/" not in last:
-        if len(last) > 1:
-            tokens[at : len(tokens) + at + 1] = [last[:-1], "."]
+    if len(last) > 1 and last[-1] == "." and not re.fullmatch(r"\.+|(?:\w\.){2,}|.*/.*", last):
+        tokens[at : at + 1] = [last[:-1], "."]
 
 
 def bio_tokenizer() -> Callable[[Language], BioTokenizer]:

@@ -7,6 +7,7 @@ parse, and the parser keeps what is decided here. Linear in the length of the te
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,22 +18,23 @@ from spacy.attrs import IDX, ORTH, SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.readings import reading_of
-from textrank.text import ends_sentence, tags
+from textrank.text.markup import ends_sentence, tags
+from textrank.text.words import reading_of
 
-_STOPS = frozenset(". ! ? ... ….".split())
-_CLOSERS = frozenset(") ] } \" ' ’ ” ''".split())
-_OPENERS = frozenset("( [ { \" ' ‘ “ ``".split())
+_STOPS = frozenset([".", "!", "?", "...", "…"])
+_CLOSERS = frozenset([")", "]", "}", '"', "'", "’", "”", "''"])
+_OPENERS = frozenset(["(", "[", "{", '"', "'", "‘", "“", "``"])
 # Words that begin sentences when capitalised; names of things hardly ever are among them.
-_STARTERS = frozenset(
+_FIRST_WORDS = (
     "A Additionally After All Also Although An And Another As At Because Both But By Consequently "
     "Conversely Despite Due During Each Finally First For From Further Furthermore Given Hence "
     "Here However If Importantly In Indeed Interestingly It Its Like Moreover More Most Neither "
     "Nevertheless No Notably On Once One Only Other Our Over Previous Second Several Similarly "
     "Since So Some Such Surprisingly Taken That The Their Then There Thereby Therefore These They "
     "Third This Those Three Through Thus To Together Two Under Unlike Upon Using We What When "
-    "Whereas Whether Which While With Within Without Yet".split()
+    "Whereas Whether Which While With Within Without Yet"
 )
+_STARTERS = frozenset(_FIRST_WORDS.split())
 # A line that ends so goes on: a word that wants another.
 _UNFINISHED = re.compile(
     r"(?:[,;/(\[{=<>+&–—-]|\b(?:a|an|the|of|in|on|at|by|to|for|from|with|without|within|into|onto|and|"
@@ -44,7 +46,9 @@ _UNFINISHED = re.compile(
     r"induces?|represses|promotes?|blocks?|stimulates?|associates?|recruits?|targets?|"
     r"contains?|encodes?|requires?|involves?|shows?|showed|suggests?|human|mouse|rat|murine))$"
 )
-_ITEM = re.compile(r"[ \t]*(?:(?P<bullet>[•‣◦▪●∙*·])|[-–—]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])[ \t]+\S")
+_ITEM = re.compile(
+    r"[ \t]*(?:(?P<bullet>[•‣◦▪●∙*·])|[-–—]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])[ \t]+\S"
+)
 _HEADING = 300  # characters; no heading is longer
 _BRACKET = 60  # words in which a bracket closes, or it is none
 _LINE_END = re.compile(r"\r\n?|[\n\x0b\x0c\x85\u2028\u2029]")
@@ -196,7 +200,7 @@ class _Lines:
 
     def end_sentence(self, place: int) -> bool:
         """Whether the line on which a character stands begins with a new sentence."""
-        return int(np.searchsorted(self.starts, place, side="right")) - 1 in self.new
+        return bisect_right(self.starts, place) - 1 in self.new
 
 
 def _new_lines(lines: Sequence[str]) -> Iterator[int]:
@@ -265,8 +269,9 @@ class Sentences:
             return doc
         given = doc.to_array([SENT_START]).ravel().astype(np.int64)
         starts = np.full(len(doc), -1 if self.final else 0, dtype=np.int64)
-        for token, new in decided(doc).items():
-            starts[token] = 1 if new else -1
+        known = decided(doc)
+        starts[list(known)] = np.where(list(known.values()), 1, -1)
+        starts[: next(iter(known), 0) + 1] = -1  # the first word and what stands before it
         starts[0] = 1
         starts = np.where(given == 0, starts, given)
         doc.from_array([SENT_START], cast(Any, starts.astype(np.uint64).reshape(-1, 1)))

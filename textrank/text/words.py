@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, IDX, LEMMA, MORPH, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc, Span
 
-from textrank.text import read, spell
+from textrank.text.markup import read, spell
 from textrank.types import Indices
 
 ORIGINAL = "textrank_original"  # in user_data of a reading: characters of its tokens
@@ -31,21 +32,22 @@ class _Reader:
         self._known: dict[int, str | None] = {}  # None: as it is written
 
     def __call__(self, doc: Doc) -> Reading | None:
-        orths = doc.to_array([ORTH]).tolist()
+        orths: list[int] = doc.to_array([ORTH]).tolist()
+        distinct = set(orths)
         known = self._known
-        if any(o not in known for o in orths):
-            self._learn(doc, orths)
-        if not any(known[o] is not None for o in set(orths)):
+        if not distinct <= known.keys():
+            self._learn(doc, distinct)
+        if all(known[orth] is None for orth in distinct):
             return None
         words = [known[o] for o in orths]
         kept = [i for i, word in enumerate(words) if word != ""]
         strings = doc.vocab.strings
         return Reading(np.array(kept, dtype=np.intp), [words[i] or strings[orths[i]] for i in kept])
 
-    def _learn(self, doc: Doc, orths: list[int]) -> None:
+    def _learn(self, doc: Doc, orths: set[int]) -> None:
         if len(self._known) > _CACHE_SIZE:
             self._known.clear()
-        for orth in orths:
+        for orth in orths - self._known.keys():
             word = doc.vocab.strings[orth]
             answer = self._read(word)
             self._known[orth] = None if answer == word else answer
@@ -66,7 +68,7 @@ def bare(doc: Doc, *, spelt: bool = False) -> Doc:
         return doc
     words = Doc(doc.vocab, words=reading.words)
     if len(words):
-        given = doc.to_array([SENT_START, TAG])[reading.kept]
+        given: Any = doc.to_array([SENT_START, TAG])[reading.kept]
         words.from_array([SENT_START, TAG], given)
     if doc.tensor.size:
         words.tensor = doc.tensor[reading.kept]
@@ -127,7 +129,7 @@ def words_only(doc: Doc) -> Doc:
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])
     >>> [token.text for token in words_only(doc)], characters(words_only(doc)[1:2])
-    (['TNF-alpha', 'binds'], (7, 12))
+    (['TNF-alpha', 'binds'], (9, 14))
     """
     reading = reading_of(doc, spelt=True)
     if reading is None:
@@ -136,19 +138,20 @@ def words_only(doc: Doc) -> Doc:
     copy = Doc(doc.vocab, words=reading.words, spaces=_spaces(doc, kept))
     if len(copy):
         attributes = [TAG, POS, MORPH, LEMMA]
-        copy.from_array(attributes, doc.to_array(attributes)[kept])
+        given: Any = doc.to_array(attributes)[kept]
+        copy.from_array(attributes, given)
         _copy_parse(doc, copy, kept)
     places = doc.to_array([IDX]).astype(np.int64)[kept]
-    copy.user_data = {**doc.user_data, ORIGINAL: [[a, a + len(doc[i])] for a, i in zip(places.tolist(), kept.tolist(), strict=True)]}
+    where = zip(places.tolist(), kept.tolist(), strict=True)
+    copy.user_data = {**doc.user_data, ORIGINAL: [[a, a + len(doc[i])] for a, i in where]}
     _copy_names(doc, copy, kept)
     return copy
 
 
 def _spaces(doc: Doc, kept: Indices) -> list[bool]:
     """Whether anything white stands between a word and the next."""
-    following = [*kept[1:].tolist(), len(doc)]
     found = []
-    for i, end in zip(kept.tolist(), following, strict=True):
+    for i, end in pairwise([*kept.tolist(), len(doc)]):
         between = doc[i].whitespace_ + "".join(token.text_with_ws for token in doc[i + 1 : end])
         found.append(any(c.isspace() for c in between))
     return found
@@ -167,7 +170,9 @@ def _copy_parse(doc: Doc, copy: Doc, kept: Indices) -> None:
     place = np.full(len(doc), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     relative = place[above] - np.arange(len(kept))
-    copy.from_array([HEAD, DEP], cast(Any, np.column_stack([relative.astype(np.uint64), rows[kept, 1]])))
+    copy.from_array(
+        [HEAD, DEP], cast(Any, np.column_stack([relative.astype(np.uint64), rows[kept, 1]]))
+    )
 
 
 def _above(heads: Indices, kept: Indices) -> Indices:  # (tokens,), (words,) -> (words,)
@@ -222,8 +227,3 @@ def characters(span: Span) -> tuple[int, int]:
     if places is None or not len(span):
         return span.start_char, span.end_char
     return places[span.start][0], places[span.end - 1][1]
-
-
-def original_tokens(doc: Doc, kept: Indices, start: int, end: int) -> tuple[int, int]:
-    """First and last token, exclusive, of a Doc that words ``start`` to ``end`` are of."""
-    return int(kept[start]), int(kept[end - 1]) + 1

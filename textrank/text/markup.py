@@ -12,6 +12,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from html.entities import html5
 from typing import NamedTuple
 
 _INLINE = (
@@ -26,7 +27,7 @@ _BLOCK = (
     "label li link list list-item main meta nav ol p pre sec section table table-wrap tbody td "
     "tfoot th thead title tr ul"
 )
-_CELLS = frozenset("td th col span br img link meta".split())  # these end no sentence
+_CELLS = "td th col br img link meta"  # these end no sentence
 _NAMES = "|".join(sorted((re.escape(n) for n in f"{_INLINE} {_BLOCK}".split()), key=len)[::-1])
 # Every repetition is bounded, so a text takes linear time whatever it holds.
 _ATTRIBUTE = r"""\s{1,9}[\w:-]{1,40}(?:=(?:"[^"<>]{0,400}"|'[^'<>]{0,400}'|[^\s"'<>]{1,400}))"""
@@ -52,7 +53,7 @@ _TAG = re.compile(TAG, re.IGNORECASE)
 _JUNK = re.compile(rf"(?:{_CITED})|(?:{TAG})|\s+|[^\s<]+|<", re.IGNORECASE)
 _PLAIN = re.compile(r"[!-%'-;=?-~]+")  # printable, without "&", "<" and ">"
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2015\u2212\ufe58\ufe63\uff0d"), "-")
-_QUOTES = dict(zip(map(ord, "‘’‛′`“”„‟″«»"), "'''''\"\"\"\"\"\"\"", strict=True))
+_QUOTES = dict(zip(map(ord, "‘’‛′`“”„‟″«»"), '\'\'\'\'\'"""""""', strict=True))
 _GREEK = {
     ord(letter): name
     for name, letters in {
@@ -107,9 +108,7 @@ def clean(text: str) -> Clean | None:
     return Clean("".join(parts), starts, ends)
 
 
-def _read_odd(
-    found: re.Match[str], text: str, words: frozenset[str], end: int
-) -> tuple[str, int]:
+def _read_odd(found: re.Match[str], text: str, words: frozenset[str], end: int) -> tuple[str, int]:
     """What a person reads there, and where in the original that ends."""
     match _kind(found):
         case "cited":
@@ -144,7 +143,11 @@ def _wrapped(found: re.Match[str], text: str, words: frozenset[str]) -> tuple[st
 
 
 def _entity(name: str) -> str:
-    read = html.unescape(html.unescape(name))
+    """The character of an entity, escaped once or twice; what is no entity stays."""
+    name = name.replace("&amp;", "&", 1) if name != "&amp;" else name
+    if name[1] != "#" and name[1:] not in html5:
+        return name
+    read = html.unescape(name)
     return " " if read.isspace() or not read.isprintable() else read
 
 
@@ -156,17 +159,18 @@ def is_block(tag: str) -> bool:
     """
     found = _TAG.fullmatch(tag)
     name = (found["name"] or "").lower() if found else ""
-    return name in _BLOCK_NAMES or name == "br"
+    return name in _BLOCK_NAMES
 
 
 _BLOCK_NAMES = frozenset(_BLOCK.split())
+_PARAGRAPHS = _BLOCK_NAMES - frozenset(_CELLS.split())
 
 
 def ends_sentence(tag: str) -> bool:
     """Whether a tag ends a sentence: a paragraph does, a cell of a table does not."""
     found = _TAG.fullmatch(tag)
     name = (found["name"] or "").lower() if found else ""
-    return name in _BLOCK_NAMES and name not in _CELLS
+    return name in _PARAGRAPHS
 
 
 def tags(text: str) -> Iterator[re.Match[str]]:
@@ -187,8 +191,8 @@ def read(word: str) -> str:
     word = _TAG.sub("", word)
     word = re.sub(_ENTITY, lambda found: _entity(found[0]), word)
     word = re.sub(r"(?<=\w)[-\u2010]\s*\n\s*(?=\w)", "", word)
-    word = re.sub(f"[{_GONE}{_CONTROL}\\s]+", "", word)
-    return unicodedata.normalize("NFKC", word)
+    word = unicodedata.normalize("NFKC", re.sub(f"[{_GONE}{_CONTROL}]+", "", word))
+    return "".join(word.split())
 
 
 def spell(word: str) -> str:

@@ -1,0 +1,86 @@
+"""Docs without white space and markup, and the way back to the original."""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc, Span
+
+from textrank.text import characters, reading_of, words_only
+from textrank.text.words import bare, give_parse, give_tags, spread
+
+VOCAB = spacy.blank("en").vocab
+
+
+def test_a_doc_of_words_is_itself(make_doc):
+    doc = make_doc(["p53", "binds", "MDM2"])
+    assert words_only(doc) is doc
+    assert bare(doc) is doc
+    assert reading_of(doc) is None
+
+
+@pytest.fixture
+def doc():
+    doc = Doc(
+        VOCAB,
+        words=["\n\n", "β-catenin", " ", "binds", "<b>", "MDM2", "</b>"],
+        spaces=[False, True, False, True, False, False, False],
+        tags=["_SP", "NN", "_SP", "VBZ", "_SP", "NN", "_SP"],
+        heads=[1, 3, 1, 3, 3, 3, 5],
+        deps=["dep", "nsubj", "dep", "ROOT", "dep", "dobj", "dep"],
+    )
+    doc.spans["entities"] = [Span(doc, 1, 3, "GENE", span_id="e0"), Span(doc, 5, 6, "GENE")]
+    return doc
+
+
+def test_the_copy_has_tags_arcs_sentences_and_names(doc):
+    copy = words_only(doc)
+    assert [t.text for t in copy] == ["beta-catenin", "binds", "MDM2"]
+    assert [(t.tag_, t.head.i, t.dep_) for t in copy] == [
+        ("NN", 1, "nsubj"), ("VBZ", 1, "ROOT"), ("NN", 1, "dobj")
+    ]  # fmt: skip
+    assert [(s.start, s.end, s.id_) for s in copy.spans["entities"]] == [(0, 1, "e0"), (2, 3, "")]
+    assert len(list(copy.sents)) == 1
+
+
+def test_spans_of_the_copy_know_the_characters_of_the_original(doc):
+    copy = words_only(doc)  # span groups do not keep their Doc alive
+    places = [characters(span) for span in copy.spans["entities"]]
+    assert [doc.text[a:b] for a, b in places] == ["β-catenin", "MDM2"]
+
+
+def test_a_word_under_white_space_that_is_a_root_becomes_the_root():
+    doc = Doc(VOCAB, words=["a", "\n", "b"], heads=[1, 1, 1], deps=["x", "ROOT", "y"])
+    assert [t.head.i for t in words_only(doc)] == [0, 0]
+
+
+def test_a_sentence_that_begins_with_white_space_begins_with_its_first_word():
+    doc = Doc(VOCAB, words=["a", "\n", "b"], sent_starts=[True, True, False])
+    assert [s.text for s in words_only(doc).sents] == ["a", "b"]
+
+
+def test_answers_for_words_go_back_to_the_doc():
+    doc = Doc(VOCAB, words=["\n", "a", "\t", "b"])
+    words = Doc(VOCAB, words=["a", "b"], tags=["DT", "NN"], heads=[1, 1], deps=["det", "ROOT"])
+    give_tags(doc, words)
+    give_parse(doc, words)
+    assert [t.tag_ for t in doc] == ["_SP", "DT", "_SP", "NN"]
+    assert [t.head.i for t in doc] == [1, 3, 1, 3]
+    assert len(list(doc.sents)) == 1
+
+
+def test_vectors_of_white_space_are_zero(rng):
+    doc = Doc(VOCAB, words=["a", "\n", "b"])
+    rows = rng.normal(size=(2, 3))
+    assert spread(doc, rows).tolist() == [rows[0].tolist(), [0, 0, 0], rows[1].tolist()]
+
+
+@given(st.lists(st.sampled_from(["p53", "\n", " ", "β", "<b>", "\x00"]), max_size=8))
+def test_every_word_is_kept_in_its_place(words):
+    doc = Doc(VOCAB, words=words)
+    copy = words_only(doc)
+    assert [doc.text[a:b] for a, b in (characters(copy[i : i + 1]) for i in range(len(copy)))] == [
+        word for word in words if word in ("p53", "β")
+    ]
