@@ -1,0 +1,117 @@
+"""Reads the gene tables of NCBI, HGNC and FamPlex into genes with their names."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from textrank.language.gene_forms import key_of
+from textrank.language.gene_tables import Gene, Kind
+
+TAXA = {
+    9606: "Homo_sapiens",
+    10090: "Mus_musculus",
+    7955: "Danio_rerio",
+    7227: "Drosophila_melanogaster",
+}
+LEFT_OUT = {"biological-region"}
+# Clones, sequence accessions and the like: no author names a gene so.
+CLONE = re.compile(
+    r"^(?:[A-Z]{1,2}\d{5,6}|[a-z]{2}:.*|wu:.*|zgc:.*|si:.*|im:.*|sb:.*|etID.*|Dmel.*|EG:.*|BcDNA.*"
+    r"|LOC\d+|\d{6,}\w*Rik|.*-P[A-Z]$|.*-R[A-Z]$|MGC:?\d+|mKIAA\d+|DKFZ.*|FLJ\d+|ENSMUSG.*|Gm\d+"
+    r"|[Ff][a-z]\d{2}[a-z]\d{2}|cb\d+|fb\d+\w+|fc\d+\w+|RP\d+-.*|anon-.*|CT\d+|BEST:.*|l\(.*"
+    r"|BG:.*|clone .*|cDNA .*|RIKEN.*)$"
+)
+VAGUE = re.compile(
+    r"^(?:uncharacterized|hypothetical|predicted|unnamed|novel|putative|unknown|similar to|expressed"
+    r" sequence|low quality|hyp)",
+    re.IGNORECASE,
+)
+SOURCE = re.compile(
+    r"\s*\((?:Drosophila|S\. ?\w+|C\. ?\w+|E\. ?coli|yeast|mouse|human|\w+\. \w+)[^)]*\)"
+)
+LONGEST = 90
+
+Named = dict[Gene, list[tuple[str, Kind]]]
+
+
+def genes(folder: Path) -> Named:
+    """All genes and families with their names."""
+    hgnc = {row["NCBI Gene ID(supplied by NCBI)"]: row for row in _rows(folder / "hgnc.tsv.gz")}
+    found: Named = {}
+    for taxon, species in TAXA.items():
+        for row in _rows(folder / f"ncbi-{species}.tsv.gz"):
+            if row["type_of_gene"] not in LEFT_OUT:
+                own = hgnc.get(row["GeneID"], {}) if taxon == 9606 else {}
+                gene = _gene(row, taxon, own)
+                names = [n for n in _names(row, own) if _useful(*n, gene)]
+                if names or not CLONE.match(gene.symbol):
+                    found[gene] = names
+    found |= _families(folder, found)
+    return found
+
+
+def _rows(file: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+def _gene(row: Mapping[str, str], taxon: int, hgnc: Mapping[str, str]) -> Gene:
+    return Gene(
+        f"ncbigene:{row['GeneID']}",
+        row["Symbol"],
+        taxon,
+        int(hgnc.get("HGNC ID", "HGNC:0").removeprefix("HGNC:")),
+        hgnc.get("UniProt ID(supplied by UniProt)", "").split(",")[0].strip(),
+        row["type_of_gene"] == "protein-coding",
+        _number(hgnc.get("Rat genome database ID(supplied by RGD)", "")),
+    )
+
+
+def _number(text: str) -> int:
+    first = text.split(",")[0].strip().removeprefix("RGD:")
+    return int(first) if first.isdigit() else 0
+
+
+def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[str, Kind]]:
+    yield row["Symbol_from_nomenclature_authority"], Kind.SYMBOL
+    for column in ("description", "Full_name_from_nomenclature_authority"):
+        yield from _in_full(row[column])
+    for name in row["Synonyms"].split("|"):
+        yield name, Kind.SYNONYM
+    for name in hgnc.get("Alias symbols", "").split(","):
+        yield name.strip(), Kind.SYNONYM
+    for name in hgnc.get("Previous symbols", "").split(","):
+        yield name.strip(), Kind.PREVIOUS
+    for name in row["Other_designations"].split("|"):
+        yield name, Kind.DESIGNATION
+
+
+def _in_full(name: str) -> Iterator[tuple[str, Kind]]:
+    yield SOURCE.sub("", name), Kind.NAME
+    shorter = re.sub(r",? alpha 1 chain$|,? alpha 1$", "", name)
+    if shorter != name and name.startswith("collagen"):  # "type VII collagen" means COL7A1
+        yield shorter, Kind.DESIGNATION
+
+
+def _useful(name: str, kind: Kind, gene: Gene) -> bool:
+    name = name.strip()
+    if name in ("", "-") or len(name) > LONGEST or VAGUE.match(name) or CLONE.match(name):
+        return False
+    key = key_of(name)
+    return len(key) > 1 and not key.isdigit() and (kind is Kind.SYMBOL or gene.symbol != name)
+
+
+def _families(folder: Path, known: Mapping[Gene, object]) -> Named:
+    """Families and complexes; texts that FamPlex gives to single proteins become their names."""
+    with gzip.open(folder / "famplex-entities.csv.gz", "rt", encoding="utf-8") as lines:
+        families = {row[0]: Gene(f"fplx:{row[0]}", row[0]) for row in csv.reader(lines)}
+    found: Named = {family: [] for family in families.values()}
+    with gzip.open(folder / "famplex-grounding_map.csv.gz", "rt", encoding="utf-8") as lines:
+        for text, space, name, *_ in csv.reader(lines):
+            if space == "FPLX" and name in families:
+                found[families[name]].append((text, Kind.FAMILY))
+    return found

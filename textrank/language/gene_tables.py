@@ -1,0 +1,322 @@
+"""Tables of gene names: the key of a spelling gives the genes and families it may stand for."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.language.gene_forms import key_of
+from textrank.io import read_arrays, write_arrays
+from textrank.types import Arrays
+
+FILE = "tables.npz"
+COLUMNS = ("identifier", "symbol", "names", "taxon", "hgnc", "uniprot")
+MANY = 25  # genes that share a key: it names none of them
+
+
+class Kind(IntEnum):
+    """What a spelling is to its gene, from the surest to the least sure."""
+
+    SYMBOL = 0
+    NAME = 1  # in full
+    SYNONYM = 2
+    PREVIOUS = 3  # symbol
+    DESIGNATION = 4  # other names that sequence databases have
+    SEEN = 5  # in text only
+    FAMILY = 6
+
+
+class Case(IntEnum):
+    """How a spelling uses capitals."""
+
+    MIXED = 0
+    UPPER = 1
+    LOWER = 2
+    TITLE = 3
+
+
+def case_of(text: str) -> Case:
+    """How the letters of a text are written.
+
+    >>> case_of("TP53"), case_of("Trp53"), case_of("tp53"), case_of("hERG")
+    (<Case.UPPER: 1>, <Case.TITLE: 3>, <Case.LOWER: 2>, <Case.MIXED: 0>)
+    """
+    letters = "".join(c for c in text if c.isalpha())
+    if letters.isupper():
+        return Case.UPPER
+    if letters.islower():
+        return Case.LOWER
+    return Case.TITLE if letters[:1].isupper() and letters[1:].islower() else Case.MIXED
+
+
+@dataclass(frozen=True)
+class Gene:
+    """A gene, or a family or complex (``taxon`` 0), with its identifiers."""
+
+    identifier: str  # a CURIE
+    symbol: str
+    taxon: int = 0
+    hgnc: int = 0  # 0 where there is none
+    uniprot: str = ""
+    coding: bool = True  # for a protein
+    rgd: int = 0  # of the rat's gene
+
+
+class Entry(NamedTuple):
+    """A gene that a key may stand for, and in what way."""
+
+    row: int
+    kind: Kind
+    case: Case
+    seen: int  # how often text had it so, in powers of two
+
+
+@dataclass(frozen=True, eq=False)
+class GeneTables:
+    """Keys of names with the genes they stand for, as sorted arrays.
+
+    A key is 40 bits of its hash: of 100 000 unknown names one is taken for a known one. Looking
+    up is a binary search; nothing but arrays and one text is kept.
+
+    >>> tables = build({Gene("ncbigene:7157", "TP53", 9606): [("tumor protein p53", Kind.NAME)]})
+    >>> [tables.gene(entry.row).symbol for entry in tables.entries(key_of("p53 tumor protein"))]
+    ['TP53']
+    """
+
+    hashes: NDArray[np.uint32]  # (p,) ascending
+    checks: NDArray[np.uint8]  # (p,)
+    rows: NDArray[np.uint32]  # (p,)
+    kinds: NDArray[np.uint8]  # (p,) kind and, in the upper half, case
+    seen: NDArray[np.uint8]  # (p,)
+    prefixes: tuple[str, ...]
+    prefix: NDArray[np.uint8]  # (g,) of the identifier
+    number: NDArray[np.int32]  # (g,) of the identifier; -1 where the symbol is its local part
+    taxon: NDArray[np.int32]  # (g,)
+    hgnc: NDArray[np.int32]  # (g,)
+    rgd: NDArray[np.int32]  # (g,)
+    coding: NDArray[np.bool_]  # (g,)
+    symbols: Sequence[str]  # (g,)
+    uniprot: Mapping[int, str]  # by row
+    _found: dict[str, tuple[Entry, ...]] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def entries(self, key: str) -> tuple[Entry, ...]:
+        """The genes that a key stands for, surest first."""
+        if key in self._found:
+            return self._found[key]
+        code, check = _hash(key)
+        first = int(np.searchsorted(self.hashes, code))
+        found = []
+        for i in range(first, len(self.hashes)):
+            if self.hashes[i] != code:
+                break
+            if self.checks[i] == check:
+                kind = int(self.kinds[i])
+                entry = Entry(
+                    int(self.rows[i]), Kind(kind & 15), Case(kind >> 4), int(self.seen[i])
+                )
+                found.append(entry)
+        if len(self._found) > _KEPT:
+            self._found.clear()
+        known = tuple(sorted(found, key=lambda entry: (entry.kind, entry.row)))
+        self._found[key] = known
+        return known
+
+    def gene(self, row: int) -> Gene:
+        """The gene of a row."""
+        number, symbol = int(self.number[row]), self.symbols[row]
+        local = symbol if number < 0 else str(number)
+        return Gene(
+            f"{self.prefixes[self.prefix[row]]}:{local}",
+            symbol,
+            int(self.taxon[row]),
+            int(self.hgnc[row]),
+            self.uniprot.get(row, ""),
+            bool(self.coding[row]),
+            int(self.rgd[row]),
+        )
+
+    def to_disk(self, folder: Path) -> None:
+        """Writes ``tables.npz``; differences of sorted numbers take less room than the numbers."""
+        own = sorted(self.uniprot)
+        arrays: Arrays = {
+            "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
+            "checks": self.checks,
+            "rows": self.rows,
+            "kinds": self.kinds,
+            "seen": self.seen,
+            "prefixes": _text(self.prefixes),
+            "prefix": self.prefix,
+            "number": np.diff(self.number, prepend=np.int32(0)),
+            "taxon": self.taxon,
+            "hgnc": self.hgnc,
+            "rgd": self.rgd,
+            "coding": self.coding,
+            "symbols": _text(self.symbols),
+            "uniprot_rows": np.diff(np.array(own, dtype=np.int32), prepend=np.int32(0)),
+            "uniprot": _text([self.uniprot[row] for row in own]),
+        }
+        write_arrays(folder / FILE, arrays)
+
+    @classmethod
+    def from_disk(cls, folder: Path) -> GeneTables:
+        """What ``to_disk`` wrote."""
+        arrays = read_arrays(folder / FILE)
+        own = np.cumsum(arrays["uniprot_rows"], dtype=np.int32).tolist()
+        plain = ("checks", "rows", "kinds", "seen", "prefix", "taxon", "hgnc", "rgd", "coding")
+        return cls(
+            hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
+            number=np.cumsum(arrays["number"], dtype=np.int32),
+            prefixes=tuple(_lines(arrays["prefixes"])),
+            symbols=_lines(arrays["symbols"]),
+            uniprot=dict(zip(own, _lines(arrays["uniprot"]), strict=True)),
+            **{name: arrays[name] for name in plain},  # type: ignore[arg-type]
+        )
+
+
+_KEPT = 1 << 17  # keys looked up before
+
+
+def build(
+    genes: Mapping[Gene, Iterable[tuple[str, Kind]]],
+    seen: Mapping[tuple[str, str], int] | None = None,
+) -> GeneTables:
+    """Tables of genes with their names; the symbol is one without being listed.
+
+    ``seen`` counts how often a key stood for an identifier in text.
+    """
+    ordered = sorted(genes, key=lambda gene: (gene.taxon, _local(gene)))
+    postings: dict[tuple[str, int], int] = {}
+    for row, gene in enumerate(ordered):
+        first = Kind.SYMBOL if gene.taxon else Kind.FAMILY
+        for text, kind in [(gene.symbol, first), *genes[gene]]:
+            if key := key_of(text):
+                code = int(kind) | int(case_of(text)) << 4
+                postings[key, row] = min(code, postings.get((key, row), 255), key=lambda c: c & 15)
+    counts: dict[tuple[str, int], int] = {}
+    for key, row in postings:
+        counts[key, ordered[row].taxon] = counts.get((key, ordered[row].taxon), 0) + 1
+    kept = {
+        (key, row): kind
+        for (key, row), kind in postings.items()
+        if counts[key, ordered[row].taxon] <= MANY
+    }
+    return _arrays(ordered, kept, seen or {})
+
+
+def _arrays(
+    genes: Sequence[Gene],
+    postings: Mapping[tuple[str, int], int],
+    seen: Mapping[tuple[str, str], int],
+) -> GeneTables:
+    rows = sorted((*_hash(key), row, kind, key) for (key, row), kind in postings.items())
+    powers = [_power(seen.get((key, genes[row].identifier), 0)) for _, _, row, _, key in rows]
+    prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))
+    places = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
+    return GeneTables(
+        hashes=np.array([row[0] for row in rows], dtype=np.uint32),
+        checks=np.array([row[1] for row in rows], dtype=np.uint8),
+        rows=np.array([row[2] for row in rows], dtype=np.uint32),
+        kinds=np.array([row[3] for row in rows], dtype=np.uint8),
+        seen=np.array(powers, dtype=np.uint8),
+        prefixes=prefixes,
+        prefix=np.array(places, dtype=np.uint8),
+        number=np.array([_local(gene) for gene in genes], dtype=np.int32),
+        taxon=np.array([gene.taxon for gene in genes], dtype=np.int32),
+        hgnc=np.array([gene.hgnc for gene in genes], dtype=np.int32),
+        rgd=np.array([gene.rgd for gene in genes], dtype=np.int32),
+        coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
+        symbols=[gene.symbol for gene in genes],
+        uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},
+    )
+
+
+def read_own(path: str | Path) -> GeneTables:
+    """Tables of a user's own from a TSV with a header line.
+
+    Columns: ``identifier`` (a CURIE such as ``ncbigene:7157``), ``symbol``, and where wanted
+    ``names`` (further ones, separated by ``|``), ``taxon`` (a number of NCBI's taxonomy; left out:
+    a family), ``hgnc`` (a number) and ``uniprot``.
+    """
+    file = Path(path)
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines, delimiter="\t")
+            _check_columns(file, reader.fieldnames or ())
+            rows = [_own_gene(row, f"{file}, line {n}") for n, row in enumerate(reader, start=2)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file}: not readable as a table of genes ({error}).") from error
+    return build(dict(rows))
+
+
+def _check_columns(file: Path, found: Sequence[str]) -> None:
+    missing = [name for name in COLUMNS[:2] if name not in found]
+    unknown = [name for name in found if name not in COLUMNS]
+    if missing or unknown:
+        what = f"no column {missing[0]!r}" if missing else f"an unknown column {unknown[0]!r}"
+        raise ValueError(f"{file}: {what}. The columns are {', '.join(COLUMNS)}, split by tabs.")
+
+
+def _own_gene(row: Mapping[str, str | None], place: str) -> tuple[Gene, list[tuple[str, Kind]]]:
+    given = {name: (value or "").strip() for name, value in row.items()}
+    prefix, sign, local = given["identifier"].partition(":")
+    if not (prefix and sign and local and given["symbol"]):
+        raise ValueError(f"{place}: give an identifier such as ncbigene:7157, and a symbol.")
+    for name in ("taxon", "hgnc"):
+        if given.get(name) and not given[name].isdigit():
+            raise ValueError(f"{place}: {name} {given[name]!r} is no number. Correct it.")
+    taxon, hgnc = int(given.get("taxon") or 0), int(given.get("hgnc") or 0)
+    gene = Gene(given["identifier"], given["symbol"], taxon, hgnc, given.get("uniprot", ""))
+    kind = Kind.SYNONYM if taxon else Kind.FAMILY
+    return gene, [
+        (name.strip(), kind) for name in given.get("names", "").split("|") if name.strip()
+    ]
+
+
+def _local(gene: Gene) -> int:
+    """The number of an identifier that has no other local part; -1 for others."""
+    local = gene.identifier.partition(":")[2]
+    if local.isdigit() and len(local) < 10:
+        return int(local)
+    if local != gene.symbol:
+        raise ValueError(
+            f"{gene.identifier}: an identifier whose local part is no number must be named by its "
+            f"symbol, which is {gene.symbol!r}."
+        )
+    return -1
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash(key: str) -> tuple[int, int]:
+    digest = hashlib.blake2b(key.encode(), digest_size=5).digest()
+    return int.from_bytes(digest[:4], "little"), digest[4]
+
+
+def _power(count: int) -> int:
+    return min(count.bit_length(), 15)
+
+
+def _text(words: Iterable[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
+
+
+def _lines(text: NDArray[np.generic]) -> list[str]:
+    return text.tobytes().decode().split("\n") if text.size else []
+
+
+def all_entries(tables: Sequence[GeneTables], key: str) -> Iterator[tuple[GeneTables, Entry]]:
+    """The entries of a key in several tables."""
+    for table in tables:
+        for entry in table.entries(key):
+            yield table, entry
