@@ -88,6 +88,7 @@ from textrank.representations.contexts.word_transformations import (
     WordVectorFile,
     WordVectors,
 )
+from textrank.representations.mentions.facts import Facts
 from textrank.representations.mentions.target import Mention, Question
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.representations.pairs.descriptors import PairDescriptors
@@ -103,6 +104,7 @@ from textrank.representations.parses.sequences import ParseSequences
 from textrank.representations.parses.support import ParseSupport
 from textrank.representations.views import Views
 from textrank.tasks.gene_protein import GeneProtein
+from textrank.tasks.identifiers import Identifiers
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.ppi import PPI
@@ -116,6 +118,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     "pipelines": {"pipeline.v1": Pipeline},
     "tasks": {
         "gene_protein.v1": GeneProtein,
+        "identifiers.v1": Identifiers,
         "parse_ranking.v1": ParseRanking,
         "ppi.v1": PPI,
         "ppi_statement.v1": PPIStatement,
@@ -126,6 +129,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "arc_features.v1": ArcFeatures,
         "collocations.v1": Collocations,
         "dependency_graph.v1": DependencyGraph,
+        "facts.v1": Facts,
         "mention.v1": Mention,
         "parse_graph.v1": ParseGraph,
         "global_context.v1": GlobalContext,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -28,6 +28,7 @@ class Candidate:
     document: str  # the unit that is held out together
     query: str = ""  # the unit that is ranked together (a sentence's parses)
     label: float | None = None  # gold answer; None when unknown
+    facts: Mapping[str, float] | None = None  # what the task noted that speaks for it or against
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,14 @@ def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
     """The rows that a task put on a Doc; None where it has not been run."""
     found: list[dict[str, Any]] | None = getattr(doc._, f"textrank_{task}")
     return found
+
+
+def identifiers_of(doc: Doc) -> Mapping[str, Sequence[str]] | None:
+    """The identifiers (CURIEs) that a reader found for names, by span id; None where it said none.
+
+    A name that is missing from the table has no identifier.
+    """
+    return doc.user_data.get("identifiers")
 
 
 def held_together(docs: Sequence[Doc]) -> list[str]:

@@ -132,21 +132,35 @@ class Variant(NamedTuple):
     """A reading of a name: its key, how it came about, and the share of the name it covers."""
 
     key: str
-    how: str  # whole, head, inside, outside, prefix, roman, part
+    how: str  # one of WAYS
     share: float
     text: str
+
+
+WAYS = (
+    "whole",
+    "head",
+    "outside",
+    "inside",
+    "prefix",
+    "roman",
+    "receptor",
+    "trimmed",
+    "first",
+    "part",
+)
 
 
 def variants(name: str) -> Iterator[Variant]:
     """The readings of a name from the surest to the least sure, but for its parts.
 
-    >>> [variant.key for variant in variants("human FXII")]
+    >>> [variant.key for variant in variants("human FXII")][:3]
     ['fxii human', 'fxii', 'f12']
     """
     seen: set[str] = set()
     for how, text in _readings(name):
         key = key_of(text)
-        if key and key not in seen:
+        if len(key) > 1 and key not in seen:
             seen.add(key)
             yield Variant(key, how, min(1.0, len(text) / max(len(name), 1)), text)
 
@@ -161,11 +175,22 @@ def _readings(name: str) -> Iterator[tuple[str, str]]:
         yield "prefix", glued.group(1)
     if roman := _ROMAN_END.match(bare):
         yield "roman", f"{roman.group(1)} {_ROMAN[roman.group(2)]}{roman.group(3)}"
+    if receptor := _RECEPTOR.match(bare):
+        yield "receptor", f"{receptor.group(1)}R{receptor.group(2)}"
+        yield "receptor", receptor.group(1)
+    if trimmed := _TRIMMED.match(bare):
+        yield "trimmed", trimmed.group(1) or trimmed.group(2)
+    for first in ("1", "a", "a1"):  # the first member of a family often bears its name
+        yield "first", f"{bare} {first}"
 
 
 _PREFIX = re.compile(r"^(?:h|m|r|d|z|p|rh|hs|Hs|Mm|phospho|p-|c-|v-)-?([A-Z][A-Za-z]*[A-Z0-9].*)$")
 _ROMAN_END = re.compile(r"^([A-Za-z]{1,9}?)(VIII|VII|XIII|XII|III|XI|IX|IV|VI|II)([ab]?)$")
-_BRACKETS = re.compile(r"^(.*?\S)\s*[(\[]([^()\[\]]{2,})[)\]]\s*(.*)$")
+_RECEPTOR = re.compile(r"^(.*[A-Z0-9][\w()-]*)[\s-]receptors?((?:[\s-]?\w{1,2})?)$", re.IGNORECASE)
+_TRIMMED = re.compile(
+    r"^(\w*[A-Z]\w*\d)[A-Za-z]$|^(\w*[A-Z]\w*)(?:v\d|x|[-\s]?(?:alpha|beta|gamma|[αβγ]))$"
+)
+_BRACKETS = re.compile(r"^(.*?\S)\s*[(\[]([^()\[\]]{2,})[)\]](.*)$")
 
 
 def without_head(name: str) -> str:
@@ -189,7 +214,7 @@ def _bracketed(name: str) -> Iterator[tuple[str, str]]:
     if found := _BRACKETS.match(name):
         outside, inside, after = found.groups()
         yield "outside", f"{outside} {after}".strip()
-        yield "inside", inside
+        yield "inside", f"{inside}{after}"
 
 
 def parts(name: str, *, shortest: int = 3) -> Iterator[Variant]:

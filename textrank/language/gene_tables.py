@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.language.gene_forms import key_of
 from textrank.io import read_arrays, write_arrays
+from textrank.language.gene_forms import key_of
 from textrank.types import Arrays
 
 FILE = "tables.npz"
@@ -97,6 +97,8 @@ class GeneTables:
     rows: NDArray[np.uint32]  # (p,)
     kinds: NDArray[np.uint8]  # (p,) kind and, in the upper half, case
     seen: NDArray[np.uint8]  # (p,)
+    others: NDArray[np.uint32]  # (q,) ascending, hashes of keys that text had for no single gene
+    often: NDArray[np.uint8]  # (q,) how often, in powers of two
     prefixes: tuple[str, ...]
     prefix: NDArray[np.uint8]  # (g,) of the identifier
     number: NDArray[np.int32]  # (g,) of the identifier; -1 where the symbol is its local part
@@ -133,6 +135,32 @@ class GeneTables:
         self._found[key] = known
         return known
 
+    def plain(self, key: str) -> int:
+        """How often text had a key for no single gene, in powers of two."""
+        code, _ = _hash(key)
+        i = int(np.searchsorted(self.others, code))
+        return int(self.often[i]) if i < len(self.others) and self.others[i] == code else 0
+
+    @cached_property
+    def taxa(self) -> frozenset[int]:
+        """The species of the genes."""
+        return frozenset(np.unique(self.taxon[self.taxon > 0]).tolist())
+
+    def knows(self, identifier: str) -> bool:
+        """Whether a gene has this identifier."""
+        prefix, _, local = identifier.partition(":")
+        if prefix not in self.prefixes:
+            return False
+        if not local.isdigit():
+            return local in self.symbols
+        numbers = self._numbers
+        i = int(np.searchsorted(numbers, int(local)))
+        return i < len(numbers) and numbers[i] == int(local)
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int32]:
+        return np.sort(self.number)
+
     def gene(self, row: int) -> Gene:
         """The gene of a row."""
         number, symbol = int(self.number[row]), self.symbols[row]
@@ -147,6 +175,23 @@ class GeneTables:
             int(self.rgd[row]),
         )
 
+    def counted(self, seen: Mapping[tuple[str, str], int], plain: Mapping[str, int]) -> GeneTables:
+        """The tables with counts from text.
+
+        ``seen`` says how often a key stood for an identifier, ``plain`` how often for no single
+        gene.
+        """
+        powers = np.zeros(len(self.rows), dtype=np.uint8)
+        for (key, identifier), count in seen.items():
+            code, check = _hash(key)
+            for i in range(*np.searchsorted(self.hashes, [code, code + 1])):
+                own = self.checks[i] == check and self.gene(self.rows[i]).identifier == identifier
+                powers[i] = _power(count) if own else powers[i]
+        others = {_hash(key)[0]: _power(count) for key, count in plain.items()}
+        order = np.array(sorted(others), dtype=np.uint32)
+        often = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
+        return replace(self, seen=powers, others=order, often=often, _found={})
+
     def to_disk(self, folder: Path) -> None:
         """Writes ``tables.npz``; differences of sorted numbers take less room than the numbers."""
         own = sorted(self.uniprot)
@@ -156,6 +201,8 @@ class GeneTables:
             "rows": self.rows,
             "kinds": self.kinds,
             "seen": self.seen,
+            "others": np.diff(self.others, prepend=np.uint32(0)),
+            "often": self.often,
             "prefixes": _text(self.prefixes),
             "prefix": self.prefix,
             "number": np.diff(self.number, prepend=np.int32(0)),
@@ -174,9 +221,21 @@ class GeneTables:
         """What ``to_disk`` wrote."""
         arrays = read_arrays(folder / FILE)
         own = np.cumsum(arrays["uniprot_rows"], dtype=np.int32).tolist()
-        plain = ("checks", "rows", "kinds", "seen", "prefix", "taxon", "hgnc", "rgd", "coding")
+        plain = (
+            "checks",
+            "rows",
+            "kinds",
+            "seen",
+            "often",
+            "prefix",
+            "taxon",
+            "hgnc",
+            "rgd",
+            "coding",
+        )
         return cls(
             hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
+            others=np.cumsum(arrays["others"], dtype=np.uint32),
             number=np.cumsum(arrays["number"], dtype=np.int32),
             prefixes=tuple(_lines(arrays["prefixes"])),
             symbols=_lines(arrays["symbols"]),
@@ -190,12 +249,8 @@ _KEPT = 1 << 17  # keys looked up before
 
 def build(
     genes: Mapping[Gene, Iterable[tuple[str, Kind]]],
-    seen: Mapping[tuple[str, str], int] | None = None,
 ) -> GeneTables:
-    """Tables of genes with their names; the symbol is one without being listed.
-
-    ``seen`` counts how often a key stood for an identifier in text.
-    """
+    """Tables of genes with their names; the symbol is one without being listed."""
     ordered = sorted(genes, key=lambda gene: (gene.taxon, _local(gene)))
     postings: dict[tuple[str, int], int] = {}
     for row, gene in enumerate(ordered):
@@ -212,16 +267,11 @@ def build(
         for (key, row), kind in postings.items()
         if counts[key, ordered[row].taxon] <= MANY
     }
-    return _arrays(ordered, kept, seen or {})
+    return _arrays(ordered, kept)
 
 
-def _arrays(
-    genes: Sequence[Gene],
-    postings: Mapping[tuple[str, int], int],
-    seen: Mapping[tuple[str, str], int],
-) -> GeneTables:
-    rows = sorted((*_hash(key), row, kind, key) for (key, row), kind in postings.items())
-    powers = [_power(seen.get((key, genes[row].identifier), 0)) for _, _, row, _, key in rows]
+def _arrays(genes: Sequence[Gene], postings: Mapping[tuple[str, int], int]) -> GeneTables:
+    rows = sorted((*_hash(key), row, kind) for (key, row), kind in postings.items())
     prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))
     places = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
     return GeneTables(
@@ -229,7 +279,9 @@ def _arrays(
         checks=np.array([row[1] for row in rows], dtype=np.uint8),
         rows=np.array([row[2] for row in rows], dtype=np.uint32),
         kinds=np.array([row[3] for row in rows], dtype=np.uint8),
-        seen=np.array(powers, dtype=np.uint8),
+        seen=np.zeros(len(rows), dtype=np.uint8),
+        others=np.zeros(0, dtype=np.uint32),
+        often=np.zeros(0, dtype=np.uint8),
         prefixes=prefixes,
         prefix=np.array(places, dtype=np.uint8),
         number=np.array([_local(gene) for gene in genes], dtype=np.int32),
@@ -313,10 +365,3 @@ def _text(words: Iterable[str]) -> NDArray[np.uint8]:
 
 def _lines(text: NDArray[np.generic]) -> list[str]:
     return text.tobytes().decode().split("\n") if text.size else []
-
-
-def all_entries(tables: Sequence[GeneTables], key: str) -> Iterator[tuple[GeneTables, Entry]]:
-    """The entries of a key in several tables."""
-    for table in tables:
-        for entry in table.entries(key):
-            yield table, entry

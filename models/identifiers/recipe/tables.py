@@ -26,8 +26,8 @@ CLONE = re.compile(
     r"|BG:.*|clone .*|cDNA .*|RIKEN.*)$"
 )
 VAGUE = re.compile(
-    r"^(?:uncharacterized|hypothetical|predicted|unnamed|novel|putative|unknown|similar to|expressed"
-    r" sequence|low quality|hyp)",
+    r"^(?:uncharacterized|hypothetical|predicted|unnamed|novel|putative|unknown|similar to|"
+    r"expressed sequence|low quality|hyp\b)",
     re.IGNORECASE,
 )
 SOURCE = re.compile(
@@ -91,10 +91,14 @@ def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _in_full(name: str) -> Iterator[tuple[str, Kind]]:
-    yield SOURCE.sub("", name), Kind.NAME
-    shorter = re.sub(r",? alpha 1 chain$|,? alpha 1$", "", name)
-    if shorter != name and name.startswith("collagen"):  # "type VII collagen" means COL7A1
-        yield shorter, Kind.DESIGNATION
+    """A full name, and what authors leave out of it."""
+    name = SOURCE.sub("", name)
+    yield name, Kind.NAME
+    for shorter in (re.sub(r"\s*\([^()]*\)", "", name), name.partition(",")[0]):
+        if shorter != name and len(shorter) > 6:
+            yield shorter, Kind.DESIGNATION
+    if name.startswith("collagen"):  # "type VII collagen" means COL7A1
+        yield re.sub(r",? alpha 1 chain$|,? alpha 1$", "", name), Kind.DESIGNATION
 
 
 def _useful(name: str, kind: Kind, gene: Gene) -> bool:

@@ -1,0 +1,137 @@
+"""Builds the shipped model ``identifiers``: tables, and how to choose among their genes.
+
+    python models/identifiers/recipe/build.py DATA [CACHE]
+
+``DATA`` has ``ids`` and ``pubmed``. Names in the texts are found by the shipped recogniser and kept
+in ``CACHE``, as are the tables, which takes longest.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import silver
+import tables
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+
+import textrank
+from textrank.config import load_pipeline
+from textrank.docs import Candidate
+from textrank.io import seal
+from textrank.language.gene_tables import GeneTables, build
+from textrank.model import Model
+from textrank.types import Vector
+
+HERE = Path(__file__).parent
+MODEL = HERE.parent
+TRAINED = 400  # documents
+
+
+def main(data: Path, cache: Path) -> None:
+    """Writes the files of the model folder."""
+    cache.mkdir(parents=True, exist_ok=True)
+    plain = _tables(data / "ids", cache / "plain")
+    texts = list(silver.texts(data / "pubmed", _names(data / "pubmed", cache)))
+    genes = silver.aligned(texts, plain)
+    told, asked = ([text for text in texts if text.half == half] for half in (0, 1))
+    counts = silver.Counts.of(told, genes)
+    first = plain.counted(counts.seen, counts.plain)
+    first.to_disk(cache)
+    model = _trained(cache, asked[:TRAINED], genes, first, counts)
+    every = silver.Counts.of(texts, genes)
+    _write(model, plain.counted(every.seen, every.plain))
+
+
+def _tables(data: Path, folder: Path) -> GeneTables:
+    """The tables without counts from text."""
+    if not folder.exists():
+        new = build(tables.genes(data))
+        folder.mkdir()
+        new.to_disk(folder)
+    return GeneTables.from_disk(folder)
+
+
+def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
+    """The names that the shipped recogniser finds in each text."""
+    file = cache / "ner.jsonl"
+    if not file.exists():
+        nlp = textrank.load_nlp(only=["genes"])
+        rows = ((text.text, text.id) for text in silver.texts(folder, {}))
+        with file.open("w", encoding="utf-8") as out:
+            for doc, name in nlp.pipe(rows, as_tuples=True, batch_size=64):
+                spans = [[s.start_char, s.end_char] for s in doc.spans["entities"]]
+                out.write(json.dumps({"id": name, "spans": spans}) + "\n")
+    with file.open(encoding="utf-8") as lines:
+        found = map(json.loads, lines)
+        return {row["id"]: [(s, e) for s, e in row["spans"]] for row in found}
+
+
+def _trained(
+    cache: Path,
+    texts: Sequence[silver.Text],
+    genes: Mapping[str, str],
+    first: GeneTables,
+    counts: silver.Counts,
+) -> Model:
+    """The ranking, with the probabilities that fit its held-out scores."""
+    nlp = textrank.load_nlp(only=[])
+    docs = list(silver.docs(texts, nlp, genes, first, counts))
+    pipeline = load_pipeline("identifiers", {"task.tables": str(cache)})
+    seen = pipeline.examine(docs)
+    model = pipeline.learn(seen)
+    temperature = _temperature(seen.candidates, model.heldout)
+    task = replace(pipeline.task, tables="", temperature=temperature)
+    meta = {
+        "corpus": "names of PubMed texts tagged by STRING, aligned to GeneIDs by vote",
+        "documents": len(docs),
+        "names": len({(c.document, c.query) for c in seen.candidates}),
+        "heldout": pipeline.task.measure(seen.candidates, model.heldout, None).measures,
+    }
+    keep = np.arange(0, len(model.labels), max(1, len(model.labels) // 4000))
+    return replace(
+        model,
+        pipeline=replace(pipeline, task=task),
+        heldout=model.heldout[keep],
+        labels=model.labels[keep],
+        meta=meta,
+    )
+
+
+def _temperature(candidates: Sequence[Candidate], heldout: Vector) -> float:
+    """The factor of the scores that makes the right meanings of held-out names most probable."""
+    queries: dict[tuple[str, str], list[int]] = {}
+    for i, candidate in enumerate(candidates):
+        queries.setdefault((candidate.document, candidate.query), []).append(i)
+    right = np.array([(c.label or 0) > 0 for c in candidates])
+    own = [np.array(rows) for rows in queries.values() if right[rows].any()]
+
+    def loss(log_factor: float) -> float:
+        scores = np.exp(log_factor) * heldout
+        return float(
+            sum(logsumexp(scores[rows]) - logsumexp(scores[rows][right[rows]]) for rows in own)
+        )
+
+    return round(float(np.exp(minimize_scalar(loss, bounds=(-2, 4), method="bounded").x)), 3)
+
+
+def _write(model: Model, shipped: GeneTables) -> None:
+    """The files of the model beside its recipe, under one seal."""
+    with tempfile.TemporaryDirectory() as folder:
+        new = Path(folder) / "identifiers"
+        model.to_disk(new)
+        shipped.to_disk(new)
+        seal(new, json.loads((new / "meta.json").read_text(encoding="utf-8")))
+        for file in new.iterdir():
+            shutil.copyfile(file, MODEL / file.name)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "build/identifiers"))

@@ -1,0 +1,158 @@
+"""Names of PubMed texts with the genes that a dictionary tagger gave them, aligned to GeneIDs.
+
+The tagger of STRING gives protein ids; which gene a protein is of is voted by the spellings that
+stand for it. No text is kept: what leaves here are counts of spellings and Docs to train on.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from textrank.language.gene_forms import key_of
+from textrank.language.gene_tables import GeneTables, Kind
+
+VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1}
+MOST = 20  # votes of one spelling for a protein
+LONGEST = 7000  # characters of a text that are read
+OFTEN = 3  # times that a name is met before its being untagged says something
+
+Tag = tuple[int, int, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text with the tagger's names and those of the recogniser."""
+
+    id: str
+    text: str
+    tags: Sequence[Tag]
+    names: Sequence[tuple[int, int]]
+
+    @property
+    def half(self) -> int:
+        """0 or 1: counts come from one half, training from the other."""
+        return crc32(self.id.encode()) % 2
+
+
+def texts(folder: Path, names: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[Text]:
+    """The beginnings of all texts."""
+    for file in sorted(folder.glob("*.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                row = json.loads(line)
+                tags = [(s, e, ids) for s, e, ids in row["names"] if e <= LONGEST]
+                own = names.get(row["id"], ())
+                yield Text(row["id"], row["text"][:LONGEST], tags, [(s, e) for s, e in own])
+
+
+def aligned(found: Iterable[Text], tables: GeneTables) -> dict[str, str]:
+    """The gene of each protein whose spellings speak for one at least twice as much as others."""
+    votes: dict[str, Counter[int]] = defaultdict(Counter)
+    spent: Counter[tuple[str, str]] = Counter()
+    for one in found:
+        for start, end, proteins in one.tags:
+            key = key_of(one.text[start:end])
+            for protein in proteins:
+                if spent[protein, key] < MOST:
+                    spent[protein, key] += 1
+                    taxon = int(protein.partition(".")[0])
+                    for entry in tables.entries(key):
+                        if entry.kind in VOTES and tables.taxon[entry.row] == taxon:
+                            votes[protein][entry.row] += VOTES[entry.kind]
+    clear = {}
+    for protein, own in votes.items():
+        (row, most), *rest = own.most_common(2)
+        if not rest or most >= 2 * rest[0][1]:
+            clear[protein] = tables.gene(row).identifier
+    return clear
+
+
+@dataclass
+class Counts:
+    """How often keys stood for genes, and for no single gene."""
+
+    seen: Counter[tuple[str, str]]
+    plain: Counter[str]
+
+    @classmethod
+    def of(cls, found: Iterable[Text], genes: Mapping[str, str]) -> Counts:
+        """Of texts with names; a name that no tag touches stands for no single gene."""
+        seen: Counter[tuple[str, str]] = Counter()
+        plain: Counter[str] = Counter()
+        for one in found:
+            for start, end, proteins in one.tags:
+                key = key_of(one.text[start:end])
+                seen.update({(key, genes[p]) for p in proteins if p in genes})
+            for start, end in one.names:
+                if not _touching(one.tags, start, end):
+                    plain[key_of(one.text[start:end])] += 1
+        return cls(seen, plain)
+
+
+def docs(
+    found: Iterable[Text],
+    nlp: Language,
+    genes: Mapping[str, str],
+    tables: GeneTables,
+    counts: Counts,
+) -> Iterator[Doc]:
+    """Docs with the recogniser's names and the identifiers of those whose meaning is known."""
+    taxa = tables.taxa
+    tagged = {key for key, _ in counts.seen}
+    for one in found:
+        doc = nlp.make_doc(one.text)
+        spans: list[Span] = []
+        gold: dict[str, list[str]] = {}
+        for start, end in one.names:
+            span = doc.char_span(start, end, label="GENE", span_id=f"e{len(spans)}")
+            right = _right(one, start, end, genes, taxa, tables, counts, tagged)
+            if span is not None and right is not None:
+                spans.append(span)
+                gold[span.id_] = right
+        doc.spans["entities"] = spans
+        doc.user_data |= {"document": one.id, "identifiers": gold}
+        yield doc
+
+
+def _right(
+    one: Text,
+    start: int,
+    end: int,
+    genes: Mapping[str, str],
+    taxa: frozenset[int],
+    tables: GeneTables,
+    counts: Counts,
+    tagged: set[str],
+) -> list[str] | None:
+    """The identifiers of a name; empty for none, None where it is not known."""
+    tags = _touching(one.tags, start, end)
+    name = one.text[start:end]
+    if not tags:
+        key = key_of(name)
+        if counts.plain[key] < OFTEN or key in tagged:
+            return None
+        return [
+            tables.gene(entry.row).identifier
+            for entry in tables.entries(key)
+            if entry.kind is Kind.FAMILY
+        ]
+    (first, last, proteins), *rest = tags
+    inside = start <= first and last <= end
+    if rest or not inside or (2 * (last - first) < end - start):
+        return None
+    covered = [p for p in proteins if int(p.partition(".")[0]) in taxa]
+    known = [genes[p] for p in covered if p in genes]
+    return known if known or not covered else None
+
+
+def _touching(tags: Sequence[Tag], start: int, end: int) -> list[Tag]:
+    return [tag for tag in tags if tag[0] < end and start < tag[1]]

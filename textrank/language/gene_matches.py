@@ -1,0 +1,98 @@
+"""What a name may stand for: the genes and families of the tables, and in which way they match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from textrank.language.gene_forms import Variant, key_of, listed, parts, variants
+from textrank.language.gene_tables import Entry, Gene, GeneTables, Kind, case_of
+
+SURE = frozenset(("whole", "head", "outside", "inside", "prefix", "roman"))
+MOST = 24  # candidates of a name
+
+
+class Match(NamedTuple):
+    """A gene that a name may stand for."""
+
+    gene: Gene
+    kind: Kind
+    how: str  # one of WAYS
+    share: float  # of the name
+    case: bool  # whether capitals are those of the table
+    seen: int  # how often text had it so, in powers of two
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """Several tables as one, and what was looked up before."""
+
+    tables: Sequence[GeneTables]
+    _known: dict[str, tuple[Match, ...]] = field(default_factory=dict, repr=False)
+    _given: dict[str, Gene] = field(default_factory=dict, repr=False)
+
+    def matches(self, name: str) -> tuple[Match, ...]:
+        """The genes and families a name may stand for, surest first; of a list, none.
+
+        Readings are tried until one is known; a name that stands for a family only may also be
+        meant for one of its genes. Where no reading is known, the longest known part of the name
+        is taken.
+        """
+        if name not in self._known:
+            if len(self._known) > _KEPT:
+                self._known.clear()
+            self._known[name] = self._matches(name)
+        return self._known[name]
+
+    def gene(self, identifier: str) -> Gene:
+        """A gene that was among some matches before."""
+        return self._given[identifier]
+
+    def plain(self, name: str) -> int:
+        """How often text had this name for no single gene, in powers of two."""
+        key = key_of(name)
+        return max((table.plain(key) for table in self.tables), default=0)
+
+    def knows(self, identifier: str) -> bool:
+        """Whether some table has an identifier."""
+        return any(table.knows(identifier) for table in self.tables)
+
+    @property
+    def taxa(self) -> frozenset[int]:
+        """The species that the tables have genes of."""
+        return frozenset(taxon for table in self.tables for taxon in table.taxa)
+
+    def _matches(self, name: str) -> tuple[Match, ...]:
+        found: dict[str, Match] = {}
+        for variant in variants(name):
+            if variant.how not in SURE and any(match.gene.taxon for match in found.values()):
+                break
+            self._add(variant, found)
+        for part in () if found or listed(name) else parts(name):
+            self._add(part, found)
+            if found:
+                break
+        order = sorted(found.values(), key=lambda match: (match.kind, -match.seen))[:MOST]
+        self._given.update({match.gene.identifier: match.gene for match in order})
+        return tuple(order)
+
+    def _add(self, variant: Variant, found: dict[str, Match]) -> None:
+        case = case_of(variant.text)
+        for table in self.tables:
+            for entry in table.entries(variant.key):
+                if variant.how in _STRICT and not _strict(entry):
+                    continue
+                gene = table.gene(entry.row)
+                if gene.identifier not in found:
+                    found[gene.identifier] = Match(
+                        gene, entry.kind, variant.how, variant.share, entry.case == case, entry.seen
+                    )
+
+
+_KEPT = 1 << 15  # names looked up before
+_STRICT = frozenset(("first", "part"))  # ways that are right only with the names of a gene itself
+
+
+def _strict(entry: Entry) -> bool:
+    return entry.kind in (Kind.SYMBOL, Kind.NAME, Kind.SYNONYM, Kind.FAMILY)

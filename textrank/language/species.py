@@ -1,0 +1,62 @@
+"""Species named in a text: the words for them, as numbers of NCBI's taxonomy."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
+
+_WORDS: dict[int, str] = {
+    HUMAN: "human humans patient patients man men woman women child children people person infants "
+    "boy girl individuals subjects volunteers homo_sapiens families family pedigree hela hek293 "
+    "hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs caucasian japanese chinese probands",
+    MOUSE: "mouse mice murine mus_musculus c57bl/6 c57bl/6j balb/c nih3t3 nih_3t3 knockout_mice "
+    "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12",
+    RAT: "rat rats rattus rattus_norvegicus sprague-dawley wistar pc12",
+    ZEBRAFISH: "zebrafish danio danio_rerio",
+    FLY: "drosophila melanogaster fly flies",
+    4932: "yeast saccharomyces cerevisiae s._cerevisiae",
+    4896: "pombe schizosaccharomyces",
+    6239: "elegans caenorhabditis c._elegans nematode worms",
+    562: "escherichia e._coli coli bacteria bacterial bacterium",
+    9031: "chicken chick chickens avian gallus",
+    8355: "xenopus frog laevis",
+    9913: "bovine cow cattle calf cows",
+    9823: "porcine pig pigs swine",
+    9986: "rabbit rabbits",
+    9615: "dog dogs canine",
+    9544: "monkey monkeys macaque macaques rhesus",
+    10029: "hamster hamsters cho",
+    9940: "sheep ovine",
+    9796: "horse equine",
+    3702: "arabidopsis thaliana plant plants",
+    10239: "virus viral hiv hiv-1 hcv hbv ebv cmv sars-cov-2 influenza phage",
+}
+_TAXA = {word.replace("_", " "): taxon for taxon, own in _WORDS.items() for word in own.split()}
+_PATTERN = re.compile(
+    r"(?<![\w-])(?:"
+    + "|".join(re.escape(word) for word in sorted(_TAXA, key=len, reverse=True))
+    + r")(?![\w])",
+    re.IGNORECASE,
+)
+
+
+class SpeciesWord(NamedTuple):
+    """A species that a text names, and where."""
+
+    start: int
+    end: int
+    taxon: int
+
+
+def species_words(text: str) -> list[SpeciesWord]:
+    """The species of a text in their order.
+
+    >>> [(word.taxon, word.start) for word in species_words("Mice and human cells")]
+    [(10090, 0), (9606, 9)]
+    """
+    return [
+        SpeciesWord(found.start(), found.end(), _TAXA[found.group().lower()])
+        for found in _PATTERN.finditer(text)
+    ]

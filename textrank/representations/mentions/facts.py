@@ -1,0 +1,38 @@
+"""Facts: what a task noted of its candidates, as named numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from textrank.docs import Candidate
+from textrank.types import Features, Names
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of candidates as columns with their names, each times the weight of its row.
+
+    Facts that are zero are left out. A candidate without facts is an error.
+    """
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        columns: dict[str, int] = {}
+        ends, places, values = [0], [], []
+        for candidate in candidates:
+            if candidate.facts is None:
+                raise ValueError(
+                    f"a candidate of document {candidate.document!r} has no facts. Use a task "
+                    "that notes them, such as identifiers."
+                )
+            for name, value in candidate.facts.items():
+                if value:
+                    places.append(columns.setdefault(name, len(columns)))
+                    values.append(value)
+            ends.append(len(values))
+        shape = (len(candidates), len(columns))
+        matrix = sp.csr_array((np.array(values, dtype=np.float64), places, ends), shape=shape)
+        return Features(matrix, Names.of(columns))

@@ -1,0 +1,258 @@
+"""Identifiers: which gene, family or complex a name stands for, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import softmax
+from spacy.tokens import Doc, Span
+
+from textrank.docs import Candidate, document_id, identifiers_of, named_spans
+from textrank.evaluation.report import Fold
+from textrank.language.gene_matches import Lookup
+from textrank.language.gene_tables import Gene, GeneTables, read_own
+from textrank.tasks.identifier_facts import Option, Surroundings, options, parts_of
+from textrank.tasks.identifier_measures import Known, identifier_measures
+from textrank.types import Vector
+
+if not Doc.has_extension("textrank_identifiers"):
+    Doc.set_extension("textrank_identifiers", default=None)
+
+SHIPPED = "identifiers"
+NONE = ""  # the identifier of a candidate that stands for none
+# What labels of gene names hold, in corpora and in pipelines of others.
+GENE_WORDS = ("gene", "protein", "ggp", "dna", "rna", "complex", "family")
+LIKELY = 0.01  # less probable meanings are not listed
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """A candidate for every gene or family that a name may stand for, and one for none of them.
+
+    Ranked together are the meanings of one name. A candidate's first span has the identifier as
+    ``kb_id_``. Gold is what a reader gave, see ``identifiers_of``.
+
+    Parameters
+    ----------
+    entities
+        The span group with the names.
+    labels
+        Only names with these labels are looked up; where empty, those whose label is missing or
+        speaks of genes or proteins.
+    species
+        Only genes of these species, as numbers of NCBI's taxonomy, are considered; all where empty.
+    tables
+        Gene tables by the folder they are in; the shipped ones where empty.
+    own
+        Files with tables of a user's own, see ``read_own``; added to the others.
+    temperature
+        What scores are multiplied with before they become probabilities.
+    overwrite
+        Whether identifiers that names already have are replaced.
+    """
+
+    entities: str = "entities"
+    labels: Sequence[str] = ()
+    species: Sequence[int] = ()
+    tables: str = ""
+    own: Sequence[str] = ()
+    temperature: float = 1.0
+    overwrite: bool = False
+    name: ClassVar[str] = "identifiers"
+    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words are enough
+    recognises: ClassVar[tuple[str, ...]] = ("genes",)
+
+    def __post_init__(self) -> None:
+        for key in ("labels", "species", "own"):
+            object.__setattr__(self, key, tuple(getattr(self, key)))
+        if self.temperature <= 0:
+            raise ValueError(f"temperature must be positive, got {self.temperature}")
+
+    @property
+    def lookup(self) -> Lookup:
+        """The tables, read when they are first needed."""
+        return _lookup(self.tables, tuple(self.own))
+
+    def names(self, doc: Doc) -> list[Span]:
+        """The names to look up, in text order."""
+        return [span for span in named_spans(doc, self.entities) if self._asked(span.label_)]
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """Every meaning of every name; those of the names in a list (ERK1/2) are ranked apart."""
+        spans = self.names(doc)
+        lookup = self.lookup
+        around = Surroundings.of(doc.text, [span.text for span in spans], lookup, self.species)
+        gold = self._gold(doc)
+        found: list[Candidate] = []
+        known: dict[tuple[str, int], list[Option]] = {}
+        for number, span in enumerate(spans):
+            right = None if gold is None else gold[number]
+            near = around.near(span.start_char, span.end_char, span.text)
+            texts = [span.text, *parts_of(span.text, lookup)]
+            for part, text in enumerate(texts):
+                if (text, near) not in known:
+                    known[text, near] = options(text, near, around)
+                query = f"{number}.{part}"
+                found += _candidates(known[text, near], span, query, right, lookup.knows)
+        return found
+
+    def unreachable(self, doc: Doc) -> int:
+        """Names with identifiers of which none is among their candidates."""
+        gold = self._gold(doc) or []
+        reached = {
+            int(candidate.query.partition(".")[0])
+            for candidate in self.candidates(doc)
+            if candidate.label == 1.0 and candidate.spans[0].kb_id_
+        }
+        return sum(bool(own) and number not in reached for number, own in enumerate(gold))
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """None that means anything: the meanings of a name are compared with each other."""
+        return 0.0
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Sets ``span.kb_id_`` of each name, and ``doc._.textrank_identifiers``, in text order.
+
+        A row has ``name``, ``span`` (characters), ``identifier`` (a CURIE, or None), its
+        ``probability``, ``species`` (taxon), ``symbol``, ``hgnc``, ``uniprot``, ``alternatives``
+        (less probable meanings) and ``parts``, the rows of the names in a list. The identifier of
+        a list is that of the family where one is meant, else of its first part.
+        """
+        rows: list[dict[str, Any]] = []
+        grouped = _by_name(candidates)
+        for number, span in enumerate(self.names(doc)):
+            first, *parts = [
+                self._row(span, [candidates[i] for i in own], scores[own])
+                for own in grouped.get(number, ())
+            ]
+            texts = parts_of(span.text, self.lookup)
+            parts = [{**row, "name": text} for row, text in zip(parts, texts, strict=True)]
+            row = first if first["identifier"] or not parts else {**parts[0], "name": span.text}
+            row = {**row, "parts": [{**p, "parts": []} for p in parts]}
+            if span.kb_id_ and not self.overwrite:
+                row = {**row, "identifier": span.kb_id_}
+            rows.append(row)
+        self._set(doc, rows)
+        doc._.textrank_identifiers = rows
+        return doc
+
+    def measure(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        *,
+        unreachable: int = 0,
+        fold: int = 0,
+        split: int = 0,
+        chosen: Mapping[str, float | None] | None = None,
+    ) -> Fold:
+        """The measures of one test fold, see ``identifier_measures``."""
+        return Fold(
+            identifier_measures(candidates, scores, self._gold_of(candidates), self.lookup.knows),
+            fold,
+            split,
+            len({c.document for c in candidates}),
+            len(candidates),
+            sum((c.label or 0) > 0 for c in candidates),
+            chosen or {},
+        )
+
+    def _gold(self, doc: Doc) -> list[frozenset[str]] | None:
+        """The right identifiers of each name; None where nothing is known of any."""
+        gold = identifiers_of(doc)
+        if gold is None:
+            return None
+        return [frozenset(gold.get(span.id_, ())) for span in self.names(doc)]
+
+    def _gold_of(self, candidates: Sequence[Candidate]) -> dict[str, list[frozenset[str]]]:
+        docs = {candidate.document: candidate.doc for candidate in candidates}
+        return {document: self._gold(doc) or [] for document, doc in docs.items()}
+
+    def _asked(self, label: str) -> bool:
+        if self.labels:
+            return label in self.labels
+        return not label or any(word in label.lower() for word in GENE_WORDS)
+
+    def _row(self, span: Span, own: Sequence[Candidate], scores: Vector) -> dict[str, Any]:
+        p = softmax(self.temperature * np.asarray(scores))
+        order = np.argsort(-p, kind="stable")
+        best = own[order[0]].spans[0].kb_id_
+        others = [_shown(self._gene(own[i]), float(p[i])) for i in order if p[i] >= LIKELY]
+        place = [span.start_char, span.end_char]
+        row = {
+            "name": span.text,
+            "span": place,
+            **_shown(self._gene(own[order[0]]), float(p[order[0]])),
+        }
+        alternatives = [
+            other for other in others if other["identifier"] not in (None, best or None)
+        ]
+        return {**row, "alternatives": alternatives, "parts": []}
+
+    def _gene(self, candidate: Candidate) -> Gene | None:
+        identifier = candidate.spans[0].kb_id_
+        return self.lookup.gene(identifier) if identifier else None
+
+    def _set(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Writes the identifiers into the spans of the group, whose order stays."""
+        found = {tuple(row["span"]): row["identifier"] or "" for row in rows}
+        for span in doc.spans[self.entities]:
+            place = (span.start_char, span.end_char)
+            if place in found and self._asked(span.label_) and (self.overwrite or not span.kb_id_):
+                span.kb_id_ = found[place]
+
+
+def _candidates(
+    own: Sequence[Option], span: Span, query: str, right: frozenset[str] | None, knows: Known
+) -> Iterator[Candidate]:
+    """A candidate for each meaning; none is right where the tables lack what is."""
+    doc = span.doc
+    none = right is not None and not any(map(knows, right))
+    for option in own:
+        identifier = option.gene.identifier if option.gene else NONE
+        label = None
+        if right is not None:
+            label = 1.0 if (identifier in right if identifier else none) else -1.0
+        focus = Span(doc, span.start, span.end, label=span.label_, kb_id=identifier)
+        yield Candidate(doc, (focus,), document_id(doc), query, label, option.facts)
+
+
+def _by_name(candidates: Sequence[Candidate]) -> dict[int, list[list[int]]]:
+    """Rows of the candidates of each name: of the whole first, then of its parts."""
+    found: dict[int, dict[str, list[int]]] = {}
+    for i, candidate in enumerate(candidates):
+        name, _, _ = candidate.query.partition(".")
+        found.setdefault(int(name), {}).setdefault(candidate.query, []).append(i)
+    return {name: list(own.values()) for name, own in found.items()}
+
+
+def _shown(gene: Gene | None, probability: float) -> dict[str, Any]:
+    return {
+        "identifier": gene.identifier if gene else None,
+        "probability": probability,
+        "species": (gene.taxon or None) if gene else None,
+        "symbol": gene.symbol if gene else None,
+        "hgnc": f"HGNC:{gene.hgnc}" if gene and gene.hgnc else None,
+        "uniprot": (gene.uniprot or None) if gene else None,
+    }
+
+
+@lru_cache(maxsize=8)
+def _lookup(tables: str, own: tuple[str, ...]) -> Lookup:
+    folder = Path(tables) if tables else Path(str(files("textrank.models"))) / SHIPPED
+    return Lookup((GeneTables.from_disk(folder), *map(read_own, own)))
