@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import srsly
 from spacy.language import Language
@@ -14,6 +15,7 @@ from spacy.training import Example
 
 from textrank.config import load_model, load_pipeline, model_names
 from textrank.model import Model
+from textrank.tasks.identifiers import Identifiers
 
 Explanation = list[tuple[tuple[str, ...], float]]
 
@@ -126,6 +128,38 @@ def _factory(task: str) -> Callable[..., Any]:
     )
 
 
+def _make_identifiers(
+    nlp: Language,
+    name: str,
+    model: str | None,
+    species: Sequence[int],
+    own: Sequence[str],
+    labels: Sequence[str],
+    overwrite: bool,
+) -> TaskComponent:
+    """Identifiers of names, with the settings of the task that a user may want to change."""
+    made = _make(nlp, name, "identifiers", model)
+    if made.model is not None:
+        pipeline = made.model.pipeline
+        settings: Any = {"species": species, "own": own, "labels": labels, "overwrite": overwrite}
+        task = replace(cast(Identifiers, pipeline.task), **settings)
+        made.model = replace(made.model, pipeline=replace(pipeline, task=task))
+    return made
+
+
+identifiers = Language.factory(
+    "textrank_identifiers",
+    assigns=["doc._.textrank_identifiers"],
+    requires=["doc.spans"],
+    default_config={
+        "model": "identifiers",
+        "species": [],
+        "own": [],
+        "labels": [],
+        "overwrite": False,
+    },
+    func=_make_identifiers,
+)
 ppi = _factory("ppi")
 gene_protein = _factory("gene_protein")
 spelling = _factory("spelling")

@@ -31,8 +31,9 @@ class PubTator:
 
     ``id|t|title`` and ``id|a|abstract`` give the text, with one character between the two for the
     offsets; then ``id, start, end, words, type, concept`` by tabs. Mentions are numbered T1, T2
-    and so on, their concepts kept in ``doc.user_data["concepts"]``. Relations hold between concepts
-    of the whole document, not between mentions, so they are no gold pairs: they are kept as
+    and so on, their concepts kept in ``doc.user_data["concepts"]``; those of genes are NCBI's and
+    become identifiers (``ncbigene:7157``), the first ``span.kb_id_``. Relations hold between
+    concepts of the whole document, not between mentions, so they are no gold pairs: they are kept as
     ``[type, concept, concept, ...]`` in ``doc.user_data["concept_relations"]``.
 
     The names of a document without any mention are left to a recogniser in ``nlp``, unless
@@ -99,7 +100,8 @@ def _read_fields(
         )
     if len(fields) >= 5 and all(re.fullmatch(r"\d{1,12}", field) for field in fields[1:3]):
         piece = (int(fields[1]), int(fields[2]))
-        mention = Mention(f"T{len(mentions) + 1}", fields[4], (piece,))
+        known = _identifiers(fields[4], fields[5]) if len(fields) > 5 else ()
+        mention = Mention(f"T{len(mentions) + 1}", fields[4], (piece,), known)
         check_words(place, text, mention, fields[3])
         mentions.append(mention)
         if len(fields) > 5 and fields[5].strip("- "):
@@ -111,6 +113,14 @@ def _read_fields(
             f"{place}: {len(fields)} fields. Write id, start, end, words, type and concept, or id, "
             "relation, concept and concept, separated by tabs."
         )
+
+
+def _identifiers(label: str, concept: str) -> tuple[str, ...]:
+    """The CURIEs of a gene's concept; ids in brackets behind it are of its species."""
+    if "gene" not in label.lower():
+        return ()
+    numbers = re.findall(r"(?<![\d(:])\d{1,10}(?!\d)", re.sub(r"\(.*?\)", "", concept))
+    return tuple(f"ncbigene:{number}" for number in numbers)
 
 
 def write_pubtator(docs: Iterable[Doc], path: str) -> None:

@@ -27,6 +27,7 @@ class Mention:
     id: str
     label: str
     pieces: tuple[tuple[int, int], ...]  # character ranges, in text order
+    identifiers: tuple[str, ...] = ()  # CURIEs
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     """Spans by character overlap in ``doc.spans["entities"]``, with what a Span cannot hold.
 
     ``doc.user_data["pieces"]`` has the tokens of broken names, ``["offsets"]`` the characters of
-    those that begin or end inside a token. A mention of no token stays out; gold may still name it.
+    those that begin or end inside a token, ``["identifiers"]`` those of names that have any; the
+    first of them is the span's ``kb_id_``. A mention of no token stays out; gold may still name it.
     """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
@@ -182,7 +184,10 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
         tokens = _covered(doc, starts, ends, mention)
         if not tokens:
             continue
-        span = Span(doc, tokens[0], tokens[-1] + 1, label=mention.label, span_id=mention.id)
+        known = mention.identifiers[0] if mention.identifiers else ""
+        span = Span(
+            doc, tokens[0], tokens[-1] + 1, label=mention.label, kb_id=known, span_id=mention.id
+        )
         spans.append(span)
         if len(tokens) < len(span):
             pieces[mention.id] = tokens
@@ -190,6 +195,9 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
             offsets[mention.id] = [[start, end] for start, end in mention.pieces]
     doc.spans["entities"] = spans
     doc.user_data |= {"pieces": pieces, "offsets": offsets}
+    named = {mention.id: list(mention.identifiers) for mention in mentions if mention.identifiers}
+    if named:
+        doc.user_data["identifiers"] = named
 
 
 def _covered(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:

@@ -26,6 +26,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "morphology": ("tagger", "parser"),
     "lemmatizer": ("tagger", "morphologizer", "attribute_ruler"),
     "attribute_ruler": ("tagger",),
+    "identifiers": ("genes",),
 }
 _ALWAYS = ("sentences",)  # costs next to nothing, and every task looks at sentences
 
@@ -52,11 +53,14 @@ def load_nlp(
 ) -> Language:
     """A spaCy pipeline: the shipped biomedical one, or another by its name or path.
 
-    ``only`` names the components that are run (of the shipped one: tagger, parser, morphology,
-    ner, genes); what these build on is run too, the rest stays switched off until
+    The shipped one also gives each name its identifier (component ``identifiers``). ``only`` names
+    the components that are run (of the shipped one: tagger, parser, morphology, ner, genes,
+    identifiers); what these build on is run too, the rest stays switched off until
     ``nlp.enable_pipe``. A text of more than ``max_length`` characters is refused.
     """
     nlp = _load(SHIPPED if name is None else name)
+    if name is None and "identifiers" not in nlp.component_names:
+        nlp.add_pipe("textrank_identifiers", "identifiers")
     nlp.max_length = max_length
     if only is not None:
         nlp.select_pipes(enable=needed_components(nlp, only))

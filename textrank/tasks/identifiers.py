@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 
 from textrank.docs import Candidate, document_id, identifiers_of, named_spans
 from textrank.evaluation.report import Fold
@@ -211,10 +211,16 @@ class Identifiers:
     def _set(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
         """Writes the identifiers into the spans of the group, whose order stays."""
         found = {tuple(row["span"]): row["identifier"] or "" for row in rows}
-        for span in doc.spans[self.entities]:
+        group = doc.spans[self.entities]
+        spans = []
+        for span in group:
             place = (span.start_char, span.end_char)
             if place in found and self._asked(span.label_) and (self.overwrite or not span.kb_id_):
-                span.kb_id_ = found[place]
+                span = Span(
+                    doc, span.start, span.end, span.label, kb_id=found[place], span_id=span.id
+                )
+            spans.append(span)
+        doc.spans[self.entities] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=spans)
 
 
 def _candidates(
