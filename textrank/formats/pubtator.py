@@ -33,8 +33,8 @@ class PubTator:
     offsets; then ``id, start, end, words, type, concept`` by tabs. Mentions are numbered T1, T2
     and so on, their concepts kept in ``doc.user_data["concepts"]``; those of genes are NCBI's and
     become identifiers (``ncbigene:7157``), the first ``span.kb_id_``. Relations hold between
-    concepts of the whole document, not between mentions, so they are no gold pairs: they are kept as
-    ``[type, concept, concept, ...]`` in ``doc.user_data["concept_relations"]``.
+    concepts of the whole document, not between mentions, so they are no gold pairs: they are kept
+    as ``[type, concept, concept, ...]`` in ``doc.user_data["concept_relations"]``.
 
     The names of a document without any mention are left to a recogniser in ``nlp``, unless
     ``annotated`` says that it has none. ``cut`` cuts a token that a name covers in part. With

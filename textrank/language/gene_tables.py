@@ -108,6 +108,7 @@ class GeneTables:
     coding: NDArray[np.bool_]  # (g,)
     symbols: Sequence[str]  # (g,)
     uniprot: Mapping[int, str]  # by row
+    local: Mapping[int, str]  # by row, of identifiers that end in neither number nor symbol
     _found: dict[str, tuple[Entry, ...]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -152,7 +153,7 @@ class GeneTables:
         if prefix not in self.prefixes:
             return False
         if not local.isdigit():
-            return local in self.symbols
+            return local in self.local.values() or local in self.symbols
         numbers = self._numbers
         i = int(np.searchsorted(numbers, int(local)))
         return i < len(numbers) and numbers[i] == int(local)
@@ -164,7 +165,7 @@ class GeneTables:
     def gene(self, row: int) -> Gene:
         """The gene of a row."""
         number, symbol = int(self.number[row]), self.symbols[row]
-        local = symbol if number < 0 else str(number)
+        local = self.local.get(row, symbol) if number < 0 else str(number)
         return Gene(
             f"{self.prefixes[self.prefix[row]]}:{local}",
             symbol,
@@ -194,7 +195,6 @@ class GeneTables:
 
     def to_disk(self, folder: Path) -> None:
         """Writes ``tables.npz``; differences of sorted numbers take less room than the numbers."""
-        own = sorted(self.uniprot)
         arrays: Arrays = {
             "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
             "checks": self.checks,
@@ -211,8 +211,8 @@ class GeneTables:
             "rgd": self.rgd,
             "coding": self.coding,
             "symbols": _text(self.symbols),
-            "uniprot_rows": np.diff(np.array(own, dtype=np.int32), prepend=np.int32(0)),
-            "uniprot": _text([self.uniprot[row] for row in own]),
+            **_table("uniprot", self.uniprot),
+            **_table("local", self.local),
         }
         write_arrays(folder / FILE, arrays)
 
@@ -220,7 +220,6 @@ class GeneTables:
     def from_disk(cls, folder: Path) -> GeneTables:
         """What ``to_disk`` wrote."""
         arrays = read_arrays(folder / FILE)
-        own = np.cumsum(arrays["uniprot_rows"], dtype=np.int32).tolist()
         plain = (
             "checks",
             "rows",
@@ -239,7 +238,8 @@ class GeneTables:
             number=np.cumsum(arrays["number"], dtype=np.int32),
             prefixes=tuple(_lines(arrays["prefixes"])),
             symbols=_lines(arrays["symbols"]),
-            uniprot=dict(zip(own, _lines(arrays["uniprot"]), strict=True)),
+            uniprot=_read_table("uniprot", arrays),
+            local=_read_table("local", arrays),
             **{name: arrays[name] for name in plain},  # type: ignore[arg-type]
         )
 
@@ -291,6 +291,7 @@ def _arrays(genes: Sequence[Gene], postings: Mapping[tuple[str, int], int]) -> G
         coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
         symbols=[gene.symbol for gene in genes],
         uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},
+        local={row: own for row, gene in enumerate(genes) if (own := _other_local(gene))},
     )
 
 
@@ -337,16 +338,14 @@ def _own_gene(row: Mapping[str, str | None], place: str) -> tuple[Gene, list[tup
 
 
 def _local(gene: Gene) -> int:
-    """The number of an identifier that has no other local part; -1 for others."""
+    """The number that an identifier ends in; -1 for others."""
     local = gene.identifier.partition(":")[2]
-    if local.isdigit() and len(local) < 10:
-        return int(local)
-    if local != gene.symbol:
-        raise ValueError(
-            f"{gene.identifier}: an identifier whose local part is no number must be named by its "
-            f"symbol, which is {gene.symbol!r}."
-        )
-    return -1
+    return int(local) if local.isdigit() and len(local) < 10 else -1
+
+
+def _other_local(gene: Gene) -> str:
+    local = gene.identifier.partition(":")[2]
+    return local if _local(gene) < 0 and local != gene.symbol else ""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -365,3 +364,14 @@ def _text(words: Iterable[str]) -> NDArray[np.uint8]:
 
 def _lines(text: NDArray[np.generic]) -> list[str]:
     return text.tobytes().decode().split("\n") if text.size else []
+
+
+def _table(name: str, values: Mapping[int, str]) -> Arrays:
+    rows = sorted(values)
+    steps = np.diff(np.array(rows, dtype=np.int32), prepend=np.int32(0))
+    return {f"{name}_rows": steps, name: _text(values[row] for row in rows)}
+
+
+def _read_table(name: str, arrays: Arrays) -> dict[int, str]:
+    rows = np.cumsum(arrays[f"{name}_rows"], dtype=np.int32).tolist()
+    return dict(zip(rows, _lines(arrays[name]), strict=True))

@@ -14,11 +14,11 @@ from scipy.special import softmax
 from spacy.tokens import Doc, Span, SpanGroup
 
 from textrank.docs import Candidate, document_id, identifiers_of, named_spans
-from textrank.evaluation.report import Fold
 from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import Gene, GeneTables, read_own
 from textrank.tasks.identifier_facts import Option, Surroundings, options, parts_of
 from textrank.tasks.identifier_measures import Known, identifier_measures
+from textrank.tasks.task import Explain
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_identifiers"):
@@ -65,8 +65,9 @@ class Identifiers:
     temperature: float = 1.0
     overwrite: bool = False
     name: ClassVar[str] = "identifiers"
-    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words are enough
+    reads: ClassVar[tuple[str, ...] | None] = ()  # of the analysis: words are enough
     recognises: ClassVar[tuple[str, ...]] = ("genes",)
+    ranks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for key in ("labels", "species", "own"):
@@ -102,14 +103,14 @@ class Identifiers:
                 found += _candidates(known[text, near], span, query, right, lookup.knows)
         return found
 
-    def unreachable(self, doc: Doc) -> int:
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Names with identifiers of which none is among their candidates."""
-        gold = self._gold(doc) or []
         reached = {
             int(candidate.query.partition(".")[0])
-            for candidate in self.candidates(doc)
+            for candidate in candidates
             if candidate.label == 1.0 and candidate.spans[0].kb_id_
         }
+        gold = self._gold(doc) or []
         return sum(bool(own) and number not in reached for number, own in enumerate(gold))
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
@@ -150,27 +151,20 @@ class Identifiers:
         doc._.textrank_identifiers = rows
         return doc
 
-    def measure(
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
         self,
         candidates: Sequence[Candidate],
         scores: Vector,
         threshold: float | None,
-        *,
-        unreachable: int = 0,
-        fold: int = 0,
-        split: int = 0,
-        chosen: Mapping[str, float | None] | None = None,
-    ) -> Fold:
-        """The measures of one test fold, see ``identifier_measures``."""
-        return Fold(
-            identifier_measures(candidates, scores, self._gold_of(candidates), self.lookup.knows),
-            fold,
-            split,
-            len({c.document for c in candidates}),
-            len(candidates),
-            sum((c.label or 0) > 0 for c in candidates),
-            chosen or {},
-        )
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Shares of names and of documents' identifiers, see ``identifier_measures``."""
+        gold = self._gold_of(candidates)
+        return identifier_measures(candidates, scores, gold, self.lookup.knows)
 
     def _gold(self, doc: Doc) -> list[frozenset[str]] | None:
         """The right identifiers of each name; None where nothing is known of any."""

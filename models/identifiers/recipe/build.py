@@ -85,15 +85,15 @@ def _trained(
     nlp = textrank.load_nlp(only=[])
     docs = list(silver.docs(texts, nlp, genes, first, counts))
     pipeline = load_pipeline("identifiers", {"task.tables": str(cache)})
-    seen = pipeline.examine(docs)
-    model = pipeline.learn(seen)
+    seen = pipeline.prepare(docs)
+    model = pipeline.fit_prepared(seen)
     temperature = _temperature(seen.candidates, model.heldout)
     task = replace(pipeline.task, tables="", temperature=temperature)
     meta = {
         "corpus": "names of PubMed texts tagged by STRING, aligned to GeneIDs by vote",
         "documents": len(docs),
         "names": len({(c.document, c.query) for c in seen.candidates}),
-        "heldout": pipeline.task.measure(seen.candidates, model.heldout, None).measures,
+        "heldout": pipeline.task.measures(seen.candidates, model.heldout, None, 0),
     }
     keep = np.arange(0, len(model.labels), max(1, len(model.labels) // 4000))
     return replace(
