@@ -16,16 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
 from textrank.learners.multiclass import all_pairs, random_code
 
-# Repeating a sample is not weighting it when alpha is chosen by leaving samples out: the copy
-# stays. scikit-learn says the same of its own RidgeCV.
-WEIGHTED = "leave-one-out keeps the copies of a repeated sample, so the chosen alpha may differ"
 # Noisy blobs around the origin: without an intercept (as KernelRidge) no linear or Gaussian model
 # can give nearly all of the plane to the class with all the weight.
 LEVEL = "least squares on a kernel has no intercept to move all decisions to one class"
 EXCEPTIONS = {
     "check_class_weight_classifiers": LEVEL,
-    "check_sample_weight_equivalence_on_dense_data": WEIGHTED,
-    "check_sample_weight_equivalence_on_sparse_data": WEIGHTED,
 }
 
 
@@ -255,3 +250,24 @@ def test_an_embedding_takes_several_labels_a_sample(rng):
     X = rng.standard_normal((25, 3))
     Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
     assert G2P(size=2).fit(X, Y).transform(X).shape == (25, 2)
+
+
+def test_probabilities_agree_with_predictions_and_are_calibrated_on_heldout_scores():
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    half = np.arange(len(y)) % 2 == 0
+    model = RLSClassifier().fit(X[half], y[half])
+    p = model.predict_proba(X[~half])
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X[~half]))
+    loss = -np.log(p[np.arange(p.shape[0]), y[~half]]).mean()
+    raw = model._logits(model._scores(X[~half]))
+    plain = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+    assert loss < -np.log(plain[np.arange(p.shape[0]), y[~half]]).mean()
+
+
+def test_a_copy_of_a_row_is_held_out_with_it(rng):
+    X, y = rng.standard_normal((15, 3)), rng.standard_normal(15)
+    twice = RLSRegressor(alphas=[0.5]).fit(np.vstack([X, X]), np.hstack([y, y]))
+    weighted = RLSRegressor(alphas=[0.5]).fit(X, y, sample_weight=np.full(15, 2.0))
+    np.testing.assert_allclose(twice.heldout_[:, :15], weighted.heldout_, atol=1e-9)

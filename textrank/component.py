@@ -119,11 +119,12 @@ def _make(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskCom
     return TaskComponent(name, pipeline, load_model(model) if known and model else None)
 
 
-def _factory(task: str) -> Callable[..., Any]:
+def _factory(task: str, model: str | None = "") -> Callable[..., Any]:
+    """A factory whose default model is the shipped one of the task's name, or none."""
     return Language.factory(
         f"textrank_{task}",
         assigns=[f"doc._.textrank_{task}"],
-        default_config={"pipeline": task, "model": task},
+        default_config={"pipeline": task, "model": task if model == "" else model},
         func=_make,
     )
 
@@ -164,3 +165,4 @@ ppi = _factory("ppi")
 gene_protein = _factory("gene_protein")
 spelling = _factory("spelling")
 parse_ranking = _factory("parse_ranking")
+wsd = _factory("wsd", model=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -116,10 +116,11 @@ class Model:
 
         None where answers are not yes or no, as in rankings.
         """
-        return None if self._calibration is None else np.asarray(self._calibration(scores))
+        return None if self.calibration is None else np.asarray(self.calibration(scores))
 
     @cached_property
-    def _calibration(self) -> Platt | None:
+    def calibration(self) -> Platt | None:
+        """From scores to probabilities, by the held-out scores of training; kept on disk."""
         two = set(np.unique(self.labels)) == {-1.0, 1.0}
         return Platt.of(self.heldout, self.labels) if two else None
 
@@ -210,13 +211,17 @@ class Model:
         named = {k.removeprefix("names/"): v for k, v in arrays.items() if k.startswith("names/")}
         names = Names.from_arrays(named) if named else None
         support = None if named else unpack(arrays)
-        alphas = tuple(float(a) for a in arrays["alphas"])
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         stage = DocumentWeights.from_arrays(arrays)
-        fit = Fit(alphas, float(meta["alpha"]), coef, heldout[None, :], stage)
+        alpha = float(meta["alpha"])  # a folder keeps the held-out scores of the chosen one only
+        fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
-        return cls(pipeline, fit, support, names, meta["threshold"], heldout, labels, meta)
+        model = cls(pipeline, fit, support, names, meta["threshold"], heldout, labels, meta)
+        known = meta.get("calibration")
+        if known is not None:  # a property that is computed once is an entry of the instance
+            model.__dict__["calibration"] = Platt(float(known["slope"]), float(known["shift"]))
+        return model
 
     @property
     def quality(self) -> float | None:
@@ -232,6 +237,7 @@ class Model:
             "candidates": len(self.labels),
             "positives": int((self.labels > 0).sum()),
             "heldout_auc": self.quality,
+            "calibration": None if self.calibration is None else asdict(self.calibration),
             "versions": versions(),
         }
         return {**self.meta, **own}

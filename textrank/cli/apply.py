@@ -79,14 +79,14 @@ def apply_model(
     At the end, when asked, their network, and the texts with names and judged pairs in the format
     that the suffix of ``write`` stands for.
     """
-    from textrank.cli.sources import load_language, read_texts
+    from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
     from textrank.docs import answers, document_id
     from textrank.formats.table import write as write_docs
     from textrank.scale.loading import adjusted
     from textrank.tasks.network import interaction_network, write_graphml
 
-    loaded = adjusted(load_model(model), settings)
+    loaded = in_language_model(adjusted(load_model(model), settings), nlp)
     task = loaded.pipeline.task
     if (network or write) and task.name != "ppi":
         raise ValueError(f"--network and --write need pairs; {model} is of another task.")
@@ -105,12 +105,12 @@ def propose_changes(
     model: str, texts: Sequence[str], nlp: str | None = None, *, settings: Sequence[str] = ()
 ) -> Iterator[str]:
     """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
-    from textrank.cli.sources import load_language, read_texts
+    from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
     from textrank.scale.loading import adjusted
     from textrank.tasks.spelling import diff
 
-    loaded = adjusted(load_model(model), settings)
+    loaded = in_language_model(adjusted(load_model(model), settings), nlp)
     if loaded.pipeline.task.name != "spelling":
         raise ValueError(f"--diff needs corrections; {model} is of another task.")
     language = load_language(nlp, loaded.pipeline.task, raw=True)

@@ -50,12 +50,12 @@ def cross_corpora(
     pipeline: str, corpora: Sequence[str], settings: Sequence[str] = (), nlp: str | None = None
 ) -> Cross:
     """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
-    from textrank.cli.sources import read_corpus
+    from textrank.cli.sources import in_language, read_corpus
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.evaluation.cross import cross
     from textrank.pipeline import Clock
 
-    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     sources = [load_corpus(corpus) for corpus in corpora]
     names = [source.name for source in sources]
     if len(set(names)) < len(names):

@@ -69,13 +69,13 @@ def evaluate_model(
     model: str, corpus: str, nlp: str | None = None, *, positives: str | None = None
 ) -> Report:
     """Tests a model on a corpus, with its own threshold, for a share of positives or ``auto``."""
-    from textrank.cli.sources import read_corpus
+    from textrank.cli.sources import in_language_model, read_corpus
     from textrank.config import load_corpus, load_model
     from textrank.evaluation import evaluate
     from textrank.pipeline import Clock
 
     share: Any = positives if positives == "auto" else _share(positives)
-    loaded = load_model(model)
+    loaded = in_language_model(load_model(model), nlp)
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
@@ -100,13 +100,13 @@ def evaluate_names(
     """
     import spacy
 
-    from textrank.cli.sources import load_language
+    from textrank.cli.sources import in_language_model, load_language
     from textrank.config import load_corpus, load_model
     from textrank.evaluation.raw_text import evaluate_raw_text
     from textrank.pipeline import Clock
 
     share = _share(positives)
-    loaded = load_model(model)
+    loaded = in_language_model(load_model(model), nlp)
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):

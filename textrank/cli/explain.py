@@ -43,12 +43,12 @@ def explain_model(
     model: str, texts: Sequence[str], nlp: str | None = None
 ) -> Iterator[Explanation]:
     """Every candidate of the texts with the features that made its score."""
-    from textrank.cli.sources import load_language, read_texts
+    from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
     from textrank.evaluation.decisions import judged
     from textrank.reports.explanation import Explanation
 
-    loaded = load_model(model)
+    loaded = in_language_model(load_model(model), nlp)
     for doc in read_texts(texts, load_language(nlp, loaded.pipeline.task, raw=True)):
         candidates = loaded.pipeline.task.candidates(doc)
         scores = loaded.score(candidates)

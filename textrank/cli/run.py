@@ -80,7 +80,7 @@ def run_pipeline(
     learning: bool = False,
 ) -> Report:
     """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
-    from textrank.cli.sources import read_corpus
+    from textrank.cli.sources import in_language, read_corpus
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.evaluation import assess, leave_pair_out
     from textrank.evaluation.learning import learning_curve
@@ -88,7 +88,7 @@ def run_pipeline(
     from textrank.evaluation.splits import splitter_of
     from textrank.pipeline import Clock
 
-    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = load_corpus(corpus)
     clock = Clock()
     table = _folds(folds, source.name)
@@ -132,7 +132,7 @@ def sweep_pipeline(
     """Tests a pipeline at every combination of ``KEY=v1,v2,...``, keeping each in the cache."""
     from itertools import product
 
-    from textrank.cli.sources import read_corpus
+    from textrank.cli.sources import in_language, read_corpus
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.evaluation.cache import Cache
     from textrank.evaluation.splits import splitter_of
@@ -141,7 +141,9 @@ def sweep_pipeline(
     fixed = dict(map(parse_setting, settings))
     axes = dict(map(parse_grid, grid))
     pipelines = {
-        _hashable(values): load_pipeline(pipeline, fixed | dict(zip(axes, values, strict=True)))
+        _hashable(values): in_language(
+            load_pipeline(pipeline, fixed | dict(zip(axes, values, strict=True))), nlp
+        )
         for values in product(*axes.values())
     }
     source = load_corpus(corpus)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from spacy.language import Language
 from spacy.pipeline import Sentencizer
@@ -11,8 +12,9 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus
 from textrank.language import load_nlp
-from textrank.pipeline import Corpus
-from textrank.tasks.task import Task
+from textrank.model import Model
+from textrank.pipeline import Corpus, Pipeline
+from textrank.tasks.task import ParsingTask, Task
 
 STDIN = "-"
 
@@ -22,6 +24,18 @@ def load_language(name: str | None, task: Task | None = None, *, raw: bool = Fal
     if name is not None or task is None or task.reads is None:
         return load_nlp(name)
     return load_nlp(only=[*task.reads, *(task.recognises if raw else ())])
+
+
+def in_language(pipeline: Pipeline, nlp: str | None) -> Pipeline:
+    """The pipeline whose task, where it parses by itself, does so with the named language model."""
+    if nlp is None or not isinstance(pipeline.task, ParsingTask):
+        return pipeline
+    return replace(pipeline, task=pipeline.task.parsed_by(nlp))
+
+
+def in_language_model(model: Model, nlp: str | None) -> Model:
+    """The same for a trained model."""
+    return replace(model, pipeline=in_language(model.pipeline, nlp))
 
 
 def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:

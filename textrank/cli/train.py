@@ -53,12 +53,12 @@ def train_model(
     """
     import spacy
 
-    from textrank.cli.sources import read_corpus
+    from textrank.cli.sources import in_language, read_corpus
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.io import check_target
 
     check_target(model)
-    chosen = load_pipeline(pipeline, dict(map(parse_setting, settings)))
+    chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = load_corpus(corpus)
     apart = [load_corpus(other) for other in without]
     docs = read_corpus(source, nlp, chosen.task)

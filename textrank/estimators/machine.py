@@ -85,9 +85,29 @@ class KernelMachine(BaseEstimator):
         return np.asarray(self._compare(X, self.X_fit_) @ self.dual_coef_)
 
 
-def rows_of(labels: Any, n: int) -> list[NDArray[np.intp]]:
-    """The rows of each group; every row its own where there are none."""
-    return groups_of(np.arange(n) if labels is None else labels, n)
+def rows_of(labels: Any, X: Any) -> list[NDArray[np.intp]]:
+    """The rows of each group; where there are none, every row with the rows that equal it.
+
+    A copy of a held-out row would give its answer away, and a row that stands twice is the same
+    as one of twice the weight.
+    """
+    n = X.shape[0] if isinstance(X, np.ndarray) or sp.issparse(X) else len(X)
+    return groups_of(_copies(X, n) if labels is None else labels, n)
+
+
+def _copies(X: Any, n: int) -> NDArray[np.intp]:
+    """A number for each row, the same for equal ones."""
+    if isinstance(X, np.ndarray):
+        rows = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 equals 0.0
+    elif sp.issparse(X):
+        M = sp.csr_array(X)
+        M.sum_duplicates()
+        ends = zip(M.indptr[:-1], M.indptr[1:], strict=True)
+        rows = [M.indices[a:b].tobytes() + M.data[a:b].tobytes() for a, b in ends]
+    else:
+        return np.arange(n)
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.intp)
 
 
 def _called(kernel: Callable[..., Any], X: Any, Y: Any) -> Matrix:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.docs import Targets
-from textrank.estimators.machine import GRID, AnyKernel, KernelMachine, rows_of
+from textrank.estimators.machine import GRID, AnyKernel, KernelMachine
 from textrank.learners import rankrls, ranksvm
 from textrank.learners.checks import check_alphas, groups_of
 from textrank.learners.preferences import Cost, incidence
@@ -29,7 +29,7 @@ class _Ranker(KernelMachine):
     def score(self, X: Any, y: Any, queries: Any = None) -> float:
         """The share of differently labelled pairs in the right order, averaged over queries."""
         scores, labels = self.predict(X), np.asarray(y, dtype=np.float64)
-        rows = [np.arange(len(labels))] if queries is None else rows_of(queries, len(labels))
+        rows = [np.arange(len(labels))] if queries is None else groups_of(queries, len(labels))
         shares = [agreement(scores[None, part], labels[part])[0] for part in rows]
         if np.isnan(shares).all():
             raise ValueError("no query has samples with different labels: nothing to score")
@@ -118,7 +118,7 @@ class RankRLS(_Ranker):
             np.asarray(differences) if dual else differences,
             z[:, None],
             np.array(check_alphas(self.alphas)),
-            rows_of(None, len(pairs)),
+            groups_of(np.arange(len(pairs)), len(pairs)),
             weights=w,
             dual=dual,
         )

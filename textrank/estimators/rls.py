@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from textrank.docs import Targets
 from textrank.estimators.machine import GRID, AnyKernel, KernelMachine, rows_of
+from textrank.learners.calibration import temperature
 from textrank.learners.checks import check_alphas
 from textrank.learners.multiclass import check_code, code_path, decode, one_vs_all
 from textrank.learners.rls import rls_path
@@ -29,7 +31,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     ----------
     alpha_ : the chosen alpha; one for each output where there are several.
     heldout_ : (alphas, samples) or (alphas, samples, outputs), each sample scored without its
-        group; without itself alone where ``groups`` is None.
+        group; where ``groups`` is None, without itself and its copies.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         data, dual = self._data(X)
         weights = _weights(sample_weight, X)
-        A, heldout = _learn(data, dual, Y, self.alphas, groups, weights)
+        A, heldout = _learn(X, data, dual, Y, self.alphas, groups, weights)
         alphas = check_alphas(self.alphas)
         error = _mean_error(heldout, Y, weights)
         chosen = len(alphas) - 1 - error[::-1].argmin(axis=0)
@@ -80,6 +82,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ----------
     alpha_ : the chosen alpha.
     heldout_ : (alphas, samples) for two classes, else (alphas, samples, bits).
+    temperature_ : what divides scores before they become probabilities.
     """
 
     def __init__(
@@ -117,24 +120,34 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         weights = self._class_weights(y, _weights(sample_weight, X))
         if (self.code_ != 0).all():
             Y = self.code_[classes]
-            A, heldout = _learn(data, dual, Y, self.alphas, groups, weights)
+            A, heldout = _learn(X, data, dual, Y, self.alphas, groups, weights)
         else:
             K = data if dual else gram(data)
             grid = np.array(check_alphas(self.alphas))
             A, heldout = code_path(
-                K, classes, self.code_, grid, rows_of(groups, len(y)), weights=weights
+                K, classes, self.code_, grid, rows_of(groups, X), weights=weights
             )
         chosen = self._choose(heldout, classes, weights)
         self.alpha_ = check_alphas(self.alphas)[chosen]
         self.heldout_ = heldout[:, :, 0] if self.code_.shape[1] == 1 else heldout
+        self.temperature_ = temperature(self._logits(heldout[chosen]), classes, weights)
         self._keep_dual(X, data, dual, A[chosen])
         return self
 
     def decision_function(self, X: Any) -> Matrix:
         """Scores of new samples: one each for two classes, else one for each class."""
         scores = self._scores(X)
-        if self.code_.shape[1] == 1:
-            return scores[:, 0]
+        return scores[:, 0] if self.code_.shape[1] == 1 else self._logits(scores)
+
+    def predict_proba(self, X: Any) -> Matrix:  # (m, classes)
+        """Probabilities of the classes: the softmax of scores over a temperature.
+
+        The temperature is set on held-out scores, so it costs no data of its own, and the most
+        likely class is the one that ``predict`` gives where codes are decoded by their loss.
+        """
+        return np.asarray(softmax(self._logits(self._scores(X)) / self.temperature_, axis=1))
+
+    def _logits(self, scores: Matrix) -> Matrix:  # (n, bits) -> (n, classes)
         return np.asarray(scores @ self.code_.T)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -177,10 +190,16 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
 
 
 def _learn(
-    data: Any, dual: bool, Y: Matrix, alphas: Sequence[float], groups: Any, weights: Vector | None
+    X: Any,
+    data: Any,
+    dual: bool,
+    Y: Matrix,
+    alphas: Sequence[float],
+    groups: Any,
+    weights: Vector | None,
 ) -> tuple[Matrix, Matrix]:
     grid = np.array(check_alphas(alphas))
-    return rls_path(data, Y, grid, rows_of(groups, len(Y)), weights=weights, dual=dual)
+    return rls_path(data, Y, grid, rows_of(groups, X), weights=weights, dual=dual)
 
 
 def _mean_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)

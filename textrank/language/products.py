@@ -14,8 +14,6 @@ from thinc.api import Model as Network
 from thinc.api import NumpyOps
 from threadpoolctl import ThreadpoolController
 
-from textrank.language.packing import use_fast_packing
-
 
 class OneThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types
     """spaCy's operations on the processor, but for products of matrices.
@@ -51,9 +49,5 @@ def use_fast_products(nlp: Language) -> Language:
 
 
 def fast_products() -> Any:
-    """What ``@callbacks = "textrank.fast_products.v1"`` in a spaCy config stands for.
-
-    It also lets Docs be packed faster, since a pipeline has one place for such a callback.
-    """
-    use_fast_packing()
+    """What ``@callbacks = "textrank.fast_products.v1"`` in a spaCy config stands for."""
     return use_fast_products

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, log_expit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from textrank.learners.checks import check_alphas, check_gram, check_targets
@@ -52,6 +52,27 @@ class Platt:
     def __call__(self, scores: Any) -> Vector:
         """Probabilities of a positive label."""
         return np.asarray(expit(self.slope * np.asarray(scores) + self.shift))[()]
+
+
+def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None) -> float:
+    """What divides held-out logits (n, classes) so that their softmax fits the classes best.
+
+    One number, so the order of the classes of a sample stays. Guo et al. (2017).
+    """
+    own = logits[np.arange(len(classes)), classes]
+
+    def slope(log_t: float) -> float:
+        """Of the loss, which is convex in ``1 / t``: likely logits less those of the classes."""
+        likely = (softmax(logits * np.exp(-log_t), axis=1) * logits).sum(axis=1)
+        return float(np.average(likely - own, weights=weights))
+
+    middle = np.log(float(np.abs(logits).max()) or 1.0)
+    low, high = middle - 8, middle + 5
+    if slope(low) <= 0:  # perfectly parted: as sure as is allowed
+        return float(np.exp(low))
+    if slope(high) >= 0:  # no better than chance: as unsure
+        return float(np.exp(high))
+    return float(np.exp(brentq(slope, low, high, xtol=1e-14)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -161,6 +161,10 @@ class ParseRanking:
         found = ranking_measures(labels_of(candidates), scores, queries)
         return {**found, **_attachment(candidates, scores)}
 
+    def parsed_by(self, language: str) -> ParseRanking:
+        """The same with the parses of another spaCy pipeline; the mirror reads ours backwards."""
+        return replace(self, parser=language, mirror="")
+
     def _given(self, doc: Doc) -> bool:
         has = bool(doc.user_data.get("parses"))
         if self.source == "given" and not has:

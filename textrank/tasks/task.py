@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 from spacy.tokens import Doc
 
@@ -52,3 +52,11 @@ class Task(Protocol):
         unreachable: int,
     ) -> dict[str, float | None]:
         """What the scores of a test fold are worth; an undefined measure is None."""
+
+
+@runtime_checkable
+class ParsingTask(Protocol):
+    """A task that runs parsers of its own, so that another language model must reach them."""
+
+    def parsed_by(self, language: str) -> Self:
+        """The same task with the parser of a spaCy pipeline, by name or path."""
