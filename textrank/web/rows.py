@@ -1,0 +1,124 @@
+"""Candidates as rows to compare: by explicit features where the kernel has them, else by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from textrank.linalg.gram import gram, squares
+from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, has_features, take
+
+Rows: TypeAlias = "FeatureRows | KernelRows"
+
+
+def rows_of(kernel: Kernel[Any], X: Sequence[Any]) -> Rows:
+    """The rows of what a representation gave."""
+    if has_features(kernel):
+        found = kernel.features(X)
+        return FeatureRows(sp.csr_array(found.values), found.names)
+    return KernelRows(kernel, X)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """Rows of a sparse matrix: a comparison with all others is one product with a vector."""
+
+    values: sp.csr_array
+    names: Names
+    own: Vector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "own", squares(self.values))
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    def dense(self, row: int) -> Vector:
+        """One row with its zeros."""
+        found = np.zeros(self.values.shape[1])
+        span = slice(self.values.indptr[row], self.values.indptr[row + 1])
+        found[self.values.indices[span]] = self.values.data[span]
+        return found
+
+    def against(self, row: int) -> Vector:
+        """Kernel values of one candidate with all."""
+        return np.asarray(self.values @ self.dense(row))
+
+    def gram(self, rows: Indices) -> Matrix:
+        """The Gram matrix of some."""
+        return gram(self.values[rows])
+
+    def weights(self, rows: Indices, coef: Vector) -> Vector:
+        """A weight per feature: the sum of the rows times their coefficients."""
+        spread = np.zeros(len(self))
+        spread[rows] = coef
+        return np.asarray(self.values.T @ spread)
+
+    def scores(self, rows: Indices, coef: Vector) -> Vector:
+        """Scores of all by coefficients on some."""
+        return np.asarray(self.values @ self.weights(rows, coef))
+
+    def density(self) -> Vector:
+        """The mean cosine with all others, divided by the largest."""
+        lengths = np.sqrt(np.maximum(self.own, 1e-300))
+        mean = np.asarray(self.values.T @ (1 / lengths)) / max(len(self), 1)
+        return _scaled(np.asarray(self.values @ mean) / lengths)
+
+    def grown(self, more: Features, keep: Indices) -> FeatureRows:
+        """The rows to keep, and others behind them, which may have features of their own."""
+        both = Features.below([Features(self.values[keep], self.names), more])
+        return FeatureRows(sp.csr_array(both.values), both.names)
+
+
+@dataclass(eq=False)
+class KernelRows:
+    """Rows that only a kernel can compare; comparisons once made are kept."""
+
+    kernel: Kernel[Any]
+    X: Sequence[Any]
+    own: Vector = field(init=False, repr=False)
+    _known: dict[int, Vector] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.own = np.asarray(self.kernel.diag(self.X))
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def against(self, row: int) -> Vector:
+        """Kernel values of one candidate with all."""
+        if row not in self._known:
+            one = take(self.X, np.array([row], dtype=np.intp))
+            self._known[row] = np.asarray(self.kernel(one, self.X))[0]
+        return self._known[row]
+
+    def gram(self, rows: Indices) -> Matrix:
+        """The Gram matrix of some."""
+        if not len(rows):
+            return np.empty((0, 0))
+        some = take(self.X, rows)
+        return np.asarray(self.kernel(some))
+
+    def scores(self, rows: Indices, coef: Vector) -> Vector:
+        """Scores of all by coefficients on some."""
+        found = np.zeros(len(self))
+        for row, value in zip(rows.tolist(), coef, strict=True):
+            found += value * self.against(row)
+        return found
+
+    def density(self, sample: int = 100) -> Vector:
+        """The mean similarity to some of the others, divided by the largest."""
+        step = max(1, len(self) // sample)
+        lengths = np.sqrt(np.maximum(self.own, 1e-300))
+        some = np.arange(0, len(self), step)
+        mean = sum((self.against(int(row)) / lengths[row] for row in some), np.zeros(len(self)))
+        return _scaled(mean / lengths)
+
+
+def _scaled(values: Vector) -> Vector:
+    largest = float(values.max(initial=0.0))
+    return np.clip(values / largest, 0.0, 1.0) if largest > 0 else np.ones(len(values))

@@ -1,0 +1,322 @@
+"""A model under instruction: every answer at once, exactly as if it had been trained with it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate, Targets, held_together
+from textrank.learners.calibration import Platt
+from textrank.learners.online import Online
+from textrank.learners.rls import RLS
+from textrank.learners.selection import qualities
+from textrank.measures import best_threshold
+from textrank.model import Model
+from textrank.pipeline import Pipeline
+from textrank.types import Indices, Vector
+from textrank.web.choosing import Choice, chances
+from textrank.web.quality import FEWEST, Quality, agreement, quality
+from textrank.web.questions import Question, questions_of
+from textrank.web.rows import FeatureRows, Rows, rows_of
+
+ALPHAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+RECENT = 30  # answers that a new question should be unlike
+SHORT = 6  # questions whose scores are looked at without their document before one is chosen
+AGAIN = 10  # answers after which alpha is chosen anew
+WINDOW = 20  # answers between two looks at all decisions
+
+
+@dataclass(eq=False)
+class Teaching:
+    """Candidates, answers, and the model of these answers.
+
+    A score is ``f0 + sum_i a_i k(x_i, x)``: that of the model one began with (``prior``, zero
+    without one), and RLS on what it left unexplained of the answers, which is ridge regression
+    towards its weights. An answer that the prior gives even more surely asks for no change.
+    Changes hold ``lock``; numbers of rows never change their meaning.
+    """
+
+    pipeline: Pipeline
+    prior: Model | None
+    candidates: list[Candidate]
+    groups: list[int]  # what is held out together, by row
+    rows: Rows
+    base: Vector  # the scores of the prior
+    online: Online
+    taught: list[int]  # the rows in the model, in its order
+    labels: dict[int, float]  # of the taught rows
+    questions: dict[str, Question]
+    alphas: tuple[float, ...] = ALPHAS
+    choice: Choice = Choice()
+    closed: dict[str, str] = field(default_factory=dict)  # answered questions
+    lock: RLock = field(default_factory=RLock, repr=False)
+    history: list[Quality] = field(default_factory=list)
+    kappas: list[float] = field(default_factory=list)
+    _density: Vector = field(default_factory=lambda: np.empty(0), repr=False)
+    _recent: deque[tuple[int, Vector]] = field(
+        default_factory=lambda: deque(maxlen=RECENT), repr=False
+    )
+    _decided: deque[Any] = field(default_factory=lambda: deque(maxlen=WINDOW + 1), repr=False)
+    _scores: Vector | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        pipeline: Pipeline,
+        docs: Sequence[Doc],
+        *,
+        prior: Model | None = None,
+        training: Sequence[Doc] = (),
+        choice: Choice = Choice(),  # noqa: B008 - frozen
+    ) -> Teaching:
+        """Of the texts to ask about, beginning with a model, with answered texts, or nothing."""
+        task = pipeline.task
+        names = held_together([*training, *docs])
+        numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        found = [task.candidates(doc) for doc in (*training, *docs)]
+        old = [c for own in found[: len(training)] for c in own]
+        new = [replace(c, label=None) for own in found[len(training) :] for c in own]
+        if not new:
+            raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
+        groups = [numbers[n] for n, own in zip(names, found, strict=True) for _ in own]
+        pipeline = settled(pipeline if prior is None else prior.pipeline)
+        candidates = [*old, *new]
+        rows = rows_of(pipeline.kernel, pipeline.representation(candidates))
+        base = np.zeros(len(candidates)) if prior is None else prior.score(candidates)
+        y = Targets.of(old).y if old else np.empty(0)
+        alphas, alpha = _alphas(pipeline, prior)
+        questions = {q.key: q for q in questions_of(new, len(old))}
+        made = cls(
+            pipeline, prior, candidates, groups, rows, base, Online.empty(alpha=alpha), [], {},
+            questions, alphas, choice,
+        )  # fmt: skip
+        made.retrain(dict(enumerate(y.tolist())), alpha)
+        made._density = rows.density()
+        return made
+
+    # What the model says
+
+    def targets(self, labels: Mapping[int, float]) -> Vector:
+        """What is left for the answers to explain: ``y max(1, y f0) - f0``."""
+        index = np.fromiter(labels, dtype=np.intp, count=len(labels))
+        y = np.fromiter(labels.values(), dtype=np.float64, count=len(labels))
+        base = self.base[index]
+        return np.asarray(y * np.maximum(1.0, y * base) - base)
+
+    @property
+    def index(self) -> Indices:
+        """The taught rows as an array."""
+        return np.array(self.taught, dtype=np.intp)
+
+    @property
+    def answers(self) -> Vector:
+        """The labels of the taught rows, in the model's order."""
+        return np.array([self.labels[row] for row in self.taught])
+
+    @property
+    def scores(self) -> Vector:
+        """The scores of all candidates now."""
+        if self._scores is None:
+            self._scores = self.base + self.rows.scores(self.index, self.online.coef)
+        return self._scores
+
+    @property
+    def heldout(self) -> Vector:
+        """The scores of the taught rows by models that never saw their documents."""
+        return np.asarray(self.base[self.index] + self.online.heldout)
+
+    def without_document(self, row: int) -> float:
+        """The score of a candidate by the model that knows no answer about its document."""
+        coef = self.online.without(self.groups[row])
+        k = self.rows.against(row)[self.index] if len(self.taught) else np.empty(0)
+        return float(self.base[row] + k @ coef)
+
+    @property
+    def threshold(self) -> float:
+        """Where yes begins: the best F of held-out scores, or what the prior had."""
+        if self.measurable:
+            cut = best_threshold(self.answers, self.heldout)
+            return 0.0 if cut is None else cut
+        return float(self.prior.threshold or 0.0) if self.prior is not None else 0.0
+
+    @property
+    def measurable(self) -> bool:
+        """Whether there are enough answers of both kinds."""
+        y = self.answers
+        return bool(min((y > 0).sum(), (y <= 0).sum()) >= FEWEST)
+
+    def probability(self, scores: Vector) -> Vector | None:
+        """How likely yes is, calibrated on held-out scores of the answers or of the prior."""
+        if self.measurable:
+            return np.asarray(Platt.of(self.heldout, self.answers)(scores))
+        return None if self.prior is None else self.prior.probability(scores)
+
+    # What changes it
+
+    def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
+        """The model of these labels alone, trained at once."""
+        index = np.fromiter(labels, dtype=np.intp, count=len(labels))
+        K = self.rows.gram(index) if len(index) else np.empty((0, 0))
+        groups = np.array([self.groups[i] for i in index], dtype=np.intp)
+        self.online = Online.of(K, self.targets(labels), groups, alpha=alpha)
+        self.taught, self.labels = index.tolist(), dict(labels)
+        self._scores = None
+
+    def answer(self, question: Question, value: str) -> None:
+        """Takes an answer in; the model is then the one trained with it."""
+        labels = question.labels(value)
+        with self.lock:
+            if question.key in self.closed:
+                raise ValueError(f"{question.key!r} was answered before. Undo that answer first.")
+            for row, label in labels.items():
+                self._add(row, label)
+            self.closed[question.key] = value
+            self._note()
+
+    def take_back(self, question: Question) -> None:
+        """Forgets an answer; nothing of it remains."""
+        with self.lock:
+            self.closed.pop(question.key, None)
+            for row in question.rows:
+                self._drop(row)
+            if self.history:
+                self.history.pop()
+            if self.kappas:
+                self.kappas.pop()
+
+    def _add(self, row: int, label: float) -> None:
+        all_ = self.rows.against(row)
+        target = float(self.targets({row: label})[0])
+        own = float(self.rows.own[row])
+        self.online = self.online.add(all_[self.index], own, target, self.groups[row])
+        self.taught.append(row)
+        self.labels[row] = label
+        near = all_ / np.sqrt(np.maximum(self.rows.own * own, 1e-300))
+        self._recent.append((row, near))
+        self._scores = None
+
+    def _drop(self, row: int) -> None:
+        if row not in self.labels:
+            return
+        self.online = self.online.forget(self.taught.index(row))
+        self.taught.remove(row)
+        del self.labels[row]
+        kept = [pair for pair in self._recent if pair[0] != row]
+        self._recent = deque(kept, maxlen=RECENT)
+        self._scores = None
+
+    def _note(self) -> None:
+        """Writes down how good the model is now, and how much it changed its mind."""
+        index = self.index
+        groups = np.array([self.groups[i] for i in index], dtype=np.intp)
+        found = quality(self.answers, self.heldout, groups) if len(index) else Quality()
+        self.history.append(replace(found, answers=len(self.closed)))
+        self._decided.append(self.scores >= self.threshold)
+        self.kappas.append(agreement(self._decided[0], self._decided[-1]))
+
+    # What is asked next
+
+    def next(self) -> Question | None:
+        """The open question that would teach most; None where all are answered.
+
+        The best few by the scores of all answers are looked at again by scores that know no
+        answer about their own document.
+        """
+        with self.lock:
+            waiting = [q for q in self.questions.values() if q.key not in self.closed]
+            if not waiting:
+                return None
+            first = self._values(self.scores)
+            best = [max(first[row] for row in q.rows) for q in waiting]
+            order = np.argsort(-np.array(best), kind="stable")[:SHORT]
+            return max((waiting[i] for i in order), key=self._again)
+
+    def _values(self, scores: Vector, rows: Indices | None = None) -> Vector:
+        every = np.arange(len(self.candidates)) if rows is None else rows
+        spread = float(self.scores.std()) or 1.0
+        p = chances(scores, self.threshold, spread / 2)
+        near = np.zeros(len(every))
+        for _, similarity in self._recent:
+            np.maximum(near, similarity[every], out=near)
+        return self.choice.values(p, self._density[every], near)
+
+    def _again(self, question: Question) -> float:
+        rows = np.array(question.rows, dtype=np.intp)
+        scores = np.array([self.without_document(row) for row in question.rows])
+        return float(self._values(scores, rows).max())
+
+    # Alpha
+
+    def settle(self) -> float:
+        """Chooses alpha anew and makes all answers old; meant for another thread.
+
+        Answers may come and go meanwhile: they are taken in and forgotten once it is done.
+        """
+        with self.lock:
+            labels, rows = dict(self.labels), self.rows
+        index = np.fromiter(labels, dtype=np.intp, count=len(labels))
+        if not len(index):
+            return self.online.alpha
+        groups = np.array([self.groups[i] for i in index], dtype=np.intp)
+        K, t = rows.gram(index), self.targets(labels)
+        alpha = self._best_alpha(K, t, groups, labels)
+        made = Online.of(K, t, groups, alpha=alpha)
+        with self.lock:
+            now, recent = dict(self.labels), self._recent
+            self.online, self.taught, self.labels = made, index.tolist(), dict(labels)
+            for row in [row for row in labels if now.get(row) != labels[row]]:
+                self._drop(row)
+            for row, label in now.items():
+                if row not in self.labels:
+                    self._add(row, label)
+            self._recent, self._scores = recent, None
+        return alpha
+
+    def _best_alpha(self, K: Any, t: Vector, groups: Indices, labels: Mapping[int, float]) -> float:
+        y = np.fromiter(labels.values(), dtype=np.float64, count=len(labels))
+        if len(np.unique(groups)) < 2 or min((y > 0).sum(), (y <= 0).sum()) < FEWEST:
+            return self.online.alpha
+        targets = Targets(t, groups, np.arange(len(y)))
+        heldout = RLS(self.alphas, select="squared_error").path(K, targets).heldout
+        base = self.base[np.fromiter(labels, dtype=np.intp, count=len(labels))]
+        values = qualities(heldout + base, replace(targets, y=y), "auc")
+        return self.alphas[int(len(values) - 1 - np.argmax(values[::-1]))]
+
+    # Reasons
+
+    def reasons(self, row: int) -> list[tuple[tuple[str, ...], float]]:
+        """The parts of a score, largest first; none where the kernel has no features."""
+        if not isinstance(self.rows, FeatureRows):
+            return []
+        weights = self.rows.weights(self.index, self.online.coef)
+        values = self.rows.values[[row]].tocoo()
+        own = {
+            int(c): float(v) * float(weights[c])
+            for c, v in zip(values.col, values.data, strict=True)
+        }
+        parts = {self.rows.names[c]: value for c, value in own.items()}
+        if self.prior is not None:
+            for name, value in self.prior.explain(self.candidates[row]):
+                parts[name] = parts.get(name, 0.0) + value
+        return sorted(parts.items(), key=lambda part: -abs(part[1]))
+
+
+def settled(pipeline: Pipeline) -> Pipeline:
+    """The pipeline with the first of the kernels that training would choose from."""
+    several = list(getattr(pipeline.kernel, "alternatives", ()))
+    return replace(pipeline, kernel=several[0]) if len(several) > 1 else pipeline
+
+
+def _alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float, ...], float]:
+    """The alphas to choose from, and the one to begin with."""
+    if prior is not None:
+        return tuple(prior.fit.alphas), prior.fit.alpha
+    own = getattr(pipeline.learner, "alphas", ALPHAS)
+    alphas = tuple(float(alpha) for alpha in own)
+    return alphas, alphas[len(alphas) // 2]
