@@ -13,13 +13,14 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Targets, held_together
 from textrank.learners.calibration import Platt
+from textrank.learners.cg import SparseRLS
 from textrank.learners.online import Online
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
 from textrank.measures import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.types import Indices, Vector
+from textrank.types import ChoiceKernel, Indices, Vector
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
 from textrank.web.questions import Question, questions_of
@@ -53,7 +54,7 @@ class Teaching:
     labels: dict[int, float]  # of the taught rows
     questions: dict[str, Question]
     alphas: tuple[float, ...] = ALPHAS
-    choice: Choice = Choice()
+    choice: Choice = field(default_factory=Choice)
     closed: dict[str, str] = field(default_factory=dict)  # answered questions
     lock: RLock = field(default_factory=RLock, repr=False)
     history: list[Quality] = field(default_factory=list)
@@ -89,6 +90,8 @@ class Teaching:
         candidates = [*old, *new]
         rows = rows_of(pipeline.kernel, pipeline.representation(candidates))
         base = np.zeros(len(candidates)) if prior is None else prior.score(candidates)
+        if task.ranks:
+            raise ValueError(f"task {task.name!r} ranks; only answers of yes or no can be curated.")
         y = Targets.of(old).y if old else np.empty(0)
         alphas, alpha = _alphas(pipeline, prior)
         questions = {q.key: q for q in questions_of(new, len(old))}
@@ -309,7 +312,8 @@ class Teaching:
 
 def settled(pipeline: Pipeline) -> Pipeline:
     """The pipeline with the first of the kernels that training would choose from."""
-    several = list(getattr(pipeline.kernel, "alternatives", ()))
+    kernel = pipeline.kernel
+    several = list(kernel.alternatives) if isinstance(kernel, ChoiceKernel) else []
     return replace(pipeline, kernel=several[0]) if len(several) > 1 else pipeline
 
 
@@ -317,6 +321,7 @@ def _alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float, ...],
     """The alphas to choose from, and the one to begin with."""
     if prior is not None:
         return tuple(prior.fit.alphas), prior.fit.alpha
-    own = getattr(pipeline.learner, "alphas", ALPHAS)
+    learner = pipeline.learner
+    own = learner.alphas if isinstance(learner, RLS | SparseRLS) else ALPHAS
     alphas = tuple(float(alpha) for alpha in own)
     return alphas, alphas[len(alphas) // 2]

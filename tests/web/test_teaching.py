@@ -1,0 +1,153 @@
+"""A model under instruction equals one that was trained with the same answers."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from textrank.config import load_corpus, load_model, load_pipeline
+from textrank.pipeline import Pipeline
+from textrank.web.quality import Quality, advice, calibration_error, quality
+from textrank.web.questions import NEGATED, NO, UNSURE, WRONG, YES
+from textrank.web.teaching import Teaching
+
+CORPUS = Path(__file__).parents[2] / "corpora" / "sample-ppi"
+
+
+@cache
+def docs(count: int = 12) -> tuple[Doc, ...]:
+    found = load_corpus(CORPUS)(spacy.blank("en"))
+    return tuple(doc for _, doc in zip(range(count), found, strict=False))
+
+
+@cache
+def pipeline() -> Pipeline:
+    return load_pipeline("ppi-linear")
+
+
+@cache
+def gold() -> dict[tuple[str, tuple[tuple[int, int], ...]], float]:
+    found = {}
+    for doc in docs():
+        for c in pipeline().task.candidates(doc):
+            spans = tuple((s.start_char, s.end_char) for s in c.spans)
+            found[str(doc.user_data["document"]), spans] = float(c.label or -1.0)
+    return found
+
+
+def truth(teaching: Teaching, row: int) -> str:
+    c = teaching.candidates[row]
+    spans = tuple((s.start_char, s.end_char) for s in c.spans)
+    return YES if gold()[str(c.doc.user_data["document"]), spans] > 0 else NO
+
+
+def agrees(teaching: Teaching) -> None:
+    """The model of the answers, trained anew at the same alpha from the same beginning."""
+    index = teaching.index
+    K = teaching.rows.gram(index) + teaching.online.alpha * np.eye(len(index))
+    coef = np.linalg.solve(K, teaching.targets(teaching.labels))
+    np.testing.assert_allclose(teaching.online.coef, coef, atol=1e-8)
+    scores = teaching.base + teaching.rows.scores(index, coef)
+    np.testing.assert_allclose(teaching.scores, scores, atol=1e-8)
+    groups = np.array([teaching.groups[i] for i in index])
+    for document in np.unique(groups):
+        out, rest = groups == document, groups != document
+        left = np.linalg.solve(K[np.ix_(rest, rest)], teaching.targets(teaching.labels)[rest])
+        held = teaching.base[index][out] + K[np.ix_(out, rest)] @ left
+        np.testing.assert_allclose(teaching.heldout[out], held, atol=1e-8)
+
+
+@pytest.mark.parametrize("start", ["nothing", "corpus", "model"])
+def test_every_answer_and_every_undo_equals_training_anew(start: str) -> None:
+    prior = load_model("ppi") if start == "model" else None
+    training = docs()[:4] if start == "corpus" else ()
+    teaching = Teaching.of(pipeline(), docs()[4:], prior=prior, training=training)
+    for number in range(12):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, truth(teaching, question.rows[0]))
+        agrees(teaching)
+        if number % 4 == 3:
+            before = teaching.online.coef
+            teaching.take_back(question)
+            agrees(teaching)
+            teaching.answer(question, truth(teaching, question.rows[0]))
+            np.testing.assert_allclose(teaching.online.coef, before, atol=1e-10)
+
+
+def test_unsure_and_wrong_names_teach_nothing_and_negated_is_a_no() -> None:
+    teaching = Teaching.of(pipeline(), docs())
+    for value, size in ((UNSURE, 0), (WRONG, 0), (NEGATED, 1)):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, value)
+        assert len(teaching.online) == size
+    assert teaching.answers.tolist() == [-1.0]
+    with pytest.raises(ValueError, match="answered before"):
+        teaching.answer(question, YES)
+    with pytest.raises(ValueError, match="is no answer"):
+        teaching.answer(teaching.next() or question, "choose:0")
+
+
+def test_alpha_is_chosen_anew_while_answers_come() -> None:
+    teaching = Teaching.of(pipeline(), docs())
+    for _ in range(40):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, truth(teaching, question.rows[0]))
+    thread = Thread(target=teaching.settle)
+    thread.start()
+    for _ in range(5):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, truth(teaching, question.rows[0]))
+    thread.join()
+    assert len(teaching.online) == 45
+    agrees(teaching)
+    teaching.settle()
+    assert teaching.online.alpha in teaching.alphas
+    assert teaching.online.fresh == 0
+    agrees(teaching)
+
+
+def test_reasons_sum_to_the_score() -> None:
+    prior = load_model("ppi")
+    teaching = Teaching.of(prior.pipeline, docs(), prior=prior)
+    for _ in range(6):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, truth(teaching, question.rows[0]))
+    total = sum(value for _, value in teaching.reasons(9))
+    assert total == pytest.approx(teaching.scores[9], abs=1e-8)
+
+
+def test_figures_are_honest_about_few_answers() -> None:
+    y = np.array([1.0, -1.0])
+    assert quality(y, y, np.arange(2)).auc is None
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(200) < 0.5, 1.0, -1.0)
+    found = quality(y, rng.standard_normal(200), np.arange(200) // 4)
+    assert found.auc == pytest.approx(0.5, abs=0.1)
+    good = quality(y, y + 0.1 * rng.standard_normal(200), np.arange(200) // 4)
+    assert good.f == 1.0
+    assert calibration_error(y, np.full(200, float((y > 0).mean()))) < 0.1
+
+
+def test_advice_says_when_more_answers_stop_helping() -> None:
+    rising = [Quality(0.5 + 0.004 * i, 0.5, 0.1, i) for i in range(100)]
+    flat = [Quality(0.9, 0.8, 0.05, i) for i in range(100)]
+    assert advice([], [])[0] == "go on"
+    assert advice(rising, [1.0] * 100)[0] == "go on"
+    assert advice(flat, [0.95] * 100)[0] == "slower"
+    assert advice(flat, [1.0] * 100)[0] == "enough"
+
+
+def test_a_task_that_ranks_is_refused() -> None:
+    with pytest.raises(ValueError, match="ranks"):
+        Teaching.of(load_pipeline("parse_ranking"), docs())
