@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "apply": "Judges texts with a model: one JSON line a document.",
     "query": "Answers a question to a result: partners, evidence, networks.",
     "explore": "Shows results in a browser: facts, evidence, documents, neighbourhoods.",
+    "curate": "Teaches a model in a browser, answer by answer.",
     "explain": "Says why: the named features whose sum is the score.",
     "compare": "Tests whether runs on the same folds differ.",
     "cross": "Trains on each corpus and tests on each other.",

@@ -68,9 +68,9 @@ class FeatureRows:
         mean = np.asarray(self.values.T @ (1 / lengths)) / max(len(self), 1)
         return _scaled(np.asarray(self.values @ mean) / lengths)
 
-    def grown(self, more: Features, keep: Indices) -> FeatureRows:
-        """The rows to keep, and others behind them, which may have features of their own."""
-        both = Features.below([Features(self.values[keep], self.names), more])
+    def grown(self, more: Features) -> FeatureRows:
+        """These rows with others behind them, which may have features of their own."""
+        both = Features.below([Features(self.values, self.names), more])
         return FeatureRows(sp.csr_array(both.values), both.names)
 
 

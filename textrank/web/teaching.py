@@ -20,7 +20,7 @@ from textrank.learners.selection import qualities
 from textrank.measures import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.types import ChoiceKernel, Indices, Vector
+from textrank.types import ChoiceKernel, Indices, Vector, has_features
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
 from textrank.web.questions import Question, questions_of
@@ -53,6 +53,7 @@ class Teaching:
     taught: list[int]  # the rows in the model, in its order
     labels: dict[int, float]  # of the taught rows
     questions: dict[str, Question]
+    homes: dict[int, int]  # what is held out together, by the Doc's id
     alphas: tuple[float, ...] = ALPHAS
     choice: Choice = field(default_factory=Choice)
     closed: dict[str, str] = field(default_factory=dict)  # answered questions
@@ -87,6 +88,7 @@ class Teaching:
             raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
         groups = [numbers[n] for n, own in zip(names, found, strict=True) for _ in own]
         pipeline = settled(pipeline if prior is None else prior.pipeline)
+        homes = {id(doc): numbers[n] for doc, n in zip((*training, *docs), names, strict=True)}
         candidates = [*old, *new]
         rows = rows_of(pipeline.kernel, pipeline.representation(candidates))
         base = np.zeros(len(candidates)) if prior is None else prior.score(candidates)
@@ -97,7 +99,7 @@ class Teaching:
         questions = {q.key: q for q in questions_of(new, len(old))}
         made = cls(
             pipeline, prior, candidates, groups, rows, base, Online.empty(alpha=alpha), [], {},
-            questions, alphas, choice,
+            questions, homes, alphas, choice,
         )  # fmt: skip
         made.retrain(dict(enumerate(y.tolist())), alpha)
         made._density = rows.density()
@@ -180,7 +182,7 @@ class Teaching:
             for row, label in labels.items():
                 self._add(row, label)
             self.closed[question.key] = value
-            self._note()
+            self.note()
 
     def take_back(self, question: Question) -> None:
         """Forgets an answer; nothing of it remains."""
@@ -192,6 +194,43 @@ class Teaching:
                 self.history.pop()
             if self.kappas:
                 self.kappas.pop()
+
+    def renew(self, doc: Doc) -> list[str]:
+        """Takes a Doc in anew after its names changed; gives the answers that fell away with them.
+
+        Its old rows stay, without a question; answers about pairs that are still there stay too.
+        """
+        with self.lock:
+            old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
+            kept = {q.key: self.closed.pop(q.key) for q in old if q.key in self.closed}
+            for question in old:
+                del self.questions[question.key]
+                for row in question.rows:
+                    self._drop(row)
+            self._extend([replace(c, label=None) for c in self.pipeline.task.candidates(doc)], doc)
+            for key in [key for key in kept if key in self.questions]:
+                value = self.closed[key] = kept.pop(key)
+                for row, label in self.questions[key].labels(value).items():
+                    self._add(row, label)
+            return list(kept)
+
+    def _extend(self, new: list[Candidate], doc: Doc) -> None:
+        first = len(self.candidates)
+        self.candidates += new
+        self.groups += [self.homes[id(doc)]] * len(new)
+        self.questions |= {q.key: q for q in questions_of(new, first)}
+        if not new:
+            return
+        kernel, representation = self.pipeline.kernel, self.pipeline.representation
+        if isinstance(self.rows, FeatureRows) and has_features(kernel):
+            self.rows = self.rows.grown(kernel.features(representation(new)))
+        else:
+            self.rows = rows_of(kernel, representation(self.candidates))
+        more = np.zeros(len(new)) if self.prior is None else self.prior.score(new)
+        self.base = np.concatenate([self.base, more])
+        self._density, self._scores = self.rows.density(), None
+        self._recent.clear()
+        self._decided.clear()
 
     def _add(self, row: int, label: float) -> None:
         all_ = self.rows.against(row)
@@ -214,7 +253,7 @@ class Teaching:
         self._recent = deque(kept, maxlen=RECENT)
         self._scores = None
 
-    def _note(self) -> None:
+    def note(self) -> None:
         """Writes down how good the model is now, and how much it changed its mind."""
         index = self.index
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
@@ -292,6 +331,11 @@ class Teaching:
         return self.alphas[int(len(values) - 1 - np.argmax(values[::-1]))]
 
     # Reasons
+
+    @property
+    def explains(self) -> bool:
+        """Whether scores split into named parts."""
+        return isinstance(self.rows, FeatureRows)
 
     def reasons(self, row: int) -> list[tuple[tuple[str, ...], float]]:
         """The parts of a score, largest first; none where the kernel has no features."""

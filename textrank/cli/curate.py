@@ -1,0 +1,94 @@
+"""``textrank curate``: teach a model in a browser, answer by answer."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from textrank.cli.explore import Browser, Port, check_web
+from textrank.cli.options import Nlp
+
+if TYPE_CHECKING:
+    from textrank.model import Model
+    from textrank.pipeline import Pipeline
+    from textrank.web.curation import Curation
+
+EXAMPLE = "Example: textrank curate ppi abstracts.txt"
+
+
+def command(
+    model: Annotated[
+        str, typer.Argument(help="A model to begin with, or a pipeline to begin from nothing.")
+    ],
+    input: Annotated[str, typer.Argument(help="Texts or a corpus to ask about.")],
+    port: Port = 0,
+    no_browser: Browser = False,
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where answers are kept, as SQLite.")
+    ] = None,
+    as_: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who answers.")] = None,
+    train: Annotated[
+        str | None, typer.Option(metavar="CORPUS", help="An annotated corpus to begin with.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="The pipeline of the model, without its weights.")
+    ] = False,
+    nlp: Nlp = None,
+) -> None:
+    """Asks about texts in a browser; after every click the model is trained with that answer."""
+    check_web()
+    from textrank.web.curator import Curator
+    from textrank.web.server import serve
+
+    curation = _curation(model, input, answers, as_ or _user(), train, fresh, nlp)
+    title = Path(input).name
+    serve(
+        lambda gate: Curator(curation, title, gate).app(),
+        port=port, browser=not no_browser, tell=typer.echo,
+    )  # fmt: skip
+    curation.answers.close()
+
+
+def _curation(
+    model: str,
+    source: str,
+    file: Path | None,
+    who: str,
+    train: str | None,
+    fresh: bool,
+    nlp: str | None,
+) -> Curation:
+    from textrank.cli.sources import load_language
+    from textrank.config import load_corpus
+    from textrank.web.answers import Answers
+    from textrank.web.curation import Curation, fingerprint
+    from textrank.web.teaching import Teaching
+
+    pipeline, prior = _start(model, fresh or train is not None)
+    language = load_language(nlp, pipeline.task, raw=True)
+    docs = list(load_corpus(source)(language))
+    training = list(load_corpus(train)(language)) if train else []
+    teaching = Teaching.of(pipeline, docs, prior=prior, training=training)
+    target = file or Path(f"{Path(source).name}-{pipeline.task.name}.answers.sqlite")
+    about = {"task": pipeline.task.name, "texts": fingerprint(docs)}
+    return Curation(teaching, docs, Answers(target, about), who)
+
+
+def _start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
+    """A model to go on with, or the pipeline to begin from nothing."""
+    from textrank.config import load_model, load_pipeline, model_names, pipeline_names
+
+    if name.endswith(".cfg") or (name in pipeline_names() and name not in model_names()):
+        return load_pipeline(name), None
+    loaded = load_model(name)
+    return loaded.pipeline, None if fresh else loaded
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "someone"

@@ -1,0 +1,155 @@
+import { ask, draw, make, reasonTable, send } from "./common.js";
+
+const at = (id) => document.getElementById(id);
+const PLAIN = [["y", "yes", "Yes"], ["n", "no", "No"], ["g", "negated", "Negated"], ["u", "unsure", "Unsure"], ["w", "wrong name", "Wrong name"]];
+let state = null;
+let busy = false;
+let cursor = null; // while a name is marked by keys: the first and the last word of it
+
+function buttons() {
+  const question = state.question;
+  const listed = !question ? [] : question.choices.length
+    ? [...question.choices.map((text, i) => [String(i + 1), `choose:${i}`, text]), ["u", "unsure", "Unsure"], ["w", "wrong name", "Wrong name"]]
+    : PLAIN;
+  const all = listed.map(([key, value, text]) => {
+    const button = make("button", { type: "button", "data-value": value, "aria-keyshortcuts": key, class: value.replace(" ", "-") }, text, make("kbd", {}, key));
+    button.addEventListener("click", () => answer(value));
+    return button;
+  });
+  const undo = make("button", { type: "button", id: "undo", "aria-keyshortcuts": "z", class: "undo" }, "Undo", make("kbd", {}, "z"));
+  undo.disabled = !state.last.length;
+  undo.addEventListener("click", () => change("/api/undo"));
+  at("buttons").replaceChildren(...all, undo);
+}
+
+function words() {
+  const question = state.question;
+  const place = at("passage");
+  if (!question) return place.replaceChildren();
+  const nodes = [];
+  question.words.forEach((word, i) => {
+    const chosen = cursor && i >= Math.min(cursor.from, cursor.to) && i <= Math.max(cursor.from, cursor.to);
+    const node = make(word.marks ? "mark" : "span", { class: `word ${word.marks}${chosen ? " chosen" : ""}`, "data-i": i }, word.text + (word.joined ? word.space : ""));
+    nodes.push(node, word.joined ? "" : word.space);
+  });
+  place.replaceChildren(make("span", { class: "around" }, question.around[0], " "), make("span", { class: "sentence" }, ...nodes), make("span", { class: "around" }, " ", question.around[1]));
+}
+
+const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
+
+function figure(name, title, better) {
+  const values = state.quality.map((row) => row[name]);
+  const known = values.map((value, i) => [i, value]).filter((pair) => pair[1] !== null);
+  const now = values.at(-1) ?? null;
+  const before = values.at(-11) ?? null;
+  const moved = now === null || before === null ? "" : `${now >= before ? "+" : "−"}${Math.abs(100 * (now - before)).toFixed(1)} in 10`;
+  const svg = draw("svg", { viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true" });
+  if (known.length > 1) {
+    const ys = known.map((pair) => pair[1]);
+    const [low, high] = [Math.min(...ys), Math.max(...ys)];
+    const first = known[0][0];
+    const points = known.map(([i, value]) => `${(100 * (i - first)) / (known.at(-1)[0] - first)},${28 - (26 * (value - low)) / Math.max(high - low, 1e-9)}`);
+    svg.append(draw("polyline", { points: points.join(" "), class: "line" }));
+  }
+  const good = moved && (now >= before) === (better > 0);
+  return make("div", { class: "figure" }, make("p", { class: "name" }, title), make("p", { class: "value" }, percent(now)), make("p", { class: good ? "moved good" : "moved" }, moved), svg);
+}
+
+function show() {
+  const question = state.question;
+  at("progress").textContent = `${state.answered} answered, ${state.open} open · trained on ${state.taught} · alpha ${state.alpha}` + (state.lost ? ` · ${state.lost} fell away with their names` : "");
+  at("where").textContent = question ? question.document : "";
+  at("title").textContent = question ? question.title : "Every question is answered.";
+  at("guess").textContent = "";
+  if (question?.probability) {
+    const p = question.probability;
+    at("guess").textContent = question.choices.length ? "" : `The model says ${p[0] >= 0.5 ? "yes" : "no"}, with probability ${Math.max(p[0], 1 - p[0]).toFixed(2)}.`;
+  }
+  words();
+  buttons();
+  at("advice").className = `advice ${state.advice.word.replace(" ", "-")}`;
+  at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[state.advice.word]), make("p", {}, state.advice.why));
+  at("figures").replaceChildren(figure("auc", "AUC", 1), figure("f", "F", 1), figure("calibration", "calibration error", -1));
+  at("reasons").replaceChildren(question?.reasons ? reasonTable(question.reasons) : make("p", { class: "hint" }, "This model has no named features."));
+  at("last").replaceChildren(...state.last.map((row) => make("li", {}, make("b", {}, row.text), " ", make("span", { class: "tag none" }, row.value), make("span", { class: "quiet" }, ` ${row.document} · ${row.who} · ${row.at.slice(11, 19)}`))));
+  document.body.dataset.answered = state.answered;
+}
+
+async function change(address, value = {}) {
+  if (busy) return;
+  busy = true;
+  at("problem").hidden = true;
+  try {
+    state = await send(address, value);
+    cursor = null;
+    at("marking").textContent = "";
+    show();
+    at("title").focus({ preventScroll: true });
+  } catch (error) {
+    at("problem").textContent = error.message;
+    at("problem").hidden = false;
+  } finally {
+    busy = false;
+  }
+}
+
+const answer = (value) => state.question && change("/api/answer", { question: state.question.key, value });
+
+function mark(remove = false) {
+  if (!cursor) return;
+  const [from, to] = [Math.min(cursor.from, cursor.to), Math.max(cursor.from, cursor.to)];
+  const { words: list, document: name } = state.question;
+  change("/api/name", { document: name, start: list[from].start, end: list[to].end, remove });
+}
+
+function marking() {
+  at("marking").textContent = cursor ? "Enter marks these words as a name, Delete says that they are none, Escape ends." : "";
+  words();
+  at("passage").querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+}
+
+// Words chosen with the mouse or a finger are taken as a mark too.
+document.addEventListener("selectionchange", () => {
+  const selection = getSelection();
+  if (!state?.question || selection.isCollapsed || !at("passage").contains(selection.anchorNode) || !at("passage").contains(selection.focusNode)) return;
+  const touched = [...at("passage").querySelectorAll("[data-i]")].filter((node) => selection.containsNode(node, true)).map((node) => Number(node.dataset.i));
+  if (!touched.length) return;
+  cursor = { from: Math.min(...touched), to: Math.max(...touched) };
+  at("marking").replaceChildren(...[["Mark as a name", false], ["Is no name", true]].map(([text, remove]) => {
+    const button = make("button", { type: "button" }, text);
+    button.addEventListener("mousedown", (event) => event.preventDefault());
+    button.addEventListener("click", () => { getSelection().removeAllRanges(); mark(remove); });
+    return button;
+  }));
+});
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !state || event.target.closest("input, textarea, select")) return;
+  if (cursor && state.question) {
+    const last = state.question.words.length - 1;
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      const to = Math.min(last, Math.max(0, cursor.to + step));
+      cursor = { from: event.shiftKey ? cursor.from : to, to };
+      return marking();
+    }
+    if (event.key === "Enter") { event.preventDefault(); return mark(); }
+    if (event.key === "Delete" || event.key === "Backspace") { event.preventDefault(); return mark(true); }
+    if (event.key === "Escape") { cursor = null; return marking(); }
+    return;
+  }
+  if (event.repeat) return;
+  const key = event.key.toLowerCase();
+  if (key === "m" && state.question) {
+    const first = Math.max(0, state.question.words.findIndex((word) => word.marks.includes("e1")));
+    cursor = { from: first, to: first };
+    return marking();
+  }
+  if (key === "z") return state.last.length && change("/api/undo");
+  const button = [...at("buttons").children].find((node) => node.getAttribute("aria-keyshortcuts") === key);
+  if (button && !button.disabled) button.click();
+});
+
+state = await ask("/api/state");
+show();
