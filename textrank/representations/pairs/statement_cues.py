@@ -1,0 +1,109 @@
+"""Denial and doubt: cue words by class, and how they stand to the path between two names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from textrank.docs import Candidate
+from textrank.representations.pairs.entity_pair import Name, bags, entity_pairs
+from textrank.representations.pairs.statement_words import CUES
+from textrank.representations.pairs.telling import Told, tellings
+from textrank.types import Features
+
+NEAR = 3  # tokens
+HIGH = 3  # steps above the top of the path that are followed
+OPENINGS = ("to", "in", "we")  # first words worth telling apart, besides cues
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatementCues:
+    """Which words deny or doubt, each by its class and its place in the tree, present or absent.
+
+    A cue stands on the path between the names, at a word of it, above its top, beside a word above
+    it, or below a word beside the path; which relations lead there is part of the feature, so that
+    "no binding", "failed to bind" and "binding was not seen" are three features that other verbs
+    and other names share. Each cue is named by its class and by its own word.
+    """
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        return self.of_told(tellings(entity_pairs(candidates, "own")))
+
+    def of_told(self, told: Sequence[Told]) -> Features:
+        """The features of pairs in their trees."""
+        return bags(dict.fromkeys(_cues(one), 1.0) for one in told)
+
+
+def _cues(told: Told) -> Iterator[Name]:
+    stems, own = told.pair.context.stems, told.pair.context.sentence.entities
+    names = set(own.tolist())
+    place = _places(told)
+    trigger = told.triggers[0] if told.triggers else told.top
+    kinds = told.kinds(trigger)[:1] or ("other",)
+    for cue, word in enumerate(stems):
+        if word not in CUES or cue in names:
+            continue
+        where = list(_standing(told, cue, place))
+        for name in (*CUES[word], f"“{word}”"):
+            yield from (("cue", name, *standing) for standing in where)
+            yield "cue side", name, side_of(told, cue)
+            yield "cue", name
+            if where[0][0] != "elsewhere":
+                yield "cue with", name, where[0][0], kinds[0]
+    if told.pair.context.texts[-1] == "?":
+        yield ("question mark",)
+    yield "opening", stems[0] if stems[0] in CUES or stems[0] in OPENINGS else "other"
+
+
+def _places(told: Told) -> Mapping[int, str]:
+    """What the words of the path are, and the likeliest trigger."""
+    place = {t: "name" if t in told.pair.own else "path" for t in told.path}
+    if told.triggers:
+        place[told.triggers[0]] = "trigger"
+    place[told.top] = "top"
+    return place
+
+
+def _standing(told: Told, cue: int, place: Mapping[int, str]) -> Iterator[Name]:
+    """How a cue stands to the path; the first is the most exact."""
+    tree = told.tree
+    head, relation = tree.heads[cue], tree.relations[cue]
+    up = tree.above(told.top)
+    high = up[1 : 1 + HIGH]
+    if cue in place:
+        yield "on path", place[cue], relation
+    elif head in place:
+        yield "at", place[head], relation, _part(told, head)
+        yield "at", place[head], relation
+        yield "at", place[head]
+    elif cue in high or head in high:
+        beside = () if cue in high else (relation,)
+        steps = [tree.relations[t] for t in up[: up.index(cue if cue in high else head)]]
+        title = "beside above" if beside else "above"
+        yield (title, *steps, *beside)
+        yield (title, str(len(steps)), steps[-1], *beside)
+        yield (title, steps[0], *beside)
+    elif tree.heads[head] in place:
+        yield "below", place[tree.heads[head]], tree.relations[head], relation
+        yield "below", place[tree.heads[head]], tree.relations[head]
+        yield "below", tree.relations[head], _part(told, tree.heads[head])
+    else:
+        yield "elsewhere", side_of(told, cue)
+
+
+def _part(told: Told, token: int) -> str:
+    """Whether a word lies on the way up from the first name, from the second, or on both."""
+    one, two = told.ways
+    if token in one:
+        return "both" if token in two else "first"
+    return "second" if token in two else "neither"
+
+
+def side_of(told: Told, token: int) -> str:
+    """Where a word stands in the order of the sentence."""
+    begin, end = min(told.pair.own), max(told.pair.own)
+    if token < begin:
+        return "just before" if begin - token <= NEAR else "before"
+    if token > end:
+        return "just after" if token - end <= NEAR else "after"
+    return "just before second" if 0 < min(told.pair.second) - token <= 2 else "between"
