@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 import srsly
@@ -94,14 +94,22 @@ class TaskComponent:
         """The files of the model folder in one message."""
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(Path(folder) / "model")
-            files = {f.name: f.read_bytes() for f in (Path(folder) / "model").iterdir()}
+            model = Path(folder) / "model"
+            files = {
+                file.relative_to(model).as_posix(): file.read_bytes()
+                for file in model.rglob("*")
+                if file.is_file()
+            }
         return bytes(srsly.msgpack_dumps(files))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
         """What ``to_bytes`` gave."""
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
-                (Path(folder) / Path(name).name).write_bytes(content)
+                own = PurePosixPath(name).parts[-2:]  # a model and, one folder deeper, its aspects
+                file = Path(folder, *(part for part in own if part != ".."))
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(content)
             return self.from_disk(folder)
 
     def _model(self) -> Model:

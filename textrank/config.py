@@ -109,6 +109,7 @@ from textrank.tasks.pair_views import PairViews
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.ppi import PPI
 from textrank.tasks.spelling import Spelling
+from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import PPIStatement
 from textrank.tasks.wsd import WordSenses
 
@@ -141,6 +142,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "parse_support.v1": ParseSupport,
         "path_walks.v1": PathWalks,
         "side_words.v1": SideWords,
+        "statement_views.v1": StatementViews,
         "trigger_roles.v1": TriggerRoles,
         "question.v1": Question,
         "views.v1": Views,

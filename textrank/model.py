@@ -15,13 +15,15 @@ from confection import Config
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Neighbourhood
-from textrank.io import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
+from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
 from textrank.registry import config_of, registry, versions
+from textrank.tasks.aspects import Aspects, state
+from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Task
 from textrank.types import (
     AdditiveKernel,
@@ -59,6 +61,8 @@ class Model:
     heldout: Vector  # leave-document-out scores of the training candidates
     labels: Vector  # and their answers: what thresholds and probabilities are made from
     meta: Mapping[str, Any] = field(default_factory=dict)
+    # Models of further questions about the same candidates, in sub-folders of the same names.
+    aspects: Mapping[str, Model] = field(default_factory=dict)
 
     def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
         """One score a candidate; above the threshold means yes.
@@ -99,7 +103,9 @@ class Model:
         """The Docs with their candidates judged, all compared at once."""
         task = self.pipeline.task
         found = [task.candidates(doc) for doc in docs]
-        scores = self.score([candidate for own in found for candidate in own])
+        everyone = [candidate for own in found for candidate in own]
+        scores = self.score(everyone)
+        answers = iter(self._aspects.answers(everyone) if self._aspects else ())
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
             judged = task.annotate(
@@ -109,7 +115,14 @@ class Model:
                 threshold=self.threshold or 0.0,
                 probabilities=self.probability(part),
             )
+            if self._aspects:
+                state(judged, list(islice(answers, len(own))))
             yield judged if self.names is None else task.justify(judged, own, self.explain)
+
+    @cached_property
+    def _aspects(self) -> Aspects | None:
+        """What answers the further questions; None where there are none."""
+        return Aspects.of(self.aspects) if self.aspects else None
 
     def probability(self, scores: Vector) -> Vector | None:
         """How likely yes is at these scores, calibrated on the held-out scores of training.
@@ -195,6 +208,8 @@ class Model:
                 arrays |= self.fit.stage.to_arrays()
             write_arrays(folder / "arrays.npz", arrays)
             seal(folder, self._meta())
+            for name, model in self.aspects.items():
+                model.to_disk(folder / name)
 
     @classmethod
     def from_disk(cls, path: str | Path) -> Model:
@@ -217,7 +232,11 @@ class Model:
         alpha = float(meta["alpha"])  # a folder keeps the held-out scores of the chosen one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
-        model = cls(pipeline, fit, support, names, meta["threshold"], heldout, labels, meta)
+        aspects = {
+            name: cls.from_disk(folder / name) for name in ANSWERS if _is_model(folder / name)
+        }
+        threshold = meta["threshold"]
+        model = cls(pipeline, fit, support, names, threshold, heldout, labels, meta, aspects)
         known = meta.get("calibration")
         if known is not None:  # a property that is computed once is an entry of the instance
             model.__dict__["calibration"] = Platt(float(known["slope"]), float(known["shift"]))
@@ -277,6 +296,10 @@ class Around:
 def _key(candidate: Candidate) -> tuple[Any, ...]:
     places = tuple((s.start, s.end, s.label_, s.id_) for s in candidate.spans)
     return id(candidate.doc), candidate.query, places
+
+
+def _is_model(folder: Path) -> bool:
+    return (folder / META).is_file()
 
 
 def _finite(value: float | None) -> float | None:

@@ -28,14 +28,16 @@ _EVENTS = {
     "activation": """activate activation activator active induce induction inducer stimulate
         stimulation increase enhance promote upregulate elevate augment potentiate trigger
         transactivate transactivation stabilize stabilise restore cause lead drive facilitate
-        initiate raise boost amplify accelerate support produce sustain maintain rescue favor favour reactivate evoke elicit provoke prolong
+        initiate raise boost amplify accelerate support produce sustain maintain rescue
+        favor favour reactivate evoke elicit provoke prolong
         coactivate positive positively upregulation stimulator agonist accumulate recruit""",
     "inhibition": """inhibit inhibition inhibitor inhibitory repress repression repressor suppress
         suppression suppressor block blockade decrease reduce reduction downregulate
         downregulation abolish attenuate antagonize antagonise antagonist impair prevent abrogate
         diminish lower disrupt silence inactivate inactivation counteract interfere interference
         destabilize destabilise limit restrain restrict sequester quench dampen ablate compete
-        displace remove reverse blunt competition negative negatively hinder eliminate inhibits corepressor""",
+        displace remove reverse blunt competition negative negatively hinder
+        eliminate inhibits corepressor""",
     "regulation": """regulate regulation regulator regulatory modulate modulation affect effect
         control influence target alter alteration change role govern effector impact act
         determine contribute involve participate signal downstream upstream respond response""",
@@ -60,7 +62,8 @@ _CUES = {
     "without": "without absent lacking instead rather except",
     "fail": "fail failure unable inability incapable",
     "absence": "absence lack loss lacked lacks devoid negligible undetectable abolish abrogate",
-    "independent": "independent independently irrespective regardless unaffected unchanged unaltered",
+    "independent": "independent independently irrespective regardless unaffected unchanged "
+    "unaltered",
     "exclude": "exclude preclude refute disprove contradict deny",
     "but": "but although however whereas while though unlike contrast only",
     "modal": "may might could would should can must will",

@@ -1,0 +1,82 @@
+"""Aspects: all answers about all pairs from one product, and what they do to the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from spacy.tokens import Doc
+
+from textrank.component import TaskComponent
+from textrank.config import load_corpus, load_model, load_pipeline
+from textrank.language import load_nlp
+from textrank.model import Model
+from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.telling import tellings
+from textrank.tasks.aspects import Aspects, state
+from textrank.tasks.ppi import PPI
+from textrank.tasks.statements import PPIStatement
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def docs() -> list[Doc]:
+    nlp = load_nlp(only=["tagger", "parser"])
+    corpus = load_corpus(ROOT / "corpora" / "sample-statements")(nlp)
+    return [doc for number, doc in enumerate(corpus) if number % 12 == 0]
+
+
+@pytest.fixture(scope="module")
+def models(docs: list[Doc]) -> dict[str, Model]:
+    return {a: load_pipeline(f"ppi_{a}").fit(docs) for a in ("status", "direction")}
+
+
+def test_one_product_gives_the_scores_of_every_model(
+    docs: list[Doc], models: dict[str, Model]
+) -> None:
+    pairs = PPI().candidates(docs[3])
+    analysed = entity_pairs(pairs, "own")
+    found = Aspects.of(models).scores(analysed, tellings(analysed))
+    for name, model in models.items():
+        task = PPIStatement(name)  # type: ignore[arg-type]
+        asked = [c for n, pair in enumerate(pairs) for c in task.asked(pair, f"q{n}")]
+        np.testing.assert_allclose(found[name].ravel(), model.score(asked), atol=1e-9)
+
+
+def test_a_model_keeps_its_aspects_on_disk_and_in_bytes(
+    docs: list[Doc], models: dict[str, Model], tmp_path: Path
+) -> None:
+    model = replace(load_model("ppi"), aspects=models)
+    model.to_disk(tmp_path / "model")
+    component = TaskComponent("textrank_ppi", "ppi", None).from_disk(tmp_path / "model")
+    again = TaskComponent("textrank_ppi", "ppi", None).from_bytes(component.to_bytes())
+    rows = [list(m(docs[5].copy())._.textrank_ppi) for m in (model, component, again)]
+    assert rows[0] == rows[1] == rows[2]
+    assert {row["status"] for row in rows[0]} <= {"asserted", "negated", "speculated"}
+
+
+def test_only_what_is_asserted_interacts(make_doc: Callable[..., Doc]) -> None:
+    doc = make_doc(["A1", "binds", "B2"])
+    doc._.textrank_ppi = [{"interacts": True, "status": "asserted"} for _ in range(2)]
+    state(doc, [{"status": "negated"}, {"status": "asserted"}])
+    assert [row["interacts"] for row in doc._.textrank_ppi] == [False, True]
+
+
+def test_binding_has_no_direction_and_all_else_has_one(docs: list[Doc]) -> None:
+    for doc in load_model("ppi").pipe([doc.copy() for doc in docs[:10]]):
+        for row in doc._.textrank_ppi:
+            assert (row["type"] == "binding") == (row["direction"] == "none")
+            for start, end in row["trigger"]:
+                assert doc.text[start:end].strip()
+
+
+def test_models_that_see_pairs_differently_are_refused(models: dict[str, Model]) -> None:
+    views: Any = replace(models["status"].pipeline.representation, weights={"cues": 1.0})  # type: ignore[type-var]
+    other = replace(models["status"].pipeline, representation=views)
+    with pytest.raises(ValueError, match="one and the same"):
+        Aspects.of({**models, "status": replace(models["status"], pipeline=other)})

@@ -1,0 +1,98 @@
+"""What the shipped model says of short sentences of our own, and what must not change it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+import textrank
+from tests.tasks.statement_sentences import NAMES, SENTENCES, Answer
+
+FLIP = {"a>b": "b>a", "b>a": "a>b"}
+KEYS = ("status", "type", "direction")
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    nlp = textrank.load_nlp(only=["tagger", "parser"])
+    nlp.add_pipe("textrank_ppi")
+    return nlp
+
+
+def written(frame: str, names: tuple[str, ...]) -> tuple[str, dict[str, tuple[int, int]]]:
+    """A sentence with names in place of letters, and where they stand."""
+    text, places = "", {}
+    while "{" in frame:
+        before, _, rest = frame.partition("{")
+        letter, _, frame = rest.partition("}")
+        name = dict(zip("ABC", names, strict=True))[letter]
+        text += before
+        places[letter] = (len(text), len(text) + len(name))
+        text += name
+    return text + frame, places
+
+
+def judged(nlp: Language, text: str, places: dict[str, tuple[int, int]]) -> dict[str, Any]:
+    """The rows by the letters of their names, names given."""
+    doc: Doc = nlp.make_doc(text)
+    spans = {x: doc.char_span(*place, alignment_mode="expand") for x, place in places.items()}
+    doc.spans["entities"] = [
+        Span(doc, s.start, s.end, label="protein", span_id=x) for x, s in spans.items() if s
+    ]
+    letters = {(span.start_char, span.end_char): x for x, span in spans.items() if span}
+    rows = nlp(doc)._.textrank_ppi
+    return {"".join(letters[tuple(s)] for s in row["spans"]): row for row in rows}
+
+
+def checks(nlp: Language, names: tuple[str, ...]) -> Iterator[tuple[str, Answer, dict[str, Any]]]:
+    for capability, frame, pairs in SENTENCES:
+        rows = judged(nlp, *written(frame, names))
+        for pair, answer in pairs.items():
+            row = rows[pair] if pair in rows else rows[pair[::-1]]
+            if pair not in rows:
+                row = {**row, "direction": FLIP.get(row["direction"], row["direction"])}
+            yield capability, answer, row
+
+
+def test_statements_of_sentences_never_trained_on(nlp: Language) -> None:
+    asked: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for names in NAMES[:2]:
+        for _, answer, row in checks(nlp, names):
+            for key in KEYS:
+                wanted = getattr(answer, key)
+                asked[key] += wanted is not None
+                right[key] += wanted is not None and row[key] == wanted
+    shares = {key: right[key] / asked[key] for key in KEYS}
+    assert shares["status"] >= 0.93
+    assert shares["type"] >= 0.85
+    assert shares["direction"] >= 0.9
+
+
+def test_what_is_denied_or_doubted_never_interacts(nlp: Language) -> None:
+    wrong = [
+        row["sentence"]
+        for capability, _, row in checks(nlp, NAMES[3])
+        if capability in ("negated", "speculated") and row["interacts"]
+    ]
+    assert len(wrong) <= 1, wrong
+
+
+@pytest.mark.parametrize("frame", ["{A} does not bind {B}.", "{A} is activated by {B}."])
+def test_other_names_change_nothing_but_the_names(nlp: Language, frame: str) -> None:
+    rows = [judged(nlp, *written(frame, names))["AB"] for names in NAMES[:3]]
+    assert len({tuple(row[key] for key in KEYS) for row in rows}) == 1
+
+
+def test_other_sentences_before_and_layout_change_nothing(nlp: Language) -> None:
+    text, places = written("{A} may phosphorylate {B}.", NAMES[0])
+    plain = judged(nlp, text, places)["AB"]
+    for before in ("Cells were grown at 37 degrees. ", "Methods were as described.\n"):
+        moved = {x: (a + len(before), b + len(before)) for x, (a, b) in places.items()}
+        row = judged(nlp, before + text, moved)["AB"]
+        assert [row[key] for key in KEYS] == [plain[key] for key in KEYS]

@@ -1,0 +1,169 @@
+"""Several questions about the same pairs, answered from one look at each pair.
+
+A model of one aspect is a weight for each feature under each of its questions ("type: binding").
+Side by side they are one matrix, features by answers, so that all answers to all questions come
+from one product with the features of the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate
+from textrank.kernels.blocks import CONSTANT, Blocks
+from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.telling import Told, tellings
+from textrank.tasks.choice import MARK
+from textrank.tasks.statement_views import StatementViews
+from textrank.tasks.statements import ANSWERS
+from textrank.types import Indices, Matrix, Names, Vector
+
+if TYPE_CHECKING:
+    from textrank.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The weights of all answers to the questions of one model."""
+
+    names: Names  # d of them
+    values: Matrix  # (d, answers)
+    offsets: Vector  # (answers,)
+
+    @classmethod
+    def of(cls, model: Model, answers: Sequence[str]) -> Weights:
+        """Those of a model whose features stand under their questions, as ``Blocks`` has them."""
+        kernel = model.pipeline.kernel
+        if model.names is None or not isinstance(kernel, Blocks):
+            raise ValueError(
+                f"a model of {model.pipeline.task.name} with kernel {type(kernel).__name__} has no "
+                "weights by question. Train it with the kernel blocks.v1 and a feature kernel."
+            )
+        words = model.names.vocabulary
+        question = np.array([_place(word, answers) for word in words], dtype=np.intp)
+        asked = question[model.names.parts[:, 0]]
+        plain = Names(words, model.names.parts[:, 1:])
+        constant = np.array([plain[i] == (CONSTANT,) for i in range(len(plain))], dtype=bool)
+        offsets = np.zeros(len(answers))
+        offsets[asked[constant]] = model.fit.coef[constant] * kernel.constant
+        used, column = _merged(plain.take(np.flatnonzero(~constant)))
+        values = np.zeros((len(used), len(answers)))
+        values[column, asked[~constant]] = model.fit.coef[~constant]
+        return cls(used, values, offsets)
+
+
+def _place(word: str, answers: Sequence[str]) -> int:
+    """Which answer a question asks for; -1 for any other word."""
+    answer = word.rpartition(MARK)[2] if MARK in word else ""
+    return list(answers).index(answer) if answer in answers else -1
+
+
+def _merged(names: Names) -> tuple[Names, Indices]:
+    """Each name once, and where each of the given ones stands among them."""
+    first = names.find(names)
+    used, column = np.unique(first, return_inverse=True)
+    return names.take(used), np.asarray(column)
+
+
+@dataclass(frozen=True, eq=False)
+class Aspects:
+    """The models of status, type and direction that stand beside a model of interactions."""
+
+    weights: Mapping[str, Weights]
+    views: StatementViews
+
+    @classmethod
+    def of(cls, models: Mapping[str, Model]) -> Aspects:
+        """From models that see pairs in the same way."""
+        views = [model.pipeline.representation for model in models.values()]
+        first = views[0]
+        if not isinstance(first, StatementViews) or any(view != first for view in views):
+            raise ValueError(
+                "the models of " + ", ".join(models) + " must see pairs by one and the same "
+                "representation statement_views.v1. Train them with equal settings."
+            )
+        weights = {name: Weights.of(model, ANSWERS[name]) for name, model in models.items()}
+        return cls({name: _onto_all(weights, name) for name in weights}, first)
+
+    def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Status, type, direction and trigger of each pair, as far as there are models."""
+        if not candidates:
+            return []
+        pairs = entity_pairs(candidates, "own")
+        told = tellings(pairs)
+        scores = self.scores(pairs, told)
+        rows = _decided(scores, len(candidates))
+        return [
+            {**row, "trigger": _trigger(one, row.get("type"))}
+            for row, one in zip(rows, told, strict=True)
+        ]
+
+    def scores(self, pairs: Sequence[Any], told: Sequence[Told]) -> dict[str, Matrix]:
+        """Log-odds (pairs, answers) for each aspect, by one product."""
+        weights = list(self.weights.values())
+        F = self.views.features(pairs, told).onto(weights[0].names)
+        found = np.asarray(F @ np.hstack([w.values for w in weights]))
+        ends = np.cumsum([len(w.offsets) for w in weights])[:-1]
+        parts = np.split(found, ends, axis=1)
+        return {
+            name: part + w.offsets
+            for (name, w), part in zip(self.weights.items(), parts, strict=True)
+        }
+
+
+def _onto_all(weights: Mapping[str, Weights], name: str) -> Weights:
+    """The weights of one aspect over the features of all."""
+    joined = Names.join([w.names for w in weights.values()])
+    names, _ = _merged(joined)
+    own = weights[name]
+    values = np.zeros((len(names), own.values.shape[1]))
+    values[names.find(own.names)] = own.values
+    return Weights(names, values, own.offsets)
+
+
+def _decided(scores: Mapping[str, Matrix], n: int) -> list[dict[str, Any]]:
+    """The best answers; type and direction together, since binding has no direction."""
+    rows: list[dict[str, Any]] = [{} for _ in range(n)]
+    for name, values in scores.items():
+        for row, best in zip(rows, values.argmax(axis=1), strict=True):
+            row[name] = ANSWERS[name][int(best)]
+    if {"type", "direction"} <= set(scores):
+        kind, way = scores["type"], scores["direction"]
+        fits = np.array(
+            [
+                [(t == "binding") == (d == "none") for d in ANSWERS["direction"]]
+                for t in ANSWERS["type"]
+            ]
+        )
+        both = np.where(fits, _log_odds(kind)[:, :, None] + _log_odds(way)[:, None, :], -np.inf)
+        for row, best in zip(rows, both.reshape(n, -1).argmax(axis=1), strict=True):
+            t, d = divmod(int(best), len(ANSWERS["direction"]))
+            row |= {"type": ANSWERS["type"][t], "direction": ANSWERS["direction"][d]}
+    return rows
+
+
+def _log_odds(scores: Matrix) -> Matrix:
+    """Log-probabilities of a yes to each answer alone."""
+    return np.asarray(-np.logaddexp(0.0, -scores))
+
+
+def _trigger(told: Told, kind: str | None) -> list[list[int]]:
+    """The characters of the word that says what happens; none where no word does."""
+    token = told.trigger(kind or "")
+    if token is None:
+        return []
+    sentence = told.pair.context.sentence
+    word = sentence.doc[sentence.start + token]
+    return [[word.idx, word.idx + len(word)]]
+
+
+def state(doc: Doc, answers: Sequence[Mapping[str, Any]]) -> None:
+    """Completes the rows of ``doc._.textrank_ppi``; only what is asserted interacts."""
+    for row, answer in zip(doc._.textrank_ppi, answers, strict=True):
+        row.update(answer)
+        row["interacts"] = row["interacts"] and row["status"] == "asserted"
