@@ -24,6 +24,7 @@ from textrank.formats.json_lines import JsonLines
 from textrank.formats.plain_text import PlainText
 from textrank.formats.ppi_xml import PPIXML
 from textrank.formats.pubtator import PubTator
+from textrank.formats.reading import READING, Reading
 from textrank.formats.senseval import Senseval
 from textrank.formats.table import reader_for
 from textrank.formats.together import Together
@@ -260,16 +261,24 @@ def dump_pipeline(pipeline: Pipeline) -> str:
     return Config({"pipeline": config_of(pipeline)}).to_str()
 
 
-def load_corpus(path: str | Path) -> NamedCorpus:
-    """A corpus by its folder with a ``corpus.cfg``, by that cfg, or by a data file."""
+def load_corpus(
+    path: str | Path, *, limit: int | None = None, skip_bad: bool = False
+) -> NamedCorpus:
+    """A corpus by its folder with a ``corpus.cfg``, by that cfg, or by a data file.
+
+    ``limit`` is how many bytes may be held at once, of a document or a packed file; ``skip_bad``
+    leaves out documents with errors. Both go before what the cfg says.
+    """
     path = Path(path)
+    asked = Reading(limit, skip_bad) if limit or skip_bad else READING.get()
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path
     if cfg.suffix == ".cfg" and cfg.is_file():
-        return NamedCorpus(cfg.parent.name, _bound(_resolve(cfg, "corpus", {}), cfg))
+        bound = _bound(_resolve(cfg, "corpus", {}), cfg)
+        return NamedCorpus(cfg.absolute().parent.name, asked.applied(bound))
     stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
-    return NamedCorpus(stem, reader_for(path))
+    return NamedCorpus(stem, asked.applied(reader_for(path)))
 
 
 def load_model(name: str | Path) -> Model:

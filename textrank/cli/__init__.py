@@ -29,9 +29,14 @@ COMMANDS: Mapping[str, str] = {
 
 def main() -> None:
     """Runs the command of the arguments; ends with its exit code."""
-    from textrank.cli.app import run
+    try:
+        from textrank.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before a command was begun
+        sys.stderr.write("textrank: error: interrupted; nothing half-written remains.\n")
+        code = 130
+    sys.exit(code)
 
 
 __all__ = ["COMMANDS", "main"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -11,8 +12,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+import textrank
 from textrank import progress
 from textrank.cli import COMMANDS
+from textrank.cli.common import extended
 
 T = TypeVar("T")
 
@@ -20,7 +23,8 @@ ABOUT = (
     "Mines text with kernel methods on spaCy: a pipeline meets a corpus and yields a report or a "
     "model."
 )
-INTERRUPTED = 130
+INTERRUPTED, NOBODY_READS = 130, 141
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def application(asked: str | None) -> typer.Typer:
@@ -35,7 +39,7 @@ def application(asked: str | None) -> typer.Typer:
     for name, line in COMMANDS.items():
         if name == asked:
             module = import_module(f"textrank.cli.{name}")
-            app.command(name, epilog=module.EXAMPLE)(module.command)
+            app.command(name, epilog=module.EXAMPLE)(extended(module.command))
         else:
             app.command(name, help=line)(_unasked(name))
     return app
@@ -49,17 +53,30 @@ def run(arguments: Sequence[str]) -> int:
     warnings.showwarning = _warn
     try:
         with progress.listening(_Bars()):
+            if sys.stdout is None:
+                raise ValueError("standard output is closed, so results would be lost. Open it.")
             code = application(_asked(arguments))(args=list(arguments), standalone_mode=False)
-            sys.stdout.flush()
-            return code if isinstance(code, int) else 0
+            sys.stdout.flush()  # here a full disk is an error; later it would be a strange code
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted; nothing half-written remains.", INTERRUPTED)
     except typer.Exit as stop:
         return int(stop.exit_code)
+    except SystemExit as stop:  # so typer ends when nobody reads its output any more
+        return _closed() if stop.code == 1 else int(stop.code or 0)
     except BrokenPipeError:
         return _closed()
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except OSError as error:
+        if error.filename is None and error.errno in UNWRITABLE:
+            sys.stdout = None  # what it still holds cannot be written at the end either
+            return _fail(f"standard output cannot be written: {error.strerror}.")
         return _fail(str(error))
+    except (ValueError, ModuleNotFoundError) as error:
+        return _fail(str(error))
+    except MemoryError:
+        return _fail("not enough memory. Split the input, or use a smaller part of it.")
     except Exception as error:
         show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
         if show is None or code is None:  # not a usage error of typer's: ours to mend
@@ -68,14 +85,26 @@ def run(arguments: Sequence[str]) -> int:
         return int(code)
 
 
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Prints the version.")] = False,
-) -> None:
-    if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"textrank {installed('textrank-kernels')}")
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"textrank {textrank.__version__}")
         raise typer.Exit()
+
+
+VERSION = typer.Option(
+    "--version", "-V", help="Prints the version.", callback=_tell_version, is_eager=True
+)
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", help="Prints the version.", callback=_tell_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """What stands before a command."""
 
 
 def _asked(arguments: Sequence[str]) -> str | None:
@@ -114,5 +143,5 @@ def _fail(message: str, code: int = 2) -> int:
 
 def _closed() -> int:
     """Whoever read standard output has gone; Python must not try to flush it once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
+    sys.stdout = None
+    return NOBODY_READS

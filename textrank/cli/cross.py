@@ -33,15 +33,16 @@ def command(
     report: ReportFolder = None,
 ) -> None:
     """Trains on each corpus and tests on each other; AUC and F under four thresholds."""
+    from textrank.io import changed_folder
     from textrank.reports import html
     from textrank.reports.table import cross_table
 
     found = cross_corpora(pipeline, corpora, set_, nlp)
     write_figures(found, json_)
     if report is not None:
-        report.mkdir(parents=True, exist_ok=True)
-        html.write_cross(found, report / "cross.html")
-        write_figures(found, report / "cross.json")
+        with changed_folder(report) as draft:
+            html.write_cross(found, draft / "cross.html")
+            write_figures(found, draft / "cross.json")
         typer.echo(report / "cross.html", err=True)
     console().print(cross_table(found))
 

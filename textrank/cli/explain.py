@@ -27,8 +27,8 @@ def command(
     """Says why: the named features whose sum is the score, for every candidate in the texts."""
     import json
 
+    from textrank.io import write_text
     from textrank.reports.explanation import explanation_page
-    from textrank.reports.json import write_text
 
     found = list(explain_model(model, texts, nlp))
     if json_:

@@ -59,7 +59,7 @@ def check_web() -> None:
 
 
 def _write(store: Store, file: Path) -> None:
-    from textrank.reports.json import write_text
+    from textrank.io import write_text
     from textrank.web.static_page import static_page
 
     write_text(static_page(store), file)

@@ -18,7 +18,7 @@ def command(
     """Lists what is registered and shipped, or says what a name is and which settings it has."""
     import json
 
-    from textrank.reports.json import write_text
+    from textrank.io import write_text
 
     found = information(name)
     if json_:

@@ -28,18 +28,18 @@ Nlp = Annotated[
 
 def writable(path: Path | None) -> Path | None:
     """Refuses before long work, not after it."""
-    if path is not None and not path.parent.is_dir():
-        raise ValueError(
-            f"cannot write {path}: folder {path.parent} does not exist. Make it first."
-        )
-    return path
+    from textrank.io import check_writable
+
+    return check_writable(path)
 
 
 def _drawable(path: Path | None) -> Path | None:
     if path is not None:
+        from textrank.io import check_changeable
         from textrank.reports.plots import check_installed
 
         check_installed()
+        check_changeable(path)
     return path
 
 

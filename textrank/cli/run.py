@@ -162,16 +162,15 @@ def parse_grid(text: str) -> tuple[str, list[Any]]:
     >>> parse_grid("learner.select=auc,f")
     ('learner.select', ['auc', 'f'])
     """
-    import json
-
     from textrank.config import parse_setting
+    from textrank.io import load_json
 
     key, sign, values = text.partition("=")
     if not sign or not key.strip() or not values.strip():
         raise ValueError(f"cannot read sweep {text!r}: write KEY=VALUE,VALUE,...")
     try:
-        return key.strip(), json.loads(f"[{values}]")
-    except json.JSONDecodeError:
+        return key.strip(), load_json(f"[{values}]", f"--sweep {key}")
+    except ValueError:
         return key.strip(), [parse_setting(f"{key}={value}")[1] for value in values.split(",")]
 
 
@@ -179,6 +178,7 @@ def show_report(
     report: Report, json_: Path | None, folder: Path | None = None, folds: bool = False
 ) -> None:
     """Writes a report where asked, and prints its table."""
+    from textrank.io import changed_folder
     from textrank.reports import html
     from textrank.reports.json import write
     from textrank.reports.table import table
@@ -186,39 +186,37 @@ def show_report(
     if json_ is not None:
         write(report, json_)
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        html.write(report, folder / "report.html")
-        write(report, folder / "report.json")
+        with changed_folder(folder) as draft:
+            html.write(report, draft / "report.html")
+            write(report, draft / "report.json")
         typer.echo(folder / "report.html", err=True)
     console().print(table(report, folds=folds))
 
 
 def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
+    from textrank.io import changed_folder
     from textrank.reports import html
     from textrank.reports.table import sweep_table
 
     write_figures(found, json_)
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        html.write_sweep(found, folder / "sweep.html")
-        write_figures(found, folder / "sweep.json")
+        with changed_folder(folder) as draft:
+            html.write_sweep(found, draft / "sweep.html")
+            write_figures(found, draft / "sweep.json")
         typer.echo(folder / "sweep.html", err=True)
     console().print(sweep_table(found))
 
 
 def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
     """A number of folds, or the table of a file, ``{corpus: {document: fold}}`` or its inside."""
-    import json
+    from textrank.io import WHOLE, read_json
 
-    if value.isdigit():
+    if value.isdecimal() and len(value) < 10:
         return int(value)
     path = Path(value)
-    try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file. --folds takes a number or a JSON file.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path}: not JSON ({error}). Write {{document: fold}}.") from error
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file. --folds takes a number or a JSON file.")
+    table = read_json(path, WHOLE)
     if isinstance(table, dict) and any(isinstance(v, dict) for v in table.values()):
         if corpus not in table:
             raise ValueError(f"{path}: no folds for corpus {corpus!r}; it has: {', '.join(table)}.")

@@ -11,6 +11,7 @@ from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
+from textrank.formats.reading import READING
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
@@ -47,10 +48,25 @@ def read_texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
     """The Docs of files and of standard input, one by one."""
     for text in texts:
         if text == STDIN:
-            doc = nlp(sys.stdin.read())
+            doc = nlp(_standard_input())
             if not doc.has_annotation("SENT_START"):
                 doc = Sentencizer()(doc)
             doc.user_data["document"] = "stdin"
             yield doc
         else:
             yield from load_corpus(text)(nlp)
+
+
+def _standard_input() -> str:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed. Name a file, or give text there.")
+    limit = READING.get().bytes
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"standard input: more than {limit:,} bytes. Raise it with --max-bytes.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"standard input, byte {error.start}: not UTF-8 ({error.reason}). Convert it."
+        ) from None

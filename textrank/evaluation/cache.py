@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -16,7 +15,15 @@ from typing import Any
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.io import pack, read_arrays, unpack
+from textrank.io import (
+    clear_folder,
+    pack,
+    read_arrays,
+    read_json,
+    unpack,
+    write_text,
+    writing_bytes,
+)
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,8 @@ class Cache:
         """What was kept for these settings; None where there is nothing, or it is damaged."""
         path = self._path(kind, made_from)
         try:
-            entry = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, UnicodeDecodeError, json.JSONDecodeError):
+            entry = read_json(path, math.inf)
+        except ValueError:
             return None
         known = isinstance(entry, dict) and entry.get("made_from") == _plain(made_from)
         return entry["content"] if known else None
@@ -44,8 +51,7 @@ class Cache:
         """Writes a piece of work, whole or not at all."""
         entry = {"made_from": _plain(made_from), "content": content}
         text = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        path = self._path(kind, made_from)
-        _replace(path, lambda file: file.write_text(text, encoding="utf-8"))
+        write_text(text, self._made(kind, made_from))
 
     def get_arrays(self, kind: str, made_from: Mapping[str, Any]) -> tuple[Any, Any] | None:
         """A matrix or features with their notes; None where there are none, or damaged ones."""
@@ -54,7 +60,7 @@ class Cache:
         if content is None or not path.is_file():
             return None
         try:
-            return unpack(read_arrays(path)), content
+            return unpack(read_arrays(path, math.inf)), content
         except ValueError:
             return None
 
@@ -62,9 +68,17 @@ class Cache:
         self, kind: str, made_from: Mapping[str, Any], value: Any, content: Mapping[str, Any]
     ) -> None:
         """Writes a matrix or features with notes; the JSON last, so that it vouches for both."""
-        path = self._path(kind, made_from).with_suffix(".npz")
-        _replace(path, lambda file: _write_arrays(file, pack(value)))
+        path = self._made(kind, made_from).with_suffix(".npz")
+        with writing_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
+            np.savez(stream, allow_pickle=False, **pack(value))
         self.keep(kind, made_from, content)
+
+    def _made(self, kind: str, made_from: Mapping[str, Any]) -> Path:
+        """The path in a folder that exists and holds nothing that a killed run left."""
+        path = self._path(kind, made_from)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clear_folder(path.parent)
+        return path
 
     def _path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
         text = json.dumps(_plain(made_from), sort_keys=True)
@@ -96,21 +110,3 @@ def code() -> str:
 
 def _plain(made_from: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(made_from, sort_keys=True))
-
-
-def _write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    with file.open("wb") as stream:  # not compressed: a Gram matrix hardly shrinks
-        np.savez(stream, **arrays)
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets ``write`` fill a temporary file, then gives it its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".unfinished-")
-    os.close(handle)
-    try:
-        write(Path(name))
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -12,8 +12,7 @@ from xml.etree.ElementTree import Element
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.json_lines import load_json, whole
-from textrank.formats.plain_text import read_text
+from textrank.formats.json_lines import whole
 from textrank.formats.records import (
     Mention,
     Record,
@@ -24,7 +23,17 @@ from textrank.formats.records import (
     relations_of,
     words_of,
 )
-from textrank.io import LIMIT, attributes, content, elements, lines, writing
+from textrank.io import (
+    LIMIT,
+    attributes,
+    check_utf8,
+    content,
+    elements,
+    json_items,
+    lines,
+    load_json,
+    writing,
+)
 
 Tree = dict[str, Any]  # a document as BioC JSON has it
 
@@ -60,7 +69,7 @@ class BioCJSON:
     """Documents of BioC JSON, with the settings and conventions of ``BioCXML``.
 
     The file is a collection, a list of documents or collections, a single document, or a document
-    a line. Only the last is read piece by piece; anything else is held in memory as a whole.
+    a line. Documents are read one by one, so that a collection of any size needs little memory.
     """
 
     path: str
@@ -73,26 +82,23 @@ class BioCJSON:
         return _docs(self, self._trees(), nlp)
 
     def _trees(self) -> Iterator[Tree]:
-        for place, text in self._texts():
-            yield from _documents(load_json(text, place), place)
-
-    def _texts(self) -> Iterator[tuple[str, str]]:
-        """The lines where the first is complete by itself, else the whole file."""
-        rows = ((n, line) for n, line in lines(self.path, self.limit) if line.strip())
-        first = next(rows, (1, ""))
-        if not _complete(first[1]):
-            yield self.path, read_text(self.path, self.limit)
+        """Those of the lines where the first is complete by itself, else those of one list."""
+        if not self._has_lines():
+            for item in json_items(self.path, ("documents", "PubTator3"), self.limit):
+                yield from _documents(item, self.path)
             return
-        for number, line in chain([first], rows):
-            yield f"{self.path}, line {number}", line
+        for number, line in lines(self.path, self.limit):
+            if line.strip():
+                place = f"{self.path}, line {number}"
+                yield from _documents(load_json(check_utf8(line, place), place), place)
 
-
-def _complete(line: str) -> bool:
-    try:
-        load_json(line, "")
-    except ValueError:
-        return False
-    return True
+    def _has_lines(self) -> bool:
+        try:
+            rows = (line for _, line in lines(self.path, self.limit) if line.strip())
+            load_json(next(rows, ""), "")
+        except ValueError:
+            return False
+        return True
 
 
 def _documents(value: object, place: str) -> Iterator[Tree]:

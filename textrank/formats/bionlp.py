@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.plain_text import read_text
 from textrank.formats.records import Mention, Record, check_words, docs_of
-from textrank.io import LIMIT
+from textrank.io import WHOLE, read_text
 
 Files: TypeAlias = Mapping[str, str]  # suffix -> text
 Chain: TypeAlias = tuple[str, tuple[str, ...]]  # a name, and the events that lead down to it
@@ -65,7 +64,7 @@ class BioNLP:
     asserted: bool = False
     cut: bool = True
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = WHOLE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

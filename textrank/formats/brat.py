@@ -7,23 +7,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.plain_text import read_text
 from textrank.formats.records import (
     Mention,
     Record,
+    Stems,
     check_words,
     docs_of,
-    document_of,
     mentions_of,
     relations_of,
     words_of,
 )
-from textrank.io import LIMIT, lines, writing
+from textrank.io import LIMIT, changed_folder, check_utf8, fresh_text, lines, read_text
 
 ARGUMENTS = ("Arg1", "Arg2")
 
@@ -67,7 +66,8 @@ class Brat:
         notes = path.with_suffix(".ann")
         page = _Annotations(text, str(notes))
         for number, line in lines(notes, self.limit) if notes.exists() else ():
-            page.read(line, f"{notes}, line {number}")
+            place = f"{notes}, line {number}"
+            page.read(check_utf8(line, place), place)
         gold = page.relations()
         data = {key: value for key, value in page.data.items() if value}
         if not notes.exists():
@@ -179,17 +179,17 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
 
     brat states what is there: pairs labelled false are left out. Ids become T1, T2, ... where they
     are not so already; events, equivalences and attributes, which speak of ids, are then left out
-    too. Characters a file name cannot have are written as in web addresses.
+    too. Characters a file name cannot have are written as in web addresses. The folder changes as a
+    whole when all are written; other files in it stay.
     """
-    folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    for doc in docs:
-        stem = quote(document_of(doc), safe=" ")
-        rows = list(_annotation_lines(doc, source))
-        with writing(folder / f"{stem}.txt") as out:
-            out.write(doc.text)
-        with writing(folder / f"{stem}.ann") as out:
-            out.writelines(row + "\n" for row in rows)
+    stems = Stems()
+    with changed_folder(path) as folder:
+        for doc in docs:
+            stem = stems.of(doc)
+            with fresh_text(folder / f"{stem}.txt") as out:
+                out.write(doc.text)
+            with fresh_text(folder / f"{stem}.ann") as out:
+                out.writelines(row + "\n" for row in _annotation_lines(doc, source))
 
 
 def _annotation_lines(doc: Doc, source: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.formats.records import document_of
-from textrank.io import LIMIT, lines, parsed, writing
+from textrank.io import LIMIT, check_utf8, lines, parsed, writing
 
 GOLD = "gold"
 # Older treebanks have other tags in the fourth column, which spaCy would refuse.
@@ -162,8 +162,10 @@ def _tree(block: _Block, path: str, name: str) -> _Tree:
         raise ValueError(f"{place}: score {tree.score!r:.40} is no number. Correct it.") from None
     glued: dict[str, bool] = {}  # last word of a multiword token: whether no blank follows
     until = 0
+    for name, value in about.items():
+        check_utf8(name + value, place)
     for number, line in block.rows:
-        row = line.split("\t")
+        row = check_utf8(line, f"{path}, line {number}").split("\t")
         if len(row) != 10:
             raise ValueError(
                 f"{path}, line {number}: {len(row)} columns. CoNLL-U has ten, separated by tabs."

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, DocBin
 
-from textrank.io import LIMIT, open_bytes, parsed, writing_bytes
+from textrank.io import WHOLE, parsed, read_bytes, writing_bytes
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DocBinFile:
     """
 
     path: str
-    limit: int = LIMIT
+    limit: int = WHOLE  # bytes after unpacking; spaCy holds them all
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         sentencizer = Sentencizer()
@@ -39,8 +39,7 @@ class DocBinFile:
             yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
-        with open_bytes(self.path, self.limit) as stream:
-            data = b"".join(iter(lambda: stream.read(1 << 20), b""))
+        data = read_bytes(self.path, self.limit)
         _check_size(data, self.path, self.limit)
         collecting = gc.isenabled()
         try:
@@ -70,7 +69,9 @@ def _check_size(data: bytes, path: str, limit: int) -> None:
             f"{path}: not a DocBin, or a damaged one ({error}). Write it with DocBin.to_disk."
         ) from error
     if size > limit:
-        raise ValueError(f"{path}: more than {limit:,} bytes after unpacking. Split the file.")
+        raise ValueError(
+            f"{path}: more than {limit:,} bytes after unpacking. Split it, or raise the limit."
+        )
 
 
 def _ready(doc: Doc) -> Doc:

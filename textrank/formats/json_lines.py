@@ -18,7 +18,7 @@ from textrank.formats.records import (
     mentions_of,
     relations_of,
 )
-from textrank.io import LIMIT, lines, writing
+from textrank.io import LIMIT, check_utf8, lines, load_json, writing
 
 KEYS = ("id", "text", "entities", "relations", "sentences")
 # What other formats put on a Doc, and this one keeps for them.
@@ -61,7 +61,7 @@ class JsonLines:
 
     def _record(self, row: tuple[int, str]) -> Record:
         place = f"{self.path}, line {row[0]}"
-        value = load_json(row[1], place)
+        value = load_json(check_utf8(row[1], place), place)
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
             raise ValueError(f'{place}: no "text". Write {{"id": ..., "text": ...}} on each line.')
         text: str = value["text"]
@@ -104,19 +104,6 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
 def _row(mention: Mention) -> dict[str, Any]:
     pieces = [list(piece) for piece in mention.pieces]
     return {"id": mention.id, "label": mention.label, "pieces": pieces}
-
-
-def load_json(text: str, place: str) -> Any:
-    """The value of a JSON text; whatever is wrong with it is told with its place."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f", column {error.colno}" if "\n" not in text else f", line {error.lineno}"
-        raise ValueError(f"{place}{where}: not JSON ({error.msg}). Correct the line.") from None
-    except RecursionError:
-        raise ValueError(f"{place}: JSON nested too deeply. Flatten it.") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise ValueError(f"{place}: {error}. Correct the number.") from None
 
 
 def whole(value: object) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.records import Record, docs_of, document_of
-from textrank.io import LIMIT, open_bytes, writing
+from textrank.formats.records import Record, Stems, docs_of
+from textrank.io import LIMIT, changed_folder, fresh_text, read_text
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,13 @@ class PlainText:
         return Record(unquote(name), read_text(path, self.limit), str(path))
 
 
-def read_text(path: str | Path, limit: int = LIMIT) -> str:
-    """The text of a file, which must be UTF-8."""
-    with open_bytes(path, limit) as stream:
-        data = b"".join(iter(lambda: stream.read(1 << 20), b""))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
-        ) from None
-
-
 def write_text(docs: Iterable[Doc], path: str) -> None:
-    """The bare text of each document, ``<id>.txt`` in the folder ``path``, made if need be."""
-    folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    for doc in docs:
-        with writing(folder / f"{quote(document_of(doc), safe=' ')}.txt") as out:
-            out.write(doc.text)
+    """The bare text of each document, ``<id>.txt`` in the folder ``path``, made if need be.
+
+    The folder changes as a whole when all are written; other files in it stay.
+    """
+    stems = Stems()
+    with changed_folder(path) as folder:
+        for doc in docs:
+            with fresh_text(folder / f"{stems.of(doc)}.txt") as out:
+                out.write(doc.text)

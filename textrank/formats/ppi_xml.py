@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from textrank.formats.records import (
     mentions_of,
     relations_of,
     set_mentions,
+    set_starts,
     words_of,
 )
 from textrank.io import LIMIT, attributes, elements, parsed, writing
@@ -197,11 +199,9 @@ class _Document:
 
     def _tokenised(self, nlp: Language) -> Doc:
         doc = nlp.make_doc(self.text)
-        bounds = [*self.bounds, len(self.text)]
-        for begin, stop in pairwise(bounds):
-            inside = [t for t in doc if begin <= t.idx < stop]
-            for token in inside:
-                token.is_sent_start = token.i == inside[0].i
+        places = [token.idx for token in doc]
+        firsts = {bisect_left(places, begin) for begin in self.bounds}
+        set_starts(doc, [i in firsts for i in range(len(doc))])
         return doc
 
     def _mentions(self) -> list[Mention]:

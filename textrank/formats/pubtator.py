@@ -19,7 +19,7 @@ from textrank.formats.records import (
     mentions_of,
     words_of,
 )
-from textrank.io import LIMIT, lines, writing
+from textrank.io import LIMIT, check_utf8, lines, writing
 
 SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)
 Block = list[tuple[int, str]]
@@ -54,8 +54,10 @@ class PubTator:
         )
 
     def _record(self, block: Block) -> Record:
-        sections = [(n, found) for n, line in block if (found := SECTION.fullmatch(line))]
         first = f"{self.path}, line {block[0][0]}"
+        for number, line in block:
+            check_utf8(line, f"{self.path}, line {number}")
+        sections = [(n, found) for n, line in block if (found := SECTION.fullmatch(line))]
         if not sections or sections[0][0] != block[0][0]:
             raise ValueError(f"{first}: no title. A document begins with 'id|t|title'.")
         name = sections[0][1][1]

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
 from typing import Any, TypeVar
+from urllib.parse import quote
 
+import numpy as np
+from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
@@ -161,11 +164,20 @@ def _set_breaks(doc: Doc, record: Record) -> None:
     for place in record.breaks:
         after = bisect_left(places, place)
         firsts |= {solid[after]} if after < len(solid) else set()
-    for token in doc:
-        if token.i in firsts:
-            token.is_sent_start = True
-        elif record.sentences or token.is_space:
-            token.is_sent_start = False
+    set_starts(
+        doc,
+        [True if t.i in firsts else False if record.sentences or t.is_space else None for t in doc],
+    )
+
+
+def set_starts(doc: Doc, starts: Sequence[bool | None]) -> None:
+    """Sets where sentences begin, where not, and where it is not said, in one go.
+
+    Token by token it would take quadratic time: each setting walks the Doc.
+    """
+    values = [0 if start is None else 1 if start else -1 for start in starts]
+    column: Any = np.array(values, dtype=np.int64).astype(np.uint64)[:, None]
+    doc.from_array([SENT_START], column)
 
 
 def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
@@ -231,6 +243,25 @@ def document_of(doc: Doc) -> str:
             f"the Doc {doc.text[:40]!r} has no id. Set doc.user_data['document'] before writing."
         )
     return str(name)
+
+
+@dataclass
+class Stems:
+    """Names of files after the ids of documents; two documents never share one."""
+
+    taken: set[str] = field(default_factory=set)
+
+    def of(self, doc: Doc) -> str:
+        """The id, with characters a file name cannot have written as in web addresses."""
+        name = document_of(doc)
+        stem = quote(name, safe=" ")
+        if stem in self.taken:
+            raise ValueError(
+                f"two documents have the id {name!r}, so one file would overwrite the other. Give "
+                "them ids of their own, or write JSON lines."
+            )
+        self.taken.add(stem)
+        return stem
 
 
 def mentions_of(doc: Doc) -> list[Mention]:

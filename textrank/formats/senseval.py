@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from defusedxml.ElementTree import iterparse
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-LIMIT = 1 << 30  # bytes of a file after unpacking
+from textrank.io import WHOLE, read_bytes, unzipped
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,7 @@ class Senseval:
     """
 
     path: str
+    limit: int = WHOLE  # bytes of a file after unpacking
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         number = 0
@@ -41,25 +41,12 @@ class Senseval:
         path = Path(self.path)
         if path.is_dir():
             for file in sorted(path.glob("*.pos")):
-                yield str(file), file.read_bytes()
-        elif not path.is_file():
-            raise ValueError(f"{path}: no such file. Check the path.")
+                yield str(file), read_bytes(file, self.limit)
         elif path.suffix == ".zip":
-            yield from _unpacked(path)
+            for name, data in unzipped(path, ".pos", self.limit):
+                yield f"{path}/{name}", data
         else:
-            yield str(path), path.read_bytes()
-
-
-def _unpacked(path: Path) -> Iterator[tuple[str, bytes]]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for entry in sorted(archive.infolist(), key=lambda e: e.filename):
-                if entry.filename.endswith(".pos"):
-                    if entry.file_size > LIMIT:
-                        raise ValueError(f"{path}: {entry.filename} is larger than {LIMIT:,} bytes")
-                    yield f"{path}/{entry.filename}", archive.read(entry)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{path}: not a readable zip archive ({error}). Restore it.") from error
+            yield str(path), read_bytes(path, self.limit)
 
 
 def _instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:

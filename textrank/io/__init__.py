@@ -1,14 +1,19 @@
 """One writer of whole files and folders, npz, checksums, size limits, streams."""
 
+from textrank.io.archives import unzip, unzipped
 from textrank.io.arrays import pack, read_arrays, unpack, write_arrays
-from textrank.io.files import LIMIT, open_bytes
+from textrank.io.files import LIMIT, WHOLE, Bounded, open_bytes, read_bytes, read_text
 from textrank.io.folders import META, check_target, new_folder, seal, unseal
-from textrank.io.streams import (
-    Selection,
-    is_selecting,
-    lines,
-    parsed,
-    selecting,
+from textrank.io.items import Selection, is_selecting, parsed, selecting
+from textrank.io.streams import check_utf8, json_items, lines, load_json, read_json
+from textrank.io.whole import (
+    changed_folder,
+    check_changeable,
+    check_writable,
+    clear_folder,
+    fresh_text,
+    recover,
+    write_text,
     writing,
     writing_bytes,
 )
@@ -17,23 +22,40 @@ from textrank.io.xml import attributes, content, elements, xml_text
 __all__ = [
     "LIMIT",
     "META",
+    "WHOLE",
+    "Bounded",
     "Selection",
     "attributes",
+    "changed_folder",
+    "check_changeable",
     "check_target",
+    "check_utf8",
+    "check_writable",
+    "clear_folder",
     "content",
     "elements",
+    "fresh_text",
     "is_selecting",
+    "json_items",
     "lines",
+    "load_json",
     "new_folder",
     "open_bytes",
     "pack",
     "parsed",
     "read_arrays",
+    "read_bytes",
+    "read_json",
+    "read_text",
+    "recover",
     "seal",
     "selecting",
     "unpack",
     "unseal",
+    "unzip",
+    "unzipped",
     "write_arrays",
+    "write_text",
     "writing",
     "writing_bytes",
     "xml_text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.io.archives import unzip
+from textrank.io.files import RATIO, WHOLE
 from textrank.types import (
     Alternatives,
     Arrays,
@@ -37,13 +40,43 @@ def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
             )
 
 
-def read_arrays(file: Path) -> Arrays:
-    """The arrays of an npz; an object array, which would run code, is refused."""
+def read_arrays(file: Path, limit: float | None = None) -> Arrays:
+    """The arrays of an npz; an object array, which would run code, is refused.
+
+    Sizes are counted as they are unpacked, whatever the file says of them: at most ``limit`` bytes
+    in all, or what a file of its size may hold.
+    """
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile, KeyError, EOFError) as error:
+        left = max(WHOLE, RATIO * file.stat().st_size) if limit is None else limit
+        found: Arrays = {}
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                data = unzip(archive, entry, file, left)
+                left -= len(data)
+                found[entry.filename.removesuffix(".npy")] = _array(data, entry.filename)
+        return found
+    except FileNotFoundError:
+        raise ValueError(f"{file}: missing. Restore it.") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a stranger's bytes do to zipfile and numpy
         raise ValueError(f"{file}: not readable as arrays ({error}). Restore it.") from error
+
+
+def _array(data: bytes, name: str) -> Any:
+    """One array of the npy format, whose header must fit its bytes."""
+    stream = io.BytesIO(data)
+    npy = np.lib.format
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = read(stream)
+    count = math.prod(shape)
+    if dtype.hasobject or count * dtype.itemsize != len(data) - stream.tell():
+        raise ValueError(f"{name} has a shape {shape} of {dtype} that its bytes do not fill")
+    if not count:
+        return np.empty(shape, dtype)
+    flat = np.frombuffer(data, dtype, count, stream.tell())
+    return flat.reshape(shape, order="F" if fortran else "C").copy()
 
 
 def pack(value: Any, name: str = "x") -> Arrays:
@@ -90,7 +123,9 @@ def unpack(arrays: Mapping[str, Any], name: str = "x") -> Any:
         return Features(unpack(arrays, f"{name}/values"), names)
     if f"{name}:sparse" in arrays:
         parts = tuple(arrays[f"{name}/{part}"] for part in ("data", "indices", "indptr"))
-        return sp.csr_array(parts, shape=tuple(arrays[f"{name}:sparse"].tolist()))
+        found = sp.csr_array(parts, shape=tuple(arrays[f"{name}:sparse"].tolist()))
+        found.check_format(full_check=True)  # a column out of range would corrupt memory
+        return found
     if f"{name}:alternatives" in arrays:
         settings = _read(arrays[f"{name}:alternatives"])
         return Alternatives(settings, [arrays[f"{name}/gram{i}"] for i in range(len(settings))])

@@ -1,4 +1,9 @@
-"""Opening what a user names: plain or gzip, bounded in size, with errors that name the file."""
+"""Opening what a user names: plain or gzip, bounded in what is held, errors that name the file.
+
+Two bounds hold everywhere. ``limit`` is what may be held at once: a line, a document, a text.
+``RATIO`` is how far a packed file may grow: a file that is large on disk may be large in memory,
+one that only pretends to be small may not.
+"""
 
 from __future__ import annotations
 
@@ -10,43 +15,69 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-LIMIT = 4 << 30  # bytes after unpacking; a small gzip can claim to be anything
+LIMIT = 8 << 20  # bytes held at once: of a document, a line, a text
+WHOLE = 64 << 20  # bytes that any packed file may unpack to
+RATIO = 100  # and how many times its size a larger one may; text reaches 30, a bomb 1000
+CHUNK = 1 << 18
 
 
-class _Bounded(io.RawIOBase):
-    """A stream that refuses to give more than it promised."""
+class Bounded(io.RawIOBase):
+    """A stream that refuses to give more than it may: in all, and since the last ``mark``."""
 
-    def __init__(self, stream: IO[bytes], path: Path, limit: int) -> None:
-        self._stream, self._path, self._limit, self._read = stream, path, limit, 0
+    def __init__(self, stream: IO[bytes], path: Path, total: float, limit: float) -> None:
+        self._stream, self._path, self._total, self._limit = stream, path, total, limit
+        self._read = self._since = 0
 
     def readable(self) -> bool:
         return True
 
+    def mark(self) -> None:
+        """What was given so far is no longer held."""
+        self._since = 0
+
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(min(1 << 20, size) if size >= 0 else 1 << 20)
+        return self._counted(self._stream.read(min(CHUNK, size) if size >= 0 else CHUNK))
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """The next line; ``mark`` is implied, for lines are taken one by one."""
+        self.mark()
+        most = int(min(self._limit, self._total - self._read)) + 1
+        return self._counted(self._stream.readline(most if not size or size < 0 else size))
+
+    def _counted(self, data: bytes) -> bytes:
         self._read += len(data)
-        if self._read > self._limit:
+        self._since += len(data)
+        if self._read > self._total:
             raise ValueError(
-                f"{self._path}: more than {self._limit:,} bytes after unpacking. "
-                "Split the file, or raise the reader's limit if you trust it."
+                f"{self._path}: unpacks to more than {int(self._total):,} bytes, far more than its "
+                "size lets expect. Unpack it yourself if you trust it."
+            )
+        if self._since > self._limit:
+            raise ValueError(
+                f"{self._path}: more than {int(self._limit):,} bytes after unpacking would have to "
+                f"be held at once, from byte {self._read - self._since:,} on. Split what stands "
+                "there, or raise the limit (--max-bytes, or the reader's setting)."
             )
         return data
 
 
 @contextmanager
-def open_bytes(path: str | Path, limit: int = LIMIT) -> Iterator[IO[bytes]]:
+def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[Bounded]:
     """The bytes of a file, unpacked where its first two say gzip; errors name the file.
 
-    Whatever goes wrong while the caller reads (a truncated or damaged archive) leaves as a
-    ``ValueError`` too, so a reader needs no handling of its own.
+    ``limit`` bounds what is read between two calls of ``mark``. Whatever goes wrong while the
+    caller reads (a truncated or damaged archive) leaves as a ``ValueError`` too, so a reader needs
+    no handling of its own.
     """
     path = Path(path)
     try:
         with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
-            yield _Bounded(stream, path, limit)  # type: ignore[misc]
+            total = float("inf")
+            stream: IO[bytes] = raw
+            if raw.peek(2)[:2] == b"\x1f\x8b":
+                total = max(WHOLE, RATIO * _size(raw))
+                stream = gzip.GzipFile(fileobj=raw)  # type: ignore[assignment]
+            yield Bounded(stream, path, total, limit)
     except FileNotFoundError as error:
         raise ValueError(f"{path}: no such file. Check the path.") from error
     except IsADirectoryError as error:
@@ -57,3 +88,29 @@ def open_bytes(path: str | Path, limit: int = LIMIT) -> Iterator[IO[bytes]]:
         raise ValueError(f"{path}: the gzip file is truncated. Copy or unpack it again.") from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: damaged gzip file ({error}). Copy it again.") from error
+
+
+def _size(raw: IO[bytes]) -> int:
+    try:
+        return raw.seek(0, 2)
+    except OSError:  # a pipe has no size
+        return 0
+    finally:
+        if raw.seekable():
+            raw.seek(0)
+
+
+def read_bytes(path: str | Path, limit: float = LIMIT) -> bytes:
+    """All bytes of a file, unpacked where need be, at most ``limit``."""
+    with open_bytes(path, limit) as stream:
+        return b"".join(iter(lambda: stream.read(CHUNK), b""))
+
+
+def read_text(path: str | Path, limit: float = LIMIT) -> str:
+    """The text of a file, which must be UTF-8."""
+    try:
+        return read_bytes(path, limit).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
+        ) from None

@@ -1,16 +1,18 @@
-"""Folders written whole or not at all, sealed by the checksums of their files."""
+"""Folders of ours: written whole or not at all, sealed by the checksums of their files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from textrank.io import whole
+from textrank.io.files import read_text
+from textrank.io.streams import load_json
+from textrank.io.whole import followed, recover
 
 META = "meta.json"
 
@@ -20,7 +22,9 @@ def check_target(path: str | Path) -> Path:
     target = Path(path)
     if target.exists() and not (target / META).is_file() and any(_entries(target)):
         raise ValueError(f"{target} exists and is not a model. Choose another name.")
-    if not target.parent.is_dir():
+    if followed(target) == Path.cwd():
+        raise ValueError(f"cannot write {target}: it is the current folder. Choose another name.")
+    if not followed(target).parent.is_dir():
         raise ValueError(f"cannot write {target}: folder {target.parent} does not exist.")
     return target
 
@@ -29,51 +33,58 @@ def check_target(path: str | Path) -> Path:
 def new_folder(path: str | Path) -> Iterator[Path]:
     """A folder to fill, put in its place only when the block ends well.
 
-    What stood there before is replaced; a folder that is not one of ours is refused.
+    What stood there before is replaced in one step; a folder that is not one of ours is refused.
     """
-    target = check_target(path)
-    work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
-        work.chmod(0o755)
-        yield work
-        if target.exists():
-            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
-            os.replace(target, old / "was")
-            os.replace(work, target)
-            shutil.rmtree(old)
-        else:
-            os.replace(work, target)
-    except BaseException:
-        shutil.rmtree(work, ignore_errors=True)
-        raise
+    with whole.new_folder(path, check_target) as folder:
+        yield folder
 
 
 def seal(folder: Path, meta: Mapping[str, Any]) -> None:
-    """Writes ``meta.json`` with a checksum of every other file, last of all."""
-    files = {f.name: _checksum(f) for f in sorted(folder.iterdir()) if f.name != META}
-    text = json.dumps({**meta, "files": files}, indent=2, ensure_ascii=False, allow_nan=False)
+    """Writes ``meta.json`` with a checksum of every other file and of itself, last of all."""
+    names = sorted(f.name for f in folder.iterdir() if f.name != META and f.is_file())
+    sealed = {**meta, "files": {name: _checksum(folder / name) for name in names}}
+    sealed["checksum"] = _own(sealed)
+    text = json.dumps(sealed, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / META).write_text(text + "\n", encoding="utf-8")
 
 
-def unseal(path: str | Path) -> dict[str, Any]:
-    """The ``meta.json`` of a folder, after every file it names was found unchanged."""
+def unseal(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The ``meta.json`` of a folder, after every file it names was found unchanged.
+
+    ``needed`` files must be among them, and so must the checksum of ``meta.json`` itself where its
+    format has one (from 2 on).
+    """
     folder = Path(path)
+    if not folder.exists():
+        recover(folder)  # a run may have been killed while it put a new one in its place
     if not folder.is_dir():
         raise ValueError(f"{folder}: no such model folder. `textrank info` lists the shipped ones.")
-    try:
-        meta = json.loads((folder / META).read_text(encoding="utf-8"))
-        files = dict(meta["files"])
-    except FileNotFoundError:
-        raise ValueError(f"{folder}: no {META}, so this is not a model. Train one.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{folder / META}: damaged ({error}). Restore the model.") from error
-    for name, checksum in files.items():
+    if not (folder / META).is_file():
+        raise ValueError(f"{folder}: no {META}, so this is not a model. Train one.")
+    meta = load_json(read_text(folder / META), str(folder / META))
+    files = meta.get("files") if isinstance(meta, dict) else None
+    if not isinstance(files, dict):
+        raise ValueError(f"{folder / META}: damaged, it names no files. Restore the model.")
+    _check_own(meta, folder / META)
+    for name in {*files, *needed}:
         file = folder / Path(name).name
         if not file.is_file():
             raise ValueError(f"{file}: missing. Restore the model, or train it again.")
-        if _checksum(file) != checksum:
+        if files.get(name) != _checksum(file):
             raise ValueError(f"{file}: damaged, its checksum differs. Restore the model.")
     return dict(meta)
+
+
+def _check_own(meta: Mapping[str, Any], file: Path) -> None:
+    older = meta.get("format") == 1 and "checksum" not in meta
+    if not older and meta.get("checksum") != _own(meta):
+        raise ValueError(f"{file}: damaged, its checksum differs. Restore the model.")
+
+
+def _own(meta: Mapping[str, Any]) -> str:
+    """The checksum of a meta.json, but for the checksum itself."""
+    rest = {key: value for key, value in meta.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _entries(folder: Path) -> Iterator[Path]:

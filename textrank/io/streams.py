@@ -1,154 +1,133 @@
-"""Reading line by line, and writing so that nothing half-made remains."""
+"""Reading line by line and item by item, as text and as JSON; errors name the place."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
-import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import codecs
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import Any
 
-from textrank.io.files import LIMIT, open_bytes
+from textrank.io.files import CHUNK, LIMIT, Bounded, open_bytes, read_text
 
-LONGEST_LINE = 256 << 20  # bytes; a file without line ends is not a file of lines
-
-S = TypeVar("S")
-T = TypeVar("T")
+NOT_UTF8 = re.compile(r"[\udc80-\udcff]")
 
 
-def lines(path: str | Path, limit: int = LIMIT) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a UTF-8 file, plain or gzip, without their line ends.
+def lines(path: str | Path, limit: float = LIMIT) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a file, plain or gzip, without their line ends.
 
-    Only ``\\n`` and ``\\r\\n`` end a line: the other separators of Unicode occur inside texts.
+    Only ``\\n`` and ``\\r\\n`` end a line: the other separators of Unicode occur inside texts. What
+    is not UTF-8 is let through for ``check_utf8`` to find, so that one bad line can be skipped.
     """
-    rest, number = b"", 0
     with open_bytes(path, limit) as stream:
-        while chunk := stream.read(1 << 20):
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                number += 1
-                yield number, _decoded(path, number, line)
-            if len(rest) > LONGEST_LINE:
-                raise ValueError(
-                    f"{path}, line {number + 1}: longer than {LONGEST_LINE:,} bytes. "
-                    "Is this a file of lines? Write one document a line."
-                )
-    if rest:
-        yield number + 1, _decoded(path, number + 1, rest)
+        number = 0
+        while line := stream.readline():
+            number += 1
+            line = line.removesuffix(b"\n").removesuffix(b"\r")
+            coding = "utf-8-sig" if number == 1 else "utf-8"
+            yield number, line.decode(coding, errors="surrogateescape")
 
 
-def _decoded(path: str | Path, number: int, line: bytes) -> str:
-    try:
-        return line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
+def check_utf8(text: str, place: str) -> str:
+    """The text itself, unless ``lines`` met bytes that are no UTF-8 there."""
+    if found := NOT_UTF8.search(text):
+        start = len(text[: found.start()].encode("utf-8", errors="surrogateescape"))
         raise ValueError(
-            f"{path}, line {number}, byte {error.start}: not UTF-8 ({error.reason}). "
-            "Convert the file to UTF-8."
-        ) from None
+            f"{place}, byte {start}: not UTF-8 (0x{ord(found.group()) - 0xDC00:02x}). Convert the "
+            "file to UTF-8."
+        )
+    return text
+
+
+def load_json(text: str, place: str) -> Any:
+    """The value of a JSON text; whatever is wrong with it is told with its place."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f", column {error.colno}" if "\n" not in text else f", line {error.lineno}"
+        raise ValueError(f"{place}{where}: not JSON ({error.msg}). Correct it.") from None
+    except RecursionError:
+        raise ValueError(f"{place}: JSON nested too deeply. Flatten it.") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(f"{place}: {error}. Correct the number.") from None
+
+
+def read_json(path: str | Path, limit: float = LIMIT) -> Any:
+    """The value of a JSON file."""
+    return load_json(read_text(path, limit), str(path))
+
+
+def json_items(path: str | Path, keys: Sequence[str], limit: float = LIMIT) -> Iterator[Any]:
+    """The values of the list that a JSON file is, or has under one of ``keys``, one by one.
+
+    Only one is held at a time. A file without such a list is one value itself.
+    """
+    names = "|".join(map(re.escape, keys))
+    head = re.compile(rf'\s*(?:\[|\{{.*?(?<!\\)"(?:{names})"\s*:\s*\[)', re.DOTALL)
+    with open_bytes(path, limit) as stream:
+        window = _Window(stream, str(path))
+        while not (found := head.match(window.text)):
+            if not window.more():
+                yield load_json(window.text, str(path))
+                return
+        window.at = found.end()
+        while window.item_follows():
+            yield window.item()
 
 
 @dataclass
-class Selection:
-    """Which items of the files that are read are wanted, asked for and counted as they come.
+class _Window:
+    """The part of a JSON file that is held, and the place reached in it."""
 
-    Whoever reads a file in parts sets it with ``selecting``. Items that are not wanted are never
-    parsed; those that cannot be are told to ``failed`` with their number, and reading goes on.
-    """
+    stream: Bounded
+    place: str
+    text: str = ""
+    at: int = 0
+    decoder: codecs.IncrementalDecoder = field(
+        default_factory=codecs.getincrementaldecoder("utf-8-sig")
+    )
 
-    wants: Callable[[int], bool]
-    failed: Callable[[int, str], None]
-    number: int = 0  # of the next item
-    taken: deque[int] = field(default_factory=deque)  # numbers of what was parsed, until fetched
-
-    def read(self, item: S, parse: Callable[[S], T]) -> T | None:
-        """The item parsed; None where it is not wanted or wrong."""
-        number, self.number = self.number, self.number + 1
-        if not self.wants(number):
-            return None
+    def more(self) -> bool:
+        """Reads as much again as is held; false at the end of the file."""
+        parts = [self.text[self.at :]]
+        wanted = max(CHUNK, len(parts[0]))
         try:
-            value = parse(item)
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            self.failed(number, str(error) or type(error).__name__)
-            return None
-        self.taken.append(number)
-        return value
+            while wanted > 0 and (data := self.stream.read(wanted)):
+                parts.append(self.decoder.decode(data))
+                wanted -= len(data)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{self.place}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
+            ) from None
+        self.text, self.at = "".join(parts), 0
+        return len(parts) > 1
 
+    def item_follows(self) -> bool:
+        """Whether another value begins here, and not the end of the list."""
+        while True:
+            while self.text[self.at : self.at + 1] in (" ", "\t", "\r", "\n", ","):
+                self.at += 1
+            if self.at < len(self.text):
+                return self.text[self.at] != "]"
+            if not self.more():
+                raise ValueError(f"{self.place}: ends inside a list. The file may be truncated.")
 
-_selection: ContextVar[Selection | None] = ContextVar("textrank_selection", default=None)
-
-
-@contextmanager
-def selecting(selection: Selection) -> Iterator[None]:
-    """Inside this block, readers give only what is wanted, and give it as it stands in the file.
-
-    What they give is not analysed, not even into sentences: that is left to the caller.
-    """
-    token = _selection.set(selection)
-    try:
-        yield
-    finally:
-        _selection.reset(token)
-
-
-def is_selecting() -> bool:
-    """Whether somebody reads files in parts now."""
-    return _selection.get() is not None
-
-
-def parsed(
-    items: Iterable[S], parse: Callable[[S], T], *, path: str, skip_bad: bool
-) -> Iterator[T]:
-    """``parse`` of each item; with ``skip_bad`` the bad ones are left out, counted in a warning.
-
-    A file without any item is an error: an empty corpus is a mistake somewhere.
-    """
-    if (selection := _selection.get()) is not None:
-        found = (selection.read(item, parse) for item in items)
-        yield from (value for value in found if value is not None)
-        return
-    bad: list[str] = []
-    good = 0
-    for item in items:
-        try:
-            value = parse(item)
-        except ValueError as error:
-            if not skip_bad:
-                raise
-            bad.append(str(error))
-            continue
-        good += 1
-        yield value
-    if not good and not bad:
-        raise ValueError(f"{path}: no documents in this file. Is it empty, or of another format?")
-    if bad:
-        warnings.warn(f"{len(bad)} documents skipped, the first: {bad[0]}", stacklevel=2)
-
-
-@contextmanager
-def writing(path: str | Path) -> Iterator[IO[str]]:
-    """A UTF-8 text file that appears under its name only when all of it is written."""
-    with writing_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-        yield text
-
-
-@contextmanager
-def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """Bytes likewise; packed where the name ends in ``.gz``, without the time in the header."""
-    path = Path(path)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield raw
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    def item(self) -> Any:
+        """The value that begins here; what was held for it is free."""
+        while True:
+            try:
+                value, self.at = json.JSONDecoder().raw_decode(self.text, self.at)
+                self.stream.mark()
+                return value
+            except json.JSONDecodeError as error:
+                if not self.more():
+                    raise ValueError(
+                        f"{self.place}: not JSON ({error.msg}) near "
+                        f"{self.text[max(error.pos - 20, 0) : error.pos + 20]!r}. Correct it."
+                    ) from None
+            except RecursionError:
+                raise ValueError(f"{self.place}: JSON nested too deeply. Flatten it.") from None
+            except ValueError as error:  # a number of thousands of digits
+                raise ValueError(f"{self.place}: {error}. Correct the number.") from None

@@ -14,21 +14,31 @@ from defusedxml.ElementTree import iterparse
 from textrank.io.files import LIMIT, open_bytes
 
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+DEEPEST = 200  # elements within elements
 
 
-def elements(path: str | Path, tag: str, limit: int = LIMIT) -> Iterator[Element]:
+def elements(path: str | Path, tag: str, limit: float = LIMIT) -> Iterator[Element]:
     """The elements of one name, each dropped from memory after use; entities are refused.
 
     A DOCTYPE that only names a DTD is common and harmless, as nothing of it is fetched.
     """
     with open_bytes(path, limit) as stream:
         try:
-            root: Element | None = None
+            open_: list[Element] = []  # the elements around the place reached
             for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=False):
-                root = element if root is None else root
-                if event == "end" and element.tag == tag:
+                if event == "start":
+                    open_.append(element)
+                    if len(open_) > DEEPEST:
+                        raise ValueError(
+                            f"{path}: elements nested deeper than {DEEPEST}. Flatten the file"
+                        )
+                    continue
+                open_.pop()
+                if element.tag == tag:
                     yield element
-                    root.clear()
+                    stream.mark()
+                    for around in open_:
+                        del around[:]
         except ParseError as error:
             line, column = error.position
             raise ValueError(

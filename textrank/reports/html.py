@@ -14,8 +14,8 @@ from textrank.evaluation import Report
 from textrank.evaluation.cross import Cross
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
+from textrank.io import write_text
 from textrank.reports.errors import worst_errors
-from textrank.reports.json import write_text
 from textrank.reports.plots import Figure, figures, heat_map, sweep_plot
 from textrank.reports.table import chance, label, percent
 

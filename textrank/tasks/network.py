@@ -11,6 +11,7 @@ import networkx as nx
 from spacy.tokens import Doc
 
 from textrank.docs import document_id
+from textrank.io import writing_bytes
 
 
 def interaction_network(docs: Iterable[Doc]) -> nx.Graph:
@@ -41,13 +42,8 @@ def write_graphml(graph: nx.Graph, path: str | Path) -> None:
     for one, other, data in graph.edges(data=True):
         lines = [f"{e['document']}: {e['sentence']} ({e['score']:.3f})" for e in data["evidence"]]
         plain.add_edge(one, other, **{**data, "evidence": "\n".join(lines)})
-    target = Path(path)
-    work = target.with_name(f".{target.name}.part")
-    try:
-        nx.write_graphml(plain, work)
-        work.replace(target)
-    finally:
-        work.unlink(missing_ok=True)
+    with writing_bytes(path) as out:
+        nx.write_graphml(plain, out)
 
 
 def _add(graph: nx.Graph, row: dict[str, Any], document: str) -> None:

@@ -1,0 +1,52 @@
+"""What the campaign found: made small, and kept beside the tests as regression files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.campaign.sandbox import Outcome, summary
+
+KEPT = Path(__file__).parent / "kept"
+SHOWN = 5
+
+
+def check(
+    target: str, found: Sequence[Outcome], spoilt: Callable[[int], bytes] | None = None
+) -> None:
+    """Fails with the faults found; ``CAMPAIGN_KEEP=1`` writes their inputs to ``kept/``."""
+    line = f"{target}: {len(found)} inputs, {summary(found)}"
+    if report := os.environ.get("CAMPAIGN_REPORT"):
+        with open(report, "a", encoding="utf-8") as out:
+            out.write(line + "\n")
+    faults = {outcome.reason[-120:]: outcome for outcome in found if outcome.fault}
+    if spoilt is not None and os.environ.get("CAMPAIGN_KEEP"):
+        for outcome in faults.values():
+            data = spoilt(outcome.index)
+            name = f"{hashlib.sha256(data).hexdigest()[:8]}-{target.removeprefix('a.')}"
+            KEPT.mkdir(exist_ok=True)
+            (KEPT / name).write_bytes(data)
+    told = [f"  {o.index} {o.kind}: {o.reason}" for o in list(faults.values())[:SHOWN]]
+    assert not faults, "\n".join([line, f"{len(faults)} different faults, the first:", *told])
+
+
+def minimised(data: bytes, faulty: Callable[[bytes], bool], attempts: int = 2000) -> bytes:
+    """The smallest input found by cutting pieces out that still shows the fault.
+
+    >>> minimised(b"aaaaXbbbb", lambda data: b"X" in data)
+    b'X'
+    """
+    size = max(1, len(data) // 2)
+    while size and attempts:
+        at = 0
+        while at < len(data) and attempts:
+            attempts -= 1
+            shorter = data[:at] + data[at + size :]
+            if faulty(shorter):
+                data = shorter
+            else:
+                at += size
+        size //= 2
+    return data

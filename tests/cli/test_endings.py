@@ -1,0 +1,118 @@
+"""How the program ends: a code and a message for whatever stops it, never a traceback."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = ROOT / "corpora" / "sample-text" / "egfr.txt"
+MAIN = "import sys; sys.argv[0] = 'textrank'; from textrank.cli import main; main()"
+
+
+def program(*arguments: object, before: str = "", **how: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", f"{before}\n{MAIN}", *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        text=True,
+        **how,  # type: ignore[call-overload]
+    )
+
+
+def test_ctrl_c_at_work_ends_with_130_and_says_so(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "text.txt")
+    running = program("apply", "spelling", tmp_path / "text.txt", stdout=subprocess.PIPE)
+    handle = _opened_by_other_side(tmp_path / "text.txt")
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    os.close(handle)
+    assert running.returncode == 130
+    assert told.strip() == "textrank: error: interrupted; nothing half-written remains."
+
+
+def _opened_by_other_side(pipe: Path) -> int:
+    """Waits until the program reads the pipe."""
+    for _ in range(600):
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            time.sleep(0.1)
+    raise AssertionError("nobody reads the pipe")
+
+
+def test_ctrl_c_while_modules_load_ends_with_130_and_says_so() -> None:
+    before = (
+        "import os, signal, sys\n"
+        "sys.addaudithook(lambda e, a: e == 'import' and a[0] == 'spacy' "
+        "and os.kill(os.getpid(), signal.SIGINT))"
+    )
+    running = program("info", before=before, stdout=subprocess.PIPE)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert told.strip() == "textrank: error: interrupted; nothing half-written remains."
+
+
+def test_a_full_standard_output_is_an_error(tmp_path: Path) -> None:
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    with (tmp_path / "out").open("w") as out:
+        running = program("info", stdout=out, preexec_fn=small)
+        _, told = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert "standard output" in told
+    assert "Traceback" not in told
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    running = program("info", stdout=theirs)
+    os.close(theirs)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 141
+    assert told == ""
+
+
+def test_closed_standard_streams_are_named() -> None:
+    running = program(
+        "apply", "spelling", "-", stdout=subprocess.PIPE, preexec_fn=lambda: os.close(0)
+    )
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert "standard input is closed" in told
+    running = program("info", preexec_fn=lambda: os.close(1))
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert "standard output is closed" in told
+
+
+def test_standard_input_that_is_no_utf8_is_named() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "apply", "spelling", "-"],
+        input=b"then \xff than",
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert b"standard input, byte 5: not UTF-8" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["-V"]])
+def test_the_version_is_told(arguments: list[str]) -> None:
+    running = program(*arguments, stdout=subprocess.PIPE)
+    out, _ = running.communicate(timeout=60)
+    import textrank
+
+    assert running.returncode == 0
+    assert out.strip() == f"textrank {textrank.__version__}"
