@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test browser lint bench wheel language clean
+.PHONY: demo test browser lint bench wheel clean
 
 $(VENV)/.runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,8 +38,13 @@ wheel: $(VENV)/.develops
 	$(BIN)/python -m build --wheel --outdir dist .
 
 DATA ?= ../shared/data
-language: $(VENV)/.develops  ## rebuilds and scores the biomedical pipeline; about an hour on two cores
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m workshop.train $(DATA) models/en_textrank_bio
+MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling parse_ranking ppi
+.PHONY: models $(MODELS:%=models/%)
+$(MODELS:%=models/%): $(VENV)/.develops  ## rebuilds a shipped model from its recipe
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@F) $(DATA)
+
+models:  ## all of them in order: what rests on the parser after the parser; some hours
+	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Writes english.tsv.gz: ``python models/lexicon/build.py TREEBANK.conllu.gz TREES.jsonl.gz``.
+"""Writes english.tsv.gz: ``build.py DATA OUT``.
 
 Words seen three times or more in CRAFT (train) and the GENIA trees (train), both CC BY 3.0, with
 the tags of at least a tenth of their uses, and function words that scientific text lacks.
@@ -40,17 +40,21 @@ def tagged(path: Path) -> Iterator[tuple[str, str]]:
                 yield cells[1], cells[4] if cells[4] != "_" else cells[3]
 
 
-def main(paths: list[str]) -> None:
-    """Writes the lexicon beside this file."""
-    found = [(collapse_digits(w.lower()), t) for p in paths for w, t in tagged(Path(p))]
+SOURCES = ("craft-train.conllu.gz", "genia-constituency-train.jsonl.gz")
+
+
+def main(data: Path, out: Path) -> None:
+    """Writes the lexicon into a folder."""
+    paths = [data / "treebanks" / name for name in SOURCES]
+    found = [(collapse_digits(w.lower()), t) for path in paths for w, t in tagged(path)]
     counts = Counter(word for word, _ in found)
     usual = (pair for pair in found if counts[pair[0]] >= 3 and not re.search(r"\s", pair[0]))
     lexicon = {word: tags[:4] for word, tags in tag_lexicon(usual).items() if len(word) < 25}
     for entry in re.split(r"[|\n]", FUNCTION_WORDS.strip()):
         word, *tags = entry.split()
         lexicon[word] = tags
-    write_lexicon(lexicon, Path(__file__).with_name("english.tsv.gz"))
+    write_lexicon(lexicon, out / "english.tsv.gz")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*map(Path, sys.argv[1:3]))

@@ -1,0 +1,11 @@
+"""Cuts the sentences that parses are ranked of: ``prepare.py DATA WORK``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from workshop.cut_treebank import ALL, cut
+
+data, work = map(Path, sys.argv[1:])
+cut(data / "treebanks" / "craft-dev.conllu.gz", ALL, work / "craft-dev.conllu")

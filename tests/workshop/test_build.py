@@ -1,0 +1,72 @@
+"""Recipes as files: every shipped model has one, and building gives a model that scores alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from workshop import build as workshop
+
+from textrank import dump_pipeline, load_corpus, load_model, load_nlp, load_pipeline
+from textrank.model import Model
+
+ROOT = Path(__file__).parents[2]
+CORPUS = """
+[corpus]
+@readers = "json_lines.v1"
+path = "PROJECT/corpora/sample-gene-protein/corpus.jsonl"
+
+[recipe]
+keep = 50
+licence = "MIT"
+"""
+
+
+@pytest.mark.parametrize("name", ["gene_protein", "parse_ranking", "spelling"])
+def test_every_model_has_a_recipe_and_a_card(name):
+    folder = ROOT / "models" / name
+    script = (folder / "recipe" / "build.py").is_file()
+    assert script or {p.name for p in (folder / "recipe").iterdir()} >= {
+        "pipeline.cfg",
+        "corpus.cfg",
+    }
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "icence" in card
+    assert f"make models/{name}" in card
+
+
+def test_a_recipe_of_two_files_gives_a_model(tmp_path, monkeypatch):
+    recipe = tmp_path / "models" / "tiny" / "recipe"
+    recipe.mkdir(parents=True)
+    settings = {"learner.learner.alphas": [1.0], "learner.minimum": 1}
+    pipeline = load_pipeline("gene_protein", settings)
+    (recipe / "pipeline.cfg").write_text(dump_pipeline(pipeline))
+    (recipe / "corpus.cfg").write_text(CORPUS)
+    monkeypatch.setattr(workshop, "MODELS", tmp_path / "models")
+    workshop.build("tiny", tmp_path)
+    built = Model.from_disk(tmp_path / "models" / "tiny")
+    docs = list(load_corpus(ROOT / "corpora" / "sample-gene-protein")(load_nlp(only=())))
+    direct = pipeline.fit(docs).strongest(50)
+    candidates = pipeline.task.candidates(docs[0])
+    np.testing.assert_allclose(built.score(candidates), direct.score(candidates), atol=1e-9)
+    assert built.meta["licence"] == "MIT"
+    assert (recipe / "corpus.cfg").is_file()
+
+
+def test_an_unknown_model_is_named_with_those_that_exist():
+    with pytest.raises(SystemExit, match=r"no recipe for 'nothing'; there are: .*gene_protein"):
+        workshop.build("nothing", Path())
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["gene_protein", "spelling", "parse_ranking", "ppi"])
+def test_a_rebuild_scores_as_the_shipped_model(name, data, tmp_path):
+    workshop.build(name, data, tmp_path / name)
+    again, shipped = Model.from_disk(tmp_path / name), load_model(name)
+    assert again.fit.alpha == shipped.fit.alpha
+    np.testing.assert_allclose(again.heldout, shipped.heldout, atol=1e-6)
+    files = json.loads((tmp_path / name / "meta.json").read_text())["files"]
+    assert set(files) == {"arrays.npz", "config.cfg"}
