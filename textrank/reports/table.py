@@ -34,7 +34,7 @@ LABELS = {
 def table(report: Report, *, folds: bool = False) -> RenderableType:
     """The summary of a report, with a row for every fold when asked."""
     counts = report.counts
-    title = Text(f"{report.task} · {report.corpus}", style="bold")
+    title = Text(f"{report.title} · {report.corpus}", style="bold")
     data = Text(
         f"{counts.documents} documents · {counts.candidates} candidates · "
         f"{counts.positives} positive · {counts.unreachable} unreachable",

@@ -1,0 +1,148 @@
+"""The laws of kernels, learners, readers and tasks, for whatever the registry holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import spacy
+
+from tests.kernels.graph_references import random_graph
+from textrank.config import TABLE
+from textrank.docs import Targets
+from textrank.kernels.vectors import Linear
+from textrank.representations.contexts.transformations import Strict
+from textrank.tasks.task import Task
+from textrank.testing import check_kernel
+from textrank.types import Contexts, Features, Names, Sequences, Viewed
+
+
+def vectors(rng):
+    return rng.random((6, 3))
+
+
+def graphs(rng):
+    return [random_graph(rng) for _ in range(5)]
+
+
+def sequences(rng):
+    return Sequences.of([list(rng.choice(list("abc"), n)) for n in (3, 5, 4, 6)])
+
+
+def contexts(rng):
+    words = [("bind", -1), ("to", 1), ("gene", 3), ("p53", -4)]
+    return Contexts.of([[words[i] for i in rng.permutation(4)[:3]] for _ in range(5)])
+
+
+def views(rng):
+    return Viewed({"a": rng.random((6, 4)), "b": rng.random((6, 2))})
+
+
+def blocks(rng):
+    names = Names.of([("q1", "x"), ("q1", "y"), ("q2", "x")])
+    return Features(sp.csr_array(rng.random((5, 3))), names)
+
+
+INNER = Linear()
+# For every registered kernel its settings and what it compares; a kernel that is missing fails.
+KERNELS = {
+    "all_paths.v1": ({}, graphs),
+    "blocked.v1": ({"kernel": INNER}, vectors),
+    "blocks.v1": None,  # on views of features: tests/kernels/test_blocks.py
+    "centred.v1": ({"kernel": INNER, "around": np.eye(3)[:2]}, vectors),
+    "combined_views.v1": ({"linear": {"a": 1.0}, "gaussian": {"b": [1.0]}}, views),
+    "distance.v1": None,  # no kernel by itself: -d^2 is only conditionally positive
+    "each_view.v1": ({"kernel": INNER}, views),
+    "exponential.v1": ({"kernel": INNER}, vectors),
+    "gap_weighted.v1": ({}, sequences),
+    "gaussian.v1": ({}, vectors),
+    "label_bag.v1": ({}, graphs),
+    "linear.v1": ({}, vectors),
+    "local_sum.v1": ({}, sequences),
+    "locality_convolution.v1": ({}, sequences),
+    "locality_improved.v1": ({}, sequences),
+    "normalized.v1": ({"kernel": INNER}, vectors),
+    "on_view.v1": ({"name": "a", "kernel": INNER}, views),
+    "polynomial.v1": ({}, vectors),
+    "positional.v1": ({"positions": Strict()}, contexts),
+    "power.v1": ({"kernel": INNER}, vectors),
+    "product.v1": ({"kernels": [INNER, INNER]}, vectors),
+    "scale.v1": ({"kernel": INNER, "factor": 2.0}, vectors),
+    "shortest_path.v1": ({}, graphs),
+    "similarities.v1": ({"measure": INNER, "prototypes": np.eye(3)}, vectors),
+    "spectrum.v1": ({}, sequences),
+    "sum.v1": ({"kernels": [INNER, INNER]}, vectors),
+}
+LEARNERS = {
+    "blockwise.v1": None,  # on features of questions: tests/learners/test_blockwise.py
+    "document_stage.v1": None,  # on candidates of texts: tests/learners/test_document_stage.py
+    "rankrls.v1": {"alphas": [0.5, 2.0]},
+    "ranksvm.v1": {},
+    "reduced_rls.v1": {"alphas": [0.5, 2.0]},
+    "rls.v1": {"alphas": [0.5, 2.0]},
+    "sparse_rls.v1": {"alphas": [0.5, 2.0]},
+}
+TASKS = {"wsd.v1": {"senses": {"line": ["cord", "text"]}}}
+
+
+def test_every_kernel_and_learner_has_its_laws():
+    assert set(TABLE["kernels"]) <= set(KERNELS)
+    assert set(TABLE["learners"]) <= set(LEARNERS)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", [n for n in TABLE["kernels"] if KERNELS.get(n)])
+def test_registered_kernels_obey_the_laws(name, seed):
+    settings, draw = KERNELS[name]
+    check_kernel(TABLE["kernels"][name](**settings), draw(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("name", [n for n in TABLE["learners"] if LEARNERS.get(n) is not None])
+def test_registered_learners_hold_documents_out(name, rng):
+    """A held-out score does not change with the answers of its own document."""
+    F = rng.standard_normal((24, 4))
+    groups = np.repeat(np.arange(6), 4)
+    y = np.where(F[:, 0] + rng.standard_normal(24) > 0, 1.0, -1.0)
+    names = Names.of([f"x{i}" for i in range(4)])
+    data = Features(sp.csr_array(F), names)
+    learner = TABLE["learners"][name](**LEARNERS[name])
+    other = np.where(groups == 2, -y, y)
+    first = learner.fit(data, Targets(y, groups, groups))
+    second = learner.fit(data, Targets(other, groups, groups))
+    assert first.heldout.shape == (len(first.alphas), 24)
+    np.testing.assert_allclose(
+        first.heldout[:, groups == 2], second.heldout[:, groups == 2], atol=1e-6
+    )
+    assert not np.allclose(first.heldout[:, groups == 1], second.heldout[:, groups == 1])
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe\x01" * 20], ids=["empty", "binary"])
+@pytest.mark.parametrize("name", [n for n in TABLE["readers"] if n != "together.v1"])
+def test_registered_readers_name_the_file_they_cannot_read(name, content, tmp_path):
+    if not content and name in ("plain_text.v1", "brat.v1"):
+        pytest.skip("an empty text is a text")
+    path = tmp_path / "broken.file"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="broken"):
+        list(TABLE["readers"][name](path=str(path))(spacy.blank("en")))
+
+
+@pytest.mark.parametrize("name", list(TABLE["tasks"]))
+def test_registered_tasks_state_what_is_asked_of_them(name):
+    task: Task = TABLE["tasks"][name](**TASKS.get(name, {}))
+    assert isinstance(task.ranks, bool)
+    assert task.reads is None or isinstance(task.reads, tuple)
+    assert isinstance(task.recognises, tuple)
+    y, heldout = np.array([1.0, -1.0, 1.0]), np.array([0.5, -0.5, 0.2])
+    threshold = task.threshold(y, heldout)
+    assert threshold is None or isinstance(threshold, float)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    doc = nlp("Nothing is named here.")
+    doc.spans["entities"] = []
+    found = task.candidates(doc)
+    if not found:
+        task.annotate(doc, found, np.empty(0))
+        assert getattr(doc._, f"textrank_{task.name}") == []
+        assert task.justify(doc, found, lambda _: []) is doc
+        assert task.unreachable(doc, found) == 0
