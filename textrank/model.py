@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
@@ -27,6 +28,7 @@ from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Task
 from textrank.types import (
     AdditiveKernel,
+    Features,
     Indices,
     Matrix,
     Names,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
 FEW = 1000  # candidates at a time for which a kernel prepared for training candidates is quicker
+AVERAGE = "average candidate"
 FORMAT = 1  # rises when an older textrank could not read a new folder
 
 
@@ -63,6 +66,7 @@ class Model:
     meta: Mapping[str, Any] = field(default_factory=dict)
     # Models of further questions about the same candidates, in sub-folders of the same names.
     aspects: Mapping[str, Model] = field(default_factory=dict)
+    average: Vector | None = None  # of the features, over training; 0 for those few have
 
     def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
         """One score a candidate; above the threshold means yes.
@@ -176,6 +180,39 @@ class Model:
         parts += [p for p in zip(names, added[1:].tolist(), strict=True) if p[1]]
         return sorted(parts, key=lambda part: -abs(part[1]))
 
+    def explain_all(self, candidates: Sequence[Candidate]) -> list[Parts]:
+        """What makes each candidate differ from the average one; largest first, sums exact.
+
+        A feature of value ``x`` and average ``m`` adds ``w (x - m)``; what the average candidate
+        scores, ``Σ w m``, stands last as ``("average candidate",)``. All come from one product.
+        Where no averages are known, they count as 0.
+        """
+        kernel = self.pipeline.kernel
+        if self.fit.stage is not None or self.names is None or not has_features(kernel):
+            return [self.explain(candidate) for candidate in candidates]
+        if not candidates:
+            return []
+        F = kernel.features(self.pipeline.representation(candidates)).onto(self.names)
+        parts = sp.csr_array(F * self.fit.coef[None, :])
+        known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
+        usual = np.flatnonzero(known)
+        return [self._relative(parts[[row]], known, usual) for row in range(len(candidates))]
+
+    def _relative(self, row: SparseMatrix, known: Vector, usual: Indices) -> Parts:
+        added = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+        for column in usual.tolist():
+            added[column] = added.get(column, 0.0) - float(known[column])
+        order = sorted(added, key=lambda column: -abs(added[column]))
+        names = cast(Names, self.names)
+        found = [(names[column], added[column]) for column in order if added[column]]
+        return [*found, ((AVERAGE,), float(known.sum()))] if len(usual) else found
+
+    def adjusted(self, task: Task, threshold: float | None) -> Model:
+        """The model with other settings of its task; its probabilities stay."""
+        found = replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
+        found.__dict__["calibration"] = self.calibration
+        return found
+
     def strongest(self, count: int) -> Model:
         """The model with only the ``count`` largest feature weights, to ship it small.
 
@@ -185,7 +222,8 @@ class Model:
             raise ValueError("only a model of feature weights can be cut down to its strongest.")
         keep = np.sort(np.argsort(-np.abs(self.fit.coef), kind="stable")[:count])
         fit = replace(self.fit, coef=self.fit.coef[keep])
-        return replace(self, fit=fit, names=self.names.take(keep))
+        average = None if self.average is None else self.average[keep]
+        return replace(self, fit=fit, names=self.names.take(keep), average=average)
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
@@ -202,6 +240,10 @@ class Model:
                 arrays["coef"] = self.fit.coef[keep]
                 names = self.names.take(keep).compact()
                 arrays |= {f"names/{key}": a for key, a in names.to_arrays().items()}
+                if self.average is not None:
+                    usual = np.flatnonzero(self.average[keep])
+                    arrays["usual"] = usual.astype(np.int32)
+                    arrays["average"] = self.average[keep][usual].astype(np.float32)
             else:
                 arrays |= pack(self.support)
             if isinstance(self.fit.stage, DocumentWeights):
@@ -237,6 +279,10 @@ class Model:
         }
         threshold = meta["threshold"]
         model = cls(pipeline, fit, support, names, threshold, heldout, labels, meta, aspects)
+        if "usual" in arrays:
+            average = np.zeros(len(coef))
+            average[arrays["usual"].astype(np.intp)] = arrays["average"]
+            model = replace(model, average=average)
         known = meta.get("calibration")
         if known is not None:  # a property that is computed once is an entry of the instance
             model.__dict__["calibration"] = Platt(float(known["slope"]), float(known["shift"]))
@@ -260,6 +306,14 @@ class Model:
             "versions": versions(),
         }
         return {**self.meta, **own}
+
+
+def average_of(features: Features, *, share: float = 0.05) -> Vector:
+    """The average value of each feature that a share of the rows has; 0 for rarer ones."""
+    values = features.values
+    had = np.bincount(values.indices, minlength=values.shape[1]) >= share * max(len(features), 1)
+    means = np.bincount(values.indices, values.data, minlength=values.shape[1])
+    return np.where(had, means / max(len(features), 1), 0.0)
 
 
 def _ranked(row: SparseMatrix, names: Names) -> Parts:

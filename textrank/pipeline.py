@@ -16,7 +16,7 @@ from textrank.docs import Candidate, Representation, Targets, held_together
 from textrank.kernels.diverging import diverging
 from textrank.learners.fit import Learner
 from textrank.learners.kernel_choice import fit_best
-from textrank.model import Model
+from textrank.model import Model, average_of
 from textrank.progress import track
 from textrank.tasks.task import Task
 from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features
@@ -110,7 +110,9 @@ class Pipeline:
         threshold = self.task.threshold(dataset.targets.y, heldout)
         names = dataset.data.names if isinstance(dataset.data, Features) else None
         support = None if names is not None else dataset.X
-        return Model(chosen, fit, support, names, threshold, heldout, dataset.targets.y)
+        average = average_of(dataset.data) if isinstance(dataset.data, Features) else None
+        y = dataset.targets.y
+        return Model(chosen, fit, support, names, threshold, heldout, y, average=average)
 
     @property
     def _choices(self) -> list[Kernel[Any]]:

@@ -5,7 +5,9 @@ import re
 import pytest
 
 from textrank.evaluation import Decision
+from textrank.model import AVERAGE
 from textrank.reports.explanation import Explanation, explanation_page
+from textrank.reports.reasons import group_of, in_words, reasons, words_behind
 
 DECISION = Decision(
     document="d",
@@ -16,15 +18,51 @@ DECISION = Decision(
     threshold=0.25,
     path=[(7, 12, 3, 6, "nsubj"), (7, 12, 13, 17, "dobj")],
 )
-PARTS = [(("binds", "PROT1"), 1.0), (("not",), -0.5), (("x", "y"), 0.2), (("z",), 0.05)]
-EXPLANATION = Explanation(DECISION, PARTS)
+PARTS = [
+    (("triggers", "trigger", "middle", "bind"), 0.8),
+    (("words", "before", "not"), -0.5),
+    (("triggers", "top", "bind"), 0.2),
+    (("basic", "sentence length"), 0.05),
+    ((AVERAGE,), 0.2),
+]
+ROW = {"status": "asserted", "type": "binding", "probability": 0.9, "interacts": True}
+EXPLANATION = Explanation(DECISION, PARTS, ROW)
 
 
-def test_shown_parts_and_the_rest_sum_to_the_score() -> None:
-    shown = [float(v) for v in re.findall(r"^    ([+-]\d\.\d+)  ", EXPLANATION.text(1), re.M)]
+def test_reasons_sum_to_the_score_and_their_lines_to_the_reasons() -> None:
+    text = EXPLANATION.text(1)
+    shown = [float(v) for v in re.findall(r"^    ([+-]\d\.\d+)  ", text, re.M)]
     assert sum(shown) == pytest.approx(0.75)
-    assert "2 other features" in EXPLANATION.text(1)
-    assert "SHC – GRB2: yes (score +0.750, threshold +0.250)" in EXPLANATION.text()
+    assert "+0.2000  1 more" in text
+    assert text.index("verb and roles") < text.index("negation and doubt")
+    assert text.rstrip().endswith(AVERAGE)
+
+
+def test_the_verdict_says_what_is_stated() -> None:
+    assert EXPLANATION.verdict == (
+        "yes, asserted, binding, probability 0.90 (score +0.750, threshold +0.250)"
+    )
+    denied = Explanation(DECISION, PARTS, {**ROW, "status": "negated", "interacts": False})
+    assert not denied.yes
+    assert denied.verdict.startswith("no, negated")
+    assert Explanation(DECISION, PARTS).yes  # without a row the threshold decides
+
+
+def test_names_and_telling_words_are_marked() -> None:
+    assert "[SHC] *binds* [GRB2]" in EXPLANATION.text()
+    assert words_behind(PARTS, DECISION.text) == [(7, 12)]
+
+
+def test_equal_features_of_two_parses_are_one_in_words() -> None:
+    twice = [(("own", "path", "length", "2"), 0.5), (("given", "path", "length", "2"), 0.25)]
+    (reason,) = reasons(twice)
+    assert (reason.title, reason.adds) == ("path", 0.75)
+    assert reason.parts == [("on the path length 2", 0.75)]
+
+
+def test_unknown_features_are_other_reasons() -> None:
+    assert group_of(("something", "else")) == "other"
+    assert in_words(("something", "else")) == "something else"
 
 
 def test_page_escapes_text_and_draws_the_path() -> None:
@@ -40,4 +78,4 @@ def test_page_escapes_text_and_draws_the_path() -> None:
 
 def test_bars_are_relative_to_the_largest() -> None:
     widths = re.findall(r"style=\"width: ([\d.]+)%", explanation_page([EXPLANATION], top=2))
-    assert widths == ["100.0", "20.0", "50.0"]
+    assert widths == ["100.0", "50.0", "5.0", "20.0"]

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
+import pytest
 from spacy.tokens import Doc
 
-from textrank.tasks.network import interaction_network, write_graphml
+from textrank.tasks.facts import facts
+from textrank.tasks.network import interaction_network, write_network
 from textrank.tasks.ppi import PPI
 
 
@@ -18,6 +23,7 @@ def judged(make_doc: Callable[..., Doc], document: str, *rows: tuple[str, str, b
             "names": [one, other],
             "sentence": f"{one} and {other}.",
             "score": 0.5,
+            "spans": [[0, 1], [2, 3]],
             "interacts": answer,
         }
         for one, other, answer in rows
@@ -40,7 +46,60 @@ def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) ->
 
 def test_graphml_reads_back(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
     graph = interaction_network([judged(make_doc, "a", ("Ras", "Raf", True))])
-    write_graphml(graph, tmp_path / "net.graphml")
+    write_network(graph, tmp_path / "net.graphml")
     again = nx.read_graphml(tmp_path / "net.graphml")
-    assert again.edges["ras", "raf"]["evidence"] == "a: Ras and Raf. (0.500)"
+    assert again.edges["ras", "raf"]["evidence"] == "a: Ras and Raf. (1.000)"
     assert [p.name for p in tmp_path.iterdir()] == ["net.graphml"]
+
+
+def told(make_doc: Callable[..., Doc], document: str, **row: Any) -> Doc:
+    doc = judged(make_doc, document, ("TP53", "MDM2", True))
+    doc._.textrank_ppi[0] |= {"identifiers": ["NCBIGene:7157", "NCBIGene:4193"], **row}
+    return doc
+
+
+def stated(probability: float, status: str = "asserted") -> dict[str, Any]:
+    return {"probability": probability, "status": status, "type": "inhibition", "direction": "b>a"}
+
+
+def test_a_fact_is_surer_by_other_documents_not_by_other_sentences(
+    make_doc: Callable[..., Doc],
+) -> None:
+    docs = [told(make_doc, "a", **stated(p)) for p in (0.5, 0.6)]
+    (fact,) = facts(docs)
+    assert fact["probability"] == pytest.approx(0.6)
+    docs.append(told(make_doc, "b", **stated(0.5)))
+    (fact,) = facts(docs)
+    assert fact["probability"] == pytest.approx(1 - 0.4 * 0.5)
+    assert (fact["documents"], fact["asserted"]) == (2, 3)
+
+
+def test_a_fact_counts_its_direction_from_its_first_end(make_doc: Callable[..., Doc]) -> None:
+    (fact,) = facts([told(make_doc, "a", **stated(0.9))])
+    assert fact["ends"] == ["NCBIGene:4193", "NCBIGene:7157"]
+    assert fact["names"] == ["MDM2", "TP53"]
+    assert fact["direction"] == "a>b"  # MDM2, second in the text, acts on TP53
+
+
+def test_what_is_only_denied_is_a_fact_of_no_probability_and_no_edge(
+    make_doc: Callable[..., Doc],
+) -> None:
+    docs = [told(make_doc, "a", interacts=False, **stated(0.9, "negated"))]
+    (fact,) = facts(docs)
+    assert (fact["probability"], fact["negated"]) == (0.0, 1)
+    assert not interaction_network(docs).edges
+
+
+def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
+    graph = interaction_network([told(make_doc, "a", **stated(0.9))])
+    for suffix in ("sif", "csv", "cyjs"):
+        write_network(graph, tmp_path / f"net.{suffix}")
+    mdm2, tp53 = "NCBIGene:4193", "NCBIGene:7157"
+    assert (tmp_path / "net.sif").read_text() == f"{mdm2}\tinhibition\t{tp53}\n"
+    with (tmp_path / "net.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["source"], row["target"], row["direction"]) == (mdm2, tp53, "a>b")
+    (edge,) = json.loads((tmp_path / "net.cyjs").read_text())["elements"]["edges"]
+    assert (edge["data"]["source"], edge["data"]["target"]) == (mdm2, tp53)
+    with pytest.raises(ValueError, match=r"no network format '\.dot'"):
+        write_network(graph, tmp_path / "net.dot")

@@ -83,3 +83,13 @@ def test_the_level_decides_where_probabilities_are_known(make_doc: Callable[...,
     assert doc._.textrank_ppi[0]["interacts"]
     with pytest.raises(ValueError, match="level must be a probability"):
         PPI(level=2.0)
+
+
+def test_a_precision_asks_for_the_lowest_level_that_reaches_it() -> None:
+    y, p = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([0.1, 0.4, 0.6, 0.8])
+    assert PPI(precision=0.9).leveled(y, p).level == 0.8
+    assert PPI().leveled(y, p).level == 0.5
+    with pytest.raises(ValueError, match=r"no level reaches a precision of 0\.9"):
+        PPI(precision=0.9).leveled(-y, p)
+    with pytest.raises(ValueError, match="precision must be"):
+        PPI(precision=0.0)

@@ -19,7 +19,18 @@ def command(
     nlp: Nlp = None,
     network: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also writes who interacts with whom as GraphML."),
+        typer.Option(
+            metavar="FILE",
+            help="Also writes who interacts with whom: .graphml, .cyjs, .sif or .csv.",
+        ),
+    ] = None,
+    facts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also writes one row for every two proteins, as JSON."),
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Says yes only where so large a share of it is right."),
     ] = None,
     write: Annotated[
         Path | None,
@@ -48,11 +59,15 @@ def command(
     """Judges texts with a model: one JSON line a document, or tables in a folder."""
     import json
 
+    if precision is not None:
+        set_ = [*set_, f"task.precision={precision}"]
     if out is not None:
         from textrank.cli.parts import SOME_FAILED, Workers, apply_in_parts
 
-        if network or write or diff:
-            raise ValueError("--network, --write and --diff do not go with --out. Ask the result.")
+        if network or facts or write or diff:
+            raise ValueError(
+                "--network, --facts, --write and --diff do not go with --out. Ask the result."
+            )
         who = Workers(workers, dask, timeout, strict, int(part_size * 2**20))
         how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
         if apply_in_parts(model, texts, out, nlp, **how).errors:
@@ -61,7 +76,7 @@ def command(
     if diff:
         typer.echo("".join(propose_changes(model, texts, nlp, settings=set_)), nl=False)
         return
-    for row in apply_model(model, texts, nlp, network, write, settings=set_):
+    for row in apply_model(model, texts, nlp, network, write, facts, settings=set_):
         typer.echo(json.dumps(row, ensure_ascii=False))
 
 
@@ -71,32 +86,40 @@ def apply_model(
     nlp: str | None = None,
     network: Path | None = None,
     write: Path | None = None,
+    facts: Path | None = None,
     *,
     settings: Sequence[str] = (),
 ) -> Iterator[dict[str, Any]]:
     """Judges texts, one row of plain values a document.
 
-    At the end, when asked, their network, and the texts with names and judged pairs in the format
-    that the suffix of ``write`` stands for.
+    At the end, when asked, their network, their facts, and the texts with names and judged pairs
+    in the format that the suffix of ``write`` stands for.
     """
     from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
     from textrank.docs import answers, document_id
     from textrank.formats.table import write as write_docs
+    from textrank.reports.json import write_data
     from textrank.scale.loading import adjusted
-    from textrank.tasks.network import interaction_network, write_graphml
+    from textrank.tasks.facts import facts as facts_of
+    from textrank.tasks.network import check_network, interaction_network, write_network
+    from textrank.tasks.ppi import PPI
 
     loaded = in_language_model(adjusted(load_model(model), settings), nlp)
     task = loaded.pipeline.task
-    if (network or write) and task.name != "ppi":
-        raise ValueError(f"--network and --write need pairs; {model} is of another task.")
+    if (network or facts or write) and not isinstance(task, PPI):
+        raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
+    check_network(network)
     language = load_language(nlp, task, raw=True)
     kept = []
     for doc in loaded.pipe(read_texts(texts, language)):
         yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
-        kept += [doc] if network or write else []
+        kept += [doc] if network or facts or write else []
+    level = task.level if isinstance(task, PPI) else 0.5
     if network:
-        write_graphml(interaction_network(kept), network)
+        write_network(interaction_network(kept, level=level), network)
+    if facts:
+        write_data({"facts": facts_of(kept, level=level)}, facts)
     if write:
         write_docs(kept, write, source=task.name)
 

@@ -20,11 +20,17 @@ def command(
     model: ModelName,
     texts: Texts,
     nlp: Nlp = None,
-    top: Annotated[int, typer.Option(help="How many features for and against.")] = 8,
+    top: Annotated[int, typer.Option(help="How many features of each kind of reason.")] = 3,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also shows what the answer is no to.")
+    ] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Draws it as a page.")] = None,
     json_: JsonFile = None,
 ) -> None:
-    """Says why: the named features whose sum is the score, for every candidate in the texts."""
+    """Says why: reasons whose sum is the score, for each yes in the texts, or with --all for all.
+
+    --json holds every candidate.
+    """
     import json
 
     from textrank.io import write_text
@@ -33,25 +39,34 @@ def command(
     found = list(explain_model(model, texts, nlp))
     if json_:
         write_text(json.dumps([e.to_dict() for e in found], ensure_ascii=False) + "\n", json_)
+    shown = [explanation for explanation in found if every or explanation.yes]
     if html:
-        write_text(explanation_page(found, top=top), html)
-    for explanation in found:
+        write_text(explanation_page(shown, top=top), html)
+    for explanation in shown:
         typer.echo(explanation.text(top))
+    if len(shown) < len(found):
+        typer.echo(
+            f"{len(found) - len(shown)} more candidates, not yes: --all shows them", err=True
+        )
 
 
 def explain_model(
     model: str, texts: Sequence[str], nlp: str | None = None
 ) -> Iterator[Explanation]:
-    """Every candidate of the texts with the features that made its score."""
+    """Every candidate of the texts with the features that made its score and what is said of it."""
     from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
+    from textrank.docs import answers
     from textrank.evaluation.decisions import judged
     from textrank.reports.explanation import Explanation
 
     loaded = in_language_model(load_model(model), nlp)
-    for doc in read_texts(texts, load_language(nlp, loaded.pipeline.task, raw=True)):
-        candidates = loaded.pipeline.task.candidates(doc)
-        scores = loaded.score(candidates)
-        decisions = judged(candidates, scores, loaded.threshold, paths=True)
-        for candidate, decision in zip(candidates, decisions, strict=True):
-            yield Explanation(decision, loaded.explain(candidate))
+    task = loaded.pipeline.task
+    for doc in read_texts(texts, load_language(nlp, task, raw=True)):
+        candidates = task.candidates(doc)
+        decisions = judged(candidates, loaded.score(candidates), loaded.threshold, paths=True)
+        told = answers(loaded(doc), task.name) if task.name == "ppi" else None
+        rows = told or [{}] * len(candidates)
+        parts = loaded.explain_all(candidates)
+        for decision, own, row in zip(decisions, parts, rows, strict=True):
+            yield Explanation(decision, own, row)

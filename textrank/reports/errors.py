@@ -54,11 +54,12 @@ def worst_errors(report: Report, limit: int = 50) -> list[Error]:
     return sorted(chosen, key=_severity)
 
 
-def pieces(decision: Decision) -> list[Piece]:
-    """The sentence in pieces, each with the marks that lie on it: e1, e2, path."""
+def pieces(decision: Decision, words: Sequence[Place] = ()) -> list[Piece]:
+    """The sentence in pieces, each with the marks that lie on it: e1, e2, path, word."""
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:
         marks += [(arc[0], arc[1], "path"), (arc[2], arc[3], "path")]
+    marks += [(start, end, "word") for start, end in words]
     size = len(decision.text)
     cuts = sorted({0, size, *(min(max(c, 0), size) for a, b, _ in marks for c in (a, b))})
     result = []

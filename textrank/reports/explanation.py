@@ -1,33 +1,40 @@
-"""Why a candidate got its score: its features on the terminal, and drawn as a page."""
+"""Why a candidate got its score: reasons on the terminal, and drawn as a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from textrank.evaluation import Decision
 from textrank.reports.errors import Piece, Step, pieces, steps
 from textrank.reports.html import environment
+from textrank.reports.reasons import Reason, reasons, words_behind
+
+OWN = ("sentence", "score", "spans")  # that the decision has too
+STATED = ("status", "type", "direction")
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A judged candidate with everything that made its score; the parts sum to it."""
+    """A judged candidate with everything that made its score; the parts sum to it.
+
+    ``row`` is what the task says of it, where that is more than yes or no.
+    """
 
     decision: Decision
     parts: Sequence[tuple[tuple[str, ...], float]]  # named features, strongest first
+    row: Mapping[str, Any] = field(default_factory=dict)
 
-    def strongest(self, top: int, sign: int) -> list[tuple[str, float]]:
-        """The strongest features for (``sign`` 1) or against (-1)."""
-        chosen = [(" ".join(name), value) for name, value in self.parts if value * sign > 0]
-        return chosen[:top]
+    @property
+    def yes(self) -> bool:
+        """Whether the answer is yes, or the candidate one of a ranking."""
+        return bool(self.row.get("interacts", self.decision.decision is not False))
 
-    def rest(self, top: int) -> tuple[int, float]:
-        """How many features are not among the strongest, and what they add together."""
-        shown = [value for sign in (1, -1) for _, value in self.strongest(top, sign)]
-        total = sum(value for _, value in self.parts)
-        return len(self.parts) - len(shown), total - sum(shown)
+    @property
+    def reasons(self) -> list[Reason]:
+        """The parts by kind, weightiest first; they add up to the score."""
+        return reasons(self.parts)
 
     @property
     def title(self) -> str:
@@ -35,35 +42,68 @@ class Explanation:
         return " – ".join(self.decision.text[a:b] for a, b in self.decision.spans)
 
     @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        d = self.decision
+        answer = "ranked" if d.decision is None else "yes" if self.yes else "no"
+        stated = [str(self.row[key]) for key in STATED if key in self.row]
+        if "probability" in self.row:
+            stated.append(f"probability {self.row['probability']:.2f}")
+        threshold = "" if d.threshold is None else f", threshold {d.threshold:+.3f}"
+        return f"{', '.join([answer, *stated])} (score {d.score:+.3f}{threshold})"
+
+    @property
     def pieces(self) -> list[Piece]:
-        """The sentence with the names and the path marked."""
-        return pieces(self.decision)
+        """The sentence with the names, the path and the telling words marked."""
+        return pieces(self.decision, words_behind(self.parts, self.decision.text))
 
     @property
     def steps(self) -> list[Step]:
         """The words along the path."""
         return steps(self.decision)
 
-    def text(self, top: int = 8) -> str:
-        """For the terminal."""
-        d = self.decision
-        answer = {True: "yes", False: "no", None: "ranked"}[d.decision]
-        threshold = "" if d.threshold is None else f", threshold {d.threshold:+.3f}"
-        lines = [d.text, f"  {self.title}: {answer} (score {d.score:+.3f}{threshold})"]
-        for sign in (1, -1):
-            lines += [f"    {value:+.4f}  {name}" for name, value in self.strongest(top, sign)]
-        count, value = self.rest(top)
-        lines.append(f"    {value:+.4f}  {count} other features")
+    def text(self, top: int = 3) -> str:
+        """For the terminal: each kind of reason with its ``top`` strongest features."""
+        lines = [self._marked(), f"  {self.title}: {self.verdict}"]
+        for reason in self.reasons:
+            lines.append(f"    {reason.adds:+.4f}  {reason.title}")
+            if len(reason.parts) > 1 or reason.parts[0][0] != reason.title:
+                lines += [f"        {value:+.4f}  {name}" for name, value in reason.parts[:top]]
+                left = reason.parts[top:]
+                if left:
+                    rest = sum(value for _, value in left)
+                    lines.append(f"        {rest:+.4f}  {len(left)} more")
         return "\n".join(lines)
+
+    def _marked(self) -> str:
+        """The sentence with names in brackets and telling words between stars."""
+        signs = (("e", "[", "]"), ("word", "*", "*"))
+        found = ""
+        for text, marks in self.pieces:
+            names = marks.split()
+            sign = next((s for s in signs if any(m.startswith(s[0]) for m in names)), None)
+            found += f"{sign[1]}{text}{sign[2]}" if sign else text
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         parts = [{"feature": list(name), "adds": value} for name, value in self.parts]
-        return {**self.decision.to_dict(), "parts": parts}
+        found = [
+            {
+                "reason": reason.title,
+                "adds": reason.adds,
+                "because": [{"words": name, "adds": value} for name, value in reason.parts],
+            }
+            for reason in self.reasons
+        ]
+        stated = {
+            key: self.row[key] for key in self.row if key not in ("sentence", "score", "spans")
+        }
+        return {**self.decision.to_dict(), **stated, "reasons": found, "parts": parts}
 
 
-def explanation_page(explanations: Sequence[Explanation], *, top: int = 8) -> str:
-    """One self-contained page: sentence, names, path, and bars for the strongest features."""
-    values = [abs(v) for e in explanations for s in (1, -1) for _, v in e.strongest(top, s)]
+def explanation_page(explanations: Sequence[Explanation], *, top: int = 3) -> str:
+    """One self-contained page: sentence, names, path, and bars for the kinds of reasons."""
+    values = [abs(reason.adds) for e in explanations for reason in e.reasons]
     template = environment().get_template("explanation.html")
     return template.render(explanations=explanations, top=top, largest=max(values, default=1.0))

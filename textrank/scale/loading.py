@@ -16,6 +16,7 @@ from textrank.language.load import SHIPPED, needed_components
 from textrank.model import Model
 from textrank.scale.job import Job
 from textrank.scale.plan import checksum
+from textrank.tasks.ppi import PPI
 
 
 def adjusted(model: Model, settings: Sequence[str]) -> Model:
@@ -31,7 +32,11 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
         )
     task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
     threshold = task.threshold(model.labels, model.heldout)
-    return replace(model, pipeline=replace(model.pipeline, task=task), threshold=threshold)
+    if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
+        heldout = model.probability(model.heldout)
+        task = task if heldout is None else task.leveled(model.labels, heldout)
+        threshold = model.threshold
+    return model.adjusted(task, threshold)
 
 
 def load_job(job: Job) -> tuple[Model, Language, list[str]]:

@@ -1,65 +1,114 @@
-"""Who interacts with whom over many documents, as a graph with its evidence."""
+"""Who interacts with whom over many documents, as a graph with its evidence, in several formats."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 from spacy.tokens import Doc
 
-from textrank.docs import document_id
-from textrank.io import writing_bytes
+from textrank.io import writing
+from textrank.tasks.facts import facts
+
+COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
 
 
-def interaction_network(docs: Iterable[Doc]) -> nx.Graph:
-    """Names as nodes, and an edge for every two that some judged sentence says interact.
+def interaction_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
+    """Proteins as nodes, and an edge for every two that some judged sentence says interact.
 
-    Names are the same when equal but for case and the characters ``- /`` and blanks; the node is
-    labelled with the spelling seen most. An edge carries ``evidence``, the sentences with their
-    documents and scores, ``count``, how many there are, and ``weight``, the highest probability
-    (or score) among them.
+    Proteins are those of ``facts``; a node is labelled with the spelling seen most. An edge
+    carries ``probability`` (also as ``weight``), ``type``, ``direction`` ("a>b" from ``a`` to
+    ``b``, which are attributes of the edge), ``count``, the number of sentences, ``documents``,
+    how many sentences deny or doubt it, and ``evidence``, the sentences with their documents.
     """
     graph = nx.Graph()
-    spellings: dict[str, Counter[str]] = {}
-    for number, doc in enumerate(docs):
-        for row in doc._.textrank_ppi or ():
-            for name in row["names"]:
-                spellings.setdefault(_key(name), Counter())[name] += 1
-            if row["interacts"]:
-                _add(graph, row, document_id(doc, number))
-    for node in graph:
-        graph.nodes[node]["label"] = spellings[node].most_common(1)[0][0]
+    for fact in facts(docs, level=level):
+        if not fact["asserted"]:
+            continue
+        a, b = fact["ends"]
+        for end, name in zip((a, b), fact["names"], strict=True):
+            graph.add_node(end, label=name)
+        kept = {key: fact[key] for key in COLUMNS if key != "count"}
+        evidence = [row for row in fact["evidence"] if row["status"] == "asserted"]
+        once = list({row["sentence"]: row for row in reversed(evidence)}.values())[::-1]
+        weight = fact["probability"]
+        graph.add_edge(a, b, a=a, b=b, **kept, count=len(once), weight=weight, evidence=once)
     return graph
 
 
-def write_graphml(graph: nx.Graph, path: str | Path) -> None:
-    """The network as GraphML; evidence, a list, becomes one text of a line a sentence."""
+def write_network(graph: nx.Graph, path: str | Path) -> None:
+    """Writes a network as its suffix says: .graphml, .cyjs (Cytoscape JSON), .sif or .csv."""
+    check_network(path)
+    with writing(path) as out:
+        out.write(WRITERS[Path(path).suffix.lower()](graph))
+
+
+def check_network(path: str | Path | None) -> None:
+    """Refuses a name whose suffix is no network format, before long work."""
+    if path is not None and Path(path).suffix.lower() not in WRITERS:
+        raise ValueError(
+            f"{path}: no network format {Path(path).suffix!r}. Use one of "
+            f"{', '.join(sorted(WRITERS))}."
+        )
+
+
+def _graphml(graph: nx.Graph) -> str:
+    """Evidence, a list, becomes one text of a line a sentence."""
     plain = nx.Graph()
     plain.add_nodes_from(graph.nodes(data=True))
     for one, other, data in graph.edges(data=True):
-        lines = [f"{e['document']}: {e['sentence']} ({e['score']:.3f})" for e in data["evidence"]]
-        plain.add_edge(one, other, **{**data, "evidence": "\n".join(lines)})
-    with writing_bytes(path) as out:
-        nx.write_graphml(plain, out)
+        plain.add_edge(one, other, **{**data, "evidence": "\n".join(_lines(data))})
+    return "\n".join(nx.generate_graphml(plain)) + "\n"
 
 
-def _add(graph: nx.Graph, row: dict[str, Any], document: str) -> None:
-    one, other = map(_key, row["names"])
-    if one == other:
-        return
-    weight = row.get("probability", row["score"])
-    if not graph.has_edge(one, other):
-        graph.add_edge(one, other, evidence=[], count=0, weight=weight)
-    edge = graph.edges[one, other]
-    evidence = {"document": document, "sentence": row["sentence"], "score": row["score"]}
-    if evidence["sentence"] not in [e["sentence"] for e in edge["evidence"]]:
-        edge["evidence"].append(evidence)
-        edge["count"] += 1
-    edge["weight"] = max(edge["weight"], weight)
+def _lines(data: Mapping[str, Any]) -> list[str]:
+    return [f"{e['document']}: {e['sentence']} ({e['probability']:.3f})" for e in data["evidence"]]
 
 
-def _key(name: str) -> str:
-    return "".join(c for c in name.lower() if c not in "-/ ")
+def _cytoscape(graph: nx.Graph) -> str:
+    nodes = [{"data": {"id": node, "name": data["label"]}} for node, data in graph.nodes(data=True)]
+    edges = []
+    for number, (_, _, data) in enumerate(graph.edges(data=True)):
+        source, target = _ends(data)
+        own = {key: value for key, value in data.items() if key not in ("a", "b")}
+        edges.append({"data": {"id": f"e{number}", "source": source, "target": target, **own}})
+    found = {"format_version": "1.0", "elements": {"nodes": nodes, "edges": edges}}
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def _sif(graph: nx.Graph) -> str:
+    rows = [(*_ends(data), data["type"]) for _, _, data in graph.edges(data=True)]
+    return "".join(f"{source}\t{kind}\t{target}\n" for source, target, kind in rows)
+
+
+def _csv(graph: nx.Graph) -> str:
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["source", "target", "source_name", "target_name", *COLUMNS, "evidence"])
+    for _, _, data in graph.edges(data=True):
+        ends = _ends(data)
+        names = [graph.nodes[end]["label"] for end in ends]
+        # From source to target, whichever of the two the fact names first.
+        way = "none" if data["direction"] == "none" else "a>b"
+        values = [way if key == "direction" else data[key] for key in COLUMNS]
+        table.writerow([*ends, *names, *values, " | ".join(_lines(data))])
+    return out.getvalue()
+
+
+def _ends(data: Mapping[str, Any]) -> tuple[str, str]:
+    """Source and target of an edge."""
+    return (data["b"], data["a"]) if data["direction"] == "b>a" else (data["a"], data["b"])
+
+
+WRITERS: Mapping[str, Callable[[nx.Graph], str]] = {
+    ".graphml": _graphml,
+    ".cyjs": _cytoscape,
+    ".json": _cytoscape,
+    ".sif": _sif,
+    ".csv": _csv,
+}
