@@ -20,6 +20,7 @@ from textrank.evaluation import evaluate
 from textrank.evaluation.cross import cross
 from textrank.learners.document_numbers import NUMBERS
 from textrank.model import Model
+from textrank.text import original
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-gene-protein"
 SETTINGS = {"learner.learner.learner.alphas": [1.0, 4.0], "learner.folds": 3}
@@ -126,7 +127,7 @@ def test_evaluation_tests_whole_documents_and_repeats_by_hand(pipeline, docs):
 def _fold_of(seen, docs, folds):
     first = {}
     for candidate, fold in zip(seen.candidates, folds, strict=True):
-        first.setdefault(id(candidate.doc), fold)
+        first.setdefault(id(original(candidate.doc)), fold)
     return [first.get(id(doc), 0) for doc in docs]
 
 

@@ -18,6 +18,7 @@ from textrank.model import Model
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.registry import config_of
+from textrank.text import original
 from textrank.types import Features, Vector
 
 
@@ -85,7 +86,9 @@ class _Cell:
 
 
 def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cell:
-    kept = np.array([i for i, c in enumerate(dataset.candidates) if id(c.doc) not in out], np.intp)
+    kept = np.array(
+        [i for i, c in enumerate(dataset.candidates) if id(original(c.doc)) not in out], np.intp
+    )
     if not len(kept):
         raise ValueError(
             "all test documents share text with the training corpus: nothing is left to test. "

@@ -6,13 +6,13 @@ pipeline then says is compared with the interactions of the corpus by the charac
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from spacy.language import Language
-from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
@@ -22,6 +22,7 @@ from textrank.measures import decide, positive_rate_threshold
 from textrank.model import Model
 from textrank.registry import config_of, versions
 from textrank.tasks.ppi import PPI
+from textrank.text import Sentences, characters, set_starts, words_only
 from textrank.types import Vector
 
 REASONS = ("missed", "separated", "merged")  # why a gold interaction has no candidate
@@ -143,8 +144,9 @@ class _Text:
     def of(cls, task: PPI, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
         mentions = mentions_of(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
-        spans = task.names(raw)
-        found = [((span.start_char, span.end_char),) for span in spans]
+        words = words_only(raw)
+        spans = task.names(words)
+        found = [(characters(span),) for span in spans]
         place = {_key(span): n for n, span in enumerate(spans)}
         asked = [(place[_key(a)], place[_key(b)]) for a, b in (c.spans for c in candidates)]
         wanted = [(number.get(a, -1), number.get(b, -1)) for a, b in task.interactions(gold)]
@@ -215,7 +217,7 @@ def _words(nlp: Language, sentences: bool) -> str:
 
 def _analysed(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
     """The bare texts as ``nlp`` sees them, with the sentences of the Docs when asked."""
-    sentencizer = Sentencizer()
+    sentencizer = Sentences(final=True)
     bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
     for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
         doc.user_data["document"] = document_id(gold)
@@ -225,9 +227,8 @@ def _analysed(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[D
 def _bare(gold: Doc, nlp: Language) -> Doc:
     doc = nlp.make_doc(gold.text)
     begins = [sentence.start_char for sentence in gold.sents]
-    firsts = {next((t.i for t in doc if t.idx >= begin), 0) for begin in begins}
-    for token in doc:
-        token.is_sent_start = token.i in firsts
+    places = [token.idx for token in doc]
+    set_starts(doc, {bisect_left(places, begin) for begin in begins}, final=True)
     return doc
 
 

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import numpy as np
 from spacy.attrs import SENT_START
 from spacy.language import Language
-from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
 
 from textrank.docs import tokens_of
 from textrank.io import is_selecting, parsed
+from textrank.text import Sentences
 
 BATCH = 64  # documents that are analysed at once
 
@@ -117,12 +117,12 @@ def docs_of(
     ``cut`` and ``skip_bad`` are as in the readers. Sentences end by punctuation where ``nlp`` sets
     none.
     """
-    sentencizer = Sentencizer()
+    sentences = Sentences(final=True)
     made = parsed(items, lambda i: _doc(parse(i), nlp, cut), path=path, skip_bad=skip_bad)
     while batch := list(islice(made, BATCH)):
         for doc in nlp.pipe(batch):
             whole = doc.has_annotation("SENT_START", require_complete=True)
-            yield doc if whole or is_selecting() else sentencizer(doc)
+            yield doc if whole or is_selecting() else sentences(doc)
 
 
 def _doc(record: Record, nlp: Language, cut: bool) -> Doc:

@@ -14,9 +14,9 @@ from textrank.tasks.choice import (
     answered,
     candidates_of,
     choice_measures,
-    text_of,
 )
 from textrank.tasks.task import Explain
+from textrank.text import characters, plain, words_only
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_gene_protein"):
@@ -56,10 +56,12 @@ class GeneProtein:
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each name, or one for each name and answer where there are more than two."""
+        named_spans(doc, self.entities)
+        words = words_only(doc)
         return candidates_of(
             [
                 Question(span, tuple(self.answers), right=self._right(span.label_))
-                for span in named_spans(doc, self.entities)
+                for span in named_spans(words, self.entities)
                 if span.label_ in self.answers or span.label_ in self.also
             ]
         )
@@ -88,9 +90,9 @@ class GeneProtein:
             best = max(p, key=lambda answer: p[answer])
             span = question.span
             row = {
-                "name": text_of(span),
-                "span": [span.start_char, span.end_char],
-                "sentence": span.sent.text,
+                "name": plain(doc.text[slice(*characters(span))]),
+                "span": list(characters(span)),
+                "sentence": doc.text[slice(*characters(span.sent))],
                 "label": best,
                 "probability": p[best],
                 "probabilities": p,

@@ -11,8 +11,10 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id, labels_of, named_spans, tokens_of
+from textrank.language.abbreviations import abbreviations
 from textrank.measures import best_threshold, classification_measures
 from textrank.tasks.task import Explain
+from textrank.text import characters, plain, words_only
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_ppi"):
@@ -71,12 +73,21 @@ class PPI:
         return replace(self, level=float(probabilities[order[enough[-1]]]))
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Every pair of names that share a sentence."""
+        """Every pair of names that share a sentence.
+
+        Where a recogniser found the names, those that cannot interact are left out: a name and its
+        own abbreviation, a name and its piece, two mentions of one identifier.
+        """
+        named_spans(doc, self.entities)
+        doc = words_only(doc)
         document = document_id(doc)
         gold = self._gold(doc)
+        same = None if gold is not None else _Same.of(doc)
         found = []
         for number, names in enumerate(self._by_sentence(doc)):
             for pair in combinations(names, 2):
+                if same is not None and same(*pair):
+                    continue
                 label = None if gold is None else gold.get(_key(pair), -1.0)
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
@@ -119,14 +130,14 @@ class PPI:
         found = []
         for i, candidate in enumerate(candidates):
             row: dict[str, Any] = {
-                "names": [_name(span) for span in candidate.spans],
-                "spans": [[span.start_char, span.end_char] for span in candidate.spans],
+                "names": [_name(span, doc) for span in candidate.spans],
+                "spans": [list(characters(span)) for span in candidate.spans],
                 "identifiers": [span.kb_id_ or None for span in candidate.spans],
                 "score": float(scores[i]),
                 "interacts": bool(sure[i]),
                 **UNKNOWN,
                 "trigger": [],
-                "sentence": candidate.spans[0].sent.text.strip(),
+                "sentence": doc.text[slice(*characters(candidate.spans[0].sent))].strip(),
             }
             if probabilities is not None:
                 row["probability"] = float(probabilities[i])
@@ -175,10 +186,36 @@ def _range(span: Span) -> range:
     return range(span.start, span.end)
 
 
-def _name(span: Span) -> str:
+def _name(span: Span, doc: Doc) -> str:
+    """The name as a person reads it in the Doc; without what lies in its holes."""
     tokens = tokens_of(span)
-    whole = len(tokens) == span.end - span.start
-    return span.text if whole else " ".join(span.doc[i].text for i in tokens)
+    if len(tokens) == span.end - span.start:
+        return plain(doc.text[slice(*characters(span))])
+    return " ".join(span.doc[i].text for i in tokens)
+
+
+@dataclass(frozen=True)
+class _Same:
+    """Whether two names of a text are one: by place, by identifier, or by its abbreviations."""
+
+    pairs: frozenset[tuple[str, str]]
+    ends: frozenset[tuple[int, int]]  # of a long form and of the short form that follows it
+
+    @classmethod
+    def of(cls, doc: Doc) -> _Same:
+        found = abbreviations(doc)
+        return cls(
+            frozenset((short.text.lower(), long.text.lower()) for short, long in found),
+            frozenset((min(a.end, b.end), max(a.end, b.end)) for a, b in found),
+        )
+
+    def __call__(self, one: Span, two: Span) -> bool:
+        if one.start < two.end and two.start < one.end:
+            return True
+        if one.kb_id and one.kb_id == two.kb_id:
+            return True
+        a, b = one.text.lower(), two.text.lower()
+        return (a, b) in self.pairs or (b, a) in self.pairs or (one.end, two.end) in self.ends
 
 
 def _sentence_id(doc: Doc, number: int) -> str:

@@ -17,6 +17,7 @@ from textrank.docs import Candidate
 from textrank.tasks.choice import MARK, answered, choice_measures
 from textrank.tasks.ppi import PPI
 from textrank.tasks.task import Explain
+from textrank.text import characters
 from textrank.types import Vector
 
 Aspect: TypeAlias = Literal["status", "type", "direction"]
@@ -118,7 +119,7 @@ class PPIStatement:
         """Puts the answers on ``doc._.textrank_ppi_statement``, a row a pair, in text order."""
         rows = []
         for question in answered(candidates, scores):
-            spans = [[s.start_char, s.end_char] for s in question.candidates[0].spans]
+            spans = [list(characters(s)) for s in question.candidates[0].spans]
             p = question.probabilities(self.answers)
             best = max(p, key=lambda answer: p[answer])
             rows.append({"spans": spans, self.aspect: best, "probabilities": p})

@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate
 from textrank.tasks.choice import Question, answered, candidates_of, choice_measures, text_of
 from textrank.tasks.task import Explain
+from textrank.text import characters, words_only
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_wsd"):
@@ -41,7 +42,7 @@ class WordSenses:
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each word with two senses, one for each sense of other words."""
-        return candidates_of([self._question(span) for span in self._targets(doc)])
+        return candidates_of([self._question(span) for span in self._targets(words_only(doc))])
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Marked words without known senses."""
@@ -65,7 +66,7 @@ class WordSenses:
         for question in answered(candidates, scores):
             p = question.probabilities(self.senses[question.title])
             best = max(p, key=lambda answer: p[answer])
-            place = [question.span.start_char, question.span.end_char]
+            place = list(characters(question.span))
             row = {"word": text_of(question.span), "span": place, "sense": best}
             found.append({**row, "probability": p[best], "probabilities": p})
         doc._.textrank_wsd = found

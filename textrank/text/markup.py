@@ -206,6 +206,16 @@ def spell(word: str) -> str:
     return read(word).translate(_SPELT)
 
 
+def plain(text: str) -> str:
+    """A text as a person reads it, on one line with single spaces.
+
+    >>> plain("TNF-&alpha;\\n  <b>receptor</b>")
+    'TNF-α receptor'
+    """
+    reading = clean(text)
+    return " ".join((text if reading is None else reading.text).split())
+
+
 def tokens(text: str, split: Callable[[str], list[str]]) -> tuple[list[str], list[bool]] | None:
     """Tokens of a text that has something odd, with their spaces; None where nothing is odd.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -252,6 +252,19 @@ def _is_new(above: str, line: str, width: int, fresh: bool) -> bool:
     capital = head[0].isupper() or head[0].isdigit()
     whole = fresh and len(above) <= _HEADING and not re.search(r"[.!?]\s+[A-Z]", above)
     return bool(room and capital and whole) or bool(item and room)
+
+
+def set_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:
+    """Lets sentences begin at these tokens, and if ``final`` at no others; in linear time.
+
+    White space begins none that it is not said to.
+    """
+    if not len(doc):
+        return
+    starts = np.full(len(doc), -1 if final else 0, dtype=np.int64)
+    starts[[token.i for token in doc if token.is_space]] = -1
+    starts[[token for token in first if token < len(doc)]] = 1
+    doc.from_array([SENT_START], cast(Any, starts.astype(np.uint64).reshape(-1, 1)))
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def words_only(doc: Doc) -> Doc:
     (['TNF-alpha', 'binds'], (9, 14))
     """
     reading = reading_of(doc, spelt=True)
-    if reading is None:
+    if reading is None or "dependencies" in doc.user_data:  # a corpus gave tokens and parse
         return doc
     kept = reading.kept
     copy = Doc(doc.vocab, words=reading.words, spaces=_spaces(doc, kept))
@@ -144,8 +144,14 @@ def words_only(doc: Doc) -> Doc:
     places = doc.to_array([IDX]).astype(np.int64)[kept]
     where = zip(places.tolist(), kept.tolist(), strict=True)
     copy.user_data = {**doc.user_data, ORIGINAL: [[a, a + len(doc[i])] for a, i in where]}
+    copy.user_hooks[ORIGINAL] = cast(Any, doc)
     _copy_names(doc, copy, kept)
     return copy
+
+
+def original(doc: Doc) -> Doc:
+    """The Doc that ``words_only`` made this one of, or the Doc itself."""
+    return cast(Doc, doc.user_hooks.get(ORIGINAL, doc))
 
 
 def _spaces(doc: Doc, kept: Indices) -> list[bool]:

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
 from textrank.model import Model
+from textrank.text import characters
 
 TOP = 8  # features for and as many against
 
@@ -54,7 +55,7 @@ class Reasons:
         start = row["sentence_start"] or 0
         asked = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
         for candidate in model.pipeline.task.candidates(doc):
-            ends = [(s.start_char, s.end_char) for s in candidate.spans]
+            ends = [characters(s) for s in candidate.spans]
             if len(ends) == 2 and all(map(_overlap, ends, asked)):
                 return candidate
         raise ValueError("the sentence alone does not hold both names. Explain the whole text.")
