@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test browser lint bench wheel clean
+.PHONY: docs demo test browser lint bench wheel clean
 
 $(VENV)/.runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,11 @@ lint: $(VENV)/.develops
 
 bench: $(VENV)/.develops  ## speed, as ratios measured in one run
 	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s
+
+docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken link fails
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python docs/commands.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 wheel: $(VENV)/.develops
 	$(BIN)/python -m build --wheel --outdir dist .

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -295,6 +295,26 @@ def pipeline_names() -> list[str]:
 def model_names() -> list[str]:
     """The task models that ship with textrank."""
     return sorted(p.parent.name for p in _folder("textrank.models").glob("*/arrays.npz"))
+
+
+def adjusted(model: Model, settings: Sequence[str]) -> Model:
+    """The model with other settings of its task, such as the precision; its threshold follows."""
+    if not settings:
+        return model
+    changes = dict(map(parse_setting, settings))
+    task: Any = model.pipeline.task
+    known = [f"task.{field.name}" for field in fields(task)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise ValueError(
+            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
+        )
+    task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
+    threshold = task.threshold(model.labels, model.heldout)
+    if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
+        heldout = model.probability(model.heldout)
+        task = task if heldout is None else task.leveled(model.labels, heldout)
+        threshold = model.threshold
+    return model.adjusted(task, threshold)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

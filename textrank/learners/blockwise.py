@@ -29,6 +29,7 @@ class Blockwise(Around):
     go into its weights, so the model stays one weight a feature, its scores compare across
     questions, and ``expit`` of a score is a probability. (These two numbers a question see the
     held-out labels that they are then judged by; inside nested evaluation no test fold does.)
+    Platt (1999), with his corrected targets.
 
     Parameters
     ----------
@@ -38,8 +39,6 @@ class Blockwise(Around):
         A feature that fewer training candidates have gets no weight: it is hardly ever met again.
     bits
         Weights keep so many binary digits, which packs a model well; 0 keeps all.
-
-    Platt (1999), with his corrected targets.
     """
 
     learner: PathLearner

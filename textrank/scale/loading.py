@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 
-from textrank.config import load_model, model_names, parse_setting
+from textrank.config import adjusted, load_model, model_names
 from textrank.language import load_nlp, model_path
 from textrank.language.load import SHIPPED, needed_components
 from textrank.model import Model
 from textrank.scale.job import Job
 from textrank.scale.plan import checksum
-from textrank.tasks.ppi import PPI
-
-
-def adjusted(model: Model, settings: Sequence[str]) -> Model:
-    """The model with other settings of its task, such as the precision; its threshold follows."""
-    if not settings:
-        return model
-    changes = dict(map(parse_setting, settings))
-    task: Any = model.pipeline.task
-    known = [f"task.{field.name}" for field in fields(task)]
-    if unknown := sorted(set(changes) - set(known)):
-        raise ValueError(
-            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
-        )
-    task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
-    threshold = task.threshold(model.labels, model.heldout)
-    if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
-        heldout = model.probability(model.heldout)
-        task = task if heldout is None else task.leveled(model.labels, heldout)
-        threshold = model.threshold
-    return model.adjusted(task, threshold)
 
 
 def load_job(job: Job) -> tuple[Model, Language, list[str]]:
