@@ -44,6 +44,7 @@ def command(
         return _write(store, static)
     explorer = Explorer(store, _reasons(store, model, nlp))
     serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
+    store.connection.close()
 
 
 def check_web() -> None:

@@ -18,6 +18,7 @@ from textrank.web.questions import Question
 from textrank.web.reasons import shown
 from textrank.web.teaching import AGAIN, Teaching
 
+CURVE = 300  # points of a curve
 SHOWN = 8  # last answers on the page
 
 
@@ -149,7 +150,7 @@ class Curation:
         word, why = advice(teaching.history, teaching.kappas)
         return {
             "question": None if self.asked is None else self.shown(self.asked),
-            "quality": [_figures(q) for q in teaching.history],
+            "quality": [_figures(q) for q in teaching.history[-CURVE:]],
             "advice": {"word": word, "why": why},
             "alpha": teaching.online.alpha,
             "answered": len(teaching.closed),
@@ -216,15 +217,16 @@ def _title(question: Question, candidate: Any, task: str) -> str:
 def _words(candidate: Any) -> list[dict[str, Any]]:
     """The sentences of a candidate word by word, with what marks each."""
     doc, first, last = candidate.doc, *_extent(candidate)
-    named = {i for span in doc.spans.get("entities", ()) for i in range(span.start, span.end)}
+    names = list(doc.spans.get("entities", ()))
+    named = {i for span in names for i in range(span.start, span.end)}
+    joined = {i for span in (*names, *candidate.spans) for i in range(span.start, span.end - 1)}
     found = []
     for token in doc[first:last]:
         marks = [f"e{n + 1}" for n, s in enumerate(candidate.spans) if s.start <= token.i < s.end]
         marks += ["name"] if token.i in named and not marks else []
-        inner = [s for s in candidate.spans if s.start <= token.i < s.end - 1]
         found.append({"text": token.text, "space": token.whitespace_, "start": token.idx,
                       "end": token.idx + len(token), "marks": " ".join(marks),
-                      "joined": bool(inner)})  # fmt: skip
+                      "joined": token.i in joined})  # fmt: skip
     return found
 
 

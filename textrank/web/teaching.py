@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Targets, held_together
 from textrank.learners.calibration import Platt
-from textrank.learners.cg import SparseRLS
 from textrank.learners.online import Online
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
 from textrank.measures import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.types import ChoiceKernel, Indices, Vector, has_features
+from textrank.types import Indices, Vector, has_features
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
 from textrank.web.questions import Question, questions_of
 from textrank.web.rows import FeatureRows, Rows, rows_of
+from textrank.web.starting import ALPHAS, alphas_of, settled
 
-ALPHAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+T = TypeVar("T")
+
 RECENT = 30  # answers that a new question should be unlike
 SHORT = 6  # questions whose scores are looked at without their document before one is chosen
 AGAIN = 10  # answers after which alpha is chosen anew
@@ -65,7 +66,8 @@ class Teaching:
         default_factory=lambda: deque(maxlen=RECENT), repr=False
     )
     _decided: deque[Any] = field(default_factory=lambda: deque(maxlen=WINDOW + 1), repr=False)
-    _scores: Vector | None = field(default=None, repr=False)
+    _places: tuple[FeatureRows, Indices] | None = field(default=None, repr=False)
+    _known: dict[str, Any] = field(default_factory=dict, repr=False)  # until the next change
 
     @classmethod
     def of(
@@ -95,7 +97,7 @@ class Teaching:
         if task.ranks:
             raise ValueError(f"task {task.name!r} ranks; only answers of yes or no can be curated.")
         y = Targets.of(old).y if old else np.empty(0)
-        alphas, alpha = _alphas(pipeline, prior)
+        alphas, alpha = alphas_of(pipeline, prior)
         questions = {q.key: q for q in questions_of(new, len(old))}
         made = cls(
             pipeline, prior, candidates, groups, rows, base, Online.empty(alpha=alpha), [], {},
@@ -114,30 +116,40 @@ class Teaching:
         base = self.base[index]
         return np.asarray(y * np.maximum(1.0, y * base) - base)
 
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        """What ``make`` gives, made once between two changes."""
+        if name not in self._known:
+            self._known[name] = make()
+        found: T = self._known[name]
+        return found
+
     @property
     def index(self) -> Indices:
         """The taught rows as an array."""
-        return np.array(self.taught, dtype=np.intp)
+        return self._once("index", lambda: np.array(self.taught, dtype=np.intp))
 
     @property
     def answers(self) -> Vector:
         """The labels of the taught rows, in the model's order."""
-        return np.array([self.labels[row] for row in self.taught])
+        return self._once("answers", lambda: np.array([self.labels[row] for row in self.taught]))
 
     @property
     def scores(self) -> Vector:
         """The scores of all candidates now."""
-        if self._scores is None:
-            self._scores = self.base + self.rows.scores(self.index, self.online.coef)
-        return self._scores
+        return self._once(
+            "scores", lambda: self.base + self.rows.scores(self.index, self.online.coef)
+        )
 
     @property
     def heldout(self) -> Vector:
         """The scores of the taught rows by models that never saw their documents."""
-        return np.asarray(self.base[self.index] + self.online.heldout)
+        return self._once("heldout", lambda: self.base[self.index] + self.online.heldout)
 
     def without_document(self, row: int) -> float:
         """The score of a candidate by the model that knows no answer about its document."""
+        known = self._once("groups", lambda: {self.groups[i] for i in self.taught})
+        if self.groups[row] not in known:
+            return float(self.scores[row])
         coef = self.online.without(self.groups[row])
         k = self.rows.against(row)[self.index] if len(self.taught) else np.empty(0)
         return float(self.base[row] + k @ coef)
@@ -146,7 +158,7 @@ class Teaching:
     def threshold(self) -> float:
         """Where yes begins: the best F of held-out scores, or what the prior had."""
         if self.measurable:
-            cut = best_threshold(self.answers, self.heldout)
+            cut = self._once("cut", lambda: best_threshold(self.answers, self.heldout))
             return 0.0 if cut is None else cut
         return float(self.prior.threshold or 0.0) if self.prior is not None else 0.0
 
@@ -159,7 +171,8 @@ class Teaching:
     def probability(self, scores: Vector) -> Vector | None:
         """How likely yes is, calibrated on held-out scores of the answers or of the prior."""
         if self.measurable:
-            return np.asarray(Platt.of(self.heldout, self.answers)(scores))
+            platt = self._once("platt", lambda: Platt.of(self.heldout, self.answers))
+            return np.asarray(platt(scores))
         return None if self.prior is None else self.prior.probability(scores)
 
     # What changes it
@@ -171,9 +184,15 @@ class Teaching:
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
         self.online = Online.of(K, self.targets(labels), groups, alpha=alpha)
         self.taught, self.labels = index.tolist(), dict(labels)
-        self._scores = None
+        self._known.clear()
 
     def answer(self, question: Question, value: str) -> None:
+        """Takes an answer in, and writes down how good the model is then."""
+        with self.lock:
+            self.learn(question, value)
+            self.note()
+
+    def learn(self, question: Question, value: str) -> None:
         """Takes an answer in; the model is then the one trained with it."""
         labels = question.labels(value)
         with self.lock:
@@ -182,7 +201,6 @@ class Teaching:
             for row, label in labels.items():
                 self._add(row, label)
             self.closed[question.key] = value
-            self.note()
 
     def take_back(self, question: Question) -> None:
         """Forgets an answer; nothing of it remains."""
@@ -228,7 +246,8 @@ class Teaching:
             self.rows = rows_of(kernel, representation(self.candidates))
         more = np.zeros(len(new)) if self.prior is None else self.prior.score(new)
         self.base = np.concatenate([self.base, more])
-        self._density, self._scores = self.rows.density(), None
+        self._density = self.rows.density()
+        self._known.clear()
         self._recent.clear()
         self._decided.clear()
 
@@ -241,7 +260,7 @@ class Teaching:
         self.labels[row] = label
         near = all_ / np.sqrt(np.maximum(self.rows.own * own, 1e-300))
         self._recent.append((row, near))
-        self._scores = None
+        self._known.clear()
 
     def _drop(self, row: int) -> None:
         if row not in self.labels:
@@ -251,7 +270,7 @@ class Teaching:
         del self.labels[row]
         kept = [pair for pair in self._recent if pair[0] != row]
         self._recent = deque(kept, maxlen=RECENT)
-        self._scores = None
+        self._known.clear()
 
     def note(self) -> None:
         """Writes down how good the model is now, and how much it changed its mind."""
@@ -283,10 +302,15 @@ class Teaching:
         every = np.arange(len(self.candidates)) if rows is None else rows
         spread = float(self.scores.std()) or 1.0
         p = chances(scores, self.threshold, spread / 2)
-        near = np.zeros(len(every))
+        near = self._once("near", self._nearest)
+        return self.choice.values(p, self._density[every], near[every])
+
+    def _nearest(self) -> Vector:
+        """How much like one of the last answers each candidate is."""
+        near = np.zeros(len(self.candidates))
         for _, similarity in self._recent:
-            np.maximum(near, similarity[every], out=near)
-        return self.choice.values(p, self._density[every], near)
+            np.maximum(near, similarity, out=near)
+        return near
 
     def _again(self, question: Question) -> float:
         rows = np.array(question.rows, dtype=np.intp)
@@ -312,12 +336,14 @@ class Teaching:
         with self.lock:
             now, recent = dict(self.labels), self._recent
             self.online, self.taught, self.labels = made, index.tolist(), dict(labels)
+            self._known.clear()
             for row in [row for row in labels if now.get(row) != labels[row]]:
                 self._drop(row)
             for row, label in now.items():
                 if row not in self.labels:
                     self._add(row, label)
-            self._recent, self._scores = recent, None
+            self._recent = recent
+            self._known.clear()
         return alpha
 
     def _best_alpha(self, K: Any, t: Vector, groups: Indices, labels: Mapping[int, float]) -> float:
@@ -335,37 +361,28 @@ class Teaching:
     @property
     def explains(self) -> bool:
         """Whether scores split into named parts."""
-        return isinstance(self.rows, FeatureRows)
+        staged = self.prior is not None and self.prior.fit.stage is not None
+        return isinstance(self.rows, FeatureRows) and not staged
 
     def reasons(self, row: int) -> list[tuple[tuple[str, ...], float]]:
         """The parts of a score, largest first; none where the kernel has no features."""
         if not isinstance(self.rows, FeatureRows):
             return []
-        weights = self.rows.weights(self.index, self.online.coef)
-        values = self.rows.values[[row]].tocoo()
-        own = {
-            int(c): float(v) * float(weights[c])
-            for c, v in zip(values.col, values.data, strict=True)
-        }
-        parts = {self.rows.names[c]: value for c, value in own.items()}
-        if self.prior is not None:
-            for name, value in self.prior.explain(self.candidates[row]):
-                parts[name] = parts.get(name, 0.0) + value
-        return sorted(parts.items(), key=lambda part: -abs(part[1]))
+        rows = self.rows
+        weights = self._once("weights", lambda: self._weights(rows))
+        own = rows.values[[row]].tocoo()
+        added = (own.data * weights[own.col]).tolist()
+        parts = [(rows.names[int(c)], v) for c, v in zip(own.col, added, strict=True) if v]
+        return sorted(parts, key=lambda part: -abs(part[1]))
 
-
-def settled(pipeline: Pipeline) -> Pipeline:
-    """The pipeline with the first of the kernels that training would choose from."""
-    kernel = pipeline.kernel
-    several = list(kernel.alternatives) if isinstance(kernel, ChoiceKernel) else []
-    return replace(pipeline, kernel=several[0]) if len(several) > 1 else pipeline
-
-
-def _alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float, ...], float]:
-    """The alphas to choose from, and the one to begin with."""
-    if prior is not None:
-        return tuple(prior.fit.alphas), prior.fit.alpha
-    learner = pipeline.learner
-    own = learner.alphas if isinstance(learner, RLS | SparseRLS) else ALPHAS
-    alphas = tuple(float(alpha) for alpha in own)
-    return alphas, alphas[len(alphas) // 2]
+    def _weights(self, rows: FeatureRows) -> Vector:
+        """A weight per feature of the candidates, of the prior and the answers together."""
+        found = rows.weights(self.index, self.online.coef)
+        prior = self.prior
+        if prior is None or prior.names is None:
+            return found
+        if self._places is None or self._places[0] is not rows:
+            self._places = rows, rows.names.find(prior.names)
+        at = self._places[1]
+        found[at[at >= 0]] += prior.fit.coef[at >= 0]
+        return found

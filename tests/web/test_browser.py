@@ -1,0 +1,206 @@
+"""The pages in Chromium: search, facets, graph, evidence, export, and thirty answers with undo."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+import uvicorn
+
+from textrank.config import load_corpus, load_pipeline
+from textrank.web.answers import Answers
+from textrank.web.curation import Curation, fingerprint
+from textrank.web.curator import Curator
+from textrank.web.explorer import Explorer
+from textrank.web.security import Gate, Guarded
+from textrank.web.sources import open_store
+from textrank.web.teaching import Teaching
+
+pytestmark = pytest.mark.browser
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+CORPUS = Path(__file__).parents[2] / "corpora" / "sample-ppi"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium without a window; skipped where it is not installed."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
+    if not CHROMIUM or not DRIVER:
+        pytest.skip("no chromium and chromedriver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 "--window-size=1280,900"):  # fmt: skip
+        options.add_argument(word)
+    downloads = tmp_path_factory.mktemp("downloads")
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    driver.downloads = downloads
+    yield driver
+    driver.quit()
+
+
+@contextmanager
+def served(make: Callable[[Gate], Any]) -> Iterator[str]:
+    """An application on a free port of this machine, in a thread; gives its address."""
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        gate = Gate(port=listener.getsockname()[1])
+        config = uvicorn.Config(Guarded(make(gate), gate), log_level="error", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{gate.port}/?token={gate.token}"
+        server.should_exit = True
+        thread.join(timeout=10)
+
+
+def until(test: Callable[[], Any], seconds: float = 30) -> Any:
+    """What a test gives once it gives something."""
+    end = monotonic() + seconds
+    while monotonic() < end:
+        if found := test():
+            return found
+        sleep(0.05)
+    raise AssertionError("it did not happen in time")
+
+
+def css(browser: Any, selector: str) -> list[Any]:
+    return list(browser.find_elements("css selector", selector))
+
+
+def quiet(browser: Any) -> None:
+    """Nothing went wrong in a page, and no policy was broken."""
+    assert [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+def test_explore_by_search_facets_graph_and_evidence(browser: Any, folder: Path) -> None:
+    explorer = Explorer(open_store(folder))
+    with served(lambda _: explorer.app()) as address:
+        browser.get(address)
+        assert "token" not in until(lambda: browser.current_url.partition("?")[2] or "none")
+        box = next(a for a in css(browser, "a[role=checkbox]") if "negated" in a.text)
+        box.send_keys(" ")
+        until(lambda: "status=negated" in browser.current_url)
+        until(lambda: css(browser, "a[role=checkbox][aria-checked=true]"))
+        browser.get(address.partition("?")[0])
+        css(browser, "#q")[0].send_keys("p3")
+        until(lambda: css(browser, "#suggestions li"))
+        css(browser, "#q")[0].send_keys("\ue015\ue007")  # arrow down, enter
+        until(lambda: "/name?key=NCBIGene" in browser.current_url)
+        first = int(until(lambda: css(browser, "#graph")[0].get_attribute("data-nodes")))
+        _expand(browser, first)
+        css(browser, "a.open")[0].click()
+        until(lambda: css(browser, "mark.e1") and css(browser, "mark.trigger"))
+        quiet(browser)
+
+
+def _expand(browser: Any, first: int) -> None:
+    graph = css(browser, "#graph")[0]
+    for _ in range(12):
+        graph.send_keys("\ue014\ue007")  # arrow right chooses the next name, enter expands it
+        sleep(0.3)
+        if int(graph.get_attribute("data-nodes")) > first:
+            return
+    raise AssertionError("the graph did not grow")
+
+
+def test_exports_are_downloaded(browser: Any, folder: Path) -> None:
+    explorer = Explorer(open_store(folder))
+    with served(lambda _: explorer.app()) as address:
+        browser.get(address)
+        css(browser, "details.menu summary")[0].click()
+        css(browser, "details.menu a")[0].click()
+        csv = until(lambda: list(browser.downloads.glob("made.csv")))
+        assert csv[0].read_text().startswith("document,")
+        browser.get(f"{address.partition('?')[0]}name?key=NCBIGene:1000")
+        until(lambda: css(browser, "#graph")[0].get_attribute("data-nodes"))
+        for kind in ("png", "svg", "json"):
+            css(browser, f"#{kind}")[0].click()
+        for name in ("graph.png", "graph.svg", "graph.cyjs"):
+            until(lambda name=name: list(browser.downloads.glob(name)))
+        quiet(browser)
+
+
+def test_thirty_answers_by_keys_with_undo_equal_training_anew(browser: Any, tmp_path: Path) -> None:
+    found = load_corpus(CORPUS)(spacy.blank("en"))
+    docs = [doc for _, doc in zip(range(14), found, strict=False)]
+    teaching = Teaching.of(load_pipeline("ppi-linear"), docs)
+    answers = Answers(tmp_path / "a.sqlite", {"texts": fingerprint(docs)})
+    curation = Curation(teaching, docs, answers, "ada")
+    with served(lambda gate: Curator(curation, "sample", gate).app()) as address:
+        browser.get(address)
+        until(lambda: css(browser, "#buttons button"))
+        for count in range(1, 31):
+            _press(browser, "ny"[count % 3 == 0], count)
+            _agrees(curation)
+            if count % 10 == 0:
+                _press(browser, "z", count - 1)
+                _agrees(curation)
+                _press(browser, "n", count)
+                _agrees(curation)
+        assert len(teaching.closed) == 30
+        quiet(browser)
+
+
+def _press(browser: Any, key: str, answered: int) -> None:
+    css(browser, "body")[0].send_keys(key)
+    until(lambda: css(browser, "body")[0].get_attribute("data-answered") == str(answered))
+
+
+def _agrees(curation: Curation) -> None:
+    teaching = curation.teaching
+    with teaching.lock:
+        index = teaching.index
+        K = teaching.rows.gram(index) + teaching.online.alpha * np.eye(len(index))
+        coef = np.linalg.solve(K, teaching.targets(teaching.labels))
+        np.testing.assert_allclose(teaching.online.coef, coef, atol=1e-8)
+
+
+def test_a_name_is_marked_by_keys_alone(browser: Any, tmp_path: Path) -> None:
+    docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:3]
+    teaching = Teaching.of(load_pipeline("ppi-linear"), docs)
+    curation = Curation(teaching, docs, Answers(tmp_path / "a.sqlite", {}), "ada")
+    before = len(teaching.questions)
+    with served(lambda gate: Curator(curation, "sample", gate).app()) as address:
+        browser.get(address)
+        until(lambda: css(browser, ".word"))
+        body = css(browser, "body")[0]
+        body.send_keys("m")
+        until(lambda: css(browser, ".word.chosen"))
+        while set(css(browser, ".word.chosen")[0].get_attribute("class").split()) > {
+            "word",
+            "chosen",
+        }:
+            body.send_keys("\ue014")  # on to a word that is no name
+        body.send_keys("\ue007")
+        until(lambda: len(teaching.questions) > before)
+        quiet(browser)
+
+
+def test_pages_name_their_controls_and_fit_a_phone(browser: Any, folder: Path) -> None:
+    explorer = Explorer(open_store(folder))
+    with served(lambda _: explorer.app()) as address:
+        root = address.partition("?")[0]
+        browser.get(address)
+        for path in ("", "name?key=NCBIGene:1000", "document?id=30000001"):
+            browser.get(root + path)
+            for node in css(browser, "input:not([type=hidden]), button, a, summary"):
+                named = not node.is_displayed() or node.accessible_name.strip()
+                assert named, node.get_attribute("outerHTML")
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})  # fmt: skip
+            wide = "return document.documentElement.scrollWidth"
+            assert browser.execute_script(wide) <= 391, path
+            browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
