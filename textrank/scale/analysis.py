@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, TAG
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
 from textrank.model import Model
-from textrank.scale.sentences import split_sentences
+from textrank.text import Sentences
 
 ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
 NEEDED = {"ppi": 2}  # names a sentence must have before it can have an answer of the task
+SPLITTER = "sentences"  # the component that finds sentences without a parse
 BATCH = 512  # sentences that are parsed at once
 
 
@@ -29,19 +30,25 @@ class Analysis:
     """
 
     def __init__(
-        self, model: Model, nlp: Language, names: Sequence[str], *, whole: bool = False
+        self,
+        model: Model,
+        nlp: Language,
+        names: Sequence[str],
+        parses: Sequence[str],
+        *,
+        whole: bool = False,
     ) -> None:
-        """``names`` are the components that find names, with all they build on."""
+        """``names`` and ``parses`` are the components that make these, with all they build on."""
         self.model = model
         self.nlp = nlp
         self.whole = whole
         self.key = getattr(model.pipeline.task, "entities", "entities")
         self.needed = NEEDED.get(model.pipeline.task.name)
-        first = set(names)
-        self.cheap = self.needed is not None and "parser" not in first
-        enabled: list[tuple[str, Any]] = list(nlp.pipeline)
-        self.first = [pipe for name, pipe in enabled if name in first or not _parses(nlp, name)]
-        self.second = [pipe for name, pipe in enabled if name not in first and _parses(nlp, name)]
+        late = set(parses) - set(names)
+        self.cheap = self.needed is not None and "parser" in late
+        self.splits = SPLITTER in nlp.pipe_names
+        self.first = [pipe for name, pipe in nlp.pipeline if name not in late]
+        self.second = [pipe for name, pipe in nlp.pipeline if name in late]
 
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs judged; they are changed in place."""
@@ -51,15 +58,10 @@ class Analysis:
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs with names and parses, before any judgement."""
         if not self.cheap:
-            stream: Any = iter(docs)
-            for pipe in [*self.first, *self.second]:
-                stream = pipe.pipe(stream)
-            return [_with_sentences(doc) for doc in stream]
-        named: Any = map(split_sentences, docs)
-        for pipe in self.first:
-            named = pipe.pipe(named)
-        found = list(named)
-        self._parse(found)
+            return [_with_sentences(doc) for doc in _piped(docs, [*self.first, *self.second])]
+        split = docs if self.splits else map(Sentences(), docs)
+        found = list(_piped(split, self.first))
+        self._parse([doc for doc in found if not doc.has_annotation("DEP")])
         return found
 
     def _parse(self, docs: Sequence[Doc]) -> None:
@@ -71,21 +73,19 @@ class Analysis:
         ]
         stream = iter(chosen)
         while batch := list(islice(stream, BATCH)):
-            parsed: Any = (_alone(sentence) for _, sentence in batch)
-            for pipe in self.second:
-                parsed = pipe.pipe(parsed)
+            parsed = _piped((_alone(sentence) for _, sentence in batch), self.second)
             for (tree, sentence), own in zip(batch, parsed, strict=True):
                 tree.put(sentence, own)
         for tree in trees:
             tree.finish()
 
     def _sentences(self, doc: Doc) -> Iterator[Span]:
-        """Sentences with enough names in them, or all that have any word."""
+        """Sentences with enough names in them, or all."""
         spans = doc.spans.get(self.key, doc.ents)
         starts = np.array([span.start for span in spans], dtype=np.intp)
         for sentence in doc.sents:
             inside = np.count_nonzero((starts >= sentence.start) & (starts < sentence.end))
-            if self.whole or inside >= (self.needed or 0):
+            if (self.whole or inside >= (self.needed or 0)) and not sentence.text.isspace():
                 yield sentence
 
 
@@ -108,14 +108,12 @@ class _Trees:
         kept = np.array([t.i for t in sentence if not t.is_space], dtype=np.int64)
         values = own.to_array(list(ATTRIBUTES)).astype(np.uint64)
         heads = values[:, 0].astype(np.int64) + np.arange(len(own))
-        roots = np.flatnonzero(heads == np.arange(len(own)))
-        heads[roots[1:]] = roots[0]  # one tree a sentence: the splitter's, not the parser's
-        values[roots[1:], 1] = self.dep
         self.values[kept] = values
         self.heads[kept] = kept[heads] - kept
         for token in sentence:
-            if token.is_space:
-                self.heads[token.i] = kept[roots[0]] - token.i
+            if token.is_space:  # hangs on the word before it, or the first after it
+                before = kept[max(int(np.searchsorted(kept, token.i)) - 1, 0)]
+                self.heads[token.i] = before - token.i
                 self.values[token.i, 1] = self.dep
 
     def finish(self) -> None:
@@ -126,35 +124,29 @@ class _Trees:
 
 
 def _alone(sentence: Span) -> Doc:
-    """The sentence as a Doc, one sentence whatever a parser thinks, tags kept where given."""
+    """The sentence as a Doc without white space; tags and what is known of its ends are kept."""
     tokens = [token for token in sentence if not token.is_space]
-    doc = Doc(
+    return Doc(
         sentence.doc.vocab,
         words=[token.text for token in tokens],
         spaces=[bool(token.whitespace_) for token in tokens],
         tags=[t.tag_ for t in tokens] if sentence.doc.has_annotation("TAG") else None,
-        sent_starts=[1, *[-1] * (len(tokens) - 1)] if tokens else None,
+        sent_starts=[1, *(_begins(token) for token in tokens[1:])] if tokens else None,
     )
-    return doc
+
+
+def _begins(token: Token) -> int | None:
+    """Whether a sentence begins here, as spaCy writes it down: -1 no, None not decided."""
+    return None if token.is_sent_start is None else -1
+
+
+def _piped(docs: Iterable[Doc], pipes: Sequence[Any]) -> Iterable[Doc]:
+    for pipe in pipes:
+        many = getattr(pipe, "pipe", None)  # as in spaCy, a component may take one Doc only
+        docs = map(pipe, docs) if many is None else many(docs)
+    return docs
 
 
 def _with_sentences(doc: Doc) -> Doc:
     whole = doc.has_annotation("SENT_START", require_complete=True)
-    return doc if whole else split_sentences(doc)
-
-
-def _parses(nlp: Language, name: str) -> bool:
-    return nlp.get_pipe_meta(name).factory in PARSING
-
-
-PARSING = frozenset(
-    {
-        "tok2vec",
-        "tagger",
-        "parser",
-        "textrank_morphology",
-        "morphologizer",
-        "attribute_ruler",
-        "lemmatizer",
-    }
-)
+    return doc if whole else Sentences(final=True)(doc)

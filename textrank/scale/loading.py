@@ -6,25 +6,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from spacy.language import Language
-
 from textrank.config import adjusted, load_model, model_names
 from textrank.language import load_nlp, model_path
 from textrank.language.load import SHIPPED, needed_components
-from textrank.model import Model
+from textrank.scale.analysis import Analysis
 from textrank.scale.job import Job
 from textrank.scale.plan import checksum
 
 
-def load_job(job: Job) -> tuple[Model, Language, list[str]]:
-    """The model, the pipeline with what its task reads, and the components that find names."""
+def load_analysis(job: Job) -> Analysis:
+    """The model of a job with the language pipeline that its task reads."""
     model = adjusted(load_model(job.model), job.settings)
     task = model.pipeline.task
-    recognises = list(task.recognises)
-    only = None if job.nlp or task.reads is None else [*task.reads, *recognises]
-    nlp = load_nlp(job.nlp, only=only)
-    found = [name for name in recognises if name in nlp.pipe_names]
-    return model, nlp, needed_components(nlp, found)
+    every = job.nlp is not None or task.reads is None
+    nlp = load_nlp(job.nlp, only=None if every else [*(task.reads or ()), *task.recognises])
+    names, parses = (
+        needed_components(nlp, [name for name in wanted if name in nlp.pipe_names])
+        for wanted in (task.recognises, task.reads or ())
+    )
+    return Analysis(model, nlp, names, parses, whole=job.whole)
 
 
 def job_settings(job: Job) -> dict[str, Any]:

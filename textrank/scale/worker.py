@@ -11,9 +11,8 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus
 from textrank.io import Selection, selecting
-from textrank.scale.analysis import Analysis
 from textrank.scale.job import Job
-from textrank.scale.loading import load_job
+from textrank.scale.loading import load_analysis
 from textrank.scale.part import Row, write_part
 from textrank.scale.plan import Piece, Slice
 from textrank.scale.rows import answer_rows, document_row, name_rows, statement_rows, stem
@@ -59,9 +58,9 @@ class Worker:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        model, self.nlp, names = load_job(job)
-        self.task = model.pipeline.task.name
-        self.analysis = Analysis(model, self.nlp, names, whole=job.whole)
+        self.analysis = load_analysis(job)
+        self.task = self.analysis.model.pipeline.task.name
+        self.nlp = self.analysis.nlp
         self.nlp.select_pipes(enable=[])  # readers only cut texts into tokens; we do the rest
 
     def __call__(self, slice: Slice, paths: dict[int, str], beat: Beat) -> dict[str, Any]:
