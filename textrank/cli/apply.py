@@ -53,7 +53,7 @@ def command(
     ] = 300.0,
     part_size: Annotated[
         float, typer.Option(metavar="MB", help="Of --out: text in a part, about.")
-    ] = 1.0,
+    ] = 8.0,
     whole: Annotated[bool, typer.Option(help="Of --out: parses every sentence.")] = False,
 ) -> None:
     """Judges texts with a model: one JSON line a document, or tables in a folder."""

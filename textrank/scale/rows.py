@@ -18,13 +18,14 @@ DELETED = "deleted"  # status of a document that its publisher took back
 
 def document_row(doc: Doc, source: str, input: int, position: int) -> dict[str, Any]:
     """What is known of the document itself; ``status`` is done, empty or deleted."""
-    words = len(doc.text.split())
+    text = doc.text  # put together anew each time it is asked for
+    words = len(text.split())
     status = DELETED if doc.user_data.get("deleted") else "done" if words else "empty"
     name = str(doc.user_data.get("document", position + 1))
     return {
         "document": name,
         "source": source,
-        "title": _title(doc),
+        "title": _title(doc, text),
         "year": _year(doc),
         "words": words,
         "status": status,
@@ -43,6 +44,7 @@ def stem(source: str) -> str:
 def statement_rows(doc: Doc, document: str, source: str) -> list[dict[str, Any]]:
     """The judged pairs of a Doc, those that do not interact among them."""
     answers: Answers = doc._.textrank_ppi or ()
+    text = doc.text
     return [
         {
             "document": document,
@@ -54,7 +56,7 @@ def statement_rows(doc: Doc, document: str, source: str) -> list[dict[str, Any]]
             "type": row.get("type"),
             "direction": row.get("direction") or "none",
             "trigger": [list(place) for place in row.get("trigger") or ()],
-            "sentence_start": _sentence_start(doc, row),
+            "sentence_start": _sentence_start(text, row),
             "sentence": row.get("sentence", ""),
             "source": source,
         }
@@ -125,20 +127,20 @@ def _identifiers(doc: Doc) -> dict[tuple[int, int], Mapping[str, Any]]:
     return {(row["span"][0], row["span"][1]): row for row in rows if row.get("span")}
 
 
-def _sentence_start(doc: Doc, row: Mapping[str, Any]) -> int | None:
+def _sentence_start(text: str, row: Mapping[str, Any]) -> int | None:
     """Where the sentence begins in the text: the last place before the first name it fits."""
     if "sentence_start" in row:
         return int(row["sentence_start"])
     first = min(start for start, _ in row["spans"])
     sentence = str(row.get("sentence", ""))
-    found = doc.text.rfind(sentence, 0, first + len(sentence)) if sentence else -1
+    found = text.rfind(sentence, 0, first + len(sentence)) if sentence else -1
     return found if 0 <= found <= first else None
 
 
-def _title(doc: Doc) -> str:
+def _title(doc: Doc, text: str) -> str:
     data = doc.user_data
     given = data.get("title") or (data.get("meta") or {}).get("title")
-    return str(given) if given else doc.text.strip().partition("\n")[0].strip()[:TITLE]
+    return str(given) if given else text.strip().partition("\n")[0].strip()[:TITLE]
 
 
 def _year(doc: Doc) -> int | None:
