@@ -45,6 +45,7 @@ Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each
 
 FEW = 1000  # candidates at a time for which a kernel prepared for training candidates is quicker
 AVERAGE = "average candidate"
+MANY = 4096  # candidates represented at once: a sentence of 400 names has 79 800 pairs
 FORMAT = 1  # rises when an older textrank could not read a new folder
 
 
@@ -77,7 +78,8 @@ class Model:
         if not candidates:
             return np.empty(0)
         if self.fit.stage is None:
-            return self.scored(self.pipeline.representation(candidates))
+            parts = [candidates[at : at + MANY] for at in range(0, len(candidates), MANY)]
+            return np.concatenate([self.scored(self.pipeline.representation(p)) for p in parts])
         around = Around.of(self.pipeline.task, candidates)
         X = self.pipeline.representation(around.everyone)
         return self.scored(X, around.neighbourhood)[around.rows]

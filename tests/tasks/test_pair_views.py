@@ -53,7 +53,7 @@ def test_views_equal_their_blocks(candidates, parse):
             alone = Normalized(Linear(), empty="zero").features(alone)
         assert list(seen.view(name).names) == list(alone.names)
         np.testing.assert_array_equal(seen.view(name).values.toarray(), alone.values.toarray())
-    for name, part in (("dependencies", "dependency"), ("order", "linear")):
+    for name, part in (("dependencies", "dependency"),):
         graphs = DependencyGraph(words="stem", parts=[part], parse=parse)(candidates)
         expected = Normalized(AllPathsGraph()).features(graphs)
         np.testing.assert_array_equal(
@@ -90,7 +90,7 @@ def test_both_parses_give_the_mean_of_each(parsed_twice):
         one, other = (Gaussian(0.1)(views.view(name)) for views in (given, own))
         found = Gaussian(0.1)(both.view(name))
         np.testing.assert_allclose(found, np.sqrt(one * other), atol=1e-12)
-    for name in ("order", "words", "global_context", "local_context"):
+    for name in ("words", "global_context", "local_context"):
         assert list(both.view(name).names) == list(given.view(name).names)
     assert ("given", "path of dependencies", "nsubj<", "dobj>") in set(both.view("path").names)
     assert ("own", "path of dependencies", "nsubj<", "prep_to>") in set(both.view("path").names)

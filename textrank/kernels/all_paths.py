@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from textrank.linalg.gram import gram_of, squares
 from textrank.progress import track
 from textrank.types import Features, GraphBatch, GraphFamily, Indices, LabelledGraph, Matrix, Vector
 
+ROOM = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
 SHARED = 256  # shapes kept in case they come again
 
 
@@ -116,15 +117,27 @@ class AllPathsGraph:
             if not len(family.edges) or not len(places):
                 continue
             if len(family.weights) > 1:
-                walks = self._walks(family, places.vertices, cycles.get(at, ()))
-            else:  # sentences of equal length have the same word order
-                key = family.edges.tobytes(), family.weights.tobytes(), places.vertices.tobytes()
-                if key not in shared:
-                    if len(shared) == SHARED:  # all different: nothing is gained by keeping them
-                        shared.clear()
-                    shared[key] = self._walks(family, places.vertices, cycles.get(at, ()))
-                walks = shared[key]
-            yield from label_pairs(family.members, places, walks, self.combine)
+                yield from self._piecewise(family, places, cycles.get(at, ()))
+                continue
+            # sentences of equal length have the same word order
+            key = family.edges.tobytes(), family.weights.tobytes(), places.vertices.tobytes()
+            if key not in shared:
+                if len(shared) == SHARED:  # all different: nothing is gained by keeping them
+                    shared.clear()
+                shared[key] = self._walks(family, places.vertices, cycles.get(at, ()))
+            yield from label_pairs(family.members, places, shared[key], self.combine)
+
+    def _piecewise(
+        self, family: GraphFamily, places: Places, cycles: Sequence[CyclicPart]
+    ) -> Iterator[LabelPairs]:
+        """The label pairs of graphs with weights of their own, as many at a time as fit."""
+        count = max(1, ROOM // family.labels.shape[1] ** 2)
+        for start in range(0, len(family.members), count):
+            rows = np.arange(len(family.members))[start : start + count]
+            some = family.take(rows, family.members[rows])
+            own = replace(places, labels=places.labels[rows])
+            walks = self._walks(some, places.vertices, cycles)
+            yield from label_pairs(some.members, own, walks, self.combine)
 
     def _walks(self, family: GraphFamily, places: Indices, cycles: Sequence[CyclicPart]) -> Walks:
         if self.max_length is not None:

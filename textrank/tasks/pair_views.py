@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -13,10 +13,15 @@ from textrank.docs import Candidate
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.vectors import Linear
-from textrank.representations.pairs.analysis import Parse, check_among, parsed_twice
+from textrank.representations.pairs.analysis import (
+    Parse,
+    check_among,
+    parsed_twice,
+    sentences,
+)
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
+from textrank.representations.pairs.entity_pair import DROP, EntityPair, check_pairs, pairs_in
 from textrank.representations.pairs.global_context import GlobalContext
 from textrank.representations.pairs.local_context import LocalContext
 from textrank.representations.pairs.path_walks import PathWalks
@@ -44,9 +49,9 @@ BOTH: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
 @dataclass(frozen=True, kw_only=True)
 class PairViews:
-    """Ten views of a pair of entities, each ``Features``, for ``CombinedViews``.
+    """Nine views of a pair of entities, each ``Features``, for ``CombinedViews``.
 
-    ``dependencies`` and ``order`` are the label pairs of the all-paths kernel on the two parts of
+    ``dependencies`` are the label pairs of the all-paths kernel on the dependency part of
     ``DependencyGraph``, with stems; ``path``, ``triggers``, ``words``, ``global_context``,
     ``local_context`` are ``PathWalks``, ``TriggerRoles``, ``SideWords``, ``GlobalContext`` and
     ``LocalContext``; ``basic``, ``position`` and ``relation`` are the three sizes of
@@ -73,18 +78,16 @@ class PairViews:
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
         ways: Mapping[str, Parse] = BOTH if self.parse == "both" else {self.parse: self.parse}
         first, *others = ways
-        pairs = entity_pairs(candidates, ways[first])
-        dependencies, order = _graphs(candidates, ways[first])
+        pairs, dependencies = _analysed(candidates, ways[first])
         parsed = {first: self._parsed(dependencies, pairs)}
         for name in others:
             if any(map(parsed_twice, {id(c.doc): c.doc for c in candidates}.values())):
-                dependencies, _ = _graphs(candidates, ways[name], order=False)
-                pairs = entity_pairs(candidates, ways[name])
+                pairs, dependencies = _analysed(candidates, ways[name])
                 parsed[name] = self._parsed(dependencies, pairs)
             else:
                 parsed[name] = parsed[first]
         words = {name: unit(block.of_pairs(pairs)) for name, block in WORDS.items()}
-        return Viewed({"order": order, **words, **beside(parsed)})
+        return Viewed({**words, **beside(parsed)})
 
     def _parsed(self, dependencies: Features, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """The views that depend on the parse."""
@@ -99,17 +102,12 @@ class PairViews:
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
-def _graphs(
-    candidates: Sequence[Candidate], parse: Parse, *, order: bool = True
-) -> tuple[Features, Features]:
-    """The label pairs of the dependency part of all graphs and, unless not asked for, the order."""
-    parts = ["dependency", "linear"] if order else ["dependency"]
-    batch = DependencyGraph(words="stem", parts=parts, parse=parse)(candidates)
-    found = [
-        unit(AllPathsGraph().features(replace(batch, families=batch.families[place :: len(parts)])))
-        for place in range(len(parts))  # the parts of the sentences take turns
-    ]
-    return found[0], found[-1]
+def _analysed(candidates: Sequence[Candidate], parse: Parse) -> tuple[list[EntityPair], Features]:
+    """The pairs, and the label pairs of their dependency graphs, from one look at a sentence."""
+    found = list(sentences(candidates, parse, DROP))
+    graphs = DependencyGraph(words="stem", parts=["dependency"], parse=parse, drop=DROP)
+    pairs = pairs_in(found, check_pairs(candidates))
+    return pairs, unit(AllPathsGraph().features(graphs.of_sentences(found, candidates)))
 
 
 def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -152,6 +152,11 @@ class Sentence:
 
     def __len__(self) -> int:
         return self.end - self.start
+
+    @cached_property
+    def steps(self) -> Matrix:  # (tokens, tokens)
+        """Dependencies between any two tokens; inf where no way leads."""
+        return self.dependencies.distances(len(self))
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self.doc[self.start : self.end])

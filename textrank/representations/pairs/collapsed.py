@@ -7,9 +7,11 @@ from the verb straight to B and to C. Paths between names become short and tell 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from spacy.tokens import Doc, Token
+import numpy as np
+from spacy.tokens import Doc
 
 Triple: TypeAlias = tuple[int, int, str]  # governor, dependent, type
 
@@ -32,8 +34,9 @@ def collapsed(doc: Doc) -> list[Triple]:
     ``conj_<word>``, take over its governor, and verbs among them its subject. Labels are those of
     spaCy's English parsers; others stay as they are.
     """
-    own = [triple for token in doc for triple in _own(token)]
-    joined = [triple for token in doc for triple in _conjuncts(token)]
+    tree = _Tree.of(doc)
+    own = [triple for token in range(len(doc)) for triple in _own(tree, token)]
+    joined = [triple for token in range(len(doc)) for triple in _conjuncts(tree, token)]
     governed: dict[int, list[Triple]] = {}
     for triple in own:
         governed.setdefault(triple[1], []).append(triple)
@@ -43,51 +46,78 @@ def collapsed(doc: Doc) -> list[Triple]:
         for governor, _, kind in governed.get(first, ())
         if governor != conjunct
     ]
-    found = [*own, *joined, *taken, *_subjects(doc, own, joined)]
+    found = [*own, *joined, *taken, *_subjects(tree, own, joined)]
     return sorted(dict.fromkeys(found), key=lambda triple: (triple[1], triple[0]))
 
 
-def _own(token: Token) -> Iterator[Triple]:
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """The parse of a Doc as lists: asking each token for its head and children takes far longer."""
+
+    doc: Doc
+    heads: list[int]
+    labels: list[str]
+    children: dict[int, list[int]]  # of tokens that have any, in the order of the text
+
+    @classmethod
+    def of(cls, doc: Doc) -> _Tree:
+        table = doc.to_array(["HEAD", "DEP"]).astype(np.int64)  # heads are counted from the token
+        heads = (table[:, 0] + np.arange(len(doc))).tolist()
+        strings = doc.vocab.strings
+        labels = [strings[label] for label in table[:, 1].view(np.uint64).tolist()]
+        children: dict[int, list[int]] = {}
+        for token, head in enumerate(heads):
+            if token != head:
+                children.setdefault(head, []).append(token)
+        return cls(doc, heads, labels, children)
+
+    def has(self, token: int, labels: tuple[str, ...]) -> bool:
+        """Whether a child of the token has one of the labels."""
+        return any(self.labels[child] in labels for child in self.children.get(token, ()))
+
+
+def _own(tree: _Tree, token: int) -> Iterator[Triple]:
     """The dependencies of a token on its governor, past a preposition; none for a conjunct."""
-    head = token.head
-    if head.i == token.i or token.dep_ == "conj":
+    head, label = tree.heads[token], tree.labels[token]
+    if head == token or label == "conj":
         return
-    if token.dep_ in ("pobj", "pcomp") and head.dep_ in ("prep", "agent", "dative"):
-        yield head.head.i, token.i, _past(head, token.dep_)
-    elif token.dep_ in ("prep", "agent") and _has_object(token):
+    if label in ("pobj", "pcomp") and tree.labels[head] in ("prep", "agent", "dative"):
+        yield tree.heads[head], token, _past(tree, head, label)
+    elif label in ("prep", "agent") and tree.has(token, ("pobj", "pcomp")):
         return
     else:
-        yield head.i, token.i, _RENAMED.get(token.dep_, token.dep_)
+        yield head, token, _RENAMED.get(label, label)
 
 
-def _past(preposition: Token, object_: str) -> str:
-    if preposition.dep_ == "agent":
+def _past(tree: _Tree, preposition: int, object_: str) -> str:
+    if tree.labels[preposition] == "agent":
         return "agent"
-    return f"{'prepc' if object_ == 'pcomp' else 'prep'}_{preposition.lower_}"
+    word = tree.doc[preposition].lower_
+    return f"{'prepc' if object_ == 'pcomp' else 'prep'}_{word}"
 
 
-def _has_object(preposition: Token) -> bool:
-    return any(child.dep_ in ("pobj", "pcomp") for child in preposition.children)
-
-
-def _conjuncts(token: Token) -> list[Triple]:
+def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
     """The conjuncts of a first conjunct, each with the word that joins them."""
-    if token.dep_ == "conj":
+    if tree.labels[token] == "conj" or not tree.has(token, ("conj",)):
         return []
     members, at = [token], 0
     while at < len(members):
-        members += [child for child in members[at].children if child.dep_ == "conj"]
+        below = tree.children.get(members[at], ())
+        members += [child for child in below if tree.labels[child] == "conj"]
         at += 1
-    words = [child.lower_ for m in members for child in m.children if child.dep_ == "cc"]
-    kind = f"conj_{words[0] if words else 'and'}"
-    return [(token.i, member.i, kind) for member in members[1:]]
+    joining = (child for m in members for child in tree.children.get(m, ()))
+    first = next((child for child in joining if tree.labels[child] == "cc"), None)
+    kind = f"conj_{'and' if first is None else tree.doc[first].lower_}"
+    return [(token, member, kind) for member in members[1:]]
 
 
-def _subjects(doc: Doc, own: list[Triple], joined: list[Triple]) -> Iterator[Triple]:
-    having = {governor for governor, _, kind in own if kind in _SHARED}
+def _subjects(tree: _Tree, own: list[Triple], joined: list[Triple]) -> Iterator[Triple]:
+    having: dict[int, list[Triple]] = {}
+    for triple in own:
+        if triple[2] in _SHARED:
+            having.setdefault(triple[0], []).append(triple)
     for first, conjunct, _ in joined:
-        if conjunct in having or not doc[conjunct].tag_.startswith("VB"):
+        if conjunct in having or not tree.doc[conjunct].tag_.startswith("VB"):
             continue
-        for governor, dependent, kind in own:
-            if governor == first and kind in _SHARED:
-                yield conjunct, dependent, kind
+        for _, dependent, kind in having.get(first, ()):
+            yield conjunct, dependent, kind

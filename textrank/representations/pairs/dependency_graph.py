@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -21,7 +21,7 @@ from textrank.representations.pairs.analysis import (
     sentences,
     word_form,
 )
-from textrank.types import GraphBatch, GraphFamily, Indices
+from textrank.types import GraphBatch, GraphFamily, Indices, Matrix
 
 BLIND = ("PROT1", "PROT2", "PROT")  # the pair in the order of the text, and any other entity
 
@@ -89,9 +89,15 @@ class DependencyGraph:
                     f"candidate {index} of document {candidate.document!r} has "
                     f"{len(candidate.spans)} spans; a dependency graph is made of a pair of them."
                 )
+        return self.of_sentences(sentences(candidates, self.parse, self.drop), candidates)
+
+    def of_sentences(
+        self, found: Iterable[Sentence], candidates: Sequence[Candidate]
+    ) -> GraphBatch:
+        """The graphs of candidates in sentences that are already analysed."""
         families: list[GraphFamily] = []
         words = Vocabulary()
-        for sentence in track(sentences(candidates, self.parse, self.drop), "sentence graphs"):
+        for sentence in track(found, "sentence graphs"):
             pairs = Pairs.of(sentence, candidates)
             tokens = self._tokens(sentence, pairs)
             if "dependency" in self.parts:
@@ -104,7 +110,7 @@ class DependencyGraph:
         self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
     ) -> GraphFamily:
         own, n = sentence.dependencies, len(sentence)
-        on_path = pairs.shortest_paths(own)
+        on_path = pairs.shortest_paths(own, sentence.steps)
         touched = np.zeros(pairs.first.shape, dtype=np.intp)
         row, edge = np.nonzero(on_path)
         touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = 1
@@ -190,14 +196,14 @@ class Pairs:
         to_come = np.logical_or.accumulate(either[:, ::-1], axis=1)[:, ::-1]
         return np.where(begun, np.where(to_come, 1, 2), 0)
 
-    def shortest_paths(self, own: Dependencies) -> NDArray[np.bool_]:
+    def shortest_paths(self, own: Dependencies, steps: Matrix) -> NDArray[np.bool_]:
         """Which dependencies lie on a shortest path of each pair, (g, e).
 
         A dependency of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
         """
         ends, at = np.unique(self.links[:, 1:], return_inverse=True)
         s, t = at.reshape(-1, 2).T
-        distance = own.distances(self.first.shape[1], ends)
+        distance = steps[ends]
         whole = distance[s, ends[t]]
         some = np.flatnonzero((whole > 0) & (whole < np.inf))
         s, t, whole = s[some], t[some], whole[some, None]

@@ -96,7 +96,7 @@ class PairSentence:
     @cached_property
     def steps(self) -> Matrix:  # (tokens, tokens)
         """Dependencies between any two tokens; inf where no way leads."""
-        return self.sentence.dependencies.distances(len(self.sentence))
+        return self.sentence.steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +182,11 @@ def top_of(pair: EntityPair) -> int:
 
 def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPair]:
     """Each candidate as a pair in its sentence; pairs of one sentence share its analysis."""
+    return pairs_in(sentences(check_pairs(candidates), parse, DROP), candidates)
+
+
+def check_pairs(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates, refused where one is not of two spans."""
     for index, candidate in enumerate(candidates):
         if len(candidate.spans) != 2:
             raise ValueError(
@@ -189,8 +194,13 @@ def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPa
                 f"{len(candidate.spans)} spans; a pair of entities is needed. Use it with the task "
                 "that makes pairs."
             )
+    return candidates
+
+
+def pairs_in(found: Iterable[Sentence], candidates: Sequence[Candidate]) -> list[EntityPair]:
+    """Each candidate as a pair, in sentences that are already analysed."""
     pairs: dict[int, EntityPair] = {}
-    for sentence in track(sentences(candidates, parse, DROP), "sentences"):
+    for sentence in track(found, "sentences"):
         context = PairSentence(sentence)
         for member in sentence.members:
             first, second = sentence.tokens(candidates[member])
