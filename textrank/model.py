@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
-FEW = 1000  # candidates at a time for which a kernel prepared for training candidates is quicker
 AVERAGE = "average candidate"
 MANY = 4096  # candidates represented at once: a sentence of 400 names has 79 800 pairs
 FORMAT = 1  # rises when an older textrank could not read a new folder
@@ -90,7 +89,7 @@ class Model:
             return self.fit.predict(
                 self.pipeline.kernel.features(X).onto(self.names), neighbourhood
             )
-        few = len(X) <= FEW and isinstance(self.pipeline.kernel, PreparedKernel)
+        few = len(X) <= MANY and isinstance(self.pipeline.kernel, PreparedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
         return self.fit.predict(compared, neighbourhood)
 

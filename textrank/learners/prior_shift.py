@@ -11,7 +11,6 @@ from textrank.types import Vector
 
 STEPS = 1000
 TOLERANCE = 1e-9
-ABOVE = 0.2  # standard deviations from the mean to the threshold
 
 
 @dataclass(frozen=True)
@@ -76,22 +75,21 @@ class PriorShift:
 
 
 def mean_threshold(scores: Vector) -> float:
-    """A little above the mean: yes to what scores higher than most of its own corpus.
+    """The mean of the scores: yes to what scores above the average of its own corpus.
 
     A model scores another corpus on another scale, where the training threshold means nothing. The
-    mean, with a fifth of the standard deviation, needs no label and assumes no share of positives;
-    it moves up where few scores are far above the rest. Between interaction corpora the mean lost
-    least against the best threshold in hindsight, and the fifth helps where yes is rare, see
-    ``pipelines/README.md``. Where the two kinds are far apart and one is rare it lies too low:
-    then state the share.
+    mean needs no label and assumes no share of positives; it moves up where few scores are far
+    above the rest. Between interaction corpora it lost least against the best threshold in
+    hindsight, see ``pipelines/README.md``. Where the two kinds are far apart and one is rare it
+    lies too low: then state the share.
 
-    >>> round(mean_threshold(np.array([-1.25, -1.0, -0.75, 0.0])), 4)
-    -0.6565
+    >>> mean_threshold(np.array([-1.25, -1.0, -0.75, 0.0]))
+    -0.75
     """
     values = np.asarray(scores, dtype=np.float64)
     if not len(values):
         raise ValueError("no scores: the threshold is chosen among those of new candidates")
-    return float(values.mean() + ABOVE * values.std())
+    return float(values.mean())
 
 
 def _moved(probabilities: Vector, old: float, new: float) -> Vector:
