@@ -19,6 +19,8 @@ COMMANDS: Mapping[str, str] = {
     "query": "Answers a question to a result: partners, evidence, networks.",
     "explore": "Shows results in a browser: facts, evidence, documents, neighbourhoods.",
     "curate": "Teaches a model in a browser, answer by answer.",
+    "spell": "Finds real-word spelling errors in the prose of files, as a linter.",
+    "lsp": "Serves spelling proposals to an editor.",
     "explain": "Says why: the named features whose sum is the score.",
     "compare": "Tests whether runs on the same folds differ.",
     "cross": "Trains on each corpus and tests on each other.",

@@ -56,7 +56,8 @@ def run(arguments: Sequence[str]) -> int:
             if sys.stdout is None:
                 raise ValueError("standard output is closed, so results would be lost. Open it.")
             code = application(_asked(arguments))(args=list(arguments), standalone_mode=False)
-            sys.stdout.flush()  # here a full disk is an error; later it would be a strange code
+            if not sys.stdout.closed:  # a language server closes it
+                sys.stdout.flush()  # here a full disk is an error, not a strange code later
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
