@@ -18,16 +18,20 @@ from spacy.tokens import Doc
 from textrank.formats.bioc import BioCJSON, BioCXML
 from textrank.formats.bionlp import BioNLP
 from textrank.formats.brat import Brat
+from textrank.formats.columns import Columns
 from textrank.formats.conllu import ConllU
 from textrank.formats.doc_bin import DocBinFile
+from textrank.formats.jats import JATS
 from textrank.formats.json_lines import JsonLines
 from textrank.formats.plain_text import PlainText
 from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.pubmed import Medline, PubMedXML
 from textrank.formats.pubtator import PubTator
 from textrank.formats.reading import READING, Reading
 from textrank.formats.senseval import Senseval
 from textrank.formats.table import reader_for
 from textrank.formats.together import Together
+from textrank.formats.web_page import HTML
 from textrank.kernels.algebra import (
     Centred,
     EachView,
@@ -215,6 +219,11 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "json_lines.v1": JsonLines,
         "plain_text.v1": PlainText,
         "ppi_xml.v1": PPIXML,
+        "pubmed_xml.v1": PubMedXML,
+        "medline.v1": Medline,
+        "jats.v1": JATS,
+        "columns.v1": Columns,
+        "html.v1": HTML,
         "pubtator.v1": PubTator,
         "senseval.v1": Senseval,
         "together.v1": Together,

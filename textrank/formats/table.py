@@ -14,12 +14,16 @@ from spacy.tokens import Doc
 from textrank.formats.bioc import BioCJSON, BioCXML, write_bioc_json, write_bioc_xml
 from textrank.formats.bionlp import BioNLP
 from textrank.formats.brat import Brat, write_brat
+from textrank.formats.columns import Columns, write_table
 from textrank.formats.conllu import ConllU, write_conllu
 from textrank.formats.doc_bin import DocBinFile, write_doc_bin
+from textrank.formats.jats import JATS
 from textrank.formats.json_lines import JsonLines, write_json_lines
 from textrank.formats.plain_text import PlainText, write_text
 from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
+from textrank.formats.pubmed import Medline, PubMedXML
 from textrank.formats.pubtator import SECTION, PubTator, write_pubtator
+from textrank.formats.web_page import HTML
 from textrank.io import open_bytes
 
 Corpus: TypeAlias = Callable[[Language], Iterator[Doc]]  # a reader, bound to its files
@@ -35,6 +39,11 @@ READERS: dict[str, Callable[..., Corpus]] = {
     "pubtator": PubTator,
     "conllu": ConllU,
     "ppi_xml": PPIXML,
+    "pubmed_xml": PubMedXML,
+    "jats": JATS,
+    "medline": Medline,
+    "columns": Columns,
+    "html": HTML,
 }
 WRITERS: dict[str, Callable[..., None]] = {
     "text": write_text,
@@ -46,6 +55,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     "pubtator": write_pubtator,
     "conllu": write_conllu,
     "ppi_xml": write_ppi_xml,
+    "columns": write_table,
 }
 SUFFIXES = {
     ".txt": "text",
@@ -58,8 +68,26 @@ SUFFIXES = {
     ".conll": "conllu",
     ".pubtator": "pubtator",
     ".xml": "ppi_xml",
+    ".nbib": "medline",
+    ".medline": "medline",
+    ".csv": "columns",
+    ".tsv": "columns",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".nxml": "jats",
     ".tar": "bionlp",
     ".tgz": "bionlp",
+}
+ROOTS = {  # of XML files
+    "collection": "bioc_xml",
+    "corpus": "ppi_xml",
+    "PubmedArticleSet": "pubmed_xml",
+    "PubmedArticle": "pubmed_xml",
+    "article": "jats",
+    "pmc-articleset": "jats",
+    "html": "html",
+    "HTML": "html",
 }
 HEAD = 1 << 16  # bytes that are looked at
 
@@ -105,7 +133,7 @@ def format_of(path: str | Path) -> str:
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix == ".txt" and path.with_suffix(".ann").exists():
         return "brat"
-    if suffix in (".xml", ".json", ".jsonl", ".ndjson", ".txt") or suffix not in SUFFIXES:
+    if suffix in (".xml", ".json", ".jsonl", ".ndjson", ".txt", ".tsv") or suffix not in SUFFIXES:
         return _content_format(path, head, suffix)
     return SUFFIXES[suffix]
 
@@ -119,9 +147,9 @@ def _folder_format(path: Path) -> str:
 
 def _content_format(path: Path, head: str, suffix: str) -> str:
     start = head.lstrip("\ufeff \t\r\n")
-    root = re.match(r"(?:<[?!][^>]*>\s*)*<(\w+)", start)
-    if root and root[1] in ("collection", "corpus"):
-        return "bioc_xml" if root[1] == "collection" else "ppi_xml"
+    root = re.match(r"(?:<[?!][^>]*>\s*)*<([\w-]+)", start)
+    if root and root[1] in ROOTS:
+        return ROOTS[root[1]]
     if start[:1] in ("{", "[") and suffix != ".txt":
         return (
             "bioc_json"
@@ -130,13 +158,17 @@ def _content_format(path: Path, head: str, suffix: str) -> str:
         )
     if SECTION.match(start.partition("\n")[0]):
         return "pubtator"
+    if re.match(r"PMID *- ?\d", start):
+        return "medline"
     if suffix == ".txt":
         return "text"
     if re.match(r"(#[^\n]*\n)*1(-\d+)?\t([^\t\n]*\t){8}[^\t\n]*(\n|$)", start):
         return "conllu"
+    if suffix == ".tsv":
+        return "columns"
     raise ValueError(
         f"{path}: the format is not recognised. Known suffixes: {_known(SUFFIXES)}, each also with "
-        f".gz; an XML file begins with <corpus> or <collection>. Or name one of {_known(READERS)}."
+        f".gz; an XML file begins with one of {_known(ROOTS)}. Or name one of {_known(READERS)}."
     )
 
 

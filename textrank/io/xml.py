@@ -17,11 +17,14 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 DEEPEST = 200  # elements within elements
 
 
-def elements(path: str | Path, tag: str, limit: float = LIMIT) -> Iterator[Element]:
-    """The elements of one name, each dropped from memory after use; entities are refused.
+def elements(
+    path: str | Path, tag: str | tuple[str, ...], limit: float = LIMIT
+) -> Iterator[Element]:
+    """The elements of one name or some, each dropped from memory after use; entities are refused.
 
     A DOCTYPE that only names a DTD is common and harmless, as nothing of it is fetched.
     """
+    wanted = (tag,) if isinstance(tag, str) else tag
     with open_bytes(path, limit) as stream:
         try:
             open_: list[Element] = []  # the elements around the place reached
@@ -34,7 +37,7 @@ def elements(path: str | Path, tag: str, limit: float = LIMIT) -> Iterator[Eleme
                         )
                     continue
                 open_.pop()
-                if element.tag == tag:
+                if element.tag in wanted:
                     yield element
                     stream.mark()
                     for around in open_:

@@ -16,6 +16,7 @@ from thinc.api import Linear, Model, chain, list2ragged, with_array
 from thinc.types import Floats2d, Ragged
 
 from textrank.language.crf import Bools, Floats, Ints, best_tags, chances, legal_transitions
+from textrank.language.repair import repaired
 from textrank.text.words import bare, reading_of
 
 KEY = "entities"
@@ -151,8 +152,11 @@ class GeneRecognizer(NameRecognizer):
         """Puts the names where they belong."""
         for doc, own in zip(docs, names, strict=True):
             if KEY not in doc.spans:
+                labels = {(name.start, name.end): name.label for name in own}
+                usual = own[0].label if own else ""
                 doc.spans[KEY] = [
-                    Span(doc, *name, span_id=f"e{number}") for number, name in enumerate(own)
+                    Span(doc, *place, labels.get(place, usual), span_id=f"e{number}")
+                    for number, place in enumerate(repaired(doc, list(labels)))
                 ]
 
 
