@@ -48,8 +48,14 @@ MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein sp
 $(MODELS:%=models/%): $(VENV)/.develops  ## rebuilds a shipped model from its recipe
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@F) $(DATA)
 
+.PHONY: models/ppi-statements
+models/ppi-statements: $(VENV)/.develops  ## status, type and direction, which stand inside models/ppi
+	for aspect in status type direction; do \
+	  OMP_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build ppi/$$aspect $(DATA) || exit 1; done
+
 models:  ## all of them in order: what rests on the parser after the parser; some hours
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done
+	$(MAKE) models/ppi-statements DATA=$(DATA)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -110,7 +110,7 @@ class Model:
         found = [task.candidates(doc) for doc in docs]
         everyone = [candidate for own in found for candidate in own]
         scores = self.score(everyone)
-        answers = iter(self._aspects.answers(everyone) if self._aspects else ())
+        answers = iter(self.stated(everyone))
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
             judged = task.annotate(
@@ -128,6 +128,10 @@ class Model:
     def _aspects(self) -> Aspects | None:
         """What answers the further questions; None where there are none."""
         return Aspects.of(self.aspects) if self.aspects else None
+
+    def stated(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Status, type, direction and trigger of each candidate; nothing where no model knows."""
+        return self._aspects.answers(candidates) if self._aspects else []
 
     def probability(self, scores: Vector) -> Vector | None:
         """How likely yes is at these scores, calibrated on the held-out scores of training.

@@ -13,8 +13,9 @@ from spacy.tokens import Doc
 
 from textrank.component import TaskComponent
 from textrank.config import load_corpus, load_model, load_pipeline
+from textrank.evaluation.evaluate import evaluate
 from textrank.language import load_nlp
-from textrank.model import Model
+from textrank.model import AVERAGE, Model
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.representations.pairs.telling import tellings
 from textrank.tasks.aspects import Aspects, state
@@ -80,3 +81,28 @@ def test_models_that_see_pairs_differently_are_refused(models: dict[str, Model])
     other = replace(models["status"].pipeline, representation=views)
     with pytest.raises(ValueError, match="one and the same"):
         Aspects.of({**models, "status": replace(models["status"], pipeline=other)})
+
+
+def test_figures_at_the_level_and_with_status_stand_beside(docs: list[Doc]) -> None:
+    measures = evaluate(load_model("ppi"), docs[:8]).folds[0].measures
+    assert {"f", "f_at_level", "f_asserted_at_level"} <= set(measures)
+
+
+def test_reasons_relative_to_the_average_candidate_sum_to_the_score(docs: list[Doc]) -> None:
+    model = load_pipeline("ppi_status").fit(docs)
+    candidates = model.pipeline.task.candidates(docs[2])
+    assert model.average is not None
+    found = model.explain_all(candidates)
+    sums = [sum(value for _, value in parts) for parts in found]
+    np.testing.assert_allclose(sums, model.score(candidates), atol=1e-9)
+    usual = float(model.average @ model.fit.coef)
+    assert all(parts[-1] == ((AVERAGE,), pytest.approx(usual)) for parts in found)
+
+
+def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
+    model = load_pipeline("ppi_status").fit(docs[:12])
+    model.to_disk(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    candidates = model.pipeline.task.candidates(docs[2])
+    one, two = (m.explain_all(candidates)[0][-1][1] for m in (model, again))
+    assert one == pytest.approx(two, abs=1e-6)

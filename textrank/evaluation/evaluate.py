@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
+from textrank.docs import Candidate, labels_of
 from textrank.evaluation.fold_scores import FoldScores, document_intervals
 from textrank.evaluation.report import Counts, Report
 from textrank.learners.prior_shift import mean_threshold
-from textrank.measures import positive_rate_threshold
+from textrank.measures import positive_rate_threshold, precision_recall_f
 from textrank.model import Model
 from textrank.registry import config_of
+from textrank.tasks.ppi import PPI
 from textrank.types import Vector
 
 Positives = float | Literal["auto"] | None
@@ -40,6 +42,8 @@ def evaluate(
     threshold, words = decided(model, scores, positives)
     test = single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measured(task)
+    beside = at_level(model, candidates, scores, unreachable)
+    fold = replace(fold, measures={**fold.measures, **beside})
     return Report(
         task=task.name,
         corpus=corpus,
@@ -51,6 +55,26 @@ def evaluate(
         intervals=document_intervals([test], [fold], {}) if not unreachable else {},
         decisions=list(test.decisions(fold)),
     )
+
+
+def at_level(
+    model: Model, candidates: Sequence[Candidate], scores: Vector, unreachable: int
+) -> dict[str, float | None]:
+    """F where yes means a probability of at least the task's level, and where it is asserted too.
+
+    That is how rows are judged; the other figures are at the threshold of training, for corpora
+    differ in whether what is denied or doubted counts. Only for pairs that carry a probability.
+    """
+    task, probabilities = model.pipeline.task, model.probability(scores)
+    if not isinstance(task, PPI) or probabilities is None:
+        return {}
+    y, sure = labels_of(candidates), probabilities >= task.level
+    found = {"f_at_level": precision_recall_f(y, sure, unreachable).f}
+    told = model.stated(candidates)
+    if told:
+        asserted = np.array([row.get("status", "asserted") == "asserted" for row in told])
+        found["f_asserted_at_level"] = precision_recall_f(y, sure & asserted, unreachable).f
+    return found
 
 
 def decided(model: Model, scores: Vector, positives: Positives) -> tuple[float | None, str]:
