@@ -43,7 +43,7 @@ class PPI:
     precision: float | None = None
     name: ClassVar[str] = "ppi"
     reads: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
-    recognises: ClassVar[tuple[str, ...]] = ("genes",)
+    recognises: ClassVar[tuple[str, ...]] = ("genes", "identifiers")
     ranks: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
