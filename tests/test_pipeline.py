@@ -112,6 +112,16 @@ def test_model_scores_the_same_after_saving(
     assert again.threshold == model.threshold
 
 
+def test_many_candidates_are_scored_in_parts_with_the_same_result(
+    pipeline: Pipeline, docs: list[Doc], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = pipeline.fit(docs)
+    candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
+    whole = model.score(candidates)
+    monkeypatch.setattr("textrank.model.MANY", 3)
+    np.testing.assert_allclose(model.score(candidates), whole, atol=1e-12)
+
+
 def test_explanation_sums_to_the_score(pipeline: Pipeline, docs: list[Doc]) -> None:
     model = pipeline.fit(docs)
     candidate = pipeline.task.candidates(docs[0])[0]

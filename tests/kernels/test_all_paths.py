@@ -129,6 +129,18 @@ def test_a_family_gives_the_same_as_its_members_one_by_one(rng):
     np.testing.assert_allclose(kernel(batch), kernel(list(batch)), rtol=1e-12)
 
 
+def test_a_family_that_does_not_fit_is_solved_in_pieces(monkeypatch, rng):
+    edges = np.array([[0, 1], [1, 2], [2, 0], [2, 3]])
+    labels = rng.integers(-1, 5, size=(7, 4, 2)).astype(np.int32)
+    family = GraphFamily(np.arange(7), edges, rng.random((7, 4)), labels)
+    batch = GraphBatch(tuple("vwxyz"), (family,), 7)
+    whole = AllPathsGraph().features(batch)
+    monkeypatch.setattr("textrank.kernels.all_paths.ROOM", 32)  # two graphs of four vertices
+    pieces = AllPathsGraph().features(batch)
+    assert list(pieces.names) == list(whole.names)
+    np.testing.assert_allclose(pieces.values.toarray(), whole.values.toarray(), rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
