@@ -49,8 +49,11 @@ class TaskComponent:
         self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None = None
     ) -> None:
         """Trains on the reference Docs, with gold as the task's readers set it."""
+        docs = [example.reference for example in get_examples()]
+        if self.model is not None and _are_made_up(docs):
+            return  # spacy assemble has no examples: the model stays
         self._docs = {}
-        self._learn(example.reference for example in get_examples())
+        self._learn(docs)
 
     def update(
         self,
@@ -121,10 +124,39 @@ class TaskComponent:
         return self.model
 
 
+def _are_made_up(docs: Sequence[Doc]) -> bool:
+    """Whether these are the three words that spaCy takes for examples where there are none."""
+    return len(docs) == 1 and not docs[0].user_data and docs[0].text.split() == ["x", "y", "z"]
+
+
+# What analyze_pipes looks for before a component; names may also come from the user.
+REQUIRES = {
+    "ppi": ["token.tag", "token.dep", "doc.sents"],
+    "gene_protein": ["doc.sents"],
+    "spelling": ["doc.sents"],
+    "parse_ranking": ["doc.sents"],
+}
+
+
 def _make(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskComponent:
     """A component with a shipped model or one of a folder; without any where it comes later."""
-    known = model is not None and (model in model_names() or Path(model).exists())
-    return TaskComponent(name, pipeline, load_model(model) if known and model else None)
+    if not model:
+        return TaskComponent(name, pipeline, None)
+    if model not in model_names() and not Path(model).exists():
+        if model == pipeline:  # the default, of a task without a shipped model
+            return TaskComponent(name, pipeline, None)
+        raise ValueError(
+            f"component {name!r}: no model {model!r}, neither shipped ({', '.join(model_names())}) "
+            "nor a folder. Correct the name, or set model to null and train one."
+        )
+    loaded = load_model(model)
+    own, wanted = loaded.pipeline.task.name, load_pipeline(pipeline).task.name
+    if own != wanted:
+        raise ValueError(
+            f"component {name!r}: model {model!r} is of task {own!r}, the pipeline {pipeline!r} of "
+            f"{wanted!r}. Name a model of that task."
+        )
+    return TaskComponent(name, pipeline, loaded)
 
 
 def _factory(task: str, model: str | None = "") -> Callable[..., Any]:
@@ -132,6 +164,7 @@ def _factory(task: str, model: str | None = "") -> Callable[..., Any]:
     return Language.factory(
         f"textrank_{task}",
         assigns=[f"doc._.textrank_{task}"],
+        requires=REQUIRES.get(task, []),
         default_config={"pipeline": task, "model": task if model == "" else model},
         func=_make,
     )

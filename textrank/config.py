@@ -70,7 +70,7 @@ from textrank.learners.rls import RLS
 from textrank.linalg.gram import Blocked
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.registry import config_of, registry
+from textrank.registry import config_of, read_config, registry
 from textrank.representations.contexts.collocations import Collocations, Tags
 from textrank.representations.contexts.transformations import (
     Bag,
@@ -317,7 +317,11 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
         raise ValueError(
             f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
         )
-    task = replace(task, **{key.removeprefix("task."): value for key, value in changes.items()})
+    try:
+        task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})
+    except (TypeError, LookupError, AttributeError) as error:
+        told = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
+        raise ValueError(f"--set {told} does not fit the task {task.name!r}: {error}.") from error
     threshold = task.threshold(model.labels, model.heldout)
     if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
         heldout = model.probability(model.heldout)
@@ -335,17 +339,16 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return key.strip(), json.loads(value)
     except json.JSONDecodeError:
         return key.strip(), value.strip()
+    except (RecursionError, ValueError):  # brackets without end, a number of thousands of digits
+        raise ValueError(
+            f"cannot read setting {key.strip()!r}: {value:.40}... is too much."
+        ) from None
 
 
 def _resolve(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
     """What a section of a cfg describes, built; anything wrong names the file and the place."""
-    try:
-        config = Config().from_disk(path)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file. Check the path.") from None
-    except Exception as error:  # confection raises whatever its parser met
-        raise ValueError(f"{path}: not a readable cfg: {_one_line(error)}") from error
-    if section not in config:
+    config = read_config(path)
+    if not isinstance(config.get(section), dict):
         raise ValueError(f"{path}: no section [{section}]. Add it.")
     for key, value in overrides.items():
         _override(config, key, value, path)
@@ -354,8 +357,11 @@ def _resolve(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
         return registry.resolve(config)[section]
     except ConfigValidationError as error:
         raise ValueError(f"{path}: {_validation(error)}") from error
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path}: {error}") from error
+    except RecursionError:
+        raise ValueError(f"{path}: values nested too deeply. Flatten them.") from None
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        told = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{path}: {told}") from error
 
 
 def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
@@ -367,6 +373,11 @@ def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
                 f"there are: {', '.join(k for k in config if not k.startswith('@'))}."
             )
         config = config[block]
+    if isinstance(config.get(last), dict) and not isinstance(value, dict):
+        raise ValueError(
+            f"{path}: {key.removeprefix('pipeline.')!r} is a block, which {value!r:.40} cannot "
+            f"replace. Set one of: {', '.join(k for k in config[last] if k[:1] != '@')}."
+        )
     config[last] = value
 
 

@@ -156,6 +156,21 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
     return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
 
 
+def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
+    """The words of the sentence that each candidate stands in; of the Doc where it has none."""
+    known: dict[int, Indices] = {}
+    sizes = []
+    for candidate in candidates:
+        doc = candidate.doc
+        if id(doc) not in known:
+            starts = doc.to_array(["SENT_START"]).astype(np.int64) == 1
+            of = np.cumsum(starts)
+            known[id(doc)] = np.bincount(of)[of] if len(doc) else np.zeros(0, dtype=np.intp)
+        own = known[id(doc)]
+        sizes.append(int(own[candidate.spans[0].start]) if candidate.spans else len(own))
+    return sizes
+
+
 def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
     """The rows that a task put on a Doc; None where it has not been run."""
     found: list[dict[str, Any]] | None = getattr(doc._, f"textrank_{task}")

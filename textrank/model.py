@@ -15,14 +15,14 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood
+from textrank.docs import Candidate, Neighbourhood, sentence_sizes
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
-from textrank.registry import config_of, registry, versions
+from textrank.registry import config_of, load_block, versions
 from textrank.tasks.aspects import Aspects, state
 from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Task
@@ -44,8 +44,10 @@ if TYPE_CHECKING:
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
 AVERAGE = "average candidate"
-MANY = 4096  # candidates represented at once: a sentence of 400 names has 79 800 pairs
-FORMAT = 1  # rises when an older textrank could not read a new folder
+FORMAT = 2  # rises when an older textrank could not read a new folder
+READABLE = (1, 2)  # 1 had no checksum of meta.json
+MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
+AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +79,8 @@ class Model:
         if not candidates:
             return np.empty(0)
         if self.fit.stage is None:
-            parts = [candidates[at : at + MANY] for at in range(0, len(candidates), MANY)]
-            return np.concatenate([self.scored(self.pipeline.representation(p)) for p in parts])
+            parts = [self.scored(self.pipeline.representation(p)) for p in portions(candidates)]
+            return np.concatenate(parts)
         around = Around.of(self.pipeline.task, candidates)
         X = self.pipeline.representation(around.everyone)
         return self.scored(X, around.neighbourhood)[around.rows]
@@ -110,7 +112,7 @@ class Model:
         found = [task.candidates(doc) for doc in docs]
         everyone = [candidate for own in found for candidate in own]
         scores = self.score(everyone)
-        answers = iter(self.stated(everyone))
+        answers = (row for part in portions(everyone) for row in self.stated(part))
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
             judged = task.annotate(
@@ -262,13 +264,23 @@ class Model:
     def from_disk(cls, path: str | Path) -> Model:
         """The model that ``to_disk`` wrote; a missing or damaged file is named."""
         folder = Path(path)
-        meta = unseal(folder)
-        if meta.get("format") != FORMAT:
+        meta = unseal(folder, needed=("config.cfg", "arrays.npz"))
+        if meta.get("format") not in READABLE:
             raise ValueError(
-                f"{folder}: model format {meta.get('format')}, this textrank reads {FORMAT}. "
+                f"{folder}: model format {meta.get('format')!r:.20}, this textrank reads {FORMAT}. "
                 "Install the version that wrote it, or train again."
             )
-        pipeline = registry.resolve(Config().from_disk(folder / "config.cfg"))["pipeline"]
+        try:
+            return cls._of(folder, meta)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            if str(folder) in str(error):
+                raise
+            told = str(error) if isinstance(error, ValueError) else repr(error)
+            raise ValueError(f"{folder}: not a whole model ({told:.300}). Restore it.") from error
+
+    @classmethod
+    def _of(cls, folder: Path, meta: Mapping[str, Any]) -> Model:
+        pipeline = load_block(folder / "config.cfg", "pipeline")
         arrays = read_arrays(folder / "arrays.npz")
         named = {k.removeprefix("names/"): v for k, v in arrays.items() if k.startswith("names/")}
         names = Names.from_arrays(named) if named else None
@@ -276,13 +288,14 @@ class Model:
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         stage = DocumentWeights.from_arrays(arrays)
-        alpha = float(meta["alpha"])  # a folder keeps the held-out scores of the chosen one only
+        alpha = _number(meta, "alpha")  # a folder keeps the held-out scores of the chosen one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
         aspects = {
             name: cls.from_disk(folder / name) for name in ANSWERS if _is_model(folder / name)
         }
-        threshold = meta["threshold"]
+        threshold = None if meta["threshold"] is None else _number(meta, "threshold")
+        _check_sizes(folder, coef, names, support, heldout, labels)
         model = cls(pipeline, fit, support, names, threshold, heldout, labels, meta, aspects)
         if "usual" in arrays:
             average = np.zeros(len(coef))
@@ -319,6 +332,48 @@ def average_of(features: Features, *, share: float = 0.05) -> Vector:
     had = np.bincount(values.indices, minlength=values.shape[1]) >= share * max(len(features), 1)
     means = np.bincount(values.indices, values.data, minlength=values.shape[1])
     return np.where(had, means / max(len(features), 1), 0.0)
+
+
+def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """Candidates in portions whose sentences have no more than ``AT_ONCE`` words together.
+
+    What a representation of a pair needs grows with its sentence; a list of four hundred names
+    would else take all memory there is.
+    """
+    sizes = sentence_sizes(candidates)
+    start, words = 0, 0
+    for end, size in enumerate(sizes):
+        words += size
+        if words > AT_ONCE and end > start:
+            yield candidates[start:end]
+            start, words = end, size
+    if start < len(candidates):
+        yield candidates[start:]
+
+
+def _number(meta: Mapping[str, Any], key: str) -> float:
+    value = meta[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{key} {value!r:.40} in {META} is no number")
+    return float(value)
+
+
+def _check_sizes(
+    folder: Path,
+    coef: Vector,
+    names: Names | None,
+    support: Sequence[Any] | None,
+    heldout: Vector,
+    labels: Vector,
+) -> None:
+    """A model whose parts do not fit together would score nonsense, or only fail when used."""
+    expected = len(names) if names is not None else len(support or ())
+    if coef.ndim == 0 or len(coef) != expected:
+        raise ValueError(f"{folder}: {len(np.atleast_1d(coef))} weights for {expected} features")
+    if heldout.shape != labels.shape or heldout.ndim != 1:
+        raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
+    if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
+        raise ValueError(f"{folder}: weights or answers that are no numbers")
 
 
 def _ranked(row: SparseMatrix, names: Names) -> Parts:

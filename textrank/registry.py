@@ -6,13 +6,19 @@ import platform
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import catalogue
 import confection
 import numpy as np
+from confection import Config, ConfigValidationError
+
+from textrank.io import read_text
 
 KINDS = ("pipelines", "tasks", "representations", "kernels", "learners", "readers")
+
+LARGEST = 1 << 20  # bytes of a cfg
 
 
 class registry(confection.registry):
@@ -74,3 +80,33 @@ def _version(distribution: str) -> str:
         return version(distribution)
     except PackageNotFoundError:
         return "not installed"
+
+
+def read_config(path: Path) -> Config:
+    """A cfg file; whatever is wrong with it is told with its name.
+
+    Values that refer to others, ``${...}``, are refused: a few hundred bytes of them expand without
+    end, and a file that states its values can be read by people.
+    """
+    text = read_text(path, LARGEST)
+    if "${" in text:
+        raise ValueError(f"{path}: refers to other values by ${{...}}. State the values.")
+    try:
+        return Config().from_str(text, interpolate=False)
+    except Exception as error:  # confection raises whatever its parser met
+        told = " ".join(str(error).split()) or repr(error)
+        raise ValueError(f"{path}: not a readable cfg: {told:.500}") from error
+
+
+def load_block(path: Path, section: str) -> Any:
+    """What a section of a cfg describes, built."""
+    config = read_config(path)
+    if not isinstance(config.get(section), dict):
+        raise ValueError(f"{path}: no section [{section}]. Add it.")
+    try:
+        return registry.resolve(config)[section]
+    except RecursionError:
+        raise ValueError(f"{path}: blocks nested too deeply. Flatten it.") from None
+    except (ConfigValidationError, catalogue.RegistryError, ValueError, TypeError) as error:
+        told = " ".join(str(error).split()) or repr(error)
+        raise ValueError(f"{path}: {told:.500}") from error

@@ -26,8 +26,10 @@ class Reading:
         """The reader with these settings, as far as it has them."""
         if isinstance(reader, Together):
             return Together({name: self.applied(part) for name, part in reader.corpora.items()})
-        wanted = {"limit": self.limit, "skip_bad": self.skip_bad or None}
-        known = {f.name for f in fields(reader)} if is_dataclass(reader) else set()
+        if not is_dataclass(reader) or isinstance(reader, type):
+            return reader  # a plugin's, with settings of its own
+        wanted: dict[str, Any] = {"limit": self.limit, "skip_bad": self.skip_bad or None}
+        known = {f.name for f in fields(reader)}
         return replace(reader, **{k: v for k, v in wanted.items() if v is not None and k in known})
 
 

@@ -17,7 +17,7 @@ from textrank.io.whole import (
     writing,
     writing_bytes,
 )
-from textrank.io.xml import attributes, content, elements, xml_text
+from textrank.io.xml import attributes, content, elements, printable, xml_text
 
 __all__ = [
     "LIMIT",
@@ -43,6 +43,7 @@ __all__ = [
     "open_bytes",
     "pack",
     "parsed",
+    "printable",
     "read_arrays",
     "read_bytes",
     "read_json",

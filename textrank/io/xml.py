@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape, quoteattr
 
@@ -67,6 +68,11 @@ def attributes(**values: str) -> str:
 def content(text: str) -> str:
     """Text between XML tags; a bare carriage return would come back as a newline."""
     return escape(xml_text(text), {"\r": "&#13;"})
+
+
+def printable(value: Any) -> Any:
+    """A text with every character that XML lacks replaced; anything else as it is."""
+    return NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def xml_text(text: str) -> str:

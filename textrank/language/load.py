@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 import spacy
@@ -80,12 +82,35 @@ def _load(name: str | Path) -> Language:
     if name == SHIPPED:
         return spacy.load(model_path())
     try:
-        return spacy.load(name)
+        return spacy.load(_known(name))
     except OSError as error:
         raise ValueError(
             f"no spaCy pipeline {str(name)!r}: neither an installed package nor a folder with a "
             f"config.cfg. Install it, or leave the name out for the shipped {SHIPPED!r}. ({error})"
         ) from error
+
+
+def _known(name: str | Path) -> Path | str:
+    """The folder of a pipeline, or the name of a package that is one; no other code is imported.
+
+    spaCy would import whatever package has the name and call its ``load``.
+    """
+    if (path := Path(name)).exists():
+        if (path / "config.cfg").is_file():
+            return path
+        raise ValueError(f"{path}: no config.cfg in it, so it is no spaCy pipeline. Name another.")
+    spec = find_spec(str(name)) if str(name).isidentifier() else None
+    root = Path(spec.origin).parent if spec is not None and spec.origin else None
+    try:
+        meta = None if root is None else json.loads((root / "meta.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        meta = None
+    if not isinstance(meta, dict) or not {"lang", "name", "version"} <= meta.keys():
+        raise ValueError(
+            f"no spaCy pipeline {str(name)!r}: neither an installed model package nor a folder "
+            f"with a config.cfg. Install it, or leave the name out for the shipped {SHIPPED!r}."
+        )
+    return str(name)
 
 
 def needed_components(nlp: Language, only: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 from spacy.tokens import Doc
 
-from textrank.io import writing
+from textrank.io import printable, writing
 from textrank.tasks.facts import facts
 
 COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
@@ -60,9 +60,12 @@ def check_network(path: str | Path | None) -> None:
 def _graphml(graph: nx.Graph) -> str:
     """Evidence, a list, becomes one text of a line a sentence."""
     plain = nx.Graph()
-    plain.add_nodes_from(graph.nodes(data=True))
+    for node, data in graph.nodes(data=True):
+        plain.add_node(printable(node), **{k: printable(v) for k, v in data.items()})
     for one, other, data in graph.edges(data=True):
-        plain.add_edge(one, other, **{**data, "evidence": "\n".join(_lines(data))})
+        shown = {**data, "evidence": printable("\n".join(_lines(data)))}
+        ends = printable(one), printable(other)
+        plain.add_edge(*ends, **{k: printable(v) for k, v in shown.items()})
     return "\n".join(nx.generate_graphml(plain)) + "\n"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -20,6 +21,9 @@ from textrank.types import Vector
 if not Doc.has_extension("textrank_ppi"):
     Doc.set_extension("textrank_ppi", default=None)
 
+LONGEST = 1000  # words of a sentence in which pairs are judged: graphs of it take their square
+MOST = 100_000_000  # pairs of a sentence times its words squared, which is about a minute
+NOT_PROTEINS = frozenset({"drug", "chemical", "disease", "species", "cell_line", "cell_type"})
 UNKNOWN = {"status": "asserted", "type": "regulation", "direction": "none"}
 
 
@@ -28,9 +32,10 @@ class PPI:
     """A candidate for every two names of a sentence; the answer is whether they interact.
 
     ``entities`` is the span group that holds the names; a Doc without it gets one of its
-    ``ents``. ``labels`` restricts them to some kinds (a recogniser also marks cell lines); none
-    means all. A pair stands in text order, so nothing can be learnt from the order in which a
-    file lists it.
+    ``ents``. ``labels`` restricts them to some kinds; none means all but those that are no
+    proteins by their name (drug, chemical, disease, species, cell line, cell type). A pair stands
+    in text order, so nothing can be learnt from the order in which a file lists it. Of a sentence
+    with hundreds of names only pairs of close ones are judged, with a warning.
 
     A judged pair interacts from the probability ``level`` on; figures are at the threshold that
     training chose. ``precision`` asks for another level: the lowest at which so large a share of
@@ -85,12 +90,28 @@ class PPI:
         same = None if gold is not None else _Same.of(doc)
         found = []
         for number, names in enumerate(self._by_sentence(doc)):
-            for pair in combinations(names, 2):
+            for pair in self._pairs(doc, names):
                 if same is not None and same(*pair):
                     continue
                 label = None if gold is None else gold.get(_key(pair), -1.0)
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
+
+    def _pairs(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
+        """All pairs of a sentence; of a monstrous one those of the closest names, or none."""
+        if len(names) < 2:
+            return []
+        words, every = len(names[0].sent), len(names) * (len(names) - 1) // 2
+        most = MOST // words**2 if words <= LONGEST else 0
+        if every <= most:
+            return list(combinations(names, 2))
+        near = [(n, i) for n in range(1, len(names)) for i in range(len(names) - n)][:most]
+        warnings.warn(
+            f"document {document_id(doc)!r}: {every - len(near):,} of {every:,} pairs left out, of "
+            f"the names farthest apart in a sentence of {words:,} words with {len(names)} names.",
+            stacklevel=2,
+        )
+        return [(names[i], names[i + n]) for i, n in sorted((i, n) for n, i in near)]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Gold interactions without a candidate: a name no token covers, or two sentences."""
@@ -105,7 +126,9 @@ class PPI:
     def names(self, doc: Doc) -> list[Span]:
         """The names that are paired, in text order."""
         spans = named_spans(doc, self.entities)
-        return [span for span in spans if not self.labels or span.label_ in self.labels]
+        if self.labels:
+            return [span for span in spans if span.label_ in self.labels]
+        return [span for span in spans if span.label_.lower() not in NOT_PROTEINS]
 
     def interactions(self, doc: Doc) -> list[tuple[str, str]]:
         """The ids of the names that interact by gold, whether or not a candidate covers them."""
@@ -127,6 +150,7 @@ class PPI:
         a model with these aspects fills them in.
         """
         sure = scores >= threshold if probabilities is None else probabilities >= self.level
+        sentences = _Texts(doc)
         found = []
         for i, candidate in enumerate(candidates):
             row: dict[str, Any] = {
@@ -137,7 +161,7 @@ class PPI:
                 "interacts": bool(sure[i]),
                 **UNKNOWN,
                 "trigger": [],
-                "sentence": doc.text[slice(*characters(candidate.spans[0].sent))].strip(),
+                "sentence": sentences(candidate.spans[0]),
             }
             if probabilities is not None:
                 row["probability"] = float(probabilities[i])
@@ -176,6 +200,20 @@ class PPI:
             return None
         pairs = [row for row in doc.user_data["gold"] if "entities" in row]  # trees are gold too
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
+
+
+@dataclass
+class _Texts:
+    """The sentence of a name as written, one string for all pairs of it."""
+
+    doc: Doc
+    known: dict[int, str] = field(default_factory=dict)
+
+    def __call__(self, span: Span) -> str:
+        sentence = span.sent
+        if sentence.start not in self.known:
+            self.known[sentence.start] = self.doc.text[slice(*characters(sentence))].strip()
+        return self.known[sentence.start]
 
 
 def _key(pair: Sequence[Span]) -> frozenset[str]:
