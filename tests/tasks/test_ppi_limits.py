@@ -1,0 +1,53 @@
+"""A sentence of any size needs bounded memory, and what is left out is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from textrank import model
+from textrank.model import portions
+from textrank.tasks.ppi import MOST, PPI
+
+
+def listed(count: int, between: int = 1) -> Doc:
+    words = [word for n in range(count) for word in (f"GRB{n}", *["and"] * between)]
+    doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
+    doc.spans["entities"] = [Span(doc, n, n + 1) for n in range(0, len(words), between + 1)]
+    return doc
+
+
+def test_pairs_of_close_names_stay_and_the_rest_is_told() -> None:
+    doc = listed(400)
+    with pytest.warns(UserWarning, match="of 79,800 pairs left out"):
+        found = PPI().candidates(doc)
+    assert 0 < len(found) <= MOST // 800**2
+    assert {c.spans[1].start - c.spans[0].start for c in found} == {2}
+
+
+def test_a_long_list_is_judged_whole() -> None:
+    assert len(PPI().candidates(listed(40))) == 780
+
+
+def test_a_sentence_beyond_reason_has_no_pairs() -> None:
+    with pytest.warns(UserWarning, match="1 of 1 pairs left out"):
+        assert PPI().candidates(listed(2, between=2000)) == []
+
+
+def test_portions_are_bounded_by_words_and_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "AT_ONCE", 100)
+    everyone = PPI().candidates(listed(10))
+    parts = list(portions(everyone))
+    assert [c for part in parts for c in part] == everyone
+    assert all(20 * len(part) <= 100 for part in parts)
+    assert list(portions([])) == []
+
+
+def test_what_is_no_protein_is_not_paired(make_doc: Callable[..., Doc]) -> None:
+    doc = make_doc(["Aspirin", "binds", "COX1"], heads=[1, 1, 1], deps=["a", "ROOT", "b"])
+    doc.spans["entities"] = [Span(doc, 0, 1, label="DRUG"), Span(doc, 2, 3, label="protein")]
+    assert PPI().candidates(doc) == []
+    assert len(PPI(labels=["DRUG", "protein"]).names(doc)) == 2
