@@ -285,6 +285,8 @@ def load_corpus(
     cfg = path / "corpus.cfg" if path.is_dir() else path
     if cfg.suffix == ".cfg" and cfg.is_file():
         bound = _bound(_resolve(cfg, "corpus", {}), cfg)
+        if not callable(bound):
+            raise ValueError(f"{cfg}: [corpus] is no reader. Name one by @readers.")
         return NamedCorpus(cfg.absolute().parent.name, asked.applied(bound))
     stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
     return NamedCorpus(stem, asked.applied(reader_for(path)))
