@@ -58,6 +58,8 @@ def command(
     if names == NAMES[0]:
         return show_report(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
     _check_names(names, report)
+    if _gives_identifiers(model):
+        return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
     found = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
     write_figures(found, json_)
     from textrank.reports.raw_text import raw_text_table
@@ -116,6 +118,32 @@ def evaluate_names(
         how: Any = {"positives": share, "sentences": sentences}
         found = evaluate_raw_text(loaded, docs, language, corpus=source.name, **how)
     return replace(found, seconds=clock.seconds)
+
+
+def evaluate_raw_identifiers(model: str, corpus: str, nlp: str | None = None) -> Report:
+    """Tests the identifiers of whole documents, with names that the language model finds."""
+    import spacy
+
+    from textrank.cli.sources import load_language
+    from textrank.config import load_corpus, load_model
+    from textrank.evaluation.identifiers import evaluate_identifiers
+    from textrank.pipeline import Clock
+
+    loaded = load_model(model)
+    source = load_corpus(corpus)
+    clock = Clock()
+    with clock.step("reading"):
+        docs = list(source(spacy.blank("en")))
+        language = load_language(nlp, loaded.pipeline.task, raw=True)
+    with clock.step("analysing and scoring"):
+        report = evaluate_identifiers(loaded, docs, language, corpus=source.name)
+    return replace(report, pipeline=Path(model).name, seconds=clock.seconds)
+
+
+def _gives_identifiers(model: str) -> bool:
+    from textrank.config import load_model
+
+    return load_model(model).pipeline.task.name == "identifiers"
 
 
 def _share(text: str | None) -> float | None:

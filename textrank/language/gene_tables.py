@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -21,6 +22,7 @@ from textrank.types import Arrays
 FILE = "tables.npz"
 COLUMNS = ("identifier", "symbol", "names", "taxon", "hgnc", "uniprot")
 MANY = 25  # genes that share a key: it names none of them
+FEW = 2  # genes that a shortened name may stand for
 
 
 class Kind(IntEnum):
@@ -33,6 +35,7 @@ class Kind(IntEnum):
     DESIGNATION = 4  # other names that sequence databases have
     SEEN = 5  # in text only
     FAMILY = 6
+    SHORTENED = 7  # a longer name without one of its words
 
 
 class Case(IntEnum):
@@ -69,6 +72,7 @@ class Gene:
     uniprot: str = ""
     coding: bool = True  # for a protein
     rgd: int = 0  # of the rat's gene
+    popular: int = 0  # how often text had it, in powers of two
 
 
 class Entry(NamedTuple):
@@ -105,6 +109,7 @@ class GeneTables:
     taxon: NDArray[np.int32]  # (g,)
     hgnc: NDArray[np.int32]  # (g,)
     rgd: NDArray[np.int32]  # (g,)
+    popular: NDArray[np.uint8]  # (g,)
     coding: NDArray[np.bool_]  # (g,)
     symbols: Sequence[str]  # (g,)
     uniprot: Mapping[int, str]  # by row
@@ -174,6 +179,7 @@ class GeneTables:
             self.uniprot.get(row, ""),
             bool(self.coding[row]),
             int(self.rgd[row]),
+            int(self.popular[row]),
         )
 
     def counted(self, seen: Mapping[tuple[str, str], int], plain: Mapping[str, int]) -> GeneTables:
@@ -183,15 +189,19 @@ class GeneTables:
         gene.
         """
         powers = np.zeros(len(self.rows), dtype=np.uint8)
+        totals = np.zeros(len(self), dtype=np.int64)
         for (key, identifier), count in seen.items():
             code, check = _hash(key)
             for i in range(*np.searchsorted(self.hashes, [code, code + 1])):
                 own = self.checks[i] == check and self.gene(self.rows[i]).identifier == identifier
-                powers[i] = _power(count) if own else powers[i]
+                if own:
+                    powers[i] = _power(count)
+                    totals[self.rows[i]] += count
         others = {_hash(key)[0]: _power(count) for key, count in plain.items()}
         order = np.array(sorted(others), dtype=np.uint32)
         often = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
-        return replace(self, seen=powers, others=order, often=often, _found={})
+        popular = np.array([_power(int(total)) for total in totals], dtype=np.uint8)
+        return replace(self, seen=powers, others=order, often=often, popular=popular, _found={})
 
     def to_disk(self, folder: Path) -> None:
         """Writes ``tables.npz``; differences of sorted numbers take less room than the numbers."""
@@ -209,6 +219,7 @@ class GeneTables:
             "taxon": self.taxon,
             "hgnc": self.hgnc,
             "rgd": self.rgd,
+            "popular": self.popular,
             "coding": self.coding,
             "symbols": _text(self.symbols),
             **_table("uniprot", self.uniprot),
@@ -230,6 +241,7 @@ class GeneTables:
             "taxon",
             "hgnc",
             "rgd",
+            "popular",
             "coding",
         )
         return cls(
@@ -259,13 +271,11 @@ def build(
             if key := key_of(text):
                 code = int(kind) | int(case_of(text)) << 4
                 postings[key, row] = min(code, postings.get((key, row), 255), key=lambda c: c & 15)
-    counts: dict[tuple[str, int], int] = {}
-    for key, row in postings:
-        counts[key, ordered[row].taxon] = counts.get((key, ordered[row].taxon), 0) + 1
+    counts = Counter((key, ordered[row].taxon) for key, row in postings)
     kept = {
         (key, row): kind
         for (key, row), kind in postings.items()
-        if counts[key, ordered[row].taxon] <= MANY
+        if counts[key, ordered[row].taxon] <= (FEW if kind & 15 == Kind.SHORTENED else MANY)
     }
     return _arrays(ordered, kept)
 
@@ -288,6 +298,7 @@ def _arrays(genes: Sequence[Gene], postings: Mapping[tuple[str, int], int]) -> G
         taxon=np.array([gene.taxon for gene in genes], dtype=np.int32),
         hgnc=np.array([gene.hgnc for gene in genes], dtype=np.int32),
         rgd=np.array([gene.rgd for gene in genes], dtype=np.int32),
+        popular=np.array([gene.popular for gene in genes], dtype=np.uint8),
         coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
         symbols=[gene.symbol for gene in genes],
         uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},

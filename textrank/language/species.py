@@ -8,9 +8,9 @@ from typing import NamedTuple
 HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
 
 _WORDS: dict[int, str] = {
-    HUMAN: "human humans patient patients man men woman women child children people person infants "
-    "boy girl individuals subjects volunteers homo_sapiens families family pedigree hela hek293 "
-    "hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs caucasian japanese chinese probands",
+    HUMAN: "human humans patient patients man men woman women child children people infants "
+    "boy girl volunteers homo_sapiens hela hek293 "
+    "hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs probands",
     MOUSE: "mouse mice murine mus_musculus c57bl/6 c57bl/6j balb/c nih3t3 nih_3t3 knockout_mice "
     "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12",
     RAT: "rat rats rattus rattus_norvegicus sprague-dawley wistar pc12",

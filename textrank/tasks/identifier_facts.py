@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ class Surroundings:
     lookup: Lookup
     species: Sequence[SpeciesWord]
     share: Mapping[int, float]  # of the species words, by taxon
+    lead: Mapping[int, float]  # log-odds of a species against the most named other one
     title: frozenset[int]  # species named there
     fixed: frozenset[int]  # species that genes must be of; all where empty
     long: Mapping[str, str]  # long forms of abbreviations
@@ -56,7 +58,9 @@ class Surroundings:
         named: Counter[str] = Counter()
         for name in distinct:
             named.update(match.gene.identifier for match in lookup.matches(name))
-        return cls(lookup, found, share, title, frozenset(fixed), long_forms(text), dict(named))
+        lead = _lead(share, len(found))
+        own = frozenset(fixed)
+        return cls(lookup, found, share, lead, title, own, long_forms(text), dict(named))
 
     def near(self, start: int, end: int, name: str) -> int:
         """The taxon that the text names at or nearest to a place; 0 where none is near."""
@@ -89,6 +93,21 @@ class Surroundings:
 
 
 _SHIPPED = frozenset((HUMAN, MOUSE, 7955, 7227))  # a user's own species are always considered
+
+
+def _lead(share: Mapping[int, float], words: int) -> dict[int, float]:
+    """How much more a species is named than any other, from -1 to 1; unnamed, human leads."""
+    counts = {taxon: part * max(words, 1) for taxon, part in share.items()}
+    for taxon, more in _UNNAMED.items():
+        counts[taxon] = counts.get(taxon, 0.0) + more
+    found = {}
+    for taxon, count in counts.items():
+        other = max((n for t, n in counts.items() if t != taxon), default=_UNNAMED[HUMAN])
+        found[taxon] = min(1.0, max(-1.0, math.log(count / other) / 2))
+    return found
+
+
+_UNNAMED = {HUMAN: 0.5, MOUSE: 0.3}  # as if a text had named them so often
 
 
 def options(name: str, near: int, around: Surroundings) -> list[Option]:
@@ -130,6 +149,7 @@ def _gene(
     yield "best kind", float(match.kind == min(other.kind for other in rivals))
     yield "rivals", math.log2(len(rivals)) / 4
     yield "no protein", float(not match.gene.coding)
+    yield "popular", match.gene.popular / 8
     other = around.named.get(match.gene.identifier, 1) - 1
     yield "other names", min(other, 3) / 3
     if meant is not None:
@@ -145,6 +165,7 @@ _SYMBOLS = frozenset((Kind.SYMBOL, Kind.SYNONYM, Kind.PREVIOUS))
 def _species(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str, float]]:
     yield f"taxon {taxon}", 1.0
     yield "species share", around.share.get(taxon, 0.0)
+    yield "species lead", around.lead.get(taxon, -1.0)
     yield "species in title", float(taxon in around.title)
     yield "species only", float(len(around.share) == 1 and taxon in around.share)
     yield (
@@ -187,13 +208,30 @@ def _none(
         yield f"none how {matches[0].how}", 1.0
     if meant is not None:
         known = any(match.gene.identifier in meant for match in matches)
+        plain = not known and is_plain(around.long[name])
         yield "none but long form" if known else "none as long form", 1.0
+        yield "none as plain long form", float(plain)
     if near and near not in around.lookup.taxa:
         yield "none as species near", 1.0
-    yield (
-        "none as species",
-        sum(part for taxon, part in around.share.items() if taxon not in around.lookup.taxa),
-    )
+    others = [lead for taxon, lead in around.lead.items() if taxon not in around.lookup.taxa]
+    yield "none as species", 1.0 + max(others, default=-1.0)
+    yield "none as leading species", float(max(others, default=-1.0) > 0)
+
+
+def is_plain(long: str) -> bool:
+    """Whether a long form does not end as names of genes and proteins do.
+
+    >>> is_plain("class switch recombination"), is_plain("epidermal growth factor receptor")
+    (True, False)
+    """
+    return _GENE_END.search(long) is None
+
+
+_GENE_END = re.compile(
+    r"(?:(?:ase|in|en|or|an|ormone|gene|like|ligand|homolog|homologue|complex|channel|carrier|domain"
+    r"|family|element|box|helix|peptide|molecule|exchanger|finger)s?"
+    r"|[\dIVX]+|[a-z]?[A-Z0-9-]+\w?|alpha|beta|gamma|delta|[α-ω]|\b\w)$"
+)
 
 
 def parts_of(name: str, lookup: Lookup) -> list[str]:

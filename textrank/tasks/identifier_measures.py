@@ -50,7 +50,7 @@ def identifier_measures(
         "first_of_all": _share(sum(a.first in a.gold for a in identified), len(identified)),
         "reachable": _share(sum(a.reachable for a in covered), len(covered)),
         **_prf("", right, len(given), len(covered)),
-        **document_measures(_sets(answers), _gold_sets(gold), known),
+        **document_measures(document_sets(answers), _gold_sets(gold), known),
     }
 
 
@@ -107,7 +107,8 @@ def _answer(
     return Answer(document, first, frozenset(filter(None, decided)), reachable, gold)
 
 
-def _sets(answers: Sequence[Answer]) -> dict[str, frozenset[str]]:
+def document_sets(answers: Sequence[Answer]) -> dict[str, frozenset[str]]:
+    """The genes that each document was said to speak of."""
     found: dict[str, frozenset[str]] = {}
     for answer in answers:
         genes = {one for one in answer.decided if not one.startswith("fplx:")}

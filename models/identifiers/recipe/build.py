@@ -32,7 +32,7 @@ from textrank.types import Vector
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent
-TRAINED = 400  # documents
+TRAINED = 1000  # documents
 
 
 def main(data: Path, cache: Path) -> None:

@@ -18,7 +18,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.language.gene_forms import key_of
+from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import GeneTables, Kind
+from textrank.tasks.identifier_facts import Surroundings, is_plain
 
 VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1}
 MOST = 20  # votes of one spelling for a protein
@@ -106,15 +108,16 @@ def docs(
     counts: Counts,
 ) -> Iterator[Doc]:
     """Docs with the recogniser's names and the identifiers of those whose meaning is known."""
-    taxa = tables.taxa
     tagged = {key for key, _ in counts.seen}
+    lookup = Lookup([tables])
     for one in found:
+        around = Surroundings.of(one.text, [], lookup, ())
         doc = nlp.make_doc(one.text)
         spans: list[Span] = []
         gold: dict[str, list[str]] = {}
         for start, end in one.names:
             span = doc.char_span(start, end, label="GENE", span_id=f"e{len(spans)}")
-            right = _right(one, start, end, genes, taxa, tables, counts, tagged)
+            right = _right(one, start, end, genes, around, tables, counts, tagged)
             if span is not None and right is not None:
                 spans.append(span)
                 gold[span.id_] = right
@@ -128,7 +131,7 @@ def _right(
     start: int,
     end: int,
     genes: Mapping[str, str],
-    taxa: frozenset[int],
+    around: Surroundings,
     tables: GeneTables,
     counts: Counts,
     tagged: set[str],
@@ -149,9 +152,30 @@ def _right(
     inside = start <= first and last <= end
     if rest or not inside or (2 * (last - first) < end - start):
         return None
-    covered = [p for p in proteins if int(p.partition(".")[0]) in taxa]
-    known = [genes[p] for p in covered if p in genes]
-    return known if known or not covered else None
+    long = around.long.get(name)
+    if long and is_plain(long) and not around.lookup.matches(long):
+        return []  # the tagger does not read what an abbreviation stands for
+    species = _species(around, start, end, name)
+    if species is None:
+        return None
+    own = [p for p in proteins if int(p.partition(".")[0]) == species]
+    known = [genes[p] for p in own if p in genes]
+    return known if known or species not in tables.taxa else None
+
+
+def _species(around: Surroundings, start: int, end: int, name: str) -> int | None:
+    """The species that is meant: named beside the name, or far more than others in the text.
+
+    The tagger gives a name the proteins of all species that its text names, and human ones.
+    """
+    near = around.near(start, end, name)
+    best = max(around.lead, key=lambda taxon: around.lead[taxon])
+    if near and around.lead.get(near, -1.0) > -CLEAR:
+        return near
+    return best if around.lead[best] > CLEAR else None
+
+
+CLEAR = 0.5  # of log-odds
 
 
 def _touching(tags: Sequence[Tag], start: int, end: int) -> list[Tag]:

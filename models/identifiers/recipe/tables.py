@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from textrank.language.gene_forms import key_of
@@ -34,6 +34,7 @@ SOURCE = re.compile(
     r"\s*\((?:Drosophila|S\. ?\w+|C\. ?\w+|E\. ?coli|yeast|mouse|human|\w+\. \w+)[^)]*\)"
 )
 LONGEST = 90
+SHORTENED = (9606, 10090)  # species whose long names are also shortened
 
 Named = dict[Gene, list[tuple[str, Kind]]]
 
@@ -50,8 +51,21 @@ def genes(folder: Path) -> Named:
                 names = [n for n in _names(row, own) if _useful(*n, gene)]
                 if names or not CLONE.match(gene.symbol):
                     found[gene] = names
+    for gene, names in found.items():
+        if gene.taxon in SHORTENED:
+            names += [(text, Kind.SHORTENED) for text in _shortened(names)]
     found |= _families(folder, found)
     return found
+
+
+def _shortened(names: Iterable[tuple[str, Kind]]) -> set[str]:
+    """Long names without their first or their last word: sodium-dependent serotonin transporter."""
+    found = set()
+    for name, kind in names:
+        words = name.split()
+        if kind in (Kind.NAME, Kind.DESIGNATION) and 3 <= len(words) <= 7:
+            found |= {" ".join(words[1:]), " ".join(words[:-1])}
+    return {name for name in found if len(re.findall(r"[A-Za-z]{3,}", name)) > 1}
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
