@@ -1,4 +1,4 @@
-"""From raw text to identifiers: which genes each document speaks of, when nobody marks the names."""
+"""From raw text to identifiers: which genes a document speaks of, when nobody marks its names."""
 
 from __future__ import annotations
 

@@ -231,19 +231,10 @@ class GeneTables:
     def from_disk(cls, folder: Path) -> GeneTables:
         """What ``to_disk`` wrote."""
         arrays = read_arrays(folder / FILE)
-        plain = (
-            "checks",
-            "rows",
-            "kinds",
-            "seen",
-            "often",
-            "prefix",
-            "taxon",
-            "hgnc",
-            "rgd",
-            "popular",
-            "coding",
-        )
+        if missing := sorted(_ARRAYS - arrays.keys()):
+            raise ValueError(
+                f"{folder / FILE}: no array {missing[0]!r}. Restore the tables, or build them anew."
+            )
         return cls(
             hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
             others=np.cumsum(arrays["others"], dtype=np.uint32),
@@ -252,11 +243,15 @@ class GeneTables:
             symbols=_lines(arrays["symbols"]),
             uniprot=_read_table("uniprot", arrays),
             local=_read_table("local", arrays),
-            **{name: arrays[name] for name in plain},  # type: ignore[arg-type]
+            **{name: arrays[name] for name in _PLAIN},  # type: ignore[arg-type]
         )
 
 
 _KEPT = 1 << 17  # keys looked up before
+_NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix")  # of genes
+_PLAIN = ("checks", "rows", "kinds", "seen", "often", *_NUMBERS)  # on disk as they are
+_PACKED = ("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows", "local")
+_ARRAYS = {*_PLAIN, *_PACKED, "local_rows"}
 
 
 def build(

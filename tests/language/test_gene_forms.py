@@ -1,0 +1,68 @@
+"""Spellings of gene names that must, or must not, be the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from textrank.language.gene_forms import key_of, listed, parts, variants
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("TNF-α", "TNF alpha"),
+        ("TGFbeta1", "TGF-β1"),
+        ("IFNgamma", "IFN-g"),
+        ("betaB2-crystallin", "crystallin beta-B2"),
+        ("collagen type VII", "type VII collagen"),
+        ("catenin alpha", "alpha-catenin"),
+        ("insulin receptor gene", "Insulin Receptor"),
+        ("tumour necrosis factor", "tumor necrosis factor"),
+        ("BMPs", "BMP"),
+        ("caspases", "caspase"),
+    ],
+)
+def test_spellings_of_one_name(one: str, other: str) -> None:
+    assert key_of(one) == key_of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("IL-2", "IL-12"), ("Ras", "Ra"), ("IL-2 receptor", "IL-2"), ("Fos", "Fo")]
+)
+def test_different_names(one: str, other: str) -> None:
+    assert key_of(one) != key_of(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("FXII", "F12"),
+        ("hERG1", "ERG1"),
+        ("human p53", "p53"),
+        ("LIF receptor", "LIFR"),
+        ("tumor protein p53 (TP53)", "TP53"),
+        ("nucleotide oligomerisation domain (NOD) 2", "NOD2"),
+    ],
+)
+def test_readings_of_a_name(name: str, known: str) -> None:
+    assert key_of(known) in [variant.key for variant in variants(name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "items"),
+    [
+        ("caspase-3/7", ["caspase-3", "caspase-7"]),
+        ("STAT1 and -3", ["STAT1", "STAT3"]),
+        ("BRCA1/BRCA2", ["BRCA1", "BRCA2"]),
+        ("TCF-4J and K", ["TCF-4J", "TCF-4K"]),
+        ("insulin", []),
+        ("and", []),
+        ("a/", []),
+    ],
+)
+def test_lists(name: str, items: list[str]) -> None:
+    assert listed(name) == items
+
+
+def test_the_longest_part_comes_first() -> None:
+    assert next(parts("mutant p53 tumor suppressor")).text == "p53 tumor suppressor"
