@@ -8,9 +8,11 @@ from typing import NamedTuple
 HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
 
 _WORDS: dict[int, str] = {
-    HUMAN: "human humans patient patients man men woman women child children people infants "
-    "boy girl volunteers homo_sapiens hela hek293 "
-    "hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs probands",
+    # Also what is human without saying so: cancers, their cells in nude mice, HIV.
+    HUMAN: "human humans patient patients man men woman women child children people infants boy "
+    "girl volunteers homo_sapiens hela hek293 hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs "
+    "probands hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma xenograft xenografts "
+    "nude_mice",
     MOUSE: "mouse mice murine mus_musculus c57bl/6 c57bl/6j balb/c nih3t3 nih_3t3 knockout_mice "
     "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12",
     RAT: "rat rats rattus rattus_norvegicus sprague-dawley wistar pc12",
@@ -19,7 +21,7 @@ _WORDS: dict[int, str] = {
     4932: "yeast saccharomyces cerevisiae s._cerevisiae",
     4896: "pombe schizosaccharomyces",
     6239: "elegans caenorhabditis c._elegans nematode worms",
-    562: "escherichia e._coli coli bacteria bacterial bacterium",
+    562: "escherichia e._coli",
     9031: "chicken chick chickens avian gallus",
     8355: "xenopus frog laevis",
     9913: "bovine cow cattle calf cows",
@@ -30,8 +32,7 @@ _WORDS: dict[int, str] = {
     10029: "hamster hamsters cho",
     9940: "sheep ovine",
     9796: "horse equine",
-    3702: "arabidopsis thaliana plant plants",
-    10239: "virus viral hiv hiv-1 hcv hbv ebv cmv sars-cov-2 influenza phage",
+    3702: "arabidopsis thaliana",
 }
 _TAXA = {word.replace("_", " "): taxon for taxon, own in _WORDS.items() for word in own.split()}
 _PATTERN = re.compile(

@@ -17,7 +17,7 @@ from textrank.language.long_forms import long_forms
 from textrank.language.species import HUMAN, MOUSE, RAT, SpeciesWord, species_words
 
 Facts = Mapping[str, float]
-BEFORE, AFTER = 80, 40  # characters within which a species word is near
+BEFORE, AFTER = 25, 12  # characters within which a species word is near
 ALWAYS = frozenset((HUMAN, MOUSE))  # taken into account where a text names no species
 _PREFIXES = {"h": HUMAN, "m": MOUSE, "r": RAT}
 
@@ -114,6 +114,8 @@ def options(name: str, near: int, around: Surroundings) -> list[Option]:
     """The meanings of a name near a species word; the last is that it means no gene."""
     matches = around.considered(name)
     genes = [match for match in matches if match.gene.taxon]
+    if any(match.kind is Kind.SYMBOL and match.how == "whole" for match in genes):
+        matches = genes  # who writes the symbol of a gene does not mean its family
     long = around.long.get(name)
     meant = _meant(long, around)
     found = [Option(m.gene, dict(_gene(m, name, near, genes, meant, around))) for m in genes]

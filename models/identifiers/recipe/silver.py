@@ -18,7 +18,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.language.gene_forms import key_of
-from textrank.language.gene_matches import Lookup
+from textrank.language.gene_matches import SURE, Lookup
 from textrank.language.gene_tables import GeneTables, Kind
 from textrank.tasks.identifier_facts import Surroundings, is_plain
 
@@ -158,9 +158,17 @@ def _right(
     species = _species(around, start, end, name)
     if species is None:
         return None
+    if long and (meant := _meant(around, long, species)):
+        return meant
     own = [p for p in proteins if int(p.partition(".")[0]) == species]
     known = [genes[p] for p in own if p in genes]
     return known if known or species not in tables.taxa else None
+
+
+def _meant(around: Surroundings, long: str, species: int) -> list[str]:
+    """What a long form names, whatever the tagger takes its abbreviation for."""
+    found = [match for match in around.lookup.matches(long) if match.how in SURE]
+    return [match.gene.identifier for match in found if match.gene.taxon == species]
 
 
 def _species(around: Surroundings, start: int, end: int, name: str) -> int | None:

@@ -1,0 +1,34 @@
+"""Figures of the shipped identifiers on BioRED, which trained nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+
+from textrank.config import load_corpus, load_model
+from textrank.evaluation import evaluate
+from textrank.evaluation.identifiers import evaluate_identifiers
+from textrank.language import load_nlp
+
+DEV = Path(__file__).parents[3] / "shared" / "data" / "biored" / "dev.pubtator.gz"
+pytestmark = [
+    pytest.mark.corpus,
+    pytest.mark.slow,
+    pytest.mark.skipif(not DEV.exists(), reason="needs BioRED"),
+]
+
+
+def test_given_names_of_biored_get_the_right_identifier() -> None:
+    docs = list(load_corpus(DEV)(spacy.blank("en")))
+    (fold,) = evaluate(load_model("identifiers"), docs).folds
+    assert fold.measures["first"] >= FIRST
+    assert fold.measures["reachable"] >= REACHABLE
+
+
+def test_documents_of_biored_get_the_right_identifiers_from_raw_text() -> None:
+    docs = list(load_corpus(DEV)(spacy.blank("en")))
+    nlp = load_nlp(only=["genes"])
+    (fold,) = evaluate_identifiers(load_model("identifiers"), docs, nlp).folds
+    assert fold.measures["document_f"] >= DOCUMENT_F
