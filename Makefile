@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: docs demo test browser lint bench wheel clean
+.PHONY: docs demo test browser screenshots lint bench wheel clean
 
 $(VENV)/.runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ test: $(VENV)/.develops  ## everything but the slow and the corpus tests
 
 browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
 	$(BIN)/python -m pytest -m browser tests/web
+
+screenshots: $(VENV)/.develops  ## the pictures of the pages in docs/pictures, by Chromium
+	$(BIN)/python docs/pictures.py
 
 lint: $(VENV)/.develops
 	$(BIN)/ruff check .

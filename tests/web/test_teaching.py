@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -9,12 +10,13 @@ from threading import Thread
 import numpy as np
 import pytest
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from textrank.config import load_corpus, load_model, load_pipeline
+from textrank.docs import Candidate
 from textrank.pipeline import Pipeline
 from textrank.web.quality import Quality, advice, calibration_error, quality
-from textrank.web.questions import NEGATED, NO, UNSURE, WRONG, YES
+from textrank.web.questions import NEGATED, NO, UNSURE, WRONG, YES, questions_of
 from textrank.web.teaching import Teaching
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "sample-ppi"
@@ -151,3 +153,20 @@ def test_advice_says_when_more_answers_stop_helping() -> None:
 def test_a_task_that_ranks_is_refused() -> None:
     with pytest.raises(ValueError, match="ranks"):
         Teaching.of(load_pipeline("parse_ranking"), docs())
+
+
+def test_two_names_at_the_same_characters_are_two_questions(
+    make_doc: Callable[..., Doc],
+) -> None:
+    doc = make_doc(["A", "binds", "B"], [1, 1, 1], ["nsubj", "ROOT", "dobj"])
+    spans = [Span(doc, 0, 1, label="p", span_id="a"), Span(doc, 2, 3, label="p", span_id="b")]
+    pair = Candidate(doc, tuple(spans), "d0", "s0")
+    first, second = questions_of([pair, pair], first=3)
+    assert (first.rows, second.rows) == ((3,), (4,))
+    assert first.key != second.key
+    senses = [Candidate(doc, (Span(doc, 0, 1, label=f"x: {s}"),), "d0", "q0") for s in "uvw"]
+    (question,) = questions_of(senses)
+    assert question.labels("choose:1") == {0: -1.0, 1: 1.0, 2: -1.0}
+    assert question.labels("unsure") == {}
+    with pytest.raises(ValueError, match="is no answer"):
+        question.labels("yes")

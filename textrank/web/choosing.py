@@ -13,8 +13,8 @@ from textrank.types import Vector
 class Choice:
     """How questions are weighed: ``uncertainty * density^typical * (1 - nearest)^varied``."""
 
-    typical: float = 0.5
-    varied: float = 1.0
+    typical: float = 0.1
+    varied: float = 0.25
 
     def values(self, p: Vector, density: Vector, nearest: Vector) -> Vector:
         """What each candidate would teach, from its probability, density and nearest answer."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textrank.docs import Candidate, document_id
 
@@ -43,12 +44,24 @@ class Question:
 
 
 def questions_of(candidates: Sequence[Candidate], first: int = 0) -> Iterator[Question]:
-    """The questions of candidates in their order; ``first`` is the row of the first one."""
+    """The questions of candidates in their order; ``first`` is the row of the first one.
+
+    Where a corpus has two names at the same characters, the second question gets a number.
+    """
     start = 0
+    times: Counter[str] = Counter()
     for end in range(1, len(candidates) + 1):
-        if end == len(candidates) or _place(candidates[end]) != _place(candidates[start]):
-            yield _question(candidates[start:end], first + start)
+        if end == len(candidates) or not _together(candidates[start], candidates[end]):
+            found = _question(candidates[start:end], first + start)
+            times[found.key] += 1
+            again = times[found.key]
+            yield replace(found, key=f"{found.key}#{again}") if again > 1 else found
             start = end
+
+
+def _together(one: Candidate, other: Candidate) -> bool:
+    """Whether two candidates are answers to one question; a pair is a question of its own."""
+    return len(one.spans) == 1 and _place(one) == _place(other)
 
 
 def _place(candidate: Candidate) -> tuple[object, ...]:

@@ -1,0 +1,109 @@
+"""Makes the pictures of the pages in ``docs/pictures`` with Chromium: ``make screenshots``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+TARGET = ROOT / "docs" / "pictures"
+WIDE, HIGH = 1200, 760
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[str]:
+    """The address of a textrank command, which ends with the block."""
+    command = [sys.executable, "-m", "textrank", *arguments, "--no-browser"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+@contextmanager
+def browser(*, dark: bool) -> Iterator[Any]:
+    """Chromium without a window, in light or dark."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(word)
+    driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    size = {"width": WIDE, "height": HIGH, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    yield driver
+    driver.quit()
+
+
+def shoot(address: str, pages: dict[str, str]) -> None:
+    """One picture a page, light and dark."""
+    root = address.partition("?")[0]
+    for dark in (False, True):
+        with browser(dark=dark) as driver:
+            driver.get(address)
+            for name, path in pages.items():
+                driver.get(root + path)
+                for box in driver.find_elements("css selector", "details.why summary")[:1]:
+                    box.click()
+                time.sleep(6 if name == "statement" else 2)
+                file = TARGET / f"{name}{'-dark' if dark else ''}.png"
+                driver.save_screenshot(str(file))
+
+
+def answered(address: str, count: int) -> None:
+    """Gives some answers as gold has them, so that the figures show something."""
+    import spacy
+
+    from textrank.config import load_corpus, load_pipeline
+
+    root, _, token = address.partition("?token=")
+    task = load_pipeline("ppi-linear").task
+    gold = {}
+    for doc in load_corpus(ROOT / "corpora" / "sample-ppi")(spacy.blank("en")):
+        for candidate in task.candidates(doc):
+            places = ",".join(f"{s.start_char}-{s.end_char}" for s in candidate.spans)
+            gold[f"{doc.user_data['document']}|{places}|"] = (candidate.label or 0) > 0
+    state = _ask(f"{root}api/state", token)
+    for _ in range(count):
+        key = state["question"]["key"]
+        value = "yes" if gold.get(key) else "no"
+        state = _ask(f"{root}api/answer", token, {"question": key, "value": value})
+
+
+def _ask(address: str, token: str, value: Any = None) -> dict[str, Any]:
+    data = None if value is None else json.dumps(value).encode()
+    request = urllib.request.Request(address, data, {"authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return dict(json.load(answer))
+
+
+def main() -> None:
+    """All pictures: what the shipped model says of the sample, and curation of it."""
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as work:
+        rows = Path(work) / "sample.jsonl"
+        command = [sys.executable, "-m", "textrank", "apply", "ppi", "corpora/sample-ppi"]
+        with rows.open("w") as out:
+            subprocess.run(command, cwd=ROOT, stdout=out, check=True)
+        with served("explore", str(rows), "--model", "ppi") as address:
+            shoot(address, {"facts": "", "statement": "fact?a=grb2&b=sos1", "name": "name?key=p53"})
+        answers = str(Path(work) / "answers.sqlite")
+        with served("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
+            answered(address, 60)
+            shoot(address, {"curation": ""})
+
+
+if __name__ == "__main__":
+    main()
