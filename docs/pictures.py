@@ -36,7 +36,8 @@ def browser(*, dark: bool) -> Iterator[Any]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 "--hide-scrollbars"):  # fmt: skip
         options.add_argument(word)
     driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
     size = {"width": WIDE, "height": HIGH, "deviceScaleFactor": 1, "mobile": False}
@@ -57,9 +58,20 @@ def shoot(address: str, pages: dict[str, str]) -> None:
                 driver.get(root + path)
                 for box in driver.find_elements("css selector", "details.why summary")[:1]:
                     box.click()
-                time.sleep(6 if name == "statement" else 2)
+                _wait(driver)
                 file = TARGET / f"{name}{'-dark' if dark else ''}.png"
                 driver.save_screenshot(str(file))
+
+
+def _wait(driver: Any, seconds: float = 60) -> None:
+    """Until the reasons asked for are there; a graph takes two seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        open_ = driver.find_elements("css selector", "details.why[open]")
+        if not open_ or driver.find_elements("css selector", "details.why[open] table"):
+            break
+        time.sleep(0.5)
+    time.sleep(2)
 
 
 def answered(address: str, count: int) -> None:
@@ -98,7 +110,9 @@ def main() -> None:
         with rows.open("w") as out:
             subprocess.run(command, cwd=ROOT, stdout=out, check=True)
         with served("explore", str(rows), "--model", "ppi") as address:
-            shoot(address, {"facts": "", "statement": "fact?a=grb2&b=sos1", "name": "name?key=p53"})
+            shoot(
+                address, {"facts": "", "statement": "fact?a=grb2&b=sos1", "name": "name?key=actin"}
+            )
         answers = str(Path(work) / "answers.sqlite")
         with served("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
             answered(address, 60)

@@ -10,7 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.linalg.gram import gram, squares
-from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, has_features, take
+from textrank.types import (
+    AdditiveKernel,
+    Features,
+    Indices,
+    Kernel,
+    Matrix,
+    Names,
+    Vector,
+    Viewed,
+    has_features,
+    take,
+)
 
 Rows: TypeAlias = "FeatureRows | KernelRows"
 
@@ -115,8 +126,29 @@ class KernelRows:
         step = max(1, len(self) // sample)
         lengths = np.sqrt(np.maximum(self.own, 1e-300))
         some = np.arange(0, len(self), step)
-        mean = sum((self.against(int(row)) / lengths[row] for row in some), np.zeros(len(self)))
-        return _scaled(mean / lengths)
+        cosines = np.asarray(self.kernel(take(self.X, some), self.X)) / lengths[some][:, None]
+        return _scaled(cosines.sum(axis=0) / lengths)
+
+    def parts(self, row: int, rows: Indices, coef: Vector) -> Features | None:
+        """What each named part adds to a score, where the kernel can tell."""
+        if not isinstance(self.kernel, AdditiveKernel) or not len(rows):
+            return None
+        one = take(self.X, np.array([row], dtype=np.intp))
+        return self.kernel.contributions(one, take(self.X, rows), coef)
+
+
+def joined(one: Any, other: Any) -> Any:
+    """Representations of the same kind, one behind the other."""
+    if isinstance(one, Viewed) and isinstance(other, Viewed):
+        return Viewed({name: joined(view, other.view(name)) for name, view in one.views.items()})
+    if isinstance(one, Features) and isinstance(other, Features):
+        return Features.below([one, other])
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.concatenate([one, other])
+    raise ValueError(
+        f"a model of {type(one).__name__} can be taught, but not exported with its answers. "
+        "Begin with the pipeline and a corpus instead."
+    )
 
 
 def _scaled(values: Vector) -> Vector:

@@ -20,7 +20,7 @@ from textrank.model import Model
 from textrank.types import Names
 from textrank.web.curation import Curation
 from textrank.web.questions import CHOOSE, NEGATED, OPEN, PLAIN, Question
-from textrank.web.rows import FeatureRows
+from textrank.web.rows import FeatureRows, joined
 from textrank.web.teaching import Teaching
 
 ENOUGH = 50  # answers from which on they set the threshold, not the model one began with
@@ -44,15 +44,13 @@ def taught_model(teaching: Teaching) -> Model:
             names, coef = _weights(teaching, rows)
             support = None
             fit = replace(fit, coef=coef)
-        elif prior is None:
+        else:
             names = None
             taught = [teaching.candidates[row] for row in teaching.taught]
             support = teaching.pipeline.representation(taught)
-        else:
-            raise ValueError(
-                "a model without feature weights can be taught, but not exported. "
-                "Begin with the pipeline and a corpus instead."
-            )
+            if prior is not None:
+                support = joined(prior.support, support) if taught else prior.support
+                fit = replace(fit, coef=np.concatenate([prior.fit.coef, fit.coef]))
     if prior is not None:  # few answers alone would say little about probabilities
         heldout, y = np.concatenate([prior.heldout, heldout]), np.concatenate([prior.labels, y])
     return Model(teaching.pipeline, fit, support, names, threshold, heldout, y, meta)

@@ -19,7 +19,7 @@ from textrank.learners.selection import qualities
 from textrank.measures import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.types import Indices, Vector, has_features
+from textrank.types import AdditiveKernel, Features, Indices, Vector, has_features
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
 from textrank.web.questions import Question, questions_of
@@ -107,8 +107,6 @@ class Teaching:
         made._density = rows.density()
         return made
 
-    # What the model says
-
     def targets(self, labels: Mapping[int, float]) -> Vector:
         """What is left for the answers to explain: ``y max(1, y f0) - f0``."""
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
@@ -174,8 +172,6 @@ class Teaching:
             platt = self._once("platt", lambda: Platt.of(self.heldout, self.answers))
             return np.asarray(platt(scores))
         return None if self.prior is None else self.prior.probability(scores)
-
-    # What changes it
 
     def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
         """The model of these labels alone, trained at once."""
@@ -281,8 +277,6 @@ class Teaching:
         self._decided.append(self.scores >= self.threshold)
         self.kappas.append(agreement(self._decided[0], self._decided[-1]))
 
-    # What is asked next
-
     def next(self) -> Question | None:
         """The open question that would teach most; None where all are answered.
 
@@ -316,8 +310,6 @@ class Teaching:
         rows = np.array(question.rows, dtype=np.intp)
         scores = np.array([self.without_document(row) for row in question.rows])
         return float(self._values(scores, rows).max())
-
-    # Alpha
 
     def settle(self) -> float:
         """Chooses alpha anew and makes all answers old; meant for another thread.
@@ -356,24 +348,36 @@ class Teaching:
         values = qualities(heldout + base, replace(targets, y=y), "auc")
         return self.alphas[int(len(values) - 1 - np.argmax(values[::-1]))]
 
-    # Reasons
-
     @property
     def explains(self) -> bool:
         """Whether scores split into named parts."""
         staged = self.prior is not None and self.prior.fit.stage is not None
-        return isinstance(self.rows, FeatureRows) and not staged
+        splits = isinstance(self.pipeline.kernel, AdditiveKernel)
+        return (isinstance(self.rows, FeatureRows) or splits) and not staged
 
     def reasons(self, row: int) -> list[tuple[tuple[str, ...], float]]:
         """The parts of a score, largest first; none where the kernel has no features."""
-        if not isinstance(self.rows, FeatureRows):
-            return []
         rows = self.rows
+        if not isinstance(rows, FeatureRows):
+            return self._told(row, rows.parts(row, self.index, self.online.coef))
         weights = self._once("weights", lambda: self._weights(rows))
         own = rows.values[[row]].tocoo()
         added = (own.data * weights[own.col]).tolist()
         parts = [(rows.names[int(c)], v) for c, v in zip(own.col, added, strict=True) if v]
         return sorted(parts, key=lambda part: -abs(part[1]))
+
+    def _told(self, row: int, own: Features | None) -> list[tuple[tuple[str, ...], float]]:
+        """The parts of the answers as the kernel splits them, and those of the prior."""
+        parts: dict[tuple[str, ...], float] = {}
+        if own is not None:
+            found = own.values.tocoo()
+            parts = {
+                own.names[int(c)]: float(v) for c, v in zip(found.col, found.data, strict=True)
+            }
+        if self.prior is not None:
+            for name, value in self.prior.explain(self.candidates[row]):
+                parts[name] = parts.get(name, 0.0) + value
+        return sorted(parts.items(), key=lambda part: -abs(part[1]))
 
     def _weights(self, rows: FeatureRows) -> Vector:
         """A weight per feature of the candidates, of the prior and the answers together."""
