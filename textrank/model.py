@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -36,6 +36,7 @@ from textrank.types import (
     SparseMatrix,
     Vector,
     has_features,
+    take,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ FORMAT = 2  # rises when an older textrank could not read a new folder
 READABLE = (1, 2)  # 1 had no checksum of meta.json
 MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
 AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
+SOME = 100  # training candidates that an average is taken over
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,27 +194,31 @@ class Model:
 
         A feature of value ``x`` and average ``m`` adds ``w (x - m)``; what the average candidate
         scores, ``Σ w m``, stands last as ``("average candidate",)``. All come from one product.
-        Where no averages are known, they count as 0.
+        Where no averages are known, they count as 0. A kernel without features splits scores by
+        its own convention; its average is that of training candidates, at most ``SOME`` of them.
         """
         kernel = self.pipeline.kernel
-        if self.fit.stage is not None or self.names is None or not has_features(kernel):
+        if not candidates or self.fit.stage is not None:
             return [self.explain(candidate) for candidate in candidates]
-        if not candidates:
-            return []
-        F = kernel.features(self.pipeline.representation(candidates)).onto(self.names)
-        parts = sp.csr_array(F * self.fit.coef[None, :])
+        X = self.pipeline.representation(candidates)
+        if self.support is not None and isinstance(kernel, AdditiveKernel):
+            found = kernel.contributions(X, self.support, self.fit.coef)
+            both = Features.below([found, self._usual])
+            return _relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])
+        if self.names is None or not has_features(kernel):
+            return [self.explain(candidate) for candidate in candidates]
+        parts = sp.csr_array(kernel.features(X).onto(self.names) * self.fit.coef[None, :])
         known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
-        usual = np.flatnonzero(known)
-        return [self._relative(parts[[row]], known, usual) for row in range(len(candidates))]
+        return _relative(parts, self.names, known)
 
-    def _relative(self, row: SparseMatrix, known: Vector, usual: Indices) -> Parts:
-        added = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
-        for column in usual.tolist():
-            added[column] = added.get(column, 0.0) - float(known[column])
-        order = sorted(added, key=lambda column: -abs(added[column]))
-        names = cast(Names, self.names)
-        found = [(names[column], added[column]) for column in order if added[column]]
-        return [*found, ((AVERAGE,), float(known.sum()))] if len(usual) else found
+    @cached_property
+    def _usual(self) -> Features:
+        """What features add to the score of an average training candidate, one row."""
+        kernel = cast(AdditiveKernel[Any], self.pipeline.kernel)
+        support = cast(Any, self.support)
+        some = np.unique(np.linspace(0, len(support) - 1, SOME).astype(np.intp))
+        parts = kernel.contributions(take(support, some), support, self.fit.coef)
+        return Features(sp.csr_array(average_of(parts)[None, :]), parts.names)
 
     def adjusted(self, task: Task, threshold: float | None) -> Model:
         """The model with other settings of its task; its probabilities stay."""
@@ -374,6 +380,21 @@ def _check_sizes(
         raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
     if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
         raise ValueError(f"{folder}: weights or answers that are no numbers")
+
+
+def _relative(parts: SparseMatrix, names: Names, known: Vector) -> list[Parts]:
+    """The parts of each row less what is known of the average, which stands last."""
+    usual = np.flatnonzero(known)
+    found: list[Parts] = []
+    for start, end in pairwise(parts.indptr.tolist()):
+        columns, values = parts.indices[start:end].tolist(), parts.data[start:end].tolist()
+        added = dict(zip(columns, values, strict=True))
+        for column in usual.tolist():
+            added[column] = added.get(column, 0.0) - float(known[column])
+        order = sorted(added, key=lambda column: -abs(added[column]))
+        own: Parts = [(names[column], added[column]) for column in order if added[column]]
+        found.append([*own, ((AVERAGE,), float(known.sum()))] if len(usual) else own)
+    return found
 
 
 def _ranked(row: SparseMatrix, names: Names) -> Parts:

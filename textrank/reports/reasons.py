@@ -43,6 +43,11 @@ TITLES: Mapping[str, str] = {
     "position": "",
     "relation": "",
 }
+SHAPES: Mapping[str, str] = {
+    "basic": "lengths and counts as in known pairs",
+    "position": "places of names and words as in known pairs",
+    "relation": "words and parts as in known pairs",
+}  # of views that are compared as a whole
 WORDS: Mapping[str, str] = {
     "PROT1": "the first name",
     "PROT2": "the second name",
@@ -81,7 +86,7 @@ def group_of(name: Sequence[str]) -> str:
     >>> group_of(("words", "before", "not"))
     'negation and doubt'
     """
-    view = next((part for part in name if part in VIEWS), "")
+    view = _view(name)
     if any(_bare(part) in _DENIALS for part in name[1:]):
         return DENIAL
     return VIEWS.get(view, AVERAGE if tuple(name) == (AVERAGE,) else OTHER)
@@ -93,9 +98,19 @@ def in_words(name: Sequence[str]) -> str:
     >>> in_words(("triggers", "trigger", "middle", "bind"))
     'trigger between the names bind'
     """
-    view = next((part for part in name if part in VIEWS), "")
-    rest = [WORDS.get(part, part) for part in name if part != view and part not in SKIPPED]
-    return " ".join(filter(None, [TITLES.get(view, ""), *rest]))
+    view = _view(name)
+    rest = [WORDS.get(part, part) for part in name if _bell(part) != view and part not in SKIPPED]
+    return " ".join(filter(None, [TITLES.get(view, ""), *rest])) or SHAPES.get(view, view)
+
+
+def _view(name: Sequence[str]) -> str:
+    """The view that a feature is of."""
+    return next((_bell(part) for part in name if _bell(part) in VIEWS), "")
+
+
+def _bell(part: str) -> str:
+    """The view of a Gaussian, which is named with its width, as in "basic, 0.0156"."""
+    return part.partition(",")[0]
 
 
 def reasons(parts: Sequence[Part]) -> list[Reason]:
