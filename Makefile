@@ -21,7 +21,7 @@ demo: $(VENV)/.runs  ## the main job on the bundled sample, then the shipped mod
 	$(BIN)/textrank explain ppi corpora/sample-text/egfr.txt --top 3
 
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests
-	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark and not browser"
+	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
 browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
 	$(BIN)/python -m pytest -m browser tests/web
@@ -62,3 +62,8 @@ models:  ## all of them in order: what rests on the parser after the parser; som
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+
+INPUTS ?= 300
+.PHONY: campaign
+campaign: $(VENV)/.develops  ## hostile files and kills; INPUTS=10000 takes hours
+	CAMPAIGN_INPUTS=$(INPUTS) $(BIN)/python -m pytest tests/campaign -m campaign
