@@ -188,7 +188,7 @@ def sample(name: str, folder: Path) -> Path:
         st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=4)), min_size=1, max_size=4
     )
 )
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", SUFFIX)
 def test_mutated_files_give_docs_or_a_clear_error(
     name: str, edits: list[tuple[float, int, bytes]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -203,7 +203,7 @@ def test_mutated_files_give_docs_or_a_clear_error(
 
 @FAST
 @given(data=st.binary(max_size=200))
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", SUFFIX)
 def test_any_bytes_give_docs_or_a_clear_error(
     name: str, data: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -222,7 +222,7 @@ def _docs_or_message(name: str, path: Path) -> None:
     assert all(doc.user_data["document"] for doc in docs)
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name not in ("text", "brat")])
+@pytest.mark.parametrize("name", [name for name in SUFFIX if name not in ("text", "brat")])
 def test_truncated_gzip_is_told(name: str, tmp_path: Path) -> None:
     path = sample(name, tmp_path)
     packed = tmp_path / f"{path.name}.gz"
@@ -231,13 +231,13 @@ def test_truncated_gzip_is_told(name: str, tmp_path: Path) -> None:
         list(reader_for(packed, format=name)(NLP))
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", SUFFIX)
 def test_more_bytes_than_the_limit_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="more than 20 bytes after unpacking"):
         list(reader_for(sample(name, tmp_path), format=name, limit=20)(NLP))
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name not in ("text", "brat")])
+@pytest.mark.parametrize("name", [name for name in SUFFIX if name not in ("text", "brat")])
 def test_an_empty_file_is_an_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"empty{SUFFIX[name]}"
     path.touch()
@@ -283,4 +283,6 @@ def test_skipping_counts_in_every_format(name: str, tmp_path: Path) -> None:
 
 
 def test_every_format_reads_and_writes() -> None:
-    assert READERS.keys() == WRITERS.keys() == SUFFIX.keys()
+    # Tables of names and pairs hold no text; articles and events are only read.
+    assert WRITERS.keys() - {"columns"} == SUFFIX.keys()
+    assert WRITERS.keys() <= READERS.keys()
