@@ -280,10 +280,8 @@ _CURRENT = (
 )
 _FRESH = """WHERE NOT EXISTS (SELECT 1 FROM stale
     WHERE stale.document = {table}.document AND stale.part = {table}.part)"""
-_DATED = """CREATE VIEW dated AS SELECT statements.*, years.year, years.title FROM statements
-    LEFT JOIN (SELECT document, source, any_value(year) AS year, any_value(title) AS title
-        FROM documents GROUP BY document, source) AS years
-    USING (document, source)"""
+_DATED = """CREATE VIEW dated AS SELECT statements.*, about.year, about.title FROM statements
+    LEFT JOIN documents AS about USING (document, source)"""  # one row each: others are stale
 _TAXA = """CREATE VIEW taxa AS SELECT DISTINCT id, species FROM names
     WHERE id IS NOT NULL AND species IS NOT NULL"""
 _KEY_A, _KEY_B = "coalesce(id_a, lower(name_a))", "coalesce(id_b, lower(name_b))"
