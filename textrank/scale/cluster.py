@@ -79,8 +79,8 @@ class Cluster:
 
     def capacity(self) -> int:
         """One slice a thread of the cluster, and one each that waits; it may grow and shrink."""
-        threads = sum(self.client.nthreads().values()) if not self._futures else len(self._futures)
-        return max(2 * threads, 2)
+        self.check()
+        return max(2 * sum(self.client.nthreads().values()), 2)
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
         """Has a slice worked on wherever there is room."""

@@ -66,16 +66,18 @@ class Keeper:
     _memory: int = 0
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _busy: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, slice: Mapping[str, Any], paths: Mapping[int, str]) -> Outcome:
-        """Has a slice worked on, and waits for what becomes of it."""
-        started = self._start()
-        if started is not None:
-            return started
-        outcome = self._await({"slice": slice, "paths": dict(paths)})
-        if outcome.done is not None:
-            self._age(int(outcome.done.get("memory", 0)))
-        return outcome
+        """Has a slice worked on, and waits for what becomes of it; one slice at a time."""
+        with self._busy:
+            started = self._start()
+            if started is not None:
+                return started
+            outcome = self._await({"slice": slice, "paths": dict(paths)})
+            if outcome.done is not None:
+                self._age(int(outcome.done.get("memory", 0)))
+            return outcome
 
     def close(self) -> None:
         """Ends the child, whatever it is doing."""
