@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 
 from textrank.formats.articles import first, local, text_within
 from textrank.formats.records import Record, docs_of
-from textrank.io import LIMIT, lines
+from textrank.io import LIMIT, is_selecting, lines
 from textrank.io.xml import elements
 
 _FORMULA = frozenset(["annotation", "annotation-xml"])  # the same formula a second time
@@ -42,8 +42,12 @@ class PubMedXML:
     def _records(self) -> Iterator[Record]:
         last = self._last()
         for number, element in enumerate(_articles(self.path, self.limit)):
-            if local(element) != "DeleteCitation" and last.get(_pmid(element)) == number:
-                yield _record(element, f"{self.path}, article {number + 1}")
+            place = f"{self.path}, article {number + 1}"
+            if local(element) == "DeleteCitation":
+                if is_selecting():  # articles of other files are among what whoever asks has read
+                    yield from _deleted(element, place)
+            elif last.get(_pmid(element)) == number:
+                yield _record(element, place)
 
     def _last(self) -> dict[str, int]:
         """For each id the number of its last version; none for what is deleted."""
@@ -69,6 +73,13 @@ def _same(record: Record) -> Record:
 
 def _articles(path: str, limit: int) -> Iterator[Element]:
     return elements(path, ("PubmedArticle", "DeleteCitation"), limit)
+
+
+def _deleted(element: Element, place: str) -> Iterator[Record]:
+    """An empty record for each article that is taken back."""
+    for child in element:
+        if local(child) == "PMID":
+            yield Record(text_within(child), "", place, data={"deleted": True})
 
 
 def _pmid(element: Element) -> str:

@@ -1,0 +1,47 @@
+"""Reading in parts: what is wanted, what cannot be read, and what was taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import spacy
+
+from textrank.config import load_corpus
+from textrank.io import Selection, selecting
+from textrank.scale.rows import document_row
+
+DELETED = """<PubmedArticleSet>
+<PubmedArticle><MedlineCitation><PMID>11</PMID><Article><ArticleTitle>One.</ArticleTitle></Article>
+</MedlineCitation></PubmedArticle>
+<DeleteCitation><PMID>7</PMID><PMID>8</PMID></DeleteCitation></PubmedArticleSet>"""
+
+
+def read(path: Path, *numbers: int) -> tuple[list[str], list[str]]:
+    failed: list[str] = []
+    selection = Selection(
+        lambda n: n in numbers if numbers else True, lambda _, reason: failed.append(reason)
+    )
+    with selecting(selection):
+        docs = list(load_corpus(path)(spacy.blank("en")))
+    rows = [document_row(doc, str(path), 0, n) for n, doc in enumerate(docs)]
+    return [f"{row['document']} {row['status']}" for row in rows], failed
+
+
+def test_only_what_is_wanted_is_read_and_bad_lines_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"id": "a", "text": "One."}\n{"id"\n{"id": "c", "text": ""}\n')
+    assert read(file, 0, 2) == (["a done", "c empty"], [])
+    rows, failed = read(file, 1)
+    assert rows == []
+    assert len(failed) == 1
+    assert "line 2" in failed[0]
+
+
+def test_deleted_articles_of_other_files_are_told_to_whoever_reads_in_parts(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "update.xml"
+    file.write_text(DELETED)
+    assert read(file) == (["11 done", "7 deleted", "8 deleted"], [])
+    plain = [doc.user_data["document"] for doc in load_corpus(file)(spacy.blank("en"))]
+    assert plain == ["11"]
