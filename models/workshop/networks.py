@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ class Settings:
     depth: int = 4
     rows: int = 5000  # of the tables of hashed words: they cost megabytes, not time
     vectors: int = 0  # width of the vectors from unlabelled text; only names have any
+    evidence: int = 0  # number of tags with evidence beside the network; only names have any
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -34,8 +35,9 @@ class Settings:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}")
-        if self.vectors < 0:
-            raise ValueError(f"vectors must not be below 0, got {self.vectors}")
+        for name in ("vectors", "evidence"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be below 0, got {getattr(self, name)}")
         if self.rate <= 0:
             raise ValueError(f"rate must be positive, got {self.rate}")
 
@@ -74,20 +76,14 @@ def add_names(nlp: Language, settings: Settings) -> None:
     Their corpora disagree on what a name is, so each has its own, and they share what they know
     of words: the one for genes learns from BC2GM, the one for five types from JNLPBA.
     """
-    embed = {
-        "@architectures": "textrank.LexicalEmbed.v1",
+    network = {
+        "@architectures": "textrank.NameNetwork.v1",
         "width": settings.width,
         "rows": settings.rows,
-        "vectors": settings.vectors,
-    }
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": settings.width,
-        "window_size": 1,
-        "maxout_pieces": 3,
         "depth": settings.depth,
+        "vectors": settings.vectors,
+        "evidence": settings.evidence,
     }
-    network = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     words = {"model": network, "spelt": True}
     nlp.add_pipe("textrank_tok2vec", name="names_tok2vec", config=words)
     tags = {
@@ -98,9 +94,15 @@ def add_names(nlp: Language, settings: Settings) -> None:
     nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
 
 
-def add_tags(nlp: Language, settings: Settings) -> None:
-    """Adds a tagger on the network of names, for training only."""
+def add_for_training(nlp: Language, settings: Settings, recognizers: Sequence[str]) -> None:
+    """Adds a tagger and further recognizers on the network of names, which are dropped later."""
     nlp.add_pipe("tagger", name="tags", config={"model": _tagger(settings, "names_tok2vec")})
+    tags = {
+        "@architectures": "textrank.NameTags.v1",
+        "tok2vec": _listener(settings, "names_tok2vec"),
+    }
+    for name in recognizers:
+        nlp.add_pipe("textrank_names", name=name, config={"model": tags})
 
 
 def _tagger(settings: Settings, upstream: str) -> dict[str, object]:
@@ -122,7 +124,7 @@ def _transitions(settings: Settings, upstream: str) -> dict[str, object]:
 def _listener(settings: Settings, upstream: str) -> dict[str, object]:
     return {
         "@architectures": "spacy.Tok2VecListener.v1",
-        "width": settings.width,
+        "width": settings.width + settings.evidence,
         "upstream": upstream,
     }
 

@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.networks import Settings, add_names, blank_nlp
 
-from textrank.language.lexical import lexical_embed
+from textrank.language.name_network import name_network
 from textrank.language.names import _gold_tags
 
 WORDS = ["the", "IL", "-", "2", "gene", "binds", "p53", "in", "T", "cells", "."]
@@ -126,37 +126,14 @@ def test_examples_without_names_are_refused():
         nlp.get_pipe("genes").initialize(lambda: [example], nlp=nlp)
 
 
-def test_equal_words_of_a_batch_share_vector_and_gradient():
-    nlp = spacy.blank("en")
-    model = lexical_embed(8, 50, 4)
-    docs = [Doc(nlp.vocab, words=words) for words in (["p53", "binds", "p53"], [], ["binds"])]
-    model.initialize()
-    vectors, backprop = model.begin_update(docs)
-    assert [len(own) for own in vectors] == [3, 0, 1]
-    np.testing.assert_array_equal(vectors[0][0], vectors[0][2])
-    np.testing.assert_array_equal(vectors[0][1], vectors[2][0])
-    rng = np.random.default_rng(0)
-    gradients = [rng.normal(size=own.shape).astype("f") for own in vectors]
-    backprop(gradients)
-    together = _gradients(model)
-    for doc, own in zip(docs, gradients, strict=True):
-        for i, word in enumerate(doc):
-            _, alone = model.begin_update([Doc(nlp.vocab, words=[word.text])])
-            alone([own[i : i + 1]])
-    for key, summed in _gradients(model).items():
-        np.testing.assert_allclose(together[key], summed, atol=1e-5)
-
-
-def _gradients(model):
-    found = {
-        (node.id, name): node.get_grad(name).copy()
-        for node in model.walk()
-        for name in node.param_names
-        if node.has_grad(name)
-    }
-    for node in model.walk():
-        for name in node.param_names:
-            if node.has_grad(name):
-                node.set_grad(name, node.get_grad(name) * 0)
-    assert found
-    return found
+def test_names_without_letters_or_digits_are_refused(nlp):
+    """Whatever the network says: here that each word alone is a name."""
+    genes = nlp.get_pipe("genes")
+    scores = genes.model.layers[0].layers[-1].layers[0]
+    kept = scores.get_param("b").copy()
+    only = kept.copy()
+    only[4] += 1000
+    scores.set_param("b", only)
+    doc = nlp(Doc(nlp.vocab, words=["(", "14", "-", "...", "p53", "\n\n", ")"]))
+    scores.set_param("b", kept)
+    assert [span.text for span in doc.spans["entities"]] == ["14", "p53"]

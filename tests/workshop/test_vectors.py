@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc
 from workshop.vectors import SIZE, _information, word_vectors
 
-from textrank.language.lexical import lexical_embed, plain, use_vectors
+from textrank.language.words import plain
 
 TEXTS = [
     *(["the", name, "protein", "binds", "DNA"] for name in ("p53", "p65", "Smad4") * 4),
@@ -46,22 +46,3 @@ def test_rare_words_have_none():
     words, vectors = word_vectors([["once", "twice", "twice"]], plain, 4)
     assert words == []
     assert vectors.shape == (0, 4)
-
-
-@pytest.fixture
-def model():
-    model = lexical_embed(8, 50, 4)
-    model.initialize()
-    return model
-
-
-def test_a_known_word_gets_its_vector_and_another_none(model):
-    nlp = spacy.blank("en")
-    docs = [Doc(nlp.vocab, words=["P65", "cells"])]
-    before = model.predict(docs)[0]
-    use_vectors(model, ["p0"], np.ones((1, 4), dtype=np.float32))
-    after = model.predict(docs)[0]
-    assert not np.allclose(before[0], after[0])
-    np.testing.assert_array_equal(before[1], after[1])
-    copy = lexical_embed(8, 50, 4).from_bytes(model.to_bytes())
-    np.testing.assert_array_equal(copy.predict(docs)[0], after)

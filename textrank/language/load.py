@@ -13,8 +13,8 @@ from spacy.language import Language
 from spacy.util import registry
 
 from textrank.language.components import WordParser, WordsToVectors, WordTagger
-from textrank.language.lexical import lexical_embed
 from textrank.language.morphology import Morphology
+from textrank.language.name_network import name_network
 from textrank.language.names import GeneRecognizer, NameRecognizer, name_tags
 from textrank.language.products import fast_products
 from textrank.language.tokenizer import bio_tokenizer
@@ -40,7 +40,7 @@ def register() -> tuple[type, ...]:
     classes given are those of the components, whose factories came with their modules.
     """
     registry.tokenizers.register("textrank.bio_tokenizer.v1", func=bio_tokenizer)
-    registry.architectures.register("textrank.LexicalEmbed.v1", func=lexical_embed)
+    registry.architectures.register("textrank.NameNetwork.v1", func=name_network)
     registry.architectures.register("textrank.NameTags.v1", func=name_tags)
     registry.callbacks.register("textrank.fast_products.v1", func=fast_products)
     networks = (WordsToVectors, WordTagger, WordParser, GeneRecognizer, NameRecognizer)

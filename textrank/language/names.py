@@ -112,7 +112,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
             return [[] for _ in docs]
         scores = np.asarray(self.model.predict(words).dataXd, dtype=np.float64)
         tags = np.split(best_tags(scores, self._transitions(), lengths), np.cumsum(lengths)[:-1])
-        names = [_names(own, self.labels) for own in tags]
+        names = [
+            [name for name in _names(own, self.labels) if _says_something(doc, name)]
+            for doc, own in zip(words, tags, strict=True)
+        ]
         return [_in_tokens(doc, own) for doc, own in zip(docs, names, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[Name]]) -> None:
@@ -169,6 +172,11 @@ def _names(tags: Ints, labels: Sequence[str]) -> list[Name]:
         Name(start, end, labels[label])
         for start, end, label in zip(starts.tolist(), ends.tolist(), which.tolist(), strict=True)
     ]
+
+
+def _says_something(doc: Doc, name: Name) -> bool:
+    """Whether a name has a letter or digit (14-3-3 is one); white space and signs name nothing."""
+    return any(c.isalnum() for token in doc[name.start : name.end] for c in token.text)
 
 
 def _in_tokens(doc: Doc, names: list[Name]) -> list[Name]:

@@ -7,7 +7,19 @@ from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, IDX, LEMMA, MORPH, ORTH, POS, SENT_START, TAG
+from spacy.attrs import (
+    DEP,
+    HEAD,
+    IDX,
+    IS_SPACE,
+    LEMMA,
+    MORPH,
+    ORTH,
+    POS,
+    SENT_START,
+    SPACY,
+    TAG,
+)
 from spacy.tokens import Doc, Span
 
 from textrank.text.markup import read, spell
@@ -66,13 +78,22 @@ def bare(doc: Doc, *, spelt: bool = False) -> Doc:
     reading = reading_of(doc, spelt=spelt)
     if reading is None:
         return doc
-    words = Doc(doc.vocab, words=reading.words)
+    words = Doc(doc.vocab, words=reading.words, spaces=_spaces(doc, reading.kept))
     if len(words):
         given: Any = doc.to_array([SENT_START, TAG])[reading.kept]
         words.from_array([SENT_START, TAG], given)
     if doc.tensor.size:
         words.tensor = doc.tensor[reading.kept]
     return words
+
+
+def _spaces(doc: Doc, kept: Indices) -> list[bool]:
+    """Whether white space follows each word, be it a token of its own, behind markup or not."""
+    if not len(kept):
+        return []
+    flags: Any = doc.to_array([SPACY, IS_SPACE])
+    spaced: list[bool] = (np.add.reduceat(flags.any(axis=1), kept, dtype=np.intp) > 0).tolist()
+    return spaced
 
 
 def spread(doc: Doc, rows: Any, *, spelt: bool = False) -> Any:

@@ -1,0 +1,64 @@
+"""Evidence for tags: tables come back the same, and joints and brackets are told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textrank.language.evidence import ALONE, BITS, TOGETHER, Table, factor, glue_of
+from textrank.language.words import WordTable, empty_table, kind, number, without_case
+
+
+def test_a_table_comes_back_the_same_and_is_near_its_weights():
+    weights = np.random.default_rng(0).normal(size=(64, 3))
+    table = Table.of(weights)
+    again = Table.unpack(table.pack())
+    np.testing.assert_array_equal(again.weights, table.weights)
+    np.testing.assert_allclose(again.weights * again.scales, weights, atol=0.02)
+
+
+def test_a_small_table_has_several_rows_in_one():
+    table = Table.of(np.arange(4.0)[:, None])
+    rows = np.array([0, (1 << BITS) // 4, (1 << BITS) - 1])
+    assert (table[rows] * table.scales).round().ravel().tolist() == [0, 1, 3]
+
+
+def test_templates_are_different_and_hashed_differently():
+    templates = [*ALONE, *TOGETHER]
+    assert len(set(templates)) == len(templates)
+    factors = {int(factor(t, part)) for t in range(len(templates)) for part in range(4)}
+    assert len(factors) == 4 * len(templates)
+    assert all(number % 2 for number in factors)
+
+
+def test_joints_and_brackets_are_told():
+    words = ["a", "(", "b", ")", "c", ")", "d"]
+    spaces = np.array([True, False, False, True, True, False, True])
+    opens = np.array([word == "(" for word in words])
+    closes = np.array([word == ")" for word in words])
+    told = (glue_of(spaces, opens, closes) - np.uint64(1)).tolist()
+    assert [n >= 4 for n in told] == [False, True, True, True, False, False, False]
+    assert [n % 2 == 1 for n in told] == [False, False, True, True, False, False, True]
+
+
+def test_a_text_without_case_shows_other_shapes_but_the_same_words():
+    table = WordTable(
+        {
+            **empty_table(2).arrays,
+            "exact_keys": np.array([number("MDM2")], dtype=np.uint32),
+            "exact_codes": np.array([1], dtype=np.uint8),
+            "lower_keys": np.array([number("mdm2")], dtype=np.uint32),
+            "lower_codes": np.array([1], dtype=np.uint8),
+        }
+    )
+    upper, lower = table.views("MDM2", True), table.views("mdm2", True)
+    assert upper == lower
+    usual = table.views("MDM2", False)
+    assert [a == b for a, b in zip(usual, upper, strict=True)][:4] == [False, True, True, False]
+    assert table.views("mdm2", False)[10] != table.views("xyz2", False)[10]
+
+
+def test_sentences_in_capitals_or_without_say_nothing_by_case():
+    words = "p53 binds . RAF ACTIVATES MEK . PKA binds GRB2 .".split()
+    assert without_case(words).tolist() == [True] * 3 + [True] * 4 + [False] * 4
+    assert not without_case(["GRB2", "."]).any()
+    assert kind("-") == "other-"

@@ -1,0 +1,89 @@
+"""Training of evidence: its marginals, its texts, and that the pipeline sums what was learned."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from workshop.evidence import (
+    EvidenceSettings,
+    NamedText,
+    _marginals,
+    cut_short,
+    emissions,
+    tags_of,
+    train_evidence,
+    with_variants,
+)
+
+from textrank.language.crf import chances, legal_transitions
+from textrank.language.evidence import Table
+from textrank.language.name_network import name_network
+from textrank.language.words import empty_table
+
+SENTENCE = "The IL - 2 ( gene binds p53 ) in T cells .".split()
+SPACES = [True, False, False, True, False, True, True, False, True, True, True, False, True]
+NAMES = [(1, 4, "GENE"), (7, 8, "GENE")]
+
+
+@pytest.fixture(scope="module")
+def learned():
+    texts = [
+        NamedText(SENTENCE, SPACES, NAMES),
+        NamedText(["We", "saw", "cells", "."], [True, True, False, True]),
+        NamedText(["p53", "binds", "DNA", "."], [True, True, False, True], [(0, 1, "GENE")]),
+    ]
+    settings = EvidenceSettings(epochs=20, rate=0.1, bits=12, lower=1.0, short=0.0)
+    return texts, *train_evidence(texts, ["GENE"], empty_table(4), settings)
+
+
+def test_what_was_learned_tells_names_from_other_words(learned):
+    texts, weights, _ = learned
+    for text in texts:
+        found = emissions([text], empty_table(4), weights).argmax(axis=1)
+        assert found.tolist() == tags_of(text, ["GENE"]).tolist()
+
+
+def test_the_network_sums_the_same_weights(learned):
+    texts, weights, _ = learned
+    model = name_network(width=8, rows=50, depth=1, vectors=4, evidence=5)
+    model.initialize()
+    table = Table.of(weights)
+    model.attrs["evidence"] = [table.pack()]
+    vocab = spacy.blank("en").vocab
+    docs = [Doc(vocab, words=list(t.words), spaces=list(t.spaces)) for t in texts]
+    rounded = table.weights * table.scales
+    expected = emissions(texts, empty_table(4), rounded)
+    found = np.concatenate([own[:, 8:] for own in model.predict(docs)])
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_marginals_are_those_of_the_pipelines_field():
+    rng = np.random.default_rng(0)
+    legal = legal_transitions(1)
+    steps = np.where(legal, rng.normal(size=legal.shape), -1e30)
+    scores = rng.normal(size=(6, 5))
+    found, pairs = np.zeros((6, 5)), np.zeros(legal.shape)
+    _marginals(scores, steps, np.zeros(0, dtype=np.int64), found, pairs)
+    expected = chances(scores, np.where(legal, steps, -np.inf), [6])
+    np.testing.assert_allclose(found, expected.tags, atol=1e-9)
+    np.testing.assert_allclose(np.where(legal, pairs, 0), expected.pairs, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_texts_cut_short_keep_names_whole(seed):
+    text = NamedText(SENTENCE, SPACES, NAMES)
+    short = cut_short(text, random.Random(seed))
+    assert len(short.words) == len(short.spaces) < len(text.words)
+    whole = {tuple(SENTENCE[a:b]) for a, b, _ in NAMES}
+    assert {tuple(short.words[a:b]) for a, b, _ in short.names} <= whole
+
+
+def test_variants_are_added_to_the_texts():
+    texts = [NamedText(SENTENCE, SPACES, NAMES)] * 10
+    many = with_variants(texts, EvidenceSettings(lower=0.3, short=0.2))
+    assert len(many) == 15
+    assert sum(text.words == [w.lower() for w in SENTENCE] for text in many) == 3
