@@ -175,7 +175,7 @@ def emissions(texts: Sequence[NamedText], table: WordTable, weights: Array) -> A
     return _emissions(rows.templates, rows.pieces, rows.starts, weights.astype(np.float32))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -> Array:
     found = np.zeros((templates.shape[0], weights.shape[1]), dtype=np.float32)
     for i in range(len(templates)):
@@ -186,7 +186,7 @@ def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -
     return found
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Array) -> None:
     """Adds how probable tags and pairs of tags are; with ``tags``, when only these are allowed."""
     n, size = scores.shape
@@ -228,7 +228,7 @@ def _marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Ar
         pairs[size, t] += found[0, t]
 
 
-@njit(cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=True)
 def _epoch(
     templates: Array, pieces: Array, starts: Array, bounds: Array, order: Array, tags: Array,
     weights: Array, squares: Array, steps: Array, step_squares: Array, legal: Array,
@@ -271,7 +271,7 @@ def _epoch(
                     steps[t, u] -= rate * slope / np.sqrt(step_squares[t, u])
 
 
-@njit(cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=True)
 def _learn(
     weights: Array, squares: Array, row: int, slopes: Array, rate: float, decay: float
 ) -> None:

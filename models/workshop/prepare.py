@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from textrank.language.tokenizer import BioTokenizer
 GENIA_STRIDE = 26  # one abstract in so many is left out of training
 RUN = 8  # sentences of an article that make one training Doc
 SHORTEST = 40  # letters and digits from which on an equal sentence is the same sentence
+EVENTS = ("ge13-train", "ge13-devel", "epi11-train", "epi11-devel")
 PPI_CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
 
 
@@ -226,14 +228,69 @@ def read_jnlpba(data: Path, vocab: Vocab) -> NameDocs:
 
 
 def read_bc2gm(data: Path, vocab: Vocab) -> NameDocs:
-    """BC2GM sentences in the tokens given; its devel part is left out."""
+    """BC2GM sentences as they were written, in our tokens; its devel part is left out.
+
+    A left-out Doc has the places of its names in ``user_data``, as characters without white space:
+    those given, and the others that the official score accepts.
+    """
     seen = _kept_for_scoring(data)
-    train = [
-        _iob_doc(vocab, *each)
-        for each in bc2gm_sentences(data, "train")
-        if " ".join(each[0]) not in seen
-    ]
-    return NameDocs(train, [_iob_doc(vocab, *each) for each in bc2gm_sentences(data, "devel")])
+    train = [doc for doc in _bc2gm_docs(data, "train", vocab) if doc.text not in seen]
+    return NameDocs(train, list(_bc2gm_docs(data, "devel", vocab)))
+
+
+def _bc2gm_docs(data: Path, part: str, vocab: Vocab) -> Iterator[Doc]:
+    tokenize = BioTokenizer(vocab)
+    files = _members(data / "ner" / f"bc2gm-{part}-alternatives.tar.gz")
+    gold, accepted = (_places_of(files[name]) for name in ("GENE.eval", "ALTGENE.eval"))
+    for line in files[f"{part}.in"].splitlines():
+        name, _, text = line.partition(" ")
+        doc = tokenize(text)
+        at = [i for i, c in enumerate(text) if not c.isspace()]
+        doc.ents = _disjoint(
+            doc.char_span(at[first], at[last] + 1, "GENE", alignment_mode="expand")
+            for first, last in sorted(gold[name])
+        )
+        doc.user_data |= {"gold": gold[name], "accepted": accepted[name]}
+        yield doc
+
+
+def _members(path: Path) -> dict[str, str]:
+    """Texts of the files of an archive, by their names."""
+    with tarfile.open(path) as archive:
+        return {
+            Path(member.name).name: file.read().decode()
+            for member in archive
+            if (file := archive.extractfile(member))
+        }
+
+
+def _places_of(lines: str) -> dict[str, set[tuple[int, int]]]:
+    found: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for line in lines.splitlines():
+        name, place, _ = line.split("|", 2)
+        first, last = place.split()
+        found[name].add((int(first), int(last)))
+    return found
+
+
+def read_events(data: Path, vocab: Vocab) -> NameDocs:
+    """Proteins of the event corpora with free licences; all train, none is scored."""
+    seen, tokenize = _kept_for_scoring(data), BioTokenizer(vocab)
+    docs = []
+    for corpus in EVENTS:
+        files = _members(data / "events" / f"{corpus}.tar.gz")
+        for name, text in files.items():
+            if not name.endswith(".txt") or seen.within(text):
+                continue
+            doc = tokenize(text)
+            rows = (line.split("\t") for line in files[name[:-4] + ".a1"].splitlines())
+            places = sorted(tuple(map(int, row[1].split()[1:3])) for row in rows if len(row) > 2)
+            doc.ents = _disjoint(
+                doc.char_span(start, end, "protein", alignment_mode="expand")
+                for start, end in places
+            )
+            docs.append(doc)
+    return NameDocs(docs, [])
 
 
 def _kept_for_scoring(data: Path) -> _Seen:
@@ -255,10 +312,6 @@ def bc2gm_sentences(data: Path, part: str) -> Iterator[tuple[list[str], list[str
             words, tags = [], []
     if words:
         yield words, tags
-
-
-def _iob_doc(vocab: Vocab, words: list[str], tags: list[str]) -> Doc:
-    return Doc(vocab, words=words, ents=tags)
 
 
 def _disjoint(spans: Iterable[Span | None]) -> list[Span]:

@@ -16,26 +16,34 @@ from spacy.language import Language
 from workshop.evaluate import evaluate
 from workshop.networks import Settings, add_syntax, assemble, blank_nlp, state_of
 from workshop.prepare import (
+    EVENTS,
     PPI_CORPORA,
     NameDocs,
     Treebank,
     craft_train,
     read_bc2gm,
+    read_events,
     read_jnlpba,
     read_treebank,
 )
 from workshop.training import lemma_tables, train_names, train_syntax
+from workshop.word_table import SPECIES, build_table
 
 from textrank.language.load import SHIPPED
 
 SYNTAX = Settings(epochs=6)
-NAMES = Settings(epochs=10, words=800, dropout=0.3, vectors=64)
+NAMES = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=26)
 FILES = (
     *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
     *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
     *(f"treebanks/genia-{kind}-{part}.conllu.gz" for kind in ("sd", "ud1")
       for part in ("dev", "future_use")),
     *(f"ner/bc2gm-{part}.tsv.gz" for part in ("train", "devel")),
+    *(f"ner/bc2gm-{part}-alternatives.tar.gz" for part in ("train", "devel")),
+    *(f"events/{name}.tar.gz" for name in EVENTS),
+    *(f"ids/ncbi-{species}.tsv.gz" for species in SPECIES),
+    "ids/famplex-grounding_map.csv.gz",
+    "pubmed/mixed-00000.jsonl.gz",
     *(f"ppi/{corpus}.xml.gz" for corpus in PPI_CORPORA),
     "jnlpba/train.jsonl.gz",
 )  # fmt: skip
@@ -44,6 +52,10 @@ SOURCES = [
     {"name": "GENIA treebank", "license": "CC BY 3.0", "author": "Tateisi et al. 2005"},
     {"name": "JNLPBA 2004, train part", "license": "CC BY 3.0", "author": "Kim et al. 2004"},
     {"name": "BC2GM, train part", "license": "CC BY 4.0", "author": "Smith et al. 2008"},
+    {"name": "BioNLP-ST 2013 GE (names)", "license": "CC BY 3.0", "author": "Kim et al. 2013"},
+    {"name": "BioNLP-ST 2011 EPI (names)", "license": "CC BY 3.0", "author": "Ohta et al. 2011"},
+    {"name": "NCBI Gene (symbols)", "license": "public domain", "author": "NCBI"},
+    {"name": "FamPlex (families)", "license": "CC0", "author": "Bachman et al. 2018"},
     {"name": "spacy-lookups-data (lemmas)", "license": "MIT", "author": "Explosion"},
 ]  # fmt: skip
 
@@ -109,7 +121,11 @@ def read_syntax(folder: Path, settings: Settings) -> Syntax:
 def read_names(data: Path) -> dict[str, NameDocs]:
     """What each recognizer of names learns from."""
     vocab = blank_nlp().vocab
-    return {"genes": read_bc2gm(data, vocab), "ner": read_jnlpba(data, vocab)}
+    return {
+        "genes": read_bc2gm(data, vocab),
+        "ner": read_jnlpba(data, vocab),
+        "proteins": read_events(data, vocab),
+    }
 
 
 def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treebank]:
@@ -121,7 +137,12 @@ def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treeb
 
 
 def _names(data: Path, settings: Settings) -> dict[str, bytes]:
-    return train_names(read_names(data), craft_train(data), settings, _say("names"))
+    corpora = read_names(data)
+    texts = [
+        [t.text for t in doc if not t.is_space] for own in corpora.values() for doc in own.train
+    ]
+    table = build_table(data, texts, settings.vectors, settings.seed)
+    return train_names(corpora, craft_train(data), table, settings, _say("names"))
 
 
 def _say(what: str) -> Callable[[str], None]:

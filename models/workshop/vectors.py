@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
 OFFSETS = (-2, -1, 1, 2)  # neighbours that are counted, each place for itself
-CONTEXTS = 4000  # most frequent words; only these count as neighbours
-MINIMUM = 3  # how often a word must occur to get a vector
+CONTEXTS = 6000  # most frequent words; only these count as neighbours
+MINIMUM = 5  # how often a word must occur to get a vector
 SIZE = 0.3  # root mean square of the numbers of a vector
 
 Vectors: TypeAlias = NDArray[np.float32]

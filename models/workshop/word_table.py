@@ -43,9 +43,7 @@ def build_table(data: Path, texts: Sequence[Sequence[str]], width: int, seed: in
     every = [*(words for words, _ in pubmed), *texts]
     forms, vectors = word_vectors(every, plain, width, seed=seed)
     counts = Counter(word for words, _ in pubmed for word in words)
-    named = Counter(
-        word for words, marks in pubmed for a, b in marks for word in words[a:b]
-    )
+    named = Counter(word for words, marks in pubmed for a, b in marks for word in words[a:b])
     listed = gene_lists(data)
     return {
         **_grouped(forms, vectors, every, seed),

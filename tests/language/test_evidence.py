@@ -58,7 +58,7 @@ def test_a_text_without_case_shows_other_shapes_but_the_same_words():
 
 
 def test_sentences_in_capitals_or_without_say_nothing_by_case():
-    words = "p53 binds . RAF ACTIVATES MEK . PKA binds GRB2 .".split()
+    words = ["p53", "binds", ".", "RAF", "ACTIVATES", "MEK", ".", "PKA", "binds", "GRB2", "."]
     assert without_case(words).tolist() == [True] * 3 + [True] * 4 + [False] * 4
     assert not without_case(["GRB2", "."]).any()
     assert kind("-") == "other-"

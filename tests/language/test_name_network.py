@@ -94,7 +94,24 @@ def test_a_known_word_gets_its_vector_and_another_none(model, vocab):
 
 
 def test_sentences_without_case_are_those_of_the_plain_rule(vocab):
-    words = "p53 binds . THE RAF KINASE . Ras binds . ALL IL - 2 IN CELLS".split()
+    words = [
+        "p53",
+        "binds",
+        ".",
+        "THE",
+        "RAF",
+        "KINASE",
+        ".",
+        "Ras",
+        "binds",
+        ".",
+        "ALL",
+        "IL",
+        "-",
+        "2",
+        "IN",
+        "CELLS",
+    ]
     batch = _Words.of([Doc(vocab, words=words)])
     traits = np.array([_traits(word) for word in words])
     found = _caseless(traits, batch.sentences(traits))

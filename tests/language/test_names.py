@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.networks import Settings, add_names, blank_nlp
 
-from textrank.language.name_network import name_network
 from textrank.language.names import _gold_tags
 
 WORDS = ["the", "IL", "-", "2", "gene", "binds", "p53", "in", "T", "cells", "."]

@@ -24,7 +24,7 @@ from textrank.language.evidence import Table
 from textrank.language.name_network import name_network
 from textrank.language.words import empty_table
 
-SENTENCE = "The IL - 2 ( gene binds p53 ) in T cells .".split()
+SENTENCE = ["The", "IL", "-", "2", "(", "gene", "binds", "p53", ")", "in", "T", "cells", "."]
 SPACES = [True, False, False, True, False, True, True, False, True, True, True, False, True]
 NAMES = [(1, 4, "GENE"), (7, 8, "GENE")]
 

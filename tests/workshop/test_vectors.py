@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import spacy
-from spacy.tokens import Doc
 from workshop.vectors import SIZE, _information, word_vectors
 
 from textrank.language.words import plain

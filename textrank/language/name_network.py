@@ -243,7 +243,8 @@ def _prints(model: NameNetwork) -> list[float]:
     for layer in model.layers[:2]:
         for node in layer.walk():
             for name in node.param_names:
-                prints.append(float(node.get_param(name).ravel()[::997].sum()))
+                values: Any = node.get_param(name)
+                prints.append(float(values.ravel()[::997].sum()))
     return prints
 
 

@@ -24,10 +24,11 @@ VIEWS = (
 PLACE: Mapping[str, int] = {view: place for place, view in enumerate(VIEWS)}
 MOST_PIECES = 30
 
-_GREEK = frozenset(
+_LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
-    "sigma tau upsilon phi chi psi omega".split()
+    "sigma tau upsilon phi chi psi omega"
 )
+_GREEK = frozenset(_LETTERS.split())
 _DIGITS = re.compile(r"\d+")
 _RUN = re.compile(r"(.)\1+")
 _ROMAN = re.compile(r"[IVX]{1,4}")
@@ -161,7 +162,7 @@ class WordTable:
         return [number(f"{place}|{text}") for place, text in enumerate(texts)]
 
     def _listed(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
-        """Lists that hold the word (those in other case marked ``i``), and how often it is named."""
+        """Lists that hold the word (``i``: in other case), and how often it is part of a name."""
         folded = self._codes["lower"].get(number(lower), 0)
         if caseless:
             return str(folded & 7), folded >> 3

@@ -11,13 +11,11 @@ from spacy.attrs import (
     DEP,
     HEAD,
     IDX,
-    IS_SPACE,
     LEMMA,
     MORPH,
     ORTH,
     POS,
     SENT_START,
-    SPACY,
     TAG,
 )
 from spacy.tokens import Doc, Span
@@ -85,15 +83,6 @@ def bare(doc: Doc, *, spelt: bool = False) -> Doc:
     if doc.tensor.size:
         words.tensor = doc.tensor[reading.kept]
     return words
-
-
-def _spaces(doc: Doc, kept: Indices) -> list[bool]:
-    """Whether white space follows each word, be it a token of its own, behind markup or not."""
-    if not len(kept):
-        return []
-    flags: Any = doc.to_array([SPACY, IS_SPACE])
-    spaced: list[bool] = (np.add.reduceat(flags.any(axis=1), kept, dtype=np.intp) > 0).tolist()
-    return spaced
 
 
 def spread(doc: Doc, rows: Any, *, spelt: bool = False) -> Any:
