@@ -9,8 +9,8 @@ from workshop.vectors import SIZE, _information, word_vectors
 from textrank.language.words import plain
 
 TEXTS = [
-    *(["the", name, "protein", "binds", "DNA"] for name in ("p53", "p65", "Smad4") * 4),
-    *(["we", "saw", cell, "grow"] for cell in ("monocytes", "lymphocytes", "fibroblasts") * 4),
+    *(["the", name, "protein", "binds", "DNA"] for name in ("p53", "p65", "Smad4") * 5),
+    *(["we", "saw", cell, "grow"] for cell in ("monocytes", "lymphocytes", "fibroblasts") * 5),
 ]
 
 
