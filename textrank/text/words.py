@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,11 +10,13 @@ from spacy.attrs import (
     DEP,
     HEAD,
     IDX,
+    IS_SPACE,
     LEMMA,
     MORPH,
     ORTH,
     POS,
     SENT_START,
+    SPACY,
     TAG,
 )
 from spacy.tokens import Doc, Span
@@ -166,10 +167,10 @@ def original(doc: Doc) -> Doc:
 
 def _spaces(doc: Doc, kept: Indices) -> list[bool]:
     """Whether anything white stands between a word and the next."""
-    found = []
-    for i, end in pairwise([*kept.tolist(), len(doc)]):
-        between = doc[i].whitespace_ + "".join(token.text_with_ws for token in doc[i + 1 : end])
-        found.append(any(c.isspace() for c in between))
+    if not len(kept):
+        return []
+    white: Any = doc.to_array([SPACY, IS_SPACE]).any(axis=1)  # what is no word counts for the last
+    found: list[bool] = (np.add.reduceat(white, kept, dtype=np.intp) > 0).tolist()
     return found
 
 
