@@ -86,7 +86,7 @@ def test_a_choice_survives_the_cache(seen):
 
 def test_what_needs_one_kernel_says_how_to_fix_it(pipeline, seen):
     with pytest.raises(ValueError, match="Fix gaussian_weight to one value"):
-        assess_pairs(pipeline, seen, corpus="", documents=12)
+        assess_pairs(pipeline, seen)
     division = DocumentFolds(3).split(seen.candidates, seen.targets)
     with pytest.raises(ValueError, match="a permutation test works with one kernel"):
         permutation_p(pipeline.learner, seen.data, division, permutations=2)
