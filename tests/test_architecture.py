@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from textrank.config import TABLE
-from textrank.registry import registries
+from textrank.registries import registries
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "textrank"
@@ -19,7 +19,7 @@ PACKAGE = ROOT / "textrank"
 # A module may use the rows above its own, and its own part of its own row.
 LAYERS = [
     {"types", "progress"},
-    {"docs", "linalg", "io", "registry"},
+    {"docs", "linalg", "io", "registries"},
     {"measures", "text"},
     {"formats", "representations", "kernels", "learners", "language"},
     {"tasks"},

@@ -15,7 +15,7 @@ from textrank.io import read_arrays, seal, write_arrays
 from textrank.language import load_nlp
 from textrank.language.load import model_path
 from textrank.model import Model
-from textrank.registry import read_config
+from textrank.registries import read_config
 
 Damage = Callable[[Path], None]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.plugin_example import LinePerDoc, LongWords, SharedLength, WordText
 from textrank.cli.app import run
-from textrank.registry import registry
+from textrank.registries import registry
 
 CFG = """
 [pipeline]

@@ -5,7 +5,7 @@ A pipeline meets a corpus and yields a report or a model:
 >>> import textrank
 >>> pipeline = textrank.load_pipeline("ppi")
 >>> pipeline.task
-PPI(entities='entities', labels=())
+PPI(entities='entities', labels=(), level=0.5, precision=None)
 
 Names are imported when they are first used, so that ``import textrank`` costs nothing.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textrank.language import load_nlp
     from textrank.model import Model
     from textrank.pipeline import Pipeline
-    from textrank.registry import registry
+    from textrank.registries import registry
     from textrank.types import FeatureKernel, Features, Kernel, LabelledGraph, Names
 
 _HOMES = {
@@ -51,7 +51,7 @@ _HOMES = {
     "load_pipeline": "config",
     "model_names": "config",
     "pipeline_names": "config",
-    "registry": "registry",
+    "registry": "registries",
 }
 
 try:

@@ -70,7 +70,7 @@ from textrank.learners.rls import RLS
 from textrank.linalg.gram import Blocked
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.registry import config_of, read_config, registry
+from textrank.registries import config_of, read_config, registry
 from textrank.representations.contexts.collocations import Collocations, Tags
 from textrank.representations.contexts.transformations import (
     Bag,

@@ -22,7 +22,7 @@ from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
-from textrank.registry import config_of, load_block, versions
+from textrank.registries import config_of, load_block, versions
 from textrank.tasks.aspects import Aspects, state
 from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Task

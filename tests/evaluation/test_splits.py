@@ -18,7 +18,7 @@ from textrank.evaluation.splits import (
     LeaveQueryOut,
     SentenceFolds,
     TrainTest,
-    protocol,
+    splitter_of,
 )
 
 SAFE = [DocumentFolds(4), DocumentFolds(3, seed=5, splits=2), LeaveDocumentOut(), FiveByTwo(),
@@ -91,16 +91,16 @@ def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidat
 @pytest.mark.filterwarnings("ignore:LEAKY")
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_name_gives_a_protocol(candidates, name):
-    division = protocol(name, folds=2).split(candidates, Targets.of(candidates))
+    division = splitter_of(name, folds=2).split(candidates, Targets.of(candidates))
     assert all(len(p) == len(candidates) for p in division.partitions)
     assert division.procedure
 
 
 def test_wrong_protocols_are_explained(candidates):
     with pytest.raises(ValueError, match="no protocol 'loo'; there are: documents"):
-        protocol("loo")
+        splitter_of("loo")
     with pytest.raises(ValueError, match="do not go with protocol 'leaky'"):
-        protocol("leaky", folds={"d0": 1})
+        splitter_of("leaky", folds={"d0": 1})
     with pytest.raises(ValueError, match="splits must be at least 1"):
         DocumentFolds(splits=0)
     with pytest.raises(ValueError, match="between 0 and 1, got 25"):

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import textrank.evaluation.sweep as sweep_module
 from textrank.evaluation import cross_validate
 from textrank.evaluation.cache import Cache, fingerprint
 from textrank.evaluation.splits import DocumentFolds
@@ -62,14 +63,14 @@ def test_a_point_equals_a_plain_run(pipeline, docs, tmp_path, wrap):
 def test_what_is_done_is_not_done_again(pipeline, docs, tmp_path, monkeypatch):
     first = run(over_alphas(pipeline, [0.25, 2.0]), docs, tmp_path)
     seen = []
-    real = Pipeline.assess
+    real = sweep_module.assess
 
-    def assess(self, *arguments, **options):
-        seen.append(self)
-        return real(self, *arguments, **options)
+    def assess(pipeline, *arguments, **options):
+        seen.append(pipeline)
+        return real(pipeline, *arguments, **options)
 
-    monkeypatch.setattr(Pipeline, "assess", assess)
-    monkeypatch.setattr(Pipeline, "examine", None)  # the comparison too comes from the cache
+    monkeypatch.setattr(sweep_module, "assess", assess)
+    monkeypatch.setattr(Pipeline, "prepare", None)  # the comparison too comes from the cache
     second = run(over_alphas(pipeline, [0.25, 1.0, 2.0]), docs, tmp_path)
     assert [p.reused for p in second.points] == [True, False, True]
     assert [p.learner.alphas for p in seen] == [(1.0,)]

@@ -132,7 +132,7 @@ def test_the_task_ranks_linkages_and_compares_them_without_labels(tmp_path, monk
     found = task.candidates(doc)
     assert [c.label for c in found][:2] == [1.0, pytest.approx(1 / 6)]
     assert found[0].doc.user_data["attached"] == 7
-    assert task.unreachable(doc) == 1
+    assert task.unreachable(doc, []) == 1
     strict = ParseRanking(source="link_grammar").candidates(doc)
     assert strict[0].label == 0.0
 

@@ -34,14 +34,14 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"folder .*nowhere does not exist"):
+    with pytest.raises(ValueError, match=r"folder .*nowhere does not exist"):
         write_text("x", tmp_path / "nowhere" / "r.json")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is not JSON"),
+        ("{", "not JSON"),
         ("[]", "holds a list"),
         ("{}", "no key 'task'"),
         (json.dumps(dict.fromkeys(["task", "corpus", "procedure", "settings", "seed", "versions",

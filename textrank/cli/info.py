@@ -33,7 +33,7 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
     """What is registered and shipped, or the settings of one name."""
     from textrank.config import model_names, pipeline_names
     from textrank.formats.table import READERS, WRITERS
-    from textrank.registry import registries, versions
+    from textrank.registries import registries, versions
 
     found = registries()
     if name is None:

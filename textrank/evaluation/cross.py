@@ -17,7 +17,7 @@ from textrank.measures import decide, precision_recall_f
 from textrank.model import Model
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
-from textrank.registry import config_of
+from textrank.registries import config_of
 from textrank.text import original
 from textrank.types import Features, Vector
 

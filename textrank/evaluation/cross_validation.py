@@ -15,7 +15,7 @@ from textrank.learners.fit import Nested
 from textrank.learners.kernel_choice import nested_all
 from textrank.learners.selection import choose
 from textrank.pipeline import Clock, Dataset, Pipeline, check_labels
-from textrank.registry import config_of
+from textrank.registries import config_of
 
 
 def cross_validate(

@@ -15,7 +15,7 @@ from textrank.evaluation.report import Counts, Report
 from textrank.learners.prior_shift import mean_threshold
 from textrank.measures import positive_rate_threshold, precision_recall_f
 from textrank.model import Model
-from textrank.registry import config_of
+from textrank.registries import config_of
 from textrank.tasks.ppi import PPI
 from textrank.types import Vector
 

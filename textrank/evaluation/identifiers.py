@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from textrank.docs import document_id, identifiers_of
 from textrank.evaluation.report import Counts, Fold, Report
 from textrank.model import Model
-from textrank.registry import config_of
+from textrank.registries import config_of
 from textrank.tasks.identifier_measures import answers_of, document_measures, document_sets
 from textrank.tasks.identifiers import Identifiers
 

@@ -15,7 +15,7 @@ from textrank.learners.rls import RLS
 from textrank.linalg.inverse import inverse
 from textrank.linalg.spectrum import gram
 from textrank.pipeline import Dataset, Pipeline
-from textrank.registry import config_of
+from textrank.registries import config_of
 from textrank.types import Features, Indices, Matrix, Vector, single
 
 NAME = "leave-pair-out"

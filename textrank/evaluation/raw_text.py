@@ -20,7 +20,7 @@ from textrank.evaluation.overlap import Hits, Pieces, exact, matched, name_links
 from textrank.formats.records import Mention, mentions_of, set_mentions
 from textrank.measures import decide, positive_rate_threshold
 from textrank.model import Model
-from textrank.registry import config_of, versions
+from textrank.registries import config_of, versions
 from textrank.tasks.ppi import PPI
 from textrank.text import Sentences, characters, set_starts, words_only
 from textrank.types import Vector

@@ -17,7 +17,7 @@ from textrank.measures import (
     over_queries,
     ranking_measures,
 )
-from textrank.registry import versions
+from textrank.registries import versions
 
 OPTIMISTIC = ("f_best",)  # with a threshold chosen on the test fold itself
 

@@ -15,7 +15,7 @@ from textrank.evaluation.splits import Splitter
 from textrank.linalg.spectrum import gram
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
-from textrank.registry import config_of
+from textrank.registries import config_of
 from textrank.types import Data, Features
 
 Values: TypeAlias = tuple[Any, ...]  # one for each key

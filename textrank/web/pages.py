@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from textrank.registry import versions
+from textrank.registries import versions
 
 KINDS = {".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript",
          ".svg": "image/svg+xml"}  # fmt: skip
