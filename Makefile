@@ -21,7 +21,7 @@ demo: $(VENV)/.runs  ## the main job on the bundled sample, then the shipped mod
 	$(BIN)/textrank explain ppi corpora/sample-text/egfr.txt --top 3
 
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests
-	$(BIN)/python -m pytest -m "not slow and not corpus and not benchmark and not browser and not campaign"
+	$(BIN)/python -m pytest -n auto -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
 browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
 	$(BIN)/python -m pytest -m browser tests/web

@@ -64,7 +64,7 @@ def test_ctrl_c_while_modules_load_ends_with_130_and_says_so() -> None:
 
 def test_a_full_standard_output_is_an_error(tmp_path: Path) -> None:
     def small() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     with (tmp_path / "out").open("w") as out:
         running = program("--help", stdout=out, preexec_fn=small)
