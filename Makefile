@@ -14,11 +14,15 @@ $(VENV)/.develops: $(VENV)/.runs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/.runs  ## the main job on the bundled sample, then the shipped models on a text
-	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
+SAID := GRB2 binds SOS1. MDM2 is phosphorylated by AKT1. RAD51 does not interact with PTEN. \
+ IL-6 may activate STAT3. JAK2 phosphorylates STAT3 and STAT5A.
+demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on the bundled sample
+	@echo "$(SAID)"
 	@echo
-	@echo "What the shipped model says of a text it never saw, and why:"
-	$(BIN)/textrank explain ppi corpora/sample-text/egfr.txt --top 3
+	@echo "$(SAID)" | $(BIN)/textrank apply ppi - --table
+	@echo
+	@echo "The same method on the bundled sample, documents held out:"
+	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
 
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests
 	$(BIN)/python -m pytest -n auto -m "not slow and not corpus and not benchmark and not browser and not campaign"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +10,7 @@ import typer
 
 from textrank.cli.options import ModelName, Nlp, TaskSettings, Texts
 
+LIKELY = 0.5  # what a table shows, whatever its status
 EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 
 
@@ -38,6 +39,9 @@ def command(
     ] = None,
     set_: TaskSettings = [],  # noqa: B006
     diff: Annotated[bool, typer.Option("--diff", help="Corrections as a diff instead.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Statements as a table to read instead of JSON.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Writes tables into a folder; started again, goes on."),
@@ -76,8 +80,35 @@ def command(
     if diff:
         typer.echo("".join(propose_changes(model, texts, nlp, settings=set_)), nl=False)
         return
-    for row in apply_model(model, texts, nlp, network, write, facts, settings=set_):
+    rows = apply_model(model, texts, nlp, network, write, facts, settings=set_)
+    if table:
+        return _show(list(rows))
+    for row in rows:
         typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+def _show(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What is stated, a line each: the likely statements of every document."""
+    from rich.table import Table
+
+    from textrank.cli.options import console
+
+    shown = Table("statement", "status", "type", "probability", "identifiers", box=None)
+    for row in rows:
+        if "textrank_ppi" not in row:
+            raise ValueError("--table shows statements of ppi; leave it out for other models.")
+        for one in row["textrank_ppi"]:
+            if one["probability"] >= LIKELY:
+                shown.add_row(*_cells(one))
+    console().print(shown)
+
+
+def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
+    first, second = one["names"]
+    arrow = {"a>b": "→", "b>a": "←"}.get(one["direction"], "–")
+    linked = " ".join(found or "?" for found in one["identifiers"])
+    stated = f"{first} {arrow} {second}"
+    return stated, one["status"], one["type"], f"{one['probability']:.2f}", linked
 
 
 def apply_model(
