@@ -29,6 +29,22 @@ class Candidate:
     query: str = ""  # the unit that is ranked together (a sentence's parses)
     label: float | None = None  # gold answer; None when unknown
     facts: Mapping[str, float] | None = None  # what the task noted that speaks for it or against
+    question: str = ""  # which of several questions it belongs to: a word, a set, an aspect
+    answer: str = ""  # the answer it stands for, never just the right one; none: yes
+
+    @property
+    def asked(self) -> str:
+        """Question and answer under one name, by which weights of their own are kept."""
+        return asking(self.question, self.answer)
+
+
+def asking(question: str, answer: str) -> str:
+    """The name of an answer to a question, as it stands in feature names and saved models.
+
+    >>> asking("type", "binding"), asking("", "DNA")
+    ('type: binding', 'DNA')
+    """
+    return f"{question}: {answer}" if question else answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +56,7 @@ class Neighbourhood:
 
     texts: Indices  # (n,)
     places: Vector  # (n,) the first token of what is judged
-    questions: tuple[str, ...]  # (n,) the label of what is judged
+    questions: tuple[str, ...]  # (n,) what is asked
     spellings: Indices  # (n,)
 
     @classmethod
@@ -50,7 +66,7 @@ class Neighbourhood:
         return cls(
             _numbered([id(c.doc) for c in candidates]),
             np.array([span.start for span in spans], dtype=np.float64),
-            tuple(span.label_ for span in spans),
+            tuple(c.asked for c in candidates),
             _numbered([span.text.lower() for span in spans]),
         )
 

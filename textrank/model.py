@@ -429,8 +429,8 @@ class Around:
 
 
 def _key(candidate: Candidate) -> tuple[Any, ...]:
-    places = tuple((s.start, s.end, s.label_, s.id_) for s in candidate.spans)
-    return id(candidate.doc), candidate.query, places
+    places = tuple((s.start, s.end, s.id_) for s in candidate.spans)
+    return id(candidate.doc), candidate.query, candidate.asked, places
 
 
 def _is_model(folder: Path) -> bool:

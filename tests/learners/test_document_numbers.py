@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from spacy.tokens import Span
 
 from textrank.docs import Candidate, Neighbourhood
 from textrank.learners.document_numbers import NUMBERS, document_numbers
@@ -50,8 +49,8 @@ def test_numbers_equal_plain_loops(candidates, rng):
     assert found.shape[1] == len(NUMBERS)
 
 
-def asking(doc, label):
-    return [Candidate(doc, (Span(doc, s.start, s.end, label),), "a") for s in doc.spans["entities"]]
+def asking(doc, answer):
+    return [Candidate(doc, (span,), "a", answer=answer) for span in doc.spans["entities"]]
 
 
 def test_other_texts_and_other_questions_say_nothing(candidates, make_doc, rng):

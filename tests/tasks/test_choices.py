@@ -44,7 +44,7 @@ def test_two_answers_make_one_candidate_a_name(doc):
 
 
 def test_the_right_answer_is_not_on_the_span(doc):
-    assert {c.spans[0].label_ for c in GeneProtein().candidates(doc)} == {"DNA"}
+    assert {c.asked for c in GeneProtein().candidates(doc)} == {"DNA"}
 
 
 def test_three_answers_make_three_candidates_a_name(doc):
@@ -171,7 +171,7 @@ def test_senses_are_asked_for_each_word(tmp_path):
     task = WordSenses({"line": ["cord", "phone", "text"]})
     found = [c for doc in docs for c in task.candidates(doc)]
     assert [c.label for c in found] == [1, -1, -1, -1, 1, -1]
-    assert found[0].spans[0].label_ == "line: cord"
+    assert found[0].asked == "line: cord"
     task.annotate(docs[0], found[:3], np.array([2.0, -1, -1]))
     assert docs[0]._.textrank_wsd[0]["sense"] == "cord"
     assert WordSenses({"hard": ["a", "b"]}).unreachable(docs[0], []) == 1

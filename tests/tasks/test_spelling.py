@@ -145,7 +145,7 @@ def test_flags_are_measured_with_right_and_wrong_words_printed(nlp):
 def test_flags_of_three_words_have_a_precision_of_their_own(nlp):
     task = Spelling()
     found = task.candidates(nlp("their dog, more than that"))
-    assert [c.spans[0].label_.rpartition(": ")[2] for c in found[:3]] == [
+    assert [c.answer for c in found[:3]] == [
         "their",
         "there",
         "they're",

@@ -34,7 +34,7 @@ def test_a_pair_has_a_candidate_an_answer_and_one_is_right(
 ) -> None:
     task = PPIStatement(aspect)
     found = task.candidates(pair_doc(make_doc))
-    assert [c.spans[0].label_ for c in found] == [f"{aspect}: {a}" for a in task.answers]
+    assert [c.asked for c in found] == [f"{aspect}: {a}" for a in task.answers]
     right = {"status": "negated", "type": "binding", "direction": "b>a"}[aspect]
     assert [c.label for c in found] == [1.0 if a == right else -1.0 for a in task.answers]
 
@@ -53,7 +53,7 @@ def test_the_best_answer_counts_and_kinds_of_modification_are_one_in_five(
 ) -> None:
     task = PPIStatement("type")
     found = task.candidates(pair_doc(make_doc, type="degradation"))
-    scores = np.array([1.0 if c.spans[0].label_ == "type: modification" else 0.0 for c in found])
+    scores = np.array([1.0 if c.asked == "type: modification" else 0.0 for c in found])
     measures = task.measures(found, scores, 0.0, 0)
     assert measures["accuracy"] == 0.0
     assert measures["accuracy_five"] == 1.0

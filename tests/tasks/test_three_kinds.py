@@ -56,7 +56,7 @@ def answers_of(doc) -> dict[tuple[int, int], str]:
 def judged(model: Model, candidates: Sequence[Candidate], right: Sequence[str], what: str):
     """AUC of each answer and the share of right ones, printed with precision, recall and F."""
     scores = model.score(candidates)
-    asked = np.array([c.spans[0].label_ for c in candidates])
+    asked = np.array([c.asked for c in candidates])
     known, meant = np.array([bool(r) for r in right]), np.array(right)
     areas = {}
     for answer in ANSWERS:

@@ -164,7 +164,7 @@ def test_two_names_at_the_same_characters_are_two_questions(
     first, second = questions_of([pair, pair], first=3)
     assert (first.rows, second.rows) == ((3,), (4,))
     assert first.key != second.key
-    senses = [Candidate(doc, (Span(doc, 0, 1, label=f"x: {s}"),), "d0", "q0") for s in "uvw"]
+    senses = [Candidate(doc, (doc[0:1],), "d0", "q0", question="x", answer=s) for s in "uvw"]
     (question,) = questions_of(senses)
     assert question.labels("choose:1") == {0: -1.0, 1: 1.0, 2: -1.0}
     assert question.labels("unsure") == {}

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.records import Record, Stems, docs_of
+from textrank.formats.records import Record, Stems, docs_of, files_of
 from textrank.io import LIMIT, changed_folder, fresh_text, read_text
 
 
@@ -27,16 +27,8 @@ class PlainText:
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        return docs_of(
-            self._files(), self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
-        )
-
-    def _files(self) -> list[Path]:
-        path = Path(self.path)
-        files = [*path.glob("*.txt"), *path.glob("*.txt.gz")] if path.is_dir() else [path]
-        if not files:
-            raise ValueError(f"{path}: no *.txt file in this folder.")
-        return sorted(files)
+        files = files_of(self.path, ".txt")
+        return docs_of(files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
 
     def _record(self, path: Path) -> Record:
         name = path.name.removesuffix(".gz").removesuffix(".txt")

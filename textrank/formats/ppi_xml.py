@@ -21,10 +21,10 @@ from textrank.formats.records import (
     mentions_of,
     relations_of,
     set_mentions,
-    set_starts,
     words_of,
 )
 from textrank.io import LIMIT, attributes, elements, parsed, writing
+from textrank.text import set_starts
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class _Document:
         doc = nlp.make_doc(self.text)
         places = [token.idx for token in doc]
         firsts = {bisect_left(places, begin) for begin in self.bounds}
-        set_starts(doc, [i in firsts for i in range(len(doc))])
+        set_starts(doc, firsts, final=True)
         return doc
 
     def _mentions(self) -> list[Mention]:

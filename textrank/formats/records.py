@@ -6,17 +6,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import numpy as np
-from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.docs import tokens_of
 from textrank.io import is_selecting, parsed
-from textrank.text import Sentences
+from textrank.text import Sentences, set_starts
 
 BATCH = 64  # documents that are analysed at once
 
@@ -164,20 +163,7 @@ def _set_breaks(doc: Doc, record: Record) -> None:
     for place in record.breaks:
         after = bisect_left(places, place)
         firsts |= {solid[after]} if after < len(solid) else set()
-    set_starts(
-        doc,
-        [True if t.i in firsts else False if record.sentences or t.is_space else None for t in doc],
-    )
-
-
-def set_starts(doc: Doc, starts: Sequence[bool | None]) -> None:
-    """Sets where sentences begin, where not, and where it is not said, in one go.
-
-    Token by token it would take quadratic time: each setting walks the Doc.
-    """
-    values = [0 if start is None else 1 if start else -1 for start in starts]
-    column: Any = np.array(values, dtype=np.int64).astype(np.uint64)[:, None]
-    doc.from_array([SENT_START], column)
+    set_starts(doc, firsts, final=record.sentences)
 
 
 def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
@@ -310,3 +296,14 @@ def _relation(row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]) -> dic
 def words_of(doc: Doc, mention: Mention) -> str:
     """The text of a mention, pieces joined by a blank."""
     return " ".join(doc.text[start:end] for start, end in mention.pieces)
+
+
+def files_of(path: str, *endings: str) -> list[Path]:
+    """The files of a folder with one of these endings, packed or not; a file is its own."""
+    here = Path(path)
+    if not here.is_dir():
+        return [here]
+    found = {file for end in endings for file in (*here.glob(f"*{end}"), *here.glob(f"*{end}.gz"))}
+    if not found:
+        raise ValueError(f"{path}: no *{endings[0]} file in this folder.")
+    return sorted(found)

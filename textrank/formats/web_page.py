@@ -10,7 +10,7 @@ from pathlib import Path
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.records import Record, docs_of
+from textrank.formats.records import Record, docs_of, files_of
 from textrank.io import LIMIT, read_text
 from textrank.text.markup import ends_sentence, is_block
 
@@ -32,17 +32,8 @@ class HTML:
     limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        return docs_of(
-            self._files(), self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
-        )
-
-    def _files(self) -> list[Path]:
-        path = Path(self.path)
-        endings = ("*.html", "*.htm", "*.html.gz")
-        files = [f for end in endings for f in path.glob(end)] if path.is_dir() else [path]
-        if not files:
-            raise ValueError(f"{path}: no *.html file in this folder.")
-        return sorted(files)
+        files = files_of(self.path, ".html", ".htm")
+        return docs_of(files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
 
     def _record(self, path: Path) -> Record:
         page = _Page()

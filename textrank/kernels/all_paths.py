@@ -18,16 +18,16 @@ from textrank.kernels.walks import (
     cyclic_parts,
     short_walks,
 )
-from textrank.linalg.gram import gram_of, squares
+from textrank.linalg.gram import ExplicitKernel
 from textrank.progress import track
-from textrank.types import Features, GraphBatch, GraphFamily, Indices, LabelledGraph, Matrix, Vector
+from textrank.types import Features, GraphBatch, GraphFamily, Indices, LabelledGraph
 
 ROOM = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
 SHARED = 256  # shapes kept in case they come again
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllPathsGraph:
+class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     """Similarity of two labelled graphs by the weights of all their paths.
 
     A path between vertices labelled ``a`` and ``b`` adds the product of its edge weights to
@@ -79,16 +79,6 @@ class AllPathsGraph:
             raise ValueError(f"threshold must not be negative, got {self.threshold}")
         if not 0 < self.max_radius < 1:
             raise ValueError(f"max_radius must lie between 0 and 1, got {self.max_radius}")
-
-    def __call__(
-        self, X: Sequence[LabelledGraph], Y: Sequence[LabelledGraph] | None = None
-    ) -> Matrix:
-        """The Gram matrix, (x, y)."""
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[LabelledGraph]) -> Vector:
-        """The kernel of each graph with itself, (x,)."""
-        return squares(self.features(X).values)
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Path weights by label pair, a row per graph; columns in the order of their labels."""

@@ -8,28 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.linalg.gram import gram_of, squares
-from textrank.types import Features, GraphBatch, LabelledGraph, Matrix, Names, Vector
+from textrank.linalg.gram import ExplicitKernel
+from textrank.types import Features, GraphBatch, LabelledGraph, Names
 
 
 @dataclass(frozen=True)
-class LabelBag:
+class LabelBag(ExplicitKernel[LabelledGraph]):
     """Similarity of two labelled graphs by how often each label occurs in them.
 
     >>> LabelBag()([LabelledGraph(["a", "b", "a"], {}), LabelledGraph(["a"], {})])
     array([[5., 2.],
            [2., 1.]])
     """
-
-    def __call__(
-        self, X: Sequence[LabelledGraph], Y: Sequence[LabelledGraph] | None = None
-    ) -> Matrix:
-        """The Gram matrix, (x, y)."""
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[LabelledGraph]) -> Vector:
-        """The kernel of each graph with itself, (x,)."""
-        return squares(self.features(X).values)
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """How often each label occurs, a row per graph; columns in the order of the labels."""

@@ -21,12 +21,12 @@ from textrank.kernels.windows import (
     pattern_features,
     positional_matrix,
 )
-from textrank.linalg.gram import gram_of, squares
+from textrank.linalg.gram import ExplicitKernel
 from textrank.types import Features, Matrix, Sequences, Vector, pivoted_cholesky
 
 
 @dataclass(frozen=True)
-class LocalSum:
+class LocalSum(ExplicitKernel[Sequences]):
     """Symbols that match, weighted by what matches around them (11).
 
     ``G(f, g) = Σ_ik δ(f_i, g_k) Σ_ml P_ml δ(f_{i+m}, g_{k+l})`` for offsets within ``window``.
@@ -45,12 +45,6 @@ class LocalSum:
 
     def __post_init__(self) -> None:
         _settle(self)
-
-    def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[Sequences]) -> Vector:
-        return squares(self.features(X).values)
 
     def features(self, X: Sequence[Sequences]) -> Features:
         """A column for each symbol, neighbour and component of the positional matrix."""
@@ -103,7 +97,7 @@ class LocalityConvolution:
 
 
 @dataclass(frozen=True)
-class LocalityImproved:
+class LocalityImproved(ExplicitKernel[Sequences]):
     """Powers of the weighted number of matches at equal places of two windows (16, 17).
 
     ``G(f, g) = Σ_ik (Σ_m D_m δ(f_{i+m}, g_{k+m}))^degree``, ``D_m = 1 + window - |m|``. The centres
@@ -122,12 +116,6 @@ class LocalityImproved:
                 f"window must be at least 0 and degree at least 1, got {self.window} and "
                 f"{self.degree}"
             )
-
-    def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[Sequences]) -> Vector:
-        return squares(self.features(X).values)
 
     def features(self, X: Sequence[Sequences]) -> Features:
         """A column for each set of places and the symbols that stand there."""
@@ -150,7 +138,7 @@ class LocalityImproved:
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(ExplicitKernel[Sequences]):
     """Shared runs of up to ``length`` symbols: ``Σ_{u=1..length} ⟨u-gram counts⟩`` (18, 19).
 
     >>> Spectrum(length=2)(Sequences.of([["a", "b"], ["b", "a", "b"]]))
@@ -164,12 +152,6 @@ class Spectrum:
         if self.length < 1:
             raise ValueError(f"length must be at least 1, got {self.length}")
 
-    def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[Sequences]) -> Vector:
-        return squares(self.features(X).values)
-
     def features(self, X: Sequence[Sequences]) -> Features:
         """A column for each run of symbols."""
         patterns = [Pattern(tuple(range(u))) for u in range(1, self.length + 1)]
@@ -177,7 +159,7 @@ class Spectrum:
 
 
 @dataclass(frozen=True)
-class GapWeighted:
+class GapWeighted(ExplicitKernel[Sequences]):
     """Shared subsequences of ``length`` symbols with gaps, each ``decay`` to the stretch it covers.
 
     ``φ_u(f) = Σ_{i: f[i] = u} decay^(last - first + 1)``. ``stretch`` limits how far a subsequence
@@ -203,12 +185,6 @@ class GapWeighted:
             raise ValueError(
                 f"stretch must be 0 (no limit) or at least length {self.length}, got {self.stretch}"
             )
-
-    def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[Sequences]) -> Vector:
-        return squares(self.features(X).values)
 
     def features(self, X: Sequence[Sequences]) -> Features:
         """A column for each subsequence."""

@@ -11,13 +11,13 @@ from scipy.sparse.csgraph import shortest_path
 
 from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import Walks
-from textrank.linalg.gram import gram_of, squares
+from textrank.linalg.gram import ExplicitKernel
 from textrank.progress import track
-from textrank.types import Features, GraphBatch, GraphFamily, LabelledGraph, Matrix, Vector
+from textrank.types import Features, GraphBatch, GraphFamily, LabelledGraph, Matrix
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShortestPathGraph:
+class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     """Similarity of two labelled graphs by the labels and distances of their vertices.
 
     Feature ``(a, b, "d steps")`` counts the pairs of different vertices labelled ``a`` and ``b``
@@ -45,16 +45,6 @@ class ShortestPathGraph:
     def __post_init__(self) -> None:
         if self.max_length is not None and self.max_length < 1:
             raise ValueError(f"max_length must be at least 1 or None, got {self.max_length}")
-
-    def __call__(
-        self, X: Sequence[LabelledGraph], Y: Sequence[LabelledGraph] | None = None
-    ) -> Matrix:
-        """The Gram matrix, (x, y)."""
-        return gram_of(self.features, X, Y)
-
-    def diag(self, X: Sequence[LabelledGraph]) -> Vector:
-        """The kernel of each graph with itself, (x,)."""
-        return squares(self.features(X).values)
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Counts by labels and distance, a row per graph."""

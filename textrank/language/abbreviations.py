@@ -1,4 +1,4 @@
-"""Abbreviations with their long forms, and lists such as ERK1/2 taken apart."""
+"""Abbreviations with their long forms, in a Doc and in plain text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Text:
             return None
         cut = next((n for n in range(start, end) if self.words[n] == ";"), end)
         long = self.text(start, cut)
-        if len(long.split()) > min(len(short) + 5, 2 * len(short)) or _match(short, long) != 0:
+        if len(long.split()) > _most(short) or _match(short, long) != 0:
             return None
         return self._pair(first, start - 1, start, cut)
 
@@ -114,7 +114,7 @@ class _Text:
 
     def _reach(self, short: str) -> int:
         """How many words back a long form may begin; a hyphened word counts as three."""
-        return 3 * min(len(short) + 5, 2 * len(short))
+        return 3 * _most(short)
 
     def _pair(self, a: int, b: int, c: int, d: int) -> Pair:
         kept = self.kept
@@ -133,88 +133,62 @@ def _is_short(text: str) -> bool:
 
 
 def _match(short: str, long: str) -> int | None:
-    """Where the shortest long form begins that has the letters of the short one in order."""
-    s, at = len(short) - 1, len(long) - 1
-    while s >= 0:
-        letter = short[s].lower()
-        if letter.isalnum():
-            while at >= 0 and (
-                long[at].lower() != letter or (s == 0 and at > 0 and long[at - 1].isalnum())
-            ):
-                at -= 1
-            if at < 0:
-                return None
-            at -= 1
-        s -= 1
-    begin = long.rfind(" ", 0, at + 2) + 1
+    """Where the shortest long form begins, a whole word, that has the short one's letters."""
+    at = _first_letter(short, long)
+    if at is None:
+        return None
+    begin = long.rfind(" ", 0, at + 1) + 1
     found = long[begin:]
     words = found.split()
     if len(found) <= len(short) or short in words or not any(map(str.isalpha, found)):
         return None
-    return begin if len(words) <= min(len(short) + 5, 2 * len(short)) else None
+    return begin if len(words) <= _most(short) else None
 
 
-_GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|sigma|omega|[αβγδεζηθκλσω]"
-_KINDS = tuple(
-    re.compile(kind)
-    for kind in (
-        r"\d{1,3}[A-Za-z]?\d?",
-        rf"(?:{_GREEK})\d?",
-        r"(?:I{1,3}|IV|VI{0,3}|IX|X)[A-Z]?",
-        r"[A-Z]\d{0,2}",
-        r"[a-h]",
-    )
-)
-_SEPARATOR = re.compile(r"\s*(?:/|,\s*(?:and|or)\s|,|\s(?:and|or)\s|&)\s*")
+def _first_letter(short: str, long: str) -> int | None:
+    """Where the first letter stands when those of the short form are sought from the end."""
+    letters = [letter.lower() for letter in short if letter.isalnum()]
+    at = len(long)
+    for left in range(len(letters) - 1, -1, -1):
+        at -= 1
+        while at >= 0 and (
+            long[at].lower() != letters[left] or (not left and at and long[at - 1].isalnum())
+        ):
+            at -= 1
+        if at < 0:
+            return None
+    return at
 
 
-def parts_of_name(text: str) -> list[tuple[int, int, str]]:
-    """The names that a list written in short stands for, each with its place and written out.
+def _most(short: str) -> int:
+    """How many words a long form may have."""
+    return min(len(short) + 5, 2 * len(short))
 
-    >>> parts_of_name("ERK1/2")
-    [(0, 4, 'ERK1'), (5, 6, 'ERK2')]
-    >>> [name for _, _, name in parts_of_name("STAT1, -3 and -5")]
-    ['STAT1', 'STAT3', 'STAT5']
-    >>> [name for _, _, name in parts_of_name("caspase-3/7")], parts_of_name("NF-kappa B")
-    (['caspase-3', 'caspase-7'], [(0, 10, 'NF-kappa B')])
+
+_BRACKETED = re.compile(r"\(\s*([^\s()\[\],;]{2,10}|[A-Za-z]{1,4}[\s-]\w{1,4})\s*(?:[,;][^()]*)?\)")
+
+
+def long_forms(text: str) -> dict[str, str]:
+    """Each abbreviation of a plain text with its long form, where a bracket holds the short one.
+
+    >>> long_forms("class switch recombination (CSR) and p53 (see below)")
+    {'CSR': 'class switch recombination'}
     """
-    whole = [(0, len(text), text)]
-    places = _items(text)
-    if len(places) < 2:
-        return whole
-    head = text[slice(*places[0])]
-    found = [(*places[0], head)]
-    for start, end in places[1:]:
-        name = _written_out(head, text[start:end])
-        if name is None:
-            return whole
-        found.append((start, end, name))
-        head = name if not _is_suffix(text[start:end]) else head
+    found: dict[str, str] = {}
+    for bracket in _BRACKETED.finditer(text):
+        short = bracket.group(1)
+        if any(map(str.isalpha, short)) and short[0].isalnum():
+            long = _ending(short, text[max(0, bracket.start() - 200) : bracket.start()])
+            if long:
+                found.setdefault(short, long)
     return found
 
 
-def _items(text: str) -> list[tuple[int, int]]:
-    """Places of what separators part."""
-    places, start = [], 0
-    for found in _SEPARATOR.finditer(text):
-        places.append((start, found.start()))
-        start = found.end()
-    places.append((start, len(text)))
-    return places if all(a < b for a, b in places) else []
-
-
-def _is_suffix(item: str) -> bool:
-    return any(kind.fullmatch(item.lstrip("-")) for kind in _KINDS)
-
-
-def _written_out(head: str, item: str) -> str | None:
-    """The item as a name of its own: with the beginning of the head, or as it is."""
-    bare = item.removeprefix("-")
-    for kind in _KINDS:
-        if kind.fullmatch(bare):
-            before = r".*?\D" if bare[0].isdigit() else r".+?"
-            own = re.fullmatch(rf"({before})(?:{kind.pattern})", head)
-            if own:
-                return re.sub(r"s (?=$)", " ", own[1]) + bare
-    symbol = re.compile(r"(?=.*[A-Z\d])[\w.+-]{2,20}")
-    return item if symbol.fullmatch(item) and symbol.fullmatch(head) else None
+def _ending(short: str, before: str) -> str:
+    """The long form that a text ends with; empty where it ends with none."""
+    sentence = re.split(r"[.;:]\s", before.rstrip())[-1]
+    words = list(re.finditer(r"\S+", sentence))[-_most(short) :]
+    window = sentence[words[0].start() :] if words else ""
+    at = _first_letter(short, window)
+    long = "" if at is None else window[at:].strip()
+    return long if len(long) > len(short) and short not in long.split() else ""

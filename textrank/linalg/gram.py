@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.linalg.blas as blas
@@ -49,6 +49,22 @@ def gram_of(features: Callable[[Any], Features], X: Any, Y: Any = None) -> Matri
     """The Gram matrix of a feature map; columns that X lacks do not matter."""
     F = features(X)
     return gram(F.values) if Y is None else gram(F.values, features(Y).onto(F.names))
+
+
+class ExplicitKernel(Generic[T]):
+    """A kernel that is its feature map: with ``features`` written, the products follow."""
+
+    def features(self, X: Sequence[T]) -> Features:
+        """Named features, a row each."""
+        raise NotImplementedError
+
+    def __call__(self, X: Sequence[T], Y: Sequence[T] | None = None) -> Matrix:
+        """The Gram matrix, (x, y)."""
+        return gram_of(self.features, X, Y)
+
+    def diag(self, X: Sequence[T]) -> Vector:
+        """The kernel of each with itself, (x,)."""
+        return squares(self.features(X).values)
 
 
 def squares(F: SparseMatrix) -> Vector:

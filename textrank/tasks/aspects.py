@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
+from textrank.docs import Candidate, asking
 from textrank.kernels.blocks import CONSTANT, Blocks
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.representations.pairs.telling import Told, tellings
-from textrank.tasks.choice import MARK
 from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import ANSWERS
 from textrank.types import Indices, Matrix, Names, Vector
@@ -36,7 +35,7 @@ class Weights:
     offsets: Vector  # (answers,)
 
     @classmethod
-    def of(cls, model: Model, answers: Sequence[str]) -> Weights:
+    def of(cls, model: Model, aspect: str) -> Weights:
         """Those of a model whose features stand under their questions, as ``Blocks`` has them."""
         kernel = model.pipeline.kernel
         if model.names is None or not isinstance(kernel, Blocks):
@@ -44,8 +43,9 @@ class Weights:
                 f"a model of {model.pipeline.task.name} with kernel {type(kernel).__name__} has no "
                 "weights by question. Train it with the kernel blocks.v1 and a feature kernel."
             )
-        words = model.names.vocabulary
-        question = np.array([_place(word, answers) for word in words], dtype=np.intp)
+        words, answers = model.names.vocabulary, ANSWERS[aspect]
+        places = {asking(aspect, answer): place for place, answer in enumerate(answers)}
+        question = np.array([places.get(word, -1) for word in words], dtype=np.intp)
         asked = question[model.names.parts[:, 0]]
         plain = Names(words, model.names.parts[:, 1:])
         constant = np.array([plain[i] == (CONSTANT,) for i in range(len(plain))], dtype=bool)
@@ -55,12 +55,6 @@ class Weights:
         values = np.zeros((len(used), len(answers)))
         values[column, asked[~constant]] = model.fit.coef[~constant]
         return cls(used, values, offsets)
-
-
-def _place(word: str, answers: Sequence[str]) -> int:
-    """Which answer a question asks for; -1 for any other word."""
-    answer = word.rpartition(MARK)[2] if MARK in word else ""
-    return list(answers).index(answer) if answer in answers else -1
 
 
 def _merged(names: Names) -> tuple[Names, Indices]:
@@ -87,7 +81,7 @@ class Aspects:
                 "the models of " + ", ".join(models) + " must see pairs by one and the same "
                 "representation statement_views.v1. Train them with equal settings."
             )
-        weights = {name: Weights.of(model, ANSWERS[name]) for name, model in models.items()}
+        weights = {name: Weights.of(model, name) for name, model in models.items()}
         return cls({name: _onto_all(weights, name) for name in weights}, first)
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:

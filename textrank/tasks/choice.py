@@ -1,23 +1,23 @@
 """Questions with several answers: what names, word senses and spellings have in common.
 
 A question with two answers is one candidate, which asks for the second; one with more has a
-candidate an answer. What a candidate asks is the label of its span. Scores are log-odds.
+candidate an answer. Scores are log-odds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from spacy.tokens import Span
+from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id, labels_of, tokens_of
 from textrank.measures import classification_measures
+from textrank.tasks.task import Explain
 from textrank.types import Vector
-
-MARK = ": "  # between a question and the answer that is asked for
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class Question:
 
     def _candidate(self, answer: str, number: int) -> Candidate:
         doc, span = self.span.doc, self.span
-        label = f"{self.title}{MARK}{answer}" if self.title else answer
-        own = Span(doc, span.start, span.end, label=label, span_id=span.id_)
+        bare = Span(doc, span.start, span.end, span_id=span.id_)  # its label may be the answer
         gold = None if self.right is None else 1.0 if answer == self.right else -1.0
-        return Candidate(doc, (own,), document_id(doc), f"q{number}", gold)
+        return Candidate(
+            doc, (bare,), document_id(doc), f"q{number}", gold, question=self.title, answer=answer
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class Answered:
     @property
     def title(self) -> str:
         """What kind of question it is."""
-        return self.span.label_.rpartition(MARK)[0]
+        return self.candidates[0].question
 
     def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
         """The probability of each answer; they sum to one."""
@@ -73,6 +74,48 @@ class Answered:
         if len(labels) == 1:
             return bool((self.scores[0] >= threshold) == (labels[0] > 0))
         return labels[int(np.argmax(self.scores))] > 0
+
+
+class ChoiceTask:
+    """What tasks of such questions share; each has a ``row`` for an answered question."""
+
+    name: ClassVar[str]
+
+    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+        """The answer as plain values."""
+        raise NotImplementedError
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """Log-odds of zero, since scores are calibrated."""
+        return 0.0
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the answers on ``doc._.textrank_<task>``, in text order."""
+        found = [self.row(doc, question) for question in answered(candidates, scores)]
+        doc._.set(f"textrank_{self.name}", found)
+        return doc
+
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: the rows say what they rest on."""
+        return doc
+
+    def measures(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Those of yes and no, with accuracy over questions."""
+        return choice_measures(candidates, scores, threshold, unreachable)
 
 
 def candidates_of(questions: Sequence[Question]) -> list[Candidate]:

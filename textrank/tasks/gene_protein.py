@@ -9,15 +9,8 @@ from typing import Any, ClassVar
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, named_spans
-from textrank.tasks.choice import (
-    Question,
-    answered,
-    candidates_of,
-    choice_measures,
-)
-from textrank.tasks.task import Explain
+from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of
 from textrank.text import characters, plain, words_only
-from textrank.types import Vector
 
 if not Doc.has_extension("textrank_gene_protein"):
     Doc.set_extension("textrank_gene_protein", default=None)
@@ -26,7 +19,7 @@ UNDECIDED = ("", "gene", "Gene", "GENE", "GGP", "GeneOrGeneProduct", "gene_or_ge
 
 
 @dataclass(frozen=True)
-class GeneProtein:
+class GeneProtein(ChoiceTask):
     """What each gene or protein name stands for; the label of an annotated name is the answer.
 
     Parameters
@@ -70,50 +63,19 @@ class GeneProtein:
         """None: every marked name is judged."""
         return 0
 
-    def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds of zero, since scores are calibrated."""
-        return 0.0
-
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
-        """Puts the judged names on ``doc._.textrank_gene_protein``, in text order."""
-        found: list[dict[str, Any]] = []
-        for question in answered(candidates, scores):
-            p = question.probabilities(self.answers)
-            best = max(p, key=lambda answer: p[answer])
-            span = question.span
-            row = {
-                "name": plain(doc.text[slice(*characters(span))]),
-                "span": list(characters(span)),
-                "sentence": doc.text[slice(*characters(span.sent))],
-                "label": best,
-                "probability": p[best],
-                "probabilities": p,
-            }
-            found.append(row)
-        doc._.textrank_gene_protein = found
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
-        return doc
-
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
-        """Those of yes and no, with accuracy over questions."""
-        return choice_measures(candidates, scores, threshold, unreachable)
+    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+        """What a name stands for, with its place and sentence."""
+        p = question.probabilities(self.answers)
+        best = max(p, key=lambda answer: p[answer])
+        span = question.span
+        return {
+            "name": plain(doc.text[slice(*characters(span))]),
+            "span": list(characters(span)),
+            "sentence": doc.text[slice(*characters(span.sent))],
+            "label": best,
+            "probability": p[best],
+            "probabilities": p,
+        }
 
     def _right(self, label: str) -> str | None:
         return label if label in self.answers else None

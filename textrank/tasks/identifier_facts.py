@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from textrank.language.abbreviations import long_forms
 from textrank.language.gene_forms import listed
 from textrank.language.gene_matches import SURE, Lookup, Match
 from textrank.language.gene_tables import Gene, Kind, case_of
-from textrank.language.long_forms import long_forms
 from textrank.language.species import HUMAN, MOUSE, RAT, SpeciesWord, species_words
 
 Facts = Mapping[str, float]

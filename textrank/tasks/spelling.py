@@ -232,9 +232,9 @@ class Spelling:
         self, title: str, proposal: str, own: Sequence[Candidate], explain: Explain
     ) -> list[dict[str, Any]]:
         words = self.words(title)
-        asked = {c.spans[0].label_: c for c in own}
-        direct = asked.get(f"{title}: {proposal}")
-        sign, candidate = (1, direct) if direct else (-1, asked[f"{title}: {words[1]}"])
+        asked = {c.answer: c for c in own if c.question == title}
+        direct = asked.get(proposal)
+        sign, candidate = (1, direct) if direct else (-1, asked[words[1]])
         parts = [(name[1:], sign * value) for name, value in explain(candidate)]
         told = [(name, value) for name, value in parts if value > 0 and name != ("constant",)]
         return [{"feature": list(name), "adds": value} for name, value in told[:REASONS]]

@@ -54,7 +54,7 @@ class StatementViews:
         }
         pairs = [first[number] for number in range(len(numbers))]
         features = self.of_pairs(pairs).rows(np.array(rows, dtype=np.intp))
-        return Viewed({"question": [c.spans[0].label_ for c in candidates], "pair": features})
+        return Viewed({"question": [c.asked for c in candidates], "pair": features})
 
     def of_pairs(self, candidates: Sequence[Candidate]) -> Features:
         """The features of each pair, whatever is asked."""

@@ -14,9 +14,8 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
-from textrank.tasks.choice import MARK, answered, choice_measures
+from textrank.tasks.choice import Answered, ChoiceTask, answered
 from textrank.tasks.ppi import PPI
-from textrank.tasks.task import Explain
 from textrank.text import characters
 from textrank.types import Vector
 
@@ -47,7 +46,7 @@ if not Doc.has_extension("textrank_ppi_statement"):
 
 
 @dataclass(frozen=True)
-class PPIStatement:
+class PPIStatement(ChoiceTask):
     """One aspect of the statements about pairs: ``status``, ``type`` or ``direction``.
 
     A pair has a candidate an answer. Gold is a row of ``doc.user_data["gold"]`` with the aspect as
@@ -87,11 +86,12 @@ class PPIStatement:
         return found
 
     def asked(self, pair: Candidate, query: str, right: str | None = None) -> list[Candidate]:
-        """A candidate an answer for one pair; what is asked is the label of the first span."""
+        """A candidate an answer for one pair."""
         return [
             replace(
                 pair,
-                spans=(_labelled(pair.spans[0], f"{self.aspect}{MARK}{answer}"), *pair.spans[1:]),
+                question=self.aspect,
+                answer=answer,
                 query=query,
                 label=None if right is None else 1.0 if answer == right else -1.0,
             )
@@ -103,32 +103,12 @@ class PPIStatement:
         reached = {_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
 
-    def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds of zero, since scores are calibrated."""
-        return 0.0
-
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
-        """Puts the answers on ``doc._.textrank_ppi_statement``, a row a pair, in text order."""
-        rows = []
-        for question in answered(candidates, scores):
-            spans = [list(characters(s)) for s in question.candidates[0].spans]
-            p = question.probabilities(self.answers)
-            best = max(p, key=lambda answer: p[answer])
-            rows.append({"spans": spans, self.aspect: best, "probabilities": p})
-        doc._.textrank_ppi_statement = rows
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
-        return doc
+    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+        """The answer about a pair, with the places of its names."""
+        p = question.probabilities(self.answers)
+        best = max(p, key=lambda answer: p[answer])
+        spans = [list(characters(span)) for span in question.candidates[0].spans]
+        return {"spans": spans, self.aspect: best, "probabilities": p}
 
     def measures(
         self,
@@ -138,7 +118,7 @@ class PPIStatement:
         unreachable: int,
     ) -> dict[str, float | None]:
         """Accuracy, and the F of each answer."""
-        plain = choice_measures(candidates, scores, threshold, unreachable)
+        plain = super().measures(candidates, scores, threshold, unreachable)
         given, right = _answers(candidates, scores, self.answers)
         more = _measures(given, right, self.answers)
         if self.aspect == "type":
@@ -193,7 +173,3 @@ def _measures(
 
 def _key(spans: Sequence[Span]) -> frozenset[str]:
     return frozenset(span.id_ for span in spans)
-
-
-def _labelled(span: Span, label: str) -> Span:
-    return Span(span.doc, span.start, span.end, label=label, span_id=span.id_)

@@ -9,17 +9,15 @@ from typing import Any, ClassVar
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
-from textrank.tasks.choice import Question, answered, candidates_of, choice_measures, text_of
-from textrank.tasks.task import Explain
+from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of, text_of
 from textrank.text import characters, words_only
-from textrank.types import Vector
 
 if not Doc.has_extension("textrank_wsd"):
     Doc.set_extension("textrank_wsd", default=None)
 
 
 @dataclass(frozen=True)
-class WordSenses:
+class WordSenses(ChoiceTask):
     """The sense of each marked word, or of each word with known senses where none is marked.
 
     ``senses`` are the senses of each word, ``{"line": ["cord", "text", ...]}``. A marked word
@@ -48,43 +46,12 @@ class WordSenses:
         """Marked words without known senses."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked(doc))
 
-    def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds of zero, since scores are calibrated."""
-        return 0.0
-
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
-        """Puts the judged words on ``doc._.textrank_wsd``, in text order."""
-        found: list[dict[str, Any]] = []
-        for question in answered(candidates, scores):
-            p = question.probabilities(self.senses[question.title])
-            best = max(p, key=lambda answer: p[answer])
-            place = list(characters(question.span))
-            row = {"word": text_of(question.span), "span": place, "sense": best}
-            found.append({**row, "probability": p[best], "probabilities": p})
-        doc._.textrank_wsd = found
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
-        return doc
-
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
-        """Those of yes and no, with accuracy over questions."""
-        return choice_measures(candidates, scores, threshold, unreachable)
+    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+        """The sense of a word, with its place."""
+        p = question.probabilities(self.senses[question.title])
+        best = max(p, key=lambda answer: p[answer])
+        row = {"word": text_of(question.span), "span": list(characters(question.span))}
+        return {**row, "sense": best, "probability": p[best], "probabilities": p}
 
     def _targets(self, doc: Doc) -> list[Span]:
         if self.entities in doc.spans:

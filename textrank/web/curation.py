@@ -211,7 +211,7 @@ def _title(question: Question, candidate: Any, task: str) -> str:
         return f"{texts[0]} – {texts[1]}: do they interact?" if task == "ppi" else " – ".join(texts)
     if len(question.rows) > 1:
         return f"{texts[0]}: which is meant?"
-    return f"{texts[0]}: {candidate.spans[0].label_}?"
+    return f"{texts[0]}: {candidate.asked}?"
 
 
 def _words(candidate: Any) -> list[dict[str, Any]]:

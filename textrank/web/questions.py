@@ -78,7 +78,7 @@ def _question(together: Sequence[Candidate], row: int) -> Question:
         )
     document = document_id(one.doc)
     places = ",".join(f"{span.start_char}-{span.end_char}" for span in one.spans)
-    asked = tuple(c.spans[0].label_ for c in together)
+    asked = tuple(c.asked for c in together)
     alone = len(together) == 1
     kind = asked[0] if alone and len(one.spans) == 1 else ""
     rows = tuple(range(row, row + len(together)))

@@ -144,10 +144,10 @@ def _relation(teaching: Teaching, question: Question, decided: Any) -> dict[str,
 
 def _answer(teaching: Teaching, question: Question, value: str) -> str | None:
     """The label that a choice gives a name; None where a no leaves it open."""
-    if value.startswith(CHOOSE):
-        return question.answers[int(value.removeprefix(CHOOSE))].rpartition(": ")[2]
-    asked = teaching.candidates[question.rows[0]].spans[0].label_.rpartition(": ")[2]
-    return asked if PLAIN[value] > 0 else None
+    if PLAIN.get(value, 1.0) < 0:
+        return None
+    chosen = int(value.removeprefix(CHOOSE)) if value.startswith(CHOOSE) else 0
+    return teaching.candidates[question.rows[chosen]].answer
 
 
 def zipped(folder: Path) -> bytes:

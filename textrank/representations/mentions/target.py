@@ -17,15 +17,12 @@ from textrank.types import Features, Names
 
 @dataclass(frozen=True)
 class Question:
-    """What each candidate asks: the label a task gave its span ``focus``, such as "DNA".
+    """What each candidate asks, such as "DNA" or "type: binding": see ``Candidate.asked``."""
 
-    A task puts the answer in question there, never the right one.
-    """
-
-    focus: int = 0
+    focus: int = 0  # of no effect; stands in saved models
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[str]:
-        return [candidate.spans[self.focus].label_ for candidate in candidates]
+        return [candidate.asked for candidate in candidates]
 
 
 @dataclass(frozen=True)

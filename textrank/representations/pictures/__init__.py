@@ -1,1 +1,16 @@
 """Drawings of representations, for the documentation and for looking at one's own data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def matplotlib_pyplot() -> Any:
+    """Matplotlib's pyplot, or how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "drawings need matplotlib: pip install 'textrank-kernels[plots]'"
+        ) from error
+    return plt

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.representations.parses.sequences import ParseSequences
-from textrank.representations.pictures.transformed_context import _matplotlib
+from textrank.representations.pictures import matplotlib_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2) -> 
     Locality kernels compare such windows: ``centre`` is the symbol in its middle, ``window`` how
     many symbols it reaches to each side.
     """
-    plt = _matplotlib()
+    plt = matplotlib_pyplot()
     views = ParseSequences()([candidate])
     figure, axes = plt.subplots(figsize=(12, 6.2), layout="constrained")
     axes.axis("off")

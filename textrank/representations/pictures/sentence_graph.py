@@ -9,13 +9,14 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import spacy
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.dependency_graph import BLIND, DependencyGraph
+from textrank.representations.pictures import matplotlib_pyplot
 from textrank.types import LabelledGraph
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class _Drawing:
         return [(into[v][0], out[v], self.graph.labels[v][0], into[v][1]) for v in sorted(out)]
 
     def figure(self) -> Figure:
-        plt = _matplotlib()
+        plt = matplotlib_pyplot()
         wide = 1.25 * len(self.words)
         height = 0.9 + 0.38 * max((abs(g - d) for g, d, *_ in self.dependencies), default=1)
         figure = plt.figure(figsize=(wide, 0.8 * (height + 1.75)))
@@ -121,16 +122,6 @@ def _shown(labels: Sequence[str]) -> str:
     return " · ".join(sorted(bare, key=lambda label: label.isupper() and label not in BLIND))
 
 
-def _matplotlib() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "drawings need matplotlib: pip install 'textrank-kernels[plots]'"
-        ) from error
-    return plt
-
-
 def example() -> Candidate:
     """A sentence with a pair, a third entity, and dependencies as the corpora have them."""
     words = ["Here", "KinA", "slowly", "modifies", "RecB", "and", "binds", "TraF", "."]
@@ -156,7 +147,7 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m textrank.representations.pictures.sentence_graph FILE")
     # The same drawing is the same file: no date, and names of parts that do not change.
-    with _matplotlib().rc_context({"svg.hashsalt": "textrank"}):
+    with matplotlib_pyplot().rc_context({"svg.hashsalt": "textrank"}):
         sentence_graph(example()).savefig(sys.argv[1], metadata={"Date": None})
 
 

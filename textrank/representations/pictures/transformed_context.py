@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from textrank.representations.contexts.transformations import (
     Weighting,
 )
 from textrank.representations.contexts.word_transformations import CharacterNgrams
+from textrank.representations.pictures import matplotlib_pyplot
 from textrank.types import Contexts, Matrix, PositionTransformation, WordTransformation
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def transformed_context(
     words: Mapping[str, WordTransformation] | None = None,
 ) -> Figure:
     """One context as it is and under each transformation, a panel each; the weight curve last."""
-    plt = _matplotlib()
+    plt = matplotlib_pyplot()
     panels = {"word-position matrix": transformed(context, span)}
     panels |= {name: transformed(context, span, t) for name, t in positions.items()}
     own = {"character n-grams of words": CharacterNgrams(2, 3)} if words is None else words
@@ -97,16 +98,6 @@ def _curve(axes: Axes, span: int) -> None:
     axes.set_title("weight of a position, 1 / |p|^decay + base", fontsize=10)
     axes.set_yscale("log")
     axes.legend(fontsize=8)
-
-
-def _matplotlib() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "drawings need matplotlib: pip install 'textrank-kernels[plots]'"
-        ) from error
-    return plt
 
 
 def example() -> Contexts:
