@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -126,23 +127,76 @@ def test_poisoned_documents_are_found_and_all_others_answered(tmp_path: Path, te
     assert found == {f"{f}{n:02}" for f in range(3) for n in range(8)} | {g["id"] for g in good}
 
 
+KILLS = int(os.environ.get("CAMPAIGN_KILLS", "3"))  # ten in a campaign
+
+
 @pytest.mark.parametrize("whom", ["driver", "worker"])
 def test_kills_at_random_moments_change_nothing(tmp_path: Path, texts: Path, whom: str) -> None:
     assert apply(texts, tmp_path / "undisturbed") == 0
     moments = random.Random(len(whom))
-    out = tmp_path / "out"
-    for _ in range(3):
+    for number in range(KILLS):
+        out = tmp_path / f"out{number}"
         run = subprocess.Popen(
             command(texts, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         time.sleep(moments.uniform(2.0, 12.0))
-        victims = [run.pid] if whom == "driver" else children(run.pid)
-        for victim in victims:
-            if run.poll() is None:
-                os.kill(victim, signal.SIGKILL)
+        kill(run, [run.pid] if whom == "driver" else children(run.pid))
         run.wait(timeout=300)
-    assert apply(texts, out) == 0
-    check_same(out, tmp_path / "undisturbed")
+        assert apply(texts, out) == 0
+        check_same(out, tmp_path / "undisturbed")
+
+
+def kill(run: subprocess.Popen[Any], victims: Sequence[int]) -> None:
+    """Kills processes of a run that may have ended by themselves meanwhile."""
+    for victim in victims:
+        if run.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[Any]]]:
+    """The address and the scheduler of a Dask cluster with two workers, each its own process."""
+    file = folder / "scheduler.json"
+    file.unlink(missing_ok=True)
+    where = ("--scheduler-file", str(file), "--no-dashboard")
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask = (sys.executable, "-m", "dask")
+    local = ("--host", "127.0.0.1", "--port", "0")
+    scheduler = subprocess.Popen([*dask, "scheduler", *where, *local], **quiet)
+    more = ("--nthreads", "1", "--death-timeout", "60")
+    workers = [subprocess.Popen([*dask, "worker", *where, *more], **quiet) for _ in range(2)]
+    try:
+        while not file.is_file():
+            time.sleep(0.2)
+        yield json.loads(file.read_text())["address"], scheduler
+    finally:
+        for process in (*workers, scheduler):
+            below = children(process.pid)
+            process.terminate()
+            process.wait(timeout=60)
+            for child in below:
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+
+
+def test_a_scheduler_killed_at_random_moments_loses_nothing(tmp_path: Path, texts: Path) -> None:
+    pytest.importorskip("distributed")
+    assert apply(texts, tmp_path / "undisturbed") == 0
+    moments = random.Random(0)
+    for number in range(KILLS):
+        out = tmp_path / f"out{number}"
+        with cluster(tmp_path) as (address, scheduler):
+            run = subprocess.Popen(
+                command(texts, out, "--dask", address), stderr=subprocess.PIPE, text=True
+            )
+            time.sleep(moments.uniform(4.0, 16.0))
+            kill(scheduler, [scheduler.pid])
+            _, told = run.communicate(timeout=300)
+        assert run.returncode == 0 or (run.returncode == 2 and "start again" in told), told
+        with cluster(tmp_path) as (address, _):
+            assert apply(texts, out, "--dask", address) == 0
+        check_same(out, tmp_path / "undisturbed")
 
 
 def test_two_workers_of_a_cluster_give_the_same_also_when_one_is_killed(

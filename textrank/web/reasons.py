@@ -12,9 +12,11 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
 from textrank.model import Model
+from textrank.reports.reasons import reasons
 from textrank.text import characters
 
-TOP = 8  # features for and as many against
+TOP = 8  # features for and as many against, where they are not of several kinds
+FEW = 3  # features of a kind
 
 
 @dataclass
@@ -66,13 +68,27 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def shown(parts: Sequence[tuple[tuple[str, ...], float]], top: int = TOP) -> dict[str, Any]:
-    """The strongest parts for and against, what the others add, and the sum of all."""
-    chosen: list[dict[str, Any]] = [
-        {"name": " ".join(name), "adds": value}
-        for sign in (1, -1)
-        for name, value in [p for p in parts if p[1] * sign > 0][:top]
+    """The kinds of reasons with their strongest features, or features alone where all are alike.
+
+    What is listed as ``parts`` adds up to ``score`` together with ``others``.
+
+    >>> found = shown([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
+    >>> [(kind["name"], kind["adds"]) for kind in found["parts"]]
+    [('path', -0.75), ('verb and roles', 0.5)]
+    """
+    kinds = reasons(parts)
+    chosen = [
+        {"name": kind.title, "adds": kind.adds, "parts": _strongest(kind.parts, FEW)}
+        for kind in kinds
     ]
+    if len(kinds) < 2:
+        chosen = _strongest([(" ".join(name), value) for name, value in parts], 2 * top)
     total = sum(value for _, value in parts)
     rest = total - sum(float(c["adds"]) for c in chosen)
-    others = {"count": len(parts) - len(chosen), "adds": rest}
-    return {"parts": chosen, "others": others, "score": total}
+    count = 0 if len(kinds) > 1 else len(parts) - len(chosen)
+    return {"parts": chosen, "others": {"count": count, "adds": rest}, "score": total}
+
+
+def _strongest(parts: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
+    found = sorted(parts, key=lambda part: -abs(part[1]))[:count]
+    return [{"name": name, "adds": value} for name, value in found if value]

@@ -37,23 +37,29 @@ export async function send(address, value = {}) {
 
 export const signed = (value) => (value >= 0 ? "+" : "−") + Math.abs(value).toFixed(3);
 
-// The parts of a score as bars on one axis; the last line is their sum.
+// The kinds of reasons as bars on one axis, each with its strongest features; the last line is the sum.
 export function reasonTable(found) {
   const rows = [...found.parts].sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   if (found.others.count) rows.push({ name: `${found.others.count} other features`, adds: found.others.adds });
-  const largest = Math.max(1e-9, ...rows.map((row) => Math.abs(row.adds)));
+  const every = rows.flatMap((row) => [row, ...(row.parts ?? [])]);
+  const largest = Math.max(1e-9, ...every.map((row) => Math.abs(row.adds)));
   const body = make("tbody");
   for (const row of rows) {
-    const size = (50 * Math.abs(row.adds)) / largest;
-    const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" });
-    bar.append(
-      draw("rect", { x: row.adds < 0 ? 50 - size : 50, width: Math.max(size, 0.3), height: 8, class: row.adds < 0 ? "against" : "for" }),
-      draw("line", { x1: 50, x2: 50, y1: 0, y2: 8, class: "axis", "stroke-width": 0.4 }),
-    );
-    body.append(make("tr", {}, make("td", {}, row.name), make("td", {}, signed(row.adds)), make("td", {}, bar)));
+    body.append(reasonRow(row, largest, row.parts ? "kind" : ""));
+    for (const part of row.parts ?? []) if (part.name !== row.name) body.append(reasonRow(part, largest, "part"));
   }
   body.append(make("tr", { class: "sum" }, make("td", {}, "score, the sum"), make("td", {}, signed(found.score)), make("td")));
   return make("table", { "aria-label": "Reasons for the score" }, body);
+}
+
+function reasonRow(row, largest, kind) {
+  const size = (50 * Math.abs(row.adds)) / largest;
+  const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" });
+  bar.append(
+    draw("rect", { x: row.adds < 0 ? 50 - size : 50, width: Math.max(size, 0.3), height: 8, class: row.adds < 0 ? "against" : "for" }),
+    draw("line", { x1: 50, x2: 50, y1: 0, y2: 8, class: "axis", "stroke-width": 0.4 }),
+  );
+  return make("tr", { class: kind }, make("td", {}, row.name), make("td", {}, signed(row.adds)), make("td", {}, bar));
 }
 
 // The token has done its work once the cookie is set: keep it out of shared addresses.
