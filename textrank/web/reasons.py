@@ -77,7 +77,7 @@ def shown(parts: Sequence[tuple[tuple[str, ...], float]], top: int = TOP) -> dic
     [('path', -0.75), ('verb and roles', 0.5)]
     """
     kinds = reasons(parts)
-    chosen = [
+    chosen: list[dict[str, Any]] = [
         {"name": kind.title, "adds": kind.adds, "parts": _strongest(kind.parts, FEW)}
         for kind in kinds
     ]
