@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -152,6 +153,20 @@ def test_evaluate_and_apply_use_a_trained_model(
     assert len(rows) == 12
     assert rows[1]["textrank_ppi"][0]["names"] == ["A1", "B1"]
     assert [row["textrank_ppi"][0]["interacts"] for row in rows] == [n % 2 == 1 for n in range(12)]
+
+
+def test_errors_of_a_report_and_their_explanations_lead_to_one_another(
+    corpus: Path, model: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "report"
+    assert call("evaluate", model, corpus, "--positives", "1.0", "--report", folder) == 0
+    report, why = ((folder / f"{name}.html").read_text() for name in ("report", "explanations"))
+    links = re.findall(r'href="explanations.html#(e\d+)"', report)
+    assert len(links) == 6  # every second of twelve is no, and all were told yes
+    assert re.findall(r'<article class="why" id="(e\d+)"', why) == links
+    back = re.findall(r'href="report.html#(e\d+)"', why)
+    assert back == links
+    assert all(f'<li id="{name}"' in report for name in back)
 
 
 def test_info_lists_and_describes(capsys: pytest.CaptureFixture[str]) -> None:

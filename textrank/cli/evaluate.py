@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,25 +57,30 @@ def command(
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
     if names == NAMES[0]:
-        return show_report(evaluate_model(model, corpus, nlp, positives=positives), json_, report)
+        found, why = evaluate_model(model, corpus, nlp, positives=positives)
+        return show_report(found, json_, report, why=why)
     _check_names(names, report)
     if _gives_identifiers(model):
         return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
-    found = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
-    write_figures(found, json_)
+    raw = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
+    write_figures(raw, json_)
     from textrank.reports.raw_text import raw_text_table
 
-    console().print(raw_text_table(found))
+    console().print(raw_text_table(raw))
 
 
 def evaluate_model(
     model: str, corpus: str, nlp: str | None = None, *, positives: str | None = None
-) -> Report:
-    """Tests a model on a corpus, with its own threshold, for a share of positives or ``auto``."""
+) -> tuple[Report, Callable[[], str] | None]:
+    """Tests a model on a corpus, with its own threshold, for a share of positives or ``auto``.
+
+    The report, and what makes a page that explains its errors, where the model can.
+    """
     from textrank.cli.sources import in_language_model, read_corpus
     from textrank.config import load_corpus, load_model
     from textrank.evaluation import evaluate
     from textrank.pipeline import Clock
+    from textrank.types import AdditiveKernel, has_features
 
     share: Any = positives if positives == "auto" else _share(positives)
     loaded = in_language_model(load_model(model), nlp)
@@ -85,7 +91,17 @@ def evaluate_model(
     with clock.step("scoring"):
         report = evaluate(loaded, docs, corpus=source.name, positives=share)
     title = Path(model).name
-    return replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
+    report = replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
+
+    def why() -> str:
+        from textrank.reports.explanation import explained_errors, explanation_page
+
+        found = explained_errors(loaded, docs, report)
+        return explanation_page(found, report="report.html")
+
+    kernel = loaded.pipeline.kernel
+    explains = has_features(kernel) or isinstance(kernel, AdditiveKernel)
+    return report, why if explains and not loaded.pipeline.task.ranks else None
 
 
 def evaluate_names(

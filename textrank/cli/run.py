@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textrank.evaluation import Report
     from textrank.evaluation.sweep import Sweep
 
+EXPLAINED = "explanations.html"  # beside the report.html whose errors it explains
 EXAMPLE = "Example: textrank run ppi corpora/sample-ppi --folds 5 --set learner.alphas=[0.5,1]"
 PROTOCOLS = (
     *("documents", "leave-document-out", "leave-query-out", "5x2", "train-test"),
@@ -175,10 +176,14 @@ def parse_grid(text: str) -> tuple[str, list[Any]]:
 
 
 def show_report(
-    report: Report, json_: Path | None, folder: Path | None = None, folds: bool = False
+    report: Report,
+    json_: Path | None,
+    folder: Path | None = None,
+    folds: bool = False,
+    why: Callable[[], str] | None = None,
 ) -> None:
-    """Writes a report where asked, and prints its table."""
-    from textrank.io import changed_folder
+    """Writes a report where asked, and prints its table; ``why`` makes a page about its errors."""
+    from textrank.io import changed_folder, write_text
     from textrank.reports import html
     from textrank.reports.json import write
     from textrank.reports.table import table
@@ -187,7 +192,9 @@ def show_report(
         write(report, json_)
     if folder is not None:
         with changed_folder(folder) as draft:
-            html.write(report, draft / "report.html")
+            if why is not None:
+                write_text(why(), draft / EXPLAINED)
+            html.write(report, draft / "report.html", why=EXPLAINED if why else "")
             write(report, draft / "report.json")
         typer.echo(folder / "report.html", err=True)
     console().print(table(report, folds=folds))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from textrank.evaluation import Decision
-from textrank.reports.errors import Piece, Step, pieces, steps
+from spacy.tokens import Doc
+
+from textrank.evaluation import Decision, Report
+from textrank.model import Model
+from textrank.reports.errors import Piece, Step, pieces, steps, worst_errors
 from textrank.reports.html import environment
 from textrank.reports.reasons import Reason, reasons, words_behind
 
@@ -102,8 +105,24 @@ class Explanation:
         return {**self.decision.to_dict(), **stated, "reasons": found, "parts": parts}
 
 
-def explanation_page(explanations: Sequence[Explanation], *, top: int = 3) -> str:
-    """One self-contained page: sentence, names, path, and bars for the kinds of reasons."""
+def explained_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[Explanation]:
+    """The worst errors of a model's report, each with what made its score, in the report's order.
+
+    ``docs`` are those of the evaluation, in its order.
+    """
+    candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
+    places = {id(decision): place for place, decision in enumerate(report.decisions)}
+    wrong = [error.decision for error in worst_errors(report)]
+    parts = model.explain_all([candidates[places[id(d)]] for d in wrong]) if wrong else []
+    return [Explanation(d, own) for d, own in zip(wrong, parts, strict=True)]
+
+
+def explanation_page(explanations: Sequence[Explanation], *, top: int = 3, report: str = "") -> str:
+    """One self-contained page: sentence, names, path, and bars for the kinds of reasons.
+
+    ``report`` is the page beside this one that counts these among its errors.
+    """
     values = [abs(reason.adds) for e in explanations for reason in e.reasons]
     template = environment().get_template("explanation.html")
-    return template.render(explanations=explanations, top=top, largest=max(values, default=1.0))
+    largest = max(values, default=1.0)
+    return template.render(explanations=explanations, top=top, largest=largest, report=report)

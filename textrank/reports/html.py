@@ -22,11 +22,11 @@ from textrank.reports.table import chance, label, percent
 HEADLINES = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
 
 
-def page(report: Report, *, errors: int = 50, extra: Sequence[Figure] = ()) -> str:
+def page(report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), why: str = "") -> str:
     """The report as HTML text: figures, settings, folds, and up to ``errors`` of each kind.
 
     The errors quote sentences of the corpus; ``errors=0`` leaves them out, for a page that may be
-    passed on where the corpus may not.
+    passed on where the corpus may not. ``why`` is the page beside this one that explains them.
     """
     drawn = [*extra, *figures(report)]
     return environment().get_template("report.html").render(
@@ -37,14 +37,20 @@ def page(report: Report, *, errors: int = 50, extra: Sequence[Figure] = ()) -> s
         errors=worst_errors(report, errors) if errors else [],
         fold_columns=list(dict.fromkeys(k for fold in report.folds for k in fold.to_dict())),
         settings=list(flattened(report.settings)),
+        why=why,
     )  # fmt: skip
 
 
 def write(
-    report: Report, path: str | Path, *, errors: int = 50, extra: Sequence[Figure] = ()
+    report: Report,
+    path: str | Path,
+    *,
+    errors: int = 50,
+    extra: Sequence[Figure] = (),
+    why: str = "",
 ) -> None:
     """Writes the page, whole or not at all."""
-    write_text(page(report, errors=errors, extra=extra), path)
+    write_text(page(report, errors=errors, extra=extra, why=why), path)
 
 
 def cross_page(found: Cross) -> str:
