@@ -9,8 +9,9 @@ import pytest
 
 from textrank.config import dump_pipeline, load_pipeline
 from textrank.io import pack, unpack
-from textrank.kernels.algebra import EachView, Normalized, OnView, Sum
+from textrank.kernels.algebra import Normalized, OnView, Sum
 from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.each_view import EachView
 from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
     GapWeighted,
@@ -96,3 +97,18 @@ def test_contexts_and_sequences_are_saved_with_a_model() -> None:
     assert [c.pairs() for c in saved.view("words")] == [c.pairs() for c in contexts]
     assert [s.symbols() for s in saved.view("links")] == [s.symbols() for s in sequences]
     np.testing.assert_array_equal(saved.view("links").starts, sequences.starts)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "place", "part"),
+    [
+        ("ppi-apg", "kernel", {"@kernels": "gaussian.v1"}),
+        (
+            "gene_protein",
+            "kernel.kernel.kernels.words.kernel.kernel.positions",
+            {"@transformations": "within.v1", "span": 5},
+        ),
+    ],
+)
+def test_parts_with_defaults_need_not_be_written(pipeline, place, part):
+    assert load_pipeline(pipeline, {place: part})

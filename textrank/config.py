@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import catalogue
-from confection import Config, ConfigValidationError
+from confection import Config
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -34,7 +31,6 @@ from textrank.formats.together import Together
 from textrank.formats.web_page import HTML
 from textrank.kernels.algebra import (
     Centred,
-    EachView,
     Exponential,
     Gaussian,
     Normalized,
@@ -48,6 +44,7 @@ from textrank.kernels.algebra import (
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.blocks import Blocks
 from textrank.kernels.combined import CombinedViews
+from textrank.kernels.each_view import EachView
 from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.locality import (
     GapWeighted,
@@ -70,7 +67,7 @@ from textrank.learners.rls import RLS
 from textrank.linalg.gram import Blocked
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.registries import config_of, read_config, registry
+from textrank.registries import config_of, register
 from textrank.representations.contexts.collocations import Collocations, Tags
 from textrank.representations.contexts.transformations import (
     Bag,
@@ -108,6 +105,7 @@ from textrank.representations.parses.graph import ParseGraph
 from textrank.representations.parses.sequences import ParseSequences
 from textrank.representations.parses.support import ParseSupport
 from textrank.representations.views import Views
+from textrank.settings import resolved
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.identifiers import Identifiers
 from textrank.tasks.pair_views import PairViews
@@ -232,7 +230,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
 
 for role, names in TABLE.items():
     for name, cls in names.items():
-        getattr(registry, role).register(name, func=cls)
+        register(role, name, cls)
 
 
 @dataclass(frozen=True)
@@ -259,7 +257,7 @@ def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -
             "path of a .cfg file."
         )
     overrides = {f"pipeline.{key}": value for key, value in (settings or {}).items()}
-    found = _resolve(path, "pipeline", overrides)
+    found = resolved(path, "pipeline", overrides)
     if not isinstance(found, Pipeline):
         raise ValueError(f"{path}: [pipeline] is a {type(found).__name__}, not a pipeline.")
     return found
@@ -284,7 +282,7 @@ def load_corpus(
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path
     if cfg.suffix == ".cfg" and cfg.is_file():
-        bound = _bound(_resolve(cfg, "corpus", {}), cfg)
+        bound = _bound(resolved(cfg, "corpus", {}), cfg)
         if not callable(bound):
             raise ValueError(f"{cfg}: [corpus] is no reader. Name one by @readers.")
         return NamedCorpus(cfg.absolute().parent.name, asked.applied(bound))
@@ -308,128 +306,14 @@ def model_names() -> list[str]:
     return sorted(p.parent.name for p in _folder("textrank.models").glob("*/arrays.npz"))
 
 
-def adjusted(model: Model, settings: Sequence[str]) -> Model:
-    """The model with other settings of its task, such as the precision; its threshold follows."""
-    if not settings:
-        return model
-    changes = dict(map(parse_setting, settings))
-    task: Any = model.pipeline.task
-    known = [f"task.{field.name}" for field in fields(task)]
-    if unknown := sorted(set(changes) - set(known)):
-        raise ValueError(
-            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
-        )
-    try:
-        task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})
-    except (TypeError, LookupError, AttributeError) as error:
-        told = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
-        raise ValueError(f"--set {told} does not fit the task {task.name!r}: {error}.") from error
-    threshold = task.threshold(model.labels, model.heldout)
-    if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
-        heldout = model.probability(model.heldout)
-        task = task if heldout is None else task.leveled(model.labels, heldout)
-        threshold = model.threshold
-    return model.adjusted(task, threshold)
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """``learner.alphas=[1, 2]`` as a key and a value; what is not JSON is a string."""
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip():
-        raise ValueError(f"cannot read setting {text!r}: write KEY=VALUE, as in learner.select=f.")
-    try:
-        return key.strip(), json.loads(value)
-    except json.JSONDecodeError:
-        return key.strip(), value.strip()
-    except (RecursionError, ValueError):  # brackets without end, a number of thousands of digits
-        raise ValueError(
-            f"cannot read setting {key.strip()!r}: {value:.40}... is too much."
-        ) from None
-
-
-def _resolve(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
-    """What a section of a cfg describes, built; anything wrong names the file and the place."""
-    config = read_config(path)
-    if not isinstance(config.get(section), dict):
-        raise ValueError(f"{path}: no section [{section}]. Add it.")
-    for key, value in overrides.items():
-        _override(config, key, value, path)
-    _check_blocks(config[section], section, path)
-    try:
-        return registry.resolve(config)[section]
-    except ConfigValidationError as error:
-        raise ValueError(f"{path}: {_validation(error)}") from error
-    except RecursionError:
-        raise ValueError(f"{path}: values nested too deeply. Flatten them.") from None
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        told = str(error) if isinstance(error, ValueError) else repr(error)
-        raise ValueError(f"{path}: {told}") from error
-
-
-def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
-    *blocks, last = key.split(".")
-    for block in blocks:
-        if not isinstance(config.get(block), dict):
-            raise ValueError(
-                f"{path}: no block {block!r} for setting {key.removeprefix('pipeline.')!r}; "
-                f"there are: {', '.join(k for k in config if not k.startswith('@'))}."
-            )
-        config = config[block]
-    if isinstance(config.get(last), dict) and not isinstance(value, dict):
-        raise ValueError(
-            f"{path}: {key.removeprefix('pipeline.')!r} is a block, which {value!r:.40} cannot "
-            f"replace. Set one of: {', '.join(k for k in config[last] if k[:1] != '@')}."
-        )
-    config[last] = value
-
-
-def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
-    """A misspelt class or setting fails here, by its name and with the ones that exist."""
-    for key, value in block.items():
-        if isinstance(value, Mapping):
-            _check_blocks(value, f"{place}.{key}", path)
-    role = next((key for key in block if key.startswith("@")), None)
-    if role is None:
-        return
-    try:
-        cls = registry.get(role[1:], block[role])
-    except (catalogue.RegistryError, ValueError):
-        known = (
-            ", ".join(sorted(getattr(registry, role[1:]).get_all()))
-            if (hasattr(registry, role[1:]))
-            else f"no registry {role!r}"
-        )
-        raise ValueError(
-            f"{path}, [{place}]: nothing is registered as {block[role]!r}; known: {known}."
-        ) from None
-    settings = set(inspect.signature(cls).parameters)
-    for key in block:
-        if not key.startswith("@") and key not in settings:
-            raise ValueError(
-                f"{path}, [{place}]: {block[role]} has no setting {key!r}; "
-                f"it has: {', '.join(sorted(settings)) or 'none'}."
-            )
-
-
 def _bound(reader: Any, cfg: Path) -> Any:
     """The reader with its paths, which a cfg gives relative to itself, made whole."""
     if isinstance(reader, Together):
         return Together({name: _bound(part, cfg) for name, part in reader.corpora.items()})
-    if isinstance(getattr(reader, "path", None), str):
-        return replace(reader, path=str(cfg.parent / reader.path))
+    if is_dataclass(reader) and any(field.name == "path" for field in fields(reader)):
+        settings: Any = reader
+        return replace(settings, path=str(cfg.parent / settings.path))
     return reader
-
-
-def _validation(error: ConfigValidationError) -> str:
-    parts = [
-        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {item.get('msg', '')}"
-        for item in error.errors
-    ]
-    return "; ".join(parts) or _one_line(error)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or repr(error)
 
 
 def _folder(package: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -130,6 +130,7 @@ def labels_of(candidates: Sequence[Candidate]) -> Vector:  # (n,)
     return np.array([c.label for c in candidates], dtype=np.float64)
 
 
+@runtime_checkable
 class Representation(Protocol[T_co]):
     """Candidates -> what a kernel compares, one each, in the same order; never sees a label."""
 
@@ -189,7 +190,7 @@ def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
 
 def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
     """The rows that a task put on a Doc; None where it has not been run."""
-    found: list[dict[str, Any]] | None = getattr(doc._, f"textrank_{task}")
+    found: list[dict[str, Any]] | None = doc._.get(f"textrank_{task}")
     return found
 
 

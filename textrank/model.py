@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
+from textrank.around import Around
 from textrank.docs import Candidate, Neighbourhood, sentence_sizes
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
@@ -22,6 +23,7 @@ from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
+from textrank.parts import Parts, average_of, ranked, relative
 from textrank.registries import config_of, load_block, versions
 from textrank.tasks.aspects import Aspects, state
 from textrank.tasks.statements import ANSWERS
@@ -29,11 +31,9 @@ from textrank.tasks.task import Task
 from textrank.types import (
     AdditiveKernel,
     Features,
-    Indices,
     Matrix,
     Names,
     PreparedKernel,
-    SparseMatrix,
     Vector,
     has_features,
     take,
@@ -42,9 +42,6 @@ from textrank.types import (
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
 
-Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
-
-AVERAGE = "average candidate"
 FORMAT = 2  # rises when an older textrank could not read a new folder
 READABLE = (1, 2)  # 1 had no checksum of meta.json
 MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
@@ -167,14 +164,14 @@ class Model:
         if self.support is not None and isinstance(self.pipeline.kernel, AdditiveKernel):
             X = self.pipeline.representation([candidate])
             row = self.pipeline.kernel.contributions(X, self.support, self.fit.coef)
-            return _ranked(row.values, row.names)
+            return ranked(row.values, row.names)
         if self.names is None or not has_features(self.pipeline.kernel):
             raise ValueError(
                 f"{type(self.pipeline.kernel).__name__} has no explicit features, so its scores do "
                 "not split into named parts. Use a pipeline whose kernel has features."
             )
         row = self.pipeline.kernel.features(self.pipeline.representation([candidate]))
-        return _ranked(row.onto(self.names) * self.fit.coef[None, :], self.names)
+        return ranked(row.onto(self.names) * self.fit.coef[None, :], self.names)
 
     def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
         """The numbers of a second stage; the score of the first among them in its own parts."""
@@ -204,12 +201,12 @@ class Model:
         if self.support is not None and isinstance(kernel, AdditiveKernel):
             found = kernel.contributions(X, self.support, self.fit.coef)
             both = Features.below([found, self._usual])
-            return _relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])
+            return relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])
         if self.names is None or not has_features(kernel):
             return [self.explain(candidate) for candidate in candidates]
         parts = sp.csr_array(kernel.features(X).onto(self.names) * self.fit.coef[None, :])
         known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
-        return _relative(parts, self.names, known)
+        return relative(parts, self.names, known)
 
     @cached_property
     def _usual(self) -> Features:
@@ -332,14 +329,6 @@ class Model:
         return {**self.meta, **own}
 
 
-def average_of(features: Features, *, share: float = 0.05) -> Vector:
-    """The average value of each feature that a share of the rows has; 0 for rarer ones."""
-    values = features.values
-    had = np.bincount(values.indices, minlength=values.shape[1]) >= share * max(len(features), 1)
-    means = np.bincount(values.indices, values.data, minlength=values.shape[1])
-    return np.where(had, means / max(len(features), 1), 0.0)
-
-
 def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     """Candidates in portions whose sentences have no more than ``AT_ONCE`` words together.
 
@@ -380,57 +369,6 @@ def _check_sizes(
         raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
     if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
         raise ValueError(f"{folder}: weights or answers that are no numbers")
-
-
-def _relative(parts: SparseMatrix, names: Names, known: Vector) -> list[Parts]:
-    """The parts of each row less what is known of the average, which stands last."""
-    usual = np.flatnonzero(known)
-    found: list[Parts] = []
-    for start, end in pairwise(parts.indptr.tolist()):
-        columns, values = parts.indices[start:end].tolist(), parts.data[start:end].tolist()
-        added = dict(zip(columns, values, strict=True))
-        for column in usual.tolist():
-            added[column] = added.get(column, 0.0) - float(known[column])
-        order = sorted(added, key=lambda column: -abs(added[column]))
-        own: Parts = [(names[column], added[column]) for column in order if added[column]]
-        found.append([*own, ((AVERAGE,), float(known.sum()))] if len(usual) else own)
-    return found
-
-
-def _ranked(row: SparseMatrix, names: Names) -> Parts:
-    """The named values of one row, largest first."""
-    parts = row.tocoo()
-    order = np.argsort(-np.abs(parts.data), kind="stable")
-    return [(names[int(parts.col[i])], float(parts.data[i])) for i in order]
-
-
-@dataclass(frozen=True, eq=False)
-class Around:
-    """Candidates with all others of their texts, which a second stage looks at."""
-
-    everyone: list[Candidate]
-    neighbourhood: Neighbourhood
-    rows: Indices  # where the candidates stand among all
-
-    @classmethod
-    def of(cls, task: Task, candidates: Sequence[Candidate]) -> Around:
-        """All candidates of the Docs that these are of."""
-        docs = {id(c.doc): c.doc for c in candidates}
-        everyone = [c for doc in docs.values() for c in task.candidates(doc)]
-        place = {_key(c): row for row, c in enumerate(everyone)}
-        for candidate in candidates:
-            if _key(candidate) not in place:
-                raise ValueError(
-                    f"{candidate.spans} of document {candidate.document!r} is none of the "
-                    "candidates that the task finds there, so its neighbours are unknown."
-                )
-        rows = np.array([place[_key(c)] for c in candidates], dtype=np.intp)
-        return cls(everyone, Neighbourhood.of(everyone), rows)
-
-
-def _key(candidate: Candidate) -> tuple[Any, ...]:
-    places = tuple((s.start, s.end, s.id_) for s in candidate.spans)
-    return id(candidate.doc), candidate.query, candidate.asked, places
 
 
 def _is_model(folder: Path) -> bool:

@@ -16,7 +16,8 @@ from textrank.docs import Candidate, Representation, Targets, held_together
 from textrank.kernels.diverging import diverging
 from textrank.learners.fit import Learner
 from textrank.learners.kernel_choice import fit_best
-from textrank.model import Model, average_of
+from textrank.model import Model
+from textrank.parts import average_of
 from textrank.progress import track
 from textrank.tasks.task import Task
 from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features
@@ -59,12 +60,12 @@ class Pipeline:
     learner: Learner
 
     def __post_init__(self) -> None:
-        for role, method in _ROLES.items():
+        for role, contract in _ROLES.items():
             part = getattr(self, role)
-            if not callable(getattr(part, method, None)):
+            if not isinstance(part, contract):
                 raise ValueError(
-                    f"{type(part).__name__} stands in the place of the {role}, which must have a "
-                    f"method {method!r}. Check the block [pipeline.{role}]."
+                    f"{type(part).__name__} stands in the place of the {role}, but lacks "
+                    f"{', '.join(_lacking(part, contract))}. Check the block [pipeline.{role}]."
                 )
 
     def prepare(self, docs: Sequence[Doc], clock: Clock | None = None) -> Dataset:
@@ -154,12 +155,19 @@ class Dataset:
     documents: int = 0  # as they were read, copies counted
 
 
-_ROLES = {
-    "task": "candidates",
-    "representation": "__call__",
-    "kernel": "diag",
-    "learner": "fit",
+_ROLES: Mapping[str, type] = {
+    "task": Task,
+    "representation": Representation,
+    "kernel": Kernel,
+    "learner": Learner,
 }
+
+
+def _lacking(part: object, contract: type) -> list[str]:
+    """What the contract asks for and the part does not have."""
+    asked = {*vars(contract), *contract.__annotations__} - set(vars(Protocol))
+    asked = {name for name in asked if not name.startswith("_") or name == "__call__"}
+    return sorted(asked - set(dir(part)))
 
 
 def check_labels(y: Vector) -> None:

@@ -35,10 +35,17 @@ class registry(confection.registry):
 
 def registries() -> dict[str, dict[str, Any]]:
     """Every registered class by role and name."""
-    roles = [
-        name for name, value in vars(registry).items() if isinstance(value, catalogue.Registry)
-    ]
-    return {role: getattr(registry, role).get_all() for role in roles}
+    return {role: own.get_all() for role, own in _roles().items()}
+
+
+def register(role: str, name: str, cls: type) -> None:
+    """Makes a class known by a name."""
+    _roles()[role].register(name, func=cls)
+
+
+def _roles() -> dict[str, catalogue.Registry]:
+    found = vars(registry).items()
+    return {role: own for role, own in found if isinstance(own, catalogue.Registry)}
 
 
 def config_of(value: Any) -> Any:

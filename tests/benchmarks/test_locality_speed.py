@@ -12,7 +12,7 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate
-from textrank.kernels.algebra import EachView
+from textrank.kernels.each_view import EachView
 from textrank.kernels.locality import (
     GapWeighted,
     LocalityConvolution,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from textrank.kernels.algebra import EachView, Normalized, OnView, Sum
+from textrank.kernels.algebra import Normalized, OnView, Sum
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.diverging import diverging
+from textrank.kernels.each_view import EachView
 from textrank.kernels.label_bag import LabelBag
 from textrank.kernels.vectors import Linear
 from textrank.types import LabelledGraph, Viewed

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.kernels.algebra import EachView, Normalized, OnView, Power, Sum
+from textrank.kernels.algebra import Normalized, OnView, Power, Sum
+from textrank.kernels.each_view import EachView
 from textrank.kernels.locality import (
     GapWeighted,
     LocalityConvolution,

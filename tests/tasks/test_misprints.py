@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.tasks.research_texts import reuters_docs
-from textrank.config import adjusted, load_model
+from textrank.config import load_model
+from textrank.settings import adjusted
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

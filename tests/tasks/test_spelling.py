@@ -8,8 +8,9 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.config import adjusted, load_pipeline
+from textrank.config import load_pipeline
 from textrank.representations.pairs.lexicon import load_lexicon, write_lexicon
+from textrank.settings import adjusted
 from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
 
 

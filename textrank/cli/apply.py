@@ -127,10 +127,11 @@ def apply_model(
     in the format that the suffix of ``write`` stands for.
     """
     from textrank.cli.sources import in_language_model, load_language, read_texts
-    from textrank.config import adjusted, load_model
+    from textrank.config import load_model
     from textrank.docs import answers, document_id
     from textrank.formats.table import write as write_docs
     from textrank.reports.json import write_data
+    from textrank.settings import adjusted
     from textrank.tasks.facts import facts as facts_of
     from textrank.tasks.network import check_network, interaction_network, write_network
     from textrank.tasks.ppi import PPI
@@ -159,7 +160,8 @@ def propose_changes(
 ) -> Iterator[str]:
     """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
     from textrank.cli.sources import in_language_model, load_language, read_texts
-    from textrank.config import adjusted, load_model
+    from textrank.config import load_model
+    from textrank.settings import adjusted
     from textrank.tasks.spelling import diff
 
     loaded = in_language_model(adjusted(load_model(model), settings), nlp)

@@ -52,9 +52,10 @@ def cross_corpora(
 ) -> Cross:
     """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_corpus, load_pipeline
     from textrank.evaluation.cross import cross
     from textrank.pipeline import Clock
+    from textrank.settings import parse_setting
 
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     sources = [load_corpus(corpus) for corpus in corpora]

@@ -82,12 +82,13 @@ def run_pipeline(
 ) -> Report:
     """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_corpus, load_pipeline
     from textrank.evaluation import assess, leave_pair_out
     from textrank.evaluation.learning import learning_curve
     from textrank.evaluation.permutation import permutation_p
     from textrank.evaluation.splits import splitter_of
     from textrank.pipeline import Clock
+    from textrank.settings import parse_setting
 
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = load_corpus(corpus)
@@ -134,10 +135,11 @@ def sweep_pipeline(
     from itertools import product
 
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_corpus, load_pipeline
     from textrank.evaluation.cache import Cache
     from textrank.evaluation.splits import splitter_of
     from textrank.evaluation.sweep import sweep
+    from textrank.settings import parse_setting
 
     fixed = dict(map(parse_setting, settings))
     axes = dict(map(parse_grid, grid))
@@ -163,8 +165,8 @@ def parse_grid(text: str) -> tuple[str, list[Any]]:
     >>> parse_grid("learner.select=auc,f")
     ('learner.select', ['auc', 'f'])
     """
-    from textrank.config import parse_setting
     from textrank.io import load_json
+    from textrank.settings import parse_setting
 
     key, sign, values = text.partition("=")
     if not sign or not key.strip() or not values.strip():

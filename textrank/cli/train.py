@@ -54,8 +54,9 @@ def train_model(
     import spacy
 
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_corpus, load_pipeline
     from textrank.io import check_target
+    from textrank.settings import parse_setting
 
     check_target(model)
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)

@@ -36,7 +36,7 @@ class KernelMachine(BaseEstimator):
 
     def _read(self, X: Any, y: Any = NO_LABELS, **checks: Any) -> Any:
         """X checked as scikit-learn wants it, or as it is for a kernel on other things."""
-        if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or hasattr(X, "dtype")):
+        if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
             return X if y is NO_LABELS else (X, np.asarray(y))
         return validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
 
@@ -63,8 +63,7 @@ class KernelMachine(BaseEstimator):
     def _keep(self, X: Any, *, dual_coef: Matrix | None = None, coef: Matrix | None = None) -> None:
         """The model, weights of the training rows or of the features, and nothing of one before."""
         for name in ("X_fit_", "dual_coef_", "coef_"):
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
         if coef is not None:
             self.coef_ = coef
         elif dual_coef is not None:
@@ -80,7 +79,7 @@ class KernelMachine(BaseEstimator):
     def _scores(self, X: Any) -> Matrix:
         check_is_fitted(self, "heldout_")
         X = self._read(X, reset=False)
-        if hasattr(self, "coef_"):
+        if "coef_" in vars(self):
             return np.asarray(X @ self.coef_.T)
         return np.asarray(self._compare(X, self.X_fit_) @ self.dual_coef_)
 

@@ -16,7 +16,7 @@ from textrank.learners.checks import check_alphas, groups_of
 from textrank.learners.preferences import Cost, incidence
 from textrank.learners.rls import rls_path
 from textrank.learners.selection import agreement
-from textrank.types import Features, Matrix, Names, Vector
+from textrank.types import Features, Matrix, Names, Vector, size
 
 
 class _Ranker(KernelMachine):
@@ -109,7 +109,7 @@ class RankRLS(_Ranker):
 
     def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
         X = self._read(X)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        n = size(X)
         pairs, z, w = _edges(preferences, n, self.cost, self.normalised)
         data, dual = self._data(X)
         M = incidence(pairs, n)

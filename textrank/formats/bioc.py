@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 
 from textrank.formats.json_lines import whole
 from textrank.formats.records import (
+    AnnotatedFile,
     Mention,
     Record,
     check_words,
@@ -24,7 +25,6 @@ from textrank.formats.records import (
     words_of,
 )
 from textrank.io import (
-    LIMIT,
     attributes,
     check_utf8,
     content,
@@ -39,7 +39,7 @@ Tree = dict[str, Any]  # a document as BioC JSON has it
 
 
 @dataclass(frozen=True)
-class BioCXML:
+class BioCXML(AnnotatedFile):
     """Documents of a BioC XML collection, read one at a time.
 
     Passages are joined by newlines. Offsets of the file count from the start of its document, in
@@ -47,17 +47,7 @@ class BioCXML:
     the infon ``type``, with the infon ``identifier`` in ``doc.user_data["concepts"]``. Relations of
     two annotations become gold (false where an infon ``label`` says so), others go to
     ``doc.user_data["events"]``.
-
-    The names of a document without any annotation are left to a recogniser in ``nlp``, unless
-    ``annotated`` says that it has none. ``cut`` cuts a token that a name covers in part. With
-    ``skip_bad`` a document with an error is left out and counted in one warning.
     """
-
-    path: str
-    annotated: bool = False
-    cut: bool = True
-    skip_bad: bool = False
-    limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         found = (_tree(element) for element in elements(self.path, "document", self.limit))
@@ -65,18 +55,12 @@ class BioCXML:
 
 
 @dataclass(frozen=True)
-class BioCJSON:
+class BioCJSON(AnnotatedFile):
     """Documents of BioC JSON, with the settings and conventions of ``BioCXML``.
 
     The file is a collection, a list of documents or collections, a single document, or a document
     a line. Documents are read one by one, so that a collection of any size needs little memory.
     """
-
-    path: str
-    annotated: bool = False
-    cut: bool = True
-    skip_bad: bool = False
-    limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         return _docs(self, self._trees(), nlp)

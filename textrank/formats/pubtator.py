@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.formats.records import (
+    AnnotatedFile,
     Mention,
     Record,
     check_words,
@@ -19,14 +20,14 @@ from textrank.formats.records import (
     mentions_of,
     words_of,
 )
-from textrank.io import LIMIT, check_utf8, lines, writing
+from textrank.io import check_utf8, lines, writing
 
 SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)
 Block = list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
-class PubTator:
+class PubTator(AnnotatedFile):
     """Documents in PubTator's format, a blank line between them.
 
     ``id|t|title`` and ``id|a|abstract`` give the text, with one character between the two for the
@@ -35,17 +36,7 @@ class PubTator:
     become identifiers (``ncbigene:7157``), the first ``span.kb_id_``. Relations hold between
     concepts of the whole document, not between mentions, so they are no gold pairs: they are kept
     as ``[type, concept, concept, ...]`` in ``doc.user_data["concept_relations"]``.
-
-    The names of a document without any mention are left to a recogniser in ``nlp``, unless
-    ``annotated`` says that it has none. ``cut`` cuts a token that a name covers in part. With
-    ``skip_bad`` a document with an error is left out and counted in one warning.
     """
-
-    path: str
-    annotated: bool = False
-    cut: bool = True
-    skip_bad: bool = False
-    limit: int = LIMIT
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         blocks = _blocks(self.path, self.limit)

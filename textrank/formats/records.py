@@ -14,12 +14,29 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.docs import tokens_of
-from textrank.io import is_selecting, parsed
+from textrank.io import LIMIT, is_selecting, parsed
 from textrank.text import Sentences, set_starts
 
 BATCH = 64  # documents that are analysed at once
 
 S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class AnnotatedFile:
+    """Settings of a reader of texts with names, which some documents may lack.
+
+    The names of a document without any are left to a recogniser in ``nlp``, unless ``annotated``
+    says that it has none. ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a
+    document with an error is left out and counted in one warning. ``limit`` is how many bytes may
+    be held at once.
+    """
+
+    path: str
+    annotated: bool = False
+    cut: bool = True
+    skip_bad: bool = False
+    limit: int = LIMIT
 
 
 @dataclass(frozen=True)

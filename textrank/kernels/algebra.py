@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from textrank.types import Features, Kernel, Matrix, Vector, Viewed, has_feature
 
 # A cfg is checked before the blocks inside are built, so the parts check themselves.
 Parts = Sequence[Any] | Mapping[str, Any]
+LINEAR = Linear()
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Sum:
     def __post_init__(self) -> None:
         kernels = _named(self.kernels)
         object.__setattr__(self, "kernels", kernels)
-        object.__setattr__(self, "weights", _weights(self.weights, list(kernels)))
+        object.__setattr__(self, "weights", weights_of(self.weights, list(kernels)))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         (_, weight, first), *rest = self._parts
@@ -53,7 +54,7 @@ class Sum:
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
         kernels = _named(self.kernels)
-        weights = _weights(self.weights, list(kernels))
+        weights = weights_of(self.weights, list(kernels))
         return [(name, weights[name], kernel) for name, kernel in kernels.items()]
 
 
@@ -140,7 +141,7 @@ class Polynomial:
     degree: int = 2
     gamma: float = 1.0
     constant: float = 0.0
-    kernel: Kernel[Any] = field(default_factory=Linear)
+    kernel: Kernel[Any] = LINEAR
 
     def __post_init__(self) -> None:
         _check_degree(self.degree)
@@ -166,7 +167,7 @@ class Gaussian:
     """
 
     gamma: float = 1.0
-    kernel: Kernel[Any] = field(default_factory=Linear)
+    kernel: Kernel[Any] = LINEAR
 
     def __post_init__(self) -> None:
         if not self.gamma > 0:
@@ -317,40 +318,6 @@ class OnView:
         return X.view(self.name) if isinstance(X, Viewed) else [x[self.name] for x in X]
 
 
-@dataclass(frozen=True)
-class EachView:
-    """The same kernel on every view, summed: ``Σ_v w_v k(x_v, z_v)``; weight 1 where not given.
-
-    Views that need settings of their own are summed with ``Sum`` and ``OnView``.
-
-    >>> views = Viewed({"a": np.array([[1.0]]), "b": np.array([[2.0]])})
-    >>> EachView(Linear(), weights={"b": 0.5})(views).item()
-    3.0
-    """
-
-    kernel: Kernel[Any]
-    weights: Mapping[str, float] | None = None
-
-    def __post_init__(self) -> None:
-        _weights(self.weights, list(self.weights or {}))
-
-    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        if not len(X) or (Y is not None and not len(Y)):
-            return np.zeros((len(X), len(X if Y is None else Y)))
-        return self._sum(X)(X, Y)
-
-    def diag(self, X: Sequence[Any]) -> Vector:
-        return self._sum(X).diag(X) if len(X) else np.zeros(0)
-
-    def features(self, X: Sequence[Any]) -> Features:
-        """The features on all views side by side, each under the name of its view."""
-        return self._sum(X).features(X)
-
-    def _sum(self, X: Sequence[Any]) -> Sum:
-        views = list(X.views if isinstance(X, Viewed) else X[0])
-        return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
-
-
 def _named(kernels: Parts) -> dict[str, Kernel[Any]]:
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")
@@ -362,7 +329,7 @@ def _named(kernels: Parts) -> dict[str, Kernel[Any]]:
     return dict(zip(_titles(kernels), kernels, strict=True))
 
 
-def _weights(
+def weights_of(
     weights: Sequence[float] | Mapping[str, float] | None, names: Sequence[str]
 ) -> dict[str, float]:
     """A weight for each name; 1 where none is given."""

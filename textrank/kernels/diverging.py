@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from textrank.kernels.algebra import EachView, OnView
+from textrank.kernels.algebra import OnView
+from textrank.kernels.each_view import EachView
 from textrank.types import Kernel, ScalingKernel, Viewed, parts_of
 
 

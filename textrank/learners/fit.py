@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -97,6 +97,7 @@ class Nested:
     inner: Matrix  # (alphas, folds, n)
 
 
+@runtime_checkable
 class Learner(Protocol):
     """Settings of a learner; ``fit`` returns a new value and changes nothing."""
 

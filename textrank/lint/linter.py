@@ -12,9 +12,10 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.config import adjusted, load_model
+from textrank.config import load_model
 from textrank.lint.prose import HOLE, prose
 from textrank.model import Model
+from textrank.settings import adjusted
 
 NEAR = 2  # words on either side that must be prose
 BATCH = 64  # paragraphs that are judged at once

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from textrank.model import AVERAGE
+from textrank.parts import AVERAGE
 from textrank.representations.pairs.analysis import stem
 from textrank.representations.pairs.statement_words import CUES
 from textrank.representations.pairs.trigger_words import HEDGES, NEGATIONS

@@ -18,11 +18,14 @@ class Views:
     ``Sum([OnView("graph", AllPathsGraph()), OnView("words", Linear())])``.
     """
 
-    representations: Mapping[str, Representation[Any]]
+    representations: Mapping[str, Any]  # a cfg is checked before the blocks inside are built
 
     def __post_init__(self) -> None:
         if not self.representations:
             raise ValueError("representations must name at least one view, got none")
+        for name, part in self.representations.items():
+            if not isinstance(part, Representation):
+                raise ValueError(f"view {name!r}: {part!r:.60} is no representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
         views = {name: represent(candidates) for name, represent in self.representations.items()}

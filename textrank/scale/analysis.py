@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
 from textrank.model import Model
+from textrank.tasks.task import group_of
 from textrank.text import Sentences
 
 ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
@@ -42,7 +43,7 @@ class Analysis:
         self.model = model
         self.nlp = nlp
         self.whole = whole
-        self.key = getattr(model.pipeline.task, "entities", "entities")
+        self.key = group_of(model.pipeline.task)
         self.needed = NEEDED.get(model.pipeline.task.name)
         late = set(parses) - set(names)
         self.cheap = self.needed is not None and "parser" in late

@@ -6,12 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from textrank.config import adjusted, load_model, model_names
+from textrank.config import load_model, model_names
 from textrank.language import load_nlp, model_path
 from textrank.language.load import SHIPPED, needed_components
 from textrank.scale.analysis import Analysis
 from textrank.scale.job import Job
 from textrank.scale.plan import checksum
+from textrank.settings import adjusted
 
 
 def load_analysis(job: Job) -> Analysis:

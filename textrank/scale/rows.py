@@ -103,7 +103,7 @@ def name_rows(doc: Doc, document: str, source: str, key: str) -> Iterator[dict[s
 
 def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[dict[str, Any]]:
     """The answers of any other task: where, what was asked about, the answer, and all as JSON."""
-    answers: Answers = getattr(doc._, f"textrank_{task}") or ()
+    answers: Answers = doc._.get(f"textrank_{task}") or ()
     for row in answers:
         start, end = row.get("span") or (None, None)
         yield {

@@ -13,6 +13,7 @@ from textrank.types import Vector
 Explain: TypeAlias = Callable[[Candidate], list[tuple[tuple[str, ...], float]]]
 
 
+@runtime_checkable
 class Task(Protocol):
     """What is judged in a Doc, and how the answers are shown and measured."""
 
@@ -52,6 +53,20 @@ class Task(Protocol):
         unreachable: int,
     ) -> dict[str, float | None]:
         """What the scores of a test fold are worth; an undefined measure is None."""
+
+
+@runtime_checkable
+class NamesTask(Protocol):
+    """A task about names, which says in which span group they stand."""
+
+    @property
+    def entities(self) -> str:
+        """The span group."""
+
+
+def group_of(task: Task) -> str:
+    """The span group of names that a task looks at, or the usual one."""
+    return task.entities if isinstance(task, NamesTask) else "entities"
 
 
 @runtime_checkable

@@ -278,15 +278,24 @@ def single(data: Data, what: str) -> Matrix | Features:
     return data
 
 
+@runtime_checkable
+class Batch(Protocol):
+    """Representations of many candidates in one piece, of which some can be taken."""
+
+    def rows(self, index: Indices | slice) -> Any:
+        """Some of them, in the order of the index."""
+
+
 def size(X: Sequence[Any]) -> int:
     """How many there are; the rows of a matrix, also of a sparse one, which has no ``len``."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    array: Any = X if isinstance(X, np.ndarray) or sp.issparse(X) else None
+    return len(X) if array is None else int(array.shape[0])
 
 
 def take(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
     """Some of the representations, in the order of ``index``, in the container they came in."""
     if isinstance(index, slice) or isinstance(X, np.ndarray) or sp.issparse(X):
         return X[index]  # type: ignore[index]
-    if hasattr(X, "rows"):
+    if isinstance(X, Batch):
         return X.rows(index)
     return [X[int(i)] for i in index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from textrank.docs import Candidate
-from textrank.kernels.algebra import EachView
+from textrank.kernels.each_view import EachView
 from textrank.kernels.locality import LocalityConvolution
 from textrank.representations.parses.sequences import TYPES, ParseSequences
 from textrank.testing import check_kernel

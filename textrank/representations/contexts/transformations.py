@@ -9,7 +9,7 @@ several, of positions or of words.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -38,6 +38,9 @@ class Bag:
         return Features(sp.csr_array(np.ones((len(positions), 1))), Names.of(["anywhere"]))
 
 
+BAG = Bag()
+
+
 @dataclass(frozen=True)
 class Strict:
     """Each position like itself only: ``P̂ = I``."""
@@ -63,7 +66,7 @@ class Weighting:
 
     decay: float = 1.5
     base: float = 0.025
-    of: PositionTransformation = field(default_factory=Bag)
+    of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
         if self.decay < 0 or self.base < 0:
@@ -88,7 +91,7 @@ class Sided:
     """
 
     across: float = 0.5
-    of: PositionTransformation = field(default_factory=Bag)
+    of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
         _check_across(self.across)
@@ -109,7 +112,7 @@ class Within:
     """Only positions at most ``span`` words away count."""
 
     span: int
-    of: PositionTransformation = field(default_factory=Bag)
+    of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
         if self.span < 0:

@@ -1,0 +1,169 @@
+"""Nothing stands idle: modules have users, names have uses, roles state what they can."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from textrank.cli.app import COMMANDS
+from textrank.config import TABLE
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "textrank"
+LONGEST = 400  # lines of a module
+
+# Why a module stands alone though one module imports it. A class that config's table names, a
+# command, and a part of a package that its __init__ shows need no reason.
+ONE_IMPORTER = {
+    "is documented and called by itself": """
+        evaluation.curves evaluation.identifiers evaluation.learning evaluation.leave_pair_out
+        evaluation.permutation evaluation.significance evaluation.overlap learners.g2p
+        learners.multiclass learners.online tasks.network reports.explanation reports.raw_text""",
+    "is a method of its own with a reference in plain loops": """
+        kernels.prepared kernels.windows kernels.window_pairs kernels.diverging
+        language.spanning language.repair learners.bias learners.ranking
+        learners.reduced_holdout linalg.tridiagonal representations.pairs.collapsed
+        tasks.parse_trees tasks.aspects around""",
+    "is data or a list that grows": """
+        language.species representations.pairs.descriptor_table representations.pairs.relations
+        representations.pairs.statement_roles reports.reasons""",
+    "is made by spaCy or another program, and imported only when asked for": """
+        language.components language.name_network language.link_grammar lint.server
+        scale.cluster scale.worker web.curator web.explorer web.static_page web.sources""",
+    "would make its importer too long to read": """
+        lint.files scale.analysis scale.manifest scale.rows web.choosing web.starting web.naming
+        web.exports web.taught""",
+}
+# Objects of other libraries, which say by their attributes what they can do.
+FOREIGN = {
+    "cli/app.py": "typer's errors, whichever click they come from",
+    "evaluation/estimators.py": "scikit-learn's estimators",
+    "language/load.py": "spaCy's components",
+    "language/products.py": "spaCy's components",
+    "scale/analysis.py": "spaCy's components",
+}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(("textrank", *parts)).removesuffix(".__init__")
+
+
+@cache
+def sources() -> dict[Path, str]:
+    """What users and developers run, tests left out."""
+    folders = [PACKAGE, ROOT / "models", ROOT / "docs"]
+    return {path: path.read_text() for top in folders for path in sorted(top.rglob("*.py"))}
+
+
+@cache
+def prose() -> str:
+    """All that is documented, but for what changed and for lists made by a program."""
+    tops = [ROOT / "docs", PACKAGE, ROOT / "models", ROOT / "corpora", ROOT / "pipelines"]
+    pages = [ROOT / "README.md", *(page for top in tops for page in sorted(top.rglob("*.md")))]
+    return "\n".join(page.read_text() for page in pages)
+
+
+def imported(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    """Who imports each module; a package may import its own modules, not they it."""
+    own = {name_of(path): path for path in sources() if path.is_relative_to(PACKAGE)}
+    found: dict[str, set[str]] = {
+        name: set() for name, path in own.items() if not path.name.startswith("__")
+    }
+    for path, text in sources().items():
+        user = name_of(path) if path.is_relative_to(PACKAGE) else str(path.relative_to(ROOT))
+        for name in imported(text):
+            if name in found and name != user:
+                found[name].add(user)
+    return found
+
+
+@cache
+def entered() -> set[str]:
+    """Modules that start by name: commands, entry points, ``python -m``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    points = [p for group in project["entry-points"].values() for p in group.values()]
+    started = re.findall(r'"-m",\s*"(textrank[\w.]+)"', "\n".join(sources().values()))
+    commands = {f"textrank.cli.{name}" for name in COMMANDS}
+    return {point.partition(":")[0] for point in points} | set(started) | commands
+
+
+@pytest.mark.parametrize("name", sorted(importers()))
+def test_every_module_has_a_user_or_a_documented_door(name):
+    documented = re.search(rf"{re.escape(name)}\b", prose())
+    assert importers()[name] or name in entered() or documented, (
+        f"only tests import {name}: give it a door that is documented, or let it go"
+    )
+
+
+def test_a_module_of_one_importer_has_a_reason():
+    told = {f"textrank.{name}" for names in ONE_IMPORTER.values() for name in names.split()}
+    assert told <= set(importers()), f"gone: {sorted(told - set(importers()))}"
+    alone = {
+        name
+        for name, users in importers().items()
+        if len(users) == 1 and not name.startswith("textrank.cli.") and not _shown(name, users)
+    }
+    assert alone <= told | entered(), f"one importer and no reason: {sorted(alone - told)}"
+
+
+def _shown(name: str, users: set[str]) -> bool:
+    """Whether its importer is the table of names, or the face of its own package."""
+    (user,) = users
+    return user == "textrank.config" or name.startswith(f"{user}.")
+
+
+@cache
+def settings() -> str:
+    """All cfg files that ship: pipelines, corpora, models and their recipes."""
+    tops = [ROOT / "pipelines", ROOT / "corpora", ROOT / "models"]
+    return "\n".join(cfg.read_text() for top in tops for cfg in sorted(top.rglob("*.cfg")))
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [(role, name) for role, names in TABLE.items() for name in names]
+)
+def test_every_registered_name_is_used_by_a_cfg_or_documented(role, name):
+    used = f'= "{name}"' in settings() or f'"{name}"' in prose() or f"`{name}`" in prose()
+    assert used, f"{role}: neither a shipped cfg nor a page uses {name}"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=name_of)
+def test_nothing_is_probed_for_what_a_role_should_state(path):
+    """No ``hasattr``, and no ``getattr`` by a fixed name: a Protocol says what is there."""
+    calls = [n for n in ast.walk(ast.parse(sources()[path])) if isinstance(n, ast.Call)]
+    probing = [
+        ast.unparse(call)
+        for call in calls
+        if isinstance(call.func, ast.Name)
+        and (
+            call.func.id == "hasattr"
+            or (
+                call.func.id == "getattr"
+                and (len(call.args) > 2 or isinstance(call.args[1], ast.Constant | ast.JoinedStr))
+            )
+        )
+    ]
+    allowed = str(path.relative_to(PACKAGE)) in FOREIGN
+    assert allowed or not probing, f"state it in a Protocol instead: {probing}"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=name_of)
+def test_modules_can_be_read_in_one_go(path):
+    assert len(sources()[path].splitlines()) <= LONGEST

@@ -1,0 +1,129 @@
+"""Settings as text: sections of a cfg built, overridden and checked; those of a trained model."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import catalogue
+from confection import ConfigValidationError
+
+from textrank.model import Model
+from textrank.registries import read_config, registries, registry
+from textrank.tasks.ppi import PPI
+
+
+def resolved(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
+    """What a section of a cfg describes, built; anything wrong names the file and the place."""
+    config = read_config(path)
+    if not isinstance(config.get(section), dict):
+        raise ValueError(f"{path}: no section [{section}]. Add it.")
+    for key, value in overrides.items():
+        _override(config, key, value, path)
+    _check_blocks(config[section], section, path)
+    try:
+        return registry.resolve(config)[section]
+    except ConfigValidationError as error:
+        raise ValueError(f"{path}: {_validation(error)}") from error
+    except RecursionError:
+        raise ValueError(f"{path}: values nested too deeply. Flatten them.") from None
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        told = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{path}: {told}") from error
+
+
+def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
+    *blocks, last = key.split(".")
+    for block in blocks:
+        if not isinstance(config.get(block), dict):
+            raise ValueError(
+                f"{path}: no block {block!r} for setting {key.removeprefix('pipeline.')!r}; "
+                f"there are: {', '.join(k for k in config if not k.startswith('@'))}."
+            )
+        config = config[block]
+    if isinstance(config.get(last), dict) and not isinstance(value, dict):
+        raise ValueError(
+            f"{path}: {key.removeprefix('pipeline.')!r} is a block, which {value!r:.40} cannot "
+            f"replace. Set one of: {', '.join(k for k in config[last] if k[:1] != '@')}."
+        )
+    config[last] = value
+
+
+def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
+    """A misspelt class or setting fails here, by its name and with the ones that exist."""
+    for key, value in block.items():
+        if isinstance(value, Mapping):
+            _check_blocks(value, f"{place}.{key}", path)
+    role = next((key for key in block if key.startswith("@")), None)
+    if role is None:
+        return
+    try:
+        cls = registry.get(role[1:], block[role])
+    except (catalogue.RegistryError, ValueError):
+        own = registries().get(role[1:])
+        known = f"no registry {role!r}" if own is None else ", ".join(sorted(own))
+        raise ValueError(
+            f"{path}, [{place}]: nothing is registered as {block[role]!r}; known: {known}."
+        ) from None
+    settings = set(inspect.signature(cls).parameters)
+    for key in block:
+        if not key.startswith("@") and key not in settings:
+            raise ValueError(
+                f"{path}, [{place}]: {block[role]} has no setting {key!r}; "
+                f"it has: {', '.join(sorted(settings)) or 'none'}."
+            )
+
+
+def _validation(error: ConfigValidationError) -> str:
+    parts = [
+        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {item.get('msg', '')}"
+        for item in error.errors
+    ]
+    return "; ".join(parts) or _one_line(error)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or repr(error)
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """``learner.alphas=[1, 2]`` as a key and a value; what is not JSON is a string."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise ValueError(f"cannot read setting {text!r}: write KEY=VALUE, as in learner.select=f.")
+    try:
+        return key.strip(), json.loads(value)
+    except json.JSONDecodeError:
+        return key.strip(), value.strip()
+    except (RecursionError, ValueError):  # brackets without end, a number of thousands of digits
+        raise ValueError(
+            f"cannot read setting {key.strip()!r}: {value:.40}... is too much."
+        ) from None
+
+
+def adjusted(model: Model, settings: Sequence[str]) -> Model:
+    """The model with other settings of its task, such as the precision; its threshold follows."""
+    if not settings:
+        return model
+    changes = dict(map(parse_setting, settings))
+    task: Any = model.pipeline.task
+    known = [f"task.{field.name}" for field in fields(task)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise ValueError(
+            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
+        )
+    try:
+        task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})
+    except (TypeError, LookupError, AttributeError) as error:
+        told = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
+        raise ValueError(f"--set {told} does not fit the task {task.name!r}: {error}.") from error
+    threshold = task.threshold(model.labels, model.heldout)
+    if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
+        heldout = model.probability(model.heldout)
+        task = task if heldout is None else task.leveled(model.labels, heldout)
+        threshold = model.threshold
+    return model.adjusted(task, threshold)
