@@ -30,7 +30,7 @@ LAYERS = [
     {"evaluation"},
     {"config"},
     {"component", "estimators", "reports", "testing", "results"},
-    {"scale", "web", "lint"},
+    {"scale", "web", "lint", "reproduce"},
     {"cli", "__main__"},
 ]
 # The four layers of the third row never import one another; within the other rows it is allowed.

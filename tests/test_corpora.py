@@ -15,6 +15,7 @@ from defusedxml.ElementTree import parse
 
 from textrank.config import load_corpus
 
+LOADED = ("ppi", "gene-protein", "spelling", "categorise")
 CORPORA = Path(__file__).parents[1] / "corpora"
 FILES = {
     "sample-ppi": "corpus.xml",
@@ -22,6 +23,8 @@ FILES = {
     "sample-spelling": "texts/*.txt",
     "sample-parses": "corpus.conllu",
     "sample-text": "*.txt",
+    "sample-categorise": "corpus.jsonl",
+    "sample-retrieve": "*[rl]",
 }
 
 
@@ -144,7 +147,9 @@ def _is_tree(heads):
     return len(reached) == len(heads) + 1 and heads.count(0) == 1
 
 
-@pytest.mark.parametrize("name", ["sample-ppi", "sample-gene-protein", "sample-spelling"])
+@pytest.mark.parametrize(
+    "name", ["sample-ppi", "sample-gene-protein", "sample-spelling", "sample-categorise"]
+)
 def test_every_sample_loads_by_its_folder(name):
     docs = list(load_corpus(CORPORA / name)(spacy.blank("en")))
     assert len({doc.user_data["document"] for doc in docs}) == len(docs) > 20

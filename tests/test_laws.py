@@ -82,7 +82,10 @@ LEARNERS = {
     "rls.v1": {"alphas": [0.5, 2.0]},
     "sparse_rls.v1": {"alphas": [0.5, 2.0]},
 }
-TASKS = {"wsd.v1": {"senses": {"line": ["cord", "text"]}}}
+TASKS = {
+    "categorise.v1": {"topics": ["wheat"]},
+    "wsd.v1": {"senses": {"line": ["cord", "text"]}},
+}
 
 
 def test_every_kernel_and_learner_has_its_laws():

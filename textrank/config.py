@@ -20,11 +20,13 @@ from textrank.formats.conllu import ConllU
 from textrank.formats.doc_bin import DocBinFile
 from textrank.formats.jats import JATS
 from textrank.formats.json_lines import JsonLines
+from textrank.formats.letor import Letor
 from textrank.formats.plain_text import PlainText
 from textrank.formats.ppi_xml import PPIXML
 from textrank.formats.pubmed import Medline, PubMedXML
 from textrank.formats.pubtator import PubTator
 from textrank.formats.reading import READING, Reading
+from textrank.formats.reuters import Reuters
 from textrank.formats.senseval import Senseval
 from textrank.formats.table import reader_for
 from textrank.formats.together import Together
@@ -106,11 +108,13 @@ from textrank.representations.parses.sequences import ParseSequences
 from textrank.representations.parses.support import ParseSupport
 from textrank.representations.views import Views
 from textrank.settings import resolved
+from textrank.tasks.categorise import Categorise
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.identifiers import Identifiers
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.ppi import PPI
+from textrank.tasks.retrieve import Retrieve
 from textrank.tasks.spelling import Spelling
 from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import PPIStatement
@@ -121,11 +125,13 @@ from textrank.tasks.wsd import WordSenses
 TABLE: Mapping[str, Mapping[str, type]] = {
     "pipelines": {"pipeline.v1": Pipeline},
     "tasks": {
+        "categorise.v1": Categorise,
         "gene_protein.v1": GeneProtein,
         "identifiers.v1": Identifiers,
         "parse_ranking.v1": ParseRanking,
         "ppi.v1": PPI,
         "ppi_statement.v1": PPIStatement,
+        "retrieve.v1": Retrieve,
         "spelling.v1": Spelling,
         "wsd.v1": WordSenses,
     },
@@ -215,6 +221,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "conllu.v1": ConllU,
         "doc_bin.v1": DocBinFile,
         "json_lines.v1": JsonLines,
+        "letor.v1": Letor,
         "plain_text.v1": PlainText,
         "ppi_xml.v1": PPIXML,
         "pubmed_xml.v1": PubMedXML,
@@ -223,6 +230,7 @@ TABLE: Mapping[str, Mapping[str, type]] = {
         "columns.v1": Columns,
         "html.v1": HTML,
         "pubtator.v1": PubTator,
+        "reuters.v1": Reuters,
         "senseval.v1": Senseval,
         "together.v1": Together,
     },

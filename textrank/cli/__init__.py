@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "explain": "Says why: the named features whose sum is the score.",
     "compare": "Tests whether runs on the same folds differ.",
     "cross": "Trains on each corpus and tests on each other.",
+    "reproduce": "Repeats the tables of the sources, their figures beside ours.",
     "convert": "Writes a corpus in another format.",
     "info": "Lists what is registered and shipped, or what a name is.",
 }

@@ -19,10 +19,12 @@ from textrank.formats.conllu import ConllU, write_conllu
 from textrank.formats.doc_bin import DocBinFile, write_doc_bin
 from textrank.formats.jats import JATS
 from textrank.formats.json_lines import JsonLines, write_json_lines
+from textrank.formats.letor import Letor
 from textrank.formats.plain_text import PlainText, write_text
 from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
 from textrank.formats.pubmed import Medline, PubMedXML
 from textrank.formats.pubtator import SECTION, PubTator, write_pubtator
+from textrank.formats.reuters import Reuters
 from textrank.formats.web_page import HTML
 from textrank.io import open_bytes
 
@@ -44,6 +46,8 @@ READERS: dict[str, Callable[..., Corpus]] = {
     "medline": Medline,
     "columns": Columns,
     "html": HTML,
+    "letor": Letor,
+    "reuters": Reuters,
 }
 WRITERS: dict[str, Callable[..., None]] = {
     "text": write_text,
@@ -76,6 +80,8 @@ SUFFIXES = {
     ".htm": "html",
     ".xhtml": "html",
     ".nxml": "jats",
+    ".letor": "letor",
+    ".sgm": "reuters",
     ".tar": "bionlp",
     ".tgz": "bionlp",
 }
@@ -160,6 +166,8 @@ def _content_format(path: Path, head: str, suffix: str) -> str:
         return "pubtator"
     if re.match(r"PMID *- ?\d", start):
         return "medline"
+    if re.match(r"-?\d+(\.\d+)?[ \t]+qid:\S+[ \t]+\d+:", start):
+        return "letor"
     if suffix == ".txt":
         return "text"
     if re.match(r"(#[^\n]*\n)*1(-\d+)?\t([^\t\n]*\t){8}[^\t\n]*(\n|$)", start):

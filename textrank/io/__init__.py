@@ -1,6 +1,6 @@
 """One writer of whole files and folders, npz, checksums, size limits, streams."""
 
-from textrank.io.archives import unzip, unzipped
+from textrank.io.archives import untarred, unzip, unzipped
 from textrank.io.arrays import pack, read_arrays, unpack, write_arrays
 from textrank.io.files import LIMIT, WHOLE, Bounded, open_bytes, read_bytes, read_text
 from textrank.io.folders import META, check_target, new_folder, seal, unseal
@@ -53,6 +53,7 @@ __all__ = [
     "selecting",
     "unpack",
     "unseal",
+    "untarred",
     "unzip",
     "unzipped",
     "write_arrays",

@@ -1,0 +1,28 @@
+"""All experiments by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from textrank.reproduce import classes, ranking
+from textrank.reproduce.experiment import Experiment, Table, kept
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    experiment.name: experiment for experiment in (*ranking.TABLES, *classes.TABLES)
+}
+
+
+def experiments_of(names: Iterable[str]) -> list[Experiment]:
+    """Those with these names, all where none is named; a wrong name fails with the right ones."""
+    names = list(names)
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise ValueError(f"no table {name!r}; there are: {', '.join(EXPERIMENTS)}.")
+    return [EXPERIMENTS[name] for name in names or EXPERIMENTS]
+
+
+def tables_in(folder: Path) -> list[Table]:
+    """All tables that a folder holds, in their order."""
+    found = (kept(experiment, folder) for experiment in EXPERIMENTS.values())
+    return [table for table in found if table is not None]

@@ -1,0 +1,161 @@
+"""Retrieval: which documents answer a query best, as numbers of LETOR or as texts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log, log1p
+from typing import Any, ClassVar
+
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate, document_id, labels_of
+from textrank.measures import mean_average_precision, ranking_measures
+from textrank.tasks.task import Explain
+from textrank.types import Vector
+
+if not Doc.has_extension("textrank_retrieve"):
+    Doc.set_extension("textrank_retrieve", default=None)
+
+WORD = re.compile(r"[^\W_]+")
+SATURATION, LENGTH = 1.2, 0.75  # the usual constants of BM25
+
+
+@dataclass(frozen=True)
+class Retrieve:
+    """The documents of each query in order; a Doc is the query, its text what is asked.
+
+    ``doc.user_data["judged"]``, or ``["meta"]["judged"]`` of JSON lines, lists
+    ``{"id", "relevance", "features"}``, as the reader of LETOR does, or ``{"id", "relevance",
+    "title", "text"}``, whose features are then found here: how much of the query the document
+    holds. Words are as rare as they are among the documents of their query.
+    """
+
+    name: ClassVar[str] = "retrieve"
+    reads: ClassVar[tuple[str, ...]] = ()
+    recognises: ClassVar[tuple[str, ...]] = ()
+    ranks: ClassVar[bool] = True
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """One a document of the query."""
+        given = documents_of(doc)
+        words = [_bag(row) for row in given]
+        asked = WORD.findall(doc.text.lower())
+        rarity = _rarity(words)
+        mean = sum(sum(bag.values()) for bag in words) / max(len(words), 1)
+        name = document_id(doc)
+        return [
+            Candidate(
+                doc, (doc[:],), name, name, _relevance(row), _facts(row, bag, asked, rarity, mean)
+            )
+            for row, bag in zip(given, words, strict=True)
+        ]
+
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
+        """None: every document is judged."""
+        return 0
+
+    def threshold(self, y: Vector, heldout: Vector) -> None:
+        """None: documents are compared, nobody says yes or no."""
+        return None
+
+    def annotate(
+        self,
+        doc: Doc,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        *,
+        threshold: float = 0.0,
+        probabilities: Vector | None = None,
+    ) -> Doc:
+        """Puts the documents on ``doc._.textrank_retrieve``, the best first."""
+        given = documents_of(doc)
+        rows: list[dict[str, Any]] = [
+            {"id": row.get("id", str(number)), "score": float(score)}
+            for number, (row, score) in enumerate(zip(given, scores, strict=True))
+        ]
+        rows.sort(key=lambda row: -row["score"])
+        doc._.textrank_retrieve = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
+        return doc
+
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons: ``explain`` gives them for the asking."""
+        return doc
+
+    def measures(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        threshold: float | None,
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Pairs in the right order, NDCG, MAP and tau_b, each a mean over queries."""
+        y = labels_of(candidates)
+        queries = [(c.document, c.query) for c in candidates]
+        found = ranking_measures(y, scores, queries)
+        wrong = found["disagreement"]
+        found["pairwise_accuracy"] = None if wrong is None else 1.0 - wrong
+        found["map"] = mean_average_precision(y, scores, queries).mean
+        return found
+
+
+def documents_of(doc: Doc) -> list[Mapping[str, Any]]:
+    """What a query's Doc lists; an entry that is none is named."""
+    meta = doc.user_data.get("meta")
+    inside = meta.get("judged") if isinstance(meta, Mapping) else None
+    given = doc.user_data.get("judged", inside) or []
+    for row in given if isinstance(given, list) else [given]:
+        if not isinstance(row, Mapping) or not ({"features", "text", "title"} & set(row)):
+            raise ValueError(
+                f"query {document_id(doc)!r} lists {row!r:.60}, which is no document. Give it "
+                '"features", or "title" and "text".'
+            )
+    return list(given)
+
+
+def _relevance(row: Mapping[str, Any]) -> float | None:
+    value = row.get("relevance")
+    return None if value is None else float(value)
+
+
+def _bag(row: Mapping[str, Any]) -> Counter[str]:
+    return Counter(WORD.findall(f"{row.get('title', '')} {row.get('text', '')}".lower()))
+
+
+def _rarity(bags: Sequence[Counter[str]]) -> dict[str, float]:
+    """How rare a word is among the documents of a query, as in BM25; never negative."""
+    counts = Counter(word for bag in bags for word in bag)
+    n = len(bags)
+    return {word: log1p((n - k + 0.5) / (k + 0.5)) for word, k in counts.items()}
+
+
+def _facts(
+    row: Mapping[str, Any],
+    bag: Counter[str],
+    asked: Sequence[str],
+    rarity: Mapping[str, float],
+    mean: float,
+) -> dict[str, float]:
+    """The given features by number, or what the words of query and document have in common."""
+    if "features" in row:
+        return {str(name): float(value) for name, value in row["features"].items()}
+    size = sum(bag.values())
+    title = set(WORD.findall(str(row.get("title", "")).lower()))
+    weights = {word: rarity.get(word, 0.0) for word in set(asked)}
+    whole = sum(weights.values()) or 1.0
+    pull = SATURATION * (1 - LENGTH + LENGTH * size / max(mean, 1.0))
+    bm25 = sum(w * bag[word] * (SATURATION + 1) / (bag[word] + pull) for word, w in weights.items())
+    pairs = set(pairwise(asked))
+    text = WORD.findall(f"{row.get('title', '')} {row.get('text', '')}".lower())
+    return {
+        "words of the query": sum(word in bag for word in weights) / max(len(weights), 1),
+        "rare words of the query": sum(w for word, w in weights.items() if word in bag) / whole,
+        "words in the title": sum(word in title for word in weights) / max(len(weights), 1),
+        "pairs of words": len(pairs & set(pairwise(text))) / max(len(pairs), 1),
+        "BM25": bm25 / (1 + len(weights)),
+        "occurrences": log(1 + sum(bag[word] for word in weights)),
+        "length": log(1 + size) / 10,
+    }
