@@ -27,6 +27,30 @@ demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests
 	$(BIN)/python -m pytest -n auto -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
+VERSIONS ?= 3.11 3.12 3.13
+LOWEST   := build/venv-lowest
+.PHONY: matrix lowest coverage
+matrix:  ## the tests on every Python that is installed, then with the lowest versions we allow
+	for version in $(VERSIONS); do \
+	  python$$version -c "" 2>/dev/null || { echo "no python$$version here: left out"; continue; }; \
+	  $(MAKE) test PYTHON=python$$version VENV=build/venv-$$version || exit 1; done
+	$(MAKE) lowest
+
+lowest:  ## the tests with the lowest versions that pyproject.toml allows
+	mkdir -p build
+	$(PYTHON) -c "import re, tomllib; found = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
+	  print('\n'.join(re.sub(r'>=([\w.]+).*', r'==\1.*', name) for name in found))" > build/lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable '.[dev]'
+	touch $(LOWEST)/.runs $(LOWEST)/.develops
+	$(MAKE) test VENV=$(LOWEST)
+
+coverage: $(VENV)/.develops  ## which lines the tests run, as text and in build/coverage
+	$(BIN)/python -m coverage run --source=textrank -m pytest -q $(TESTS) \
+	  -m "not slow and not corpus and not benchmark and not browser and not campaign"
+	$(BIN)/python -m coverage html --directory=build/coverage --quiet
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
+
 browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
 	$(BIN)/python -m pytest -m browser tests/web
 

@@ -61,6 +61,18 @@ def test_views_equal_their_blocks(candidates, parse):
         )
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_widths_follow_the_number_of_descriptors(candidates, counted):
+    """The mean of squared differences, however many descriptors are left in."""
+    settings = {"parse": "spacy", "entity_counts": counted}
+    plain, mean = (PairViews(**settings, averaged=own)(candidates) for own in (False, True))
+    for name in ("basic", "position", "relation"):
+        values = plain.view(name).values.toarray()
+        expected = np.exp(-0.5 * ((values[:, None] - values[None]) ** 2).mean(axis=2))
+        np.testing.assert_allclose(Gaussian(0.5)(mean.view(name)), expected, atol=1e-12)
+    assert set(mean.views) == set(plain.views)
+
+
 def test_collapsed_paths_are_shorter(candidates):
     tree, graph = (
         set(PairViews(parse=parse)(candidates).view("path").names)

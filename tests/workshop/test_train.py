@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import tarfile
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -10,35 +12,77 @@ from pathlib import Path
 import pytest
 import spacy
 from typer.testing import CliRunner
-from workshop import train
+from workshop import mirror, train
 from workshop.networks import Settings
 
 
-def crumb(source: Path, target: Path, lines: int) -> None:
-    """The first lines of a packed file, up to a blank one where sentences end there."""
+def crumb(source: Path, target: Path) -> None:
+    """The beginning of a packed file, up to a blank line where sentences end there."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    if ".tar" in source.suffixes:
+        return crumbs(source, target)
     with gzip.open(source, "rt", encoding="utf-8") as given:
-        kept = list(islice(given, lines))
-        for line in given if "conllu" in source.name or "tsv" in source.name else ():
+        kept = list(islice(given, 60 if "jsonl" in source.name else 3000))
+        for line in given if "conllu" in source.name or "bc2gm" in source.name else ():
             kept.append(line)
             if not line.strip():
                 break
     target.write_bytes(gzip.compress("".join(kept).encode()))
 
 
+def crumbs(source: Path, target: Path) -> None:
+    """The first documents of an archive, or the first lines of its texts."""
+    with tarfile.open(source) as given, tarfile.open(target, "w:gz") as out:
+        files = [member for member in given if member.isfile()]
+        stems = sorted({member.name.rpartition(".")[0] for member in files})[:8]
+        for member in files:
+            stem, _, ending = member.name.rpartition(".")
+            if stem not in stems and ending in ("txt", "a1", "a2"):
+                continue
+            content = given.extractfile(member).read()
+            if ending == "in":
+                content = b"".join(content.splitlines(keepends=True)[:150])
+            member.size = len(content)
+            out.addfile(member, io.BytesIO(content))
+
+
+@pytest.fixture(scope="module")
+def slice_of_data(data, tmp_path_factory):
+    """All files that the language models learn from, a crumb of each."""
+    folder = tmp_path_factory.mktemp("slice")
+    for name in train.FILES:
+        if name.startswith("ppi"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(data.resolve() / name)
+        else:
+            crumb(data / name, folder / name)
+    return folder
+
+
+SMALL = {"epochs": 1, "width": 16, "depth": 1, "rows": 200}
+
+
 @pytest.mark.slow
 @pytest.mark.corpus
-def test_the_command_trains_scores_and_writes_a_pipeline(data, tmp_path, monkeypatch):
-    for name in train.FILES:
-        lines = 10**9 if name.startswith("ppi") else 400 if "jsonl" in name else 6000
-        crumb(data / name, tmp_path / "data" / name, lines)
-    small = Settings(epochs=1, width=16, depth=1, rows=200)
-    monkeypatch.setattr(train, "SYNTAX", small)
-    monkeypatch.setattr(train, "NAMES", replace(small, vectors=8))
+def test_the_mirror_learns_from_a_slice(slice_of_data, tmp_path, monkeypatch):
+    monkeypatch.setattr(mirror, "SETTINGS", replace(mirror.SETTINGS, **SMALL))
+    app = mirror.typer.Typer()
+    app.command()(mirror.main)
+    options = [str(slice_of_data), str(tmp_path / "mirror"), "--epochs", "1"]
+    done = CliRunner().invoke(app, options)
+    assert done.exit_code == 0, done.output
+    assert spacy.load(tmp_path / "mirror")(". BARD1 binds BRCA1").has_annotation("DEP")
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_the_command_trains_scores_and_writes_a_pipeline(slice_of_data, tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "SYNTAX", replace(train.SYNTAX, **SMALL))
+    monkeypatch.setattr(train, "NAMES", replace(train.NAMES, **SMALL, vectors=8))
     app = train.typer.Typer()
     app.command()(train.main)
     options = ["--syntax-epochs", "1", "--names-epochs", "1"]
-    done = CliRunner().invoke(app, [str(tmp_path / "data"), str(tmp_path / "model"), *options])
+    done = CliRunner().invoke(app, [str(slice_of_data), str(tmp_path / "model"), *options])
     assert done.exit_code == 0, done.output
     nlp = spacy.load(tmp_path / "model")
     assert [t.dep_ for t in nlp("BRCA1 binds BARD1.")]
@@ -46,7 +90,7 @@ def test_the_command_trains_scores_and_writes_a_pipeline(data, tmp_path, monkeyp
     assert "craft_dev: token 1.0" in done.output
 
     kept = ["--names-epochs", "1", "--keep", str(tmp_path / "model")]
-    done = CliRunner().invoke(app, [str(tmp_path / "data"), str(tmp_path / "other"), *kept])
+    done = CliRunner().invoke(app, [str(slice_of_data), str(tmp_path / "other"), *kept])
     assert done.exit_code == 0, done.output
     assert "tagger and parser: epoch" not in done.output
     for part in ("tok2vec/model", "parser/model", "morphology/tables.msgpack"):

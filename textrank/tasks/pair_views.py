@@ -65,12 +65,15 @@ class PairViews:
     as raw text, that one stands for both.
 
     ``entity_counts`` and ``name_equality`` leave out the descriptors that exploit how corpora are
-    annotated, see ``PairDescriptors``.
+    annotated, see ``PairDescriptors``. With ``averaged`` descriptors are divided by the root of
+    their number, so that a squared distance is a mean and the width of a Gaussian does not depend
+    on how many are left in.
     """
 
     entity_counts: bool = True
     name_equality: bool = True
     parse: Parses = "collapsed"
+    averaged: bool = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parses))
@@ -94,8 +97,14 @@ class PairViews:
         return {
             "dependencies": dependencies,
             **{name: unit(block.of_pairs(pairs)) for name, block in PARSED.items()},
-            **self._descriptors.sizes(pairs),
+            **self._described(pairs),
         }
+
+    def _described(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
+        found = self._descriptors.sizes(pairs)
+        if not self.averaged:
+            return found
+        return {name: own.scaled(len(own.names) ** -0.5) for name, own in found.items()}
 
     @property
     def _descriptors(self) -> PairDescriptors:
