@@ -12,11 +12,13 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import raise_error
 
 from textrank.config import load_model, load_pipeline, model_names
 from textrank.model import Model
 from textrank.tasks.identifiers import Identifiers
 
+Handler = Callable[[str, Any, list[Doc], Exception], Any]
 Explanation = list[tuple[tuple[str, ...], float]]
 
 
@@ -32,13 +34,29 @@ class TaskComponent:
         self.pipeline = pipeline
         self.model = model
         self._docs: dict[tuple[Any, str], Doc] = {}  # that the model was trained on here
+        self._handler: Handler | None = None
 
     def __call__(self, doc: Doc) -> Doc:
         return self._model()(doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Docs judged in batches: candidates of several Docs are compared at once."""
-        yield from self._model().pipe(stream, batch_size=batch_size)
+        handle = self._handler
+        failed = (
+            None if handle is None else lambda doc, error: handle(self.name, self, [doc], error)
+        )
+        yield from self._model().pipe(stream, batch_size=batch_size, failed=failed)
+
+    def _tell(self, doc: Doc, error: Exception) -> None:
+        self.get_error_handler()(self.name, self, [doc], error)
+
+    def set_error_handler(self, handler: Handler) -> None:
+        """Takes what spaCy's ``nlp.set_error_handler`` gives: it is told of a Doc that fails."""
+        self._handler = handler
+
+    def get_error_handler(self) -> Handler:
+        """The handler of errors, by default one that raises."""
+        return raise_error if self._handler is None else self._handler
 
     def explain(self, doc: Doc) -> list[Explanation]:
         """For each candidate in order, its features with what each adds to the score."""

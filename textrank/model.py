@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from confection import Config
 from spacy.tokens import Doc
 
 from textrank.around import Around
-from textrank.docs import Candidate, Neighbourhood, sentence_sizes
+from textrank.docs import Candidate, Neighbourhood, document_id, sentence_sizes
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
@@ -42,6 +42,7 @@ from textrank.types import (
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
 
+Failed: TypeAlias = Callable[[Doc, Exception], None] | None
 FORMAT = 2  # rises when an older textrank could not read a new folder
 READABLE = (1, 2)  # 1 had no checksum of meta.json
 MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
@@ -147,11 +148,29 @@ class Model:
         two = set(np.unique(self.labels)) == {-1.0, 1.0}
         return Platt.of(self.heldout, self.labels) if two else None
 
-    def pipe(self, docs: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """The Docs judged, in batches."""
+    def pipe(
+        self, docs: Iterable[Doc], *, batch_size: int = 64, failed: Failed = None
+    ) -> Iterator[Doc]:
+        """The Docs judged, in batches; one that cannot be is told to ``failed``, or raises."""
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
-            yield from self.judge(batch)
+            try:
+                yield from list(self.judge(batch))
+            except Exception:
+                yield from self._each(batch, failed)
+
+    def _each(self, batch: Sequence[Doc], failed: Failed) -> Iterator[Doc]:
+        """The Docs judged one by one, so that a bad one does not take its batch with it."""
+        for doc in batch:
+            try:
+                judged = self(doc)
+            except Exception as error:
+                error.add_note(f"This was document {document_id(doc)!r}.")
+                if failed is None:
+                    raise
+                failed(doc, error)
+                continue
+            yield judged
 
     def explain(self, candidate: Candidate) -> Parts:
         """The features of a candidate with what each adds to its score, largest first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tarfile
 import zipfile
 from collections.abc import Mapping
 
@@ -133,6 +134,57 @@ SENSEVAL = b"""<corpus lang='english'><lexelt item="line-n"><instance id="i1"><a
 </lexelt></corpus>
 """
 
+PUBMED = b"""<?xml version="1.0"?>
+<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD" "https://dtd.nlm.nih.gov/x.dtd">
+<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version="1">7</PMID><Article>
+<Journal><JournalIssue><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J</Title></Journal>
+<ArticleTitle>On <i>p53</i>.</ArticleTitle><Abstract><AbstractText Label="AIM">SHC binds.</AbstractText>
+<AbstractText>GRB2 <sup>2+</sup> too.</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle>
+<PubmedArticle><MedlineCitation><PMID Version="1">8</PMID><Article><Journal><JournalIssue><PubDate>
+<MedlineDate>1998 Spring</MedlineDate></PubDate></JournalIssue></Journal><ArticleTitle>Raf.</ArticleTitle>
+</Article></MedlineCitation></PubmedArticle><DeleteCitation><PMID Version="1">9</PMID></DeleteCitation>
+</PubmedArticleSet>
+"""
+
+JATS = b"""<article><front><journal-meta><journal-title-group><journal-title>J</journal-title>
+</journal-title-group></journal-meta><article-meta><article-id pub-id-type="pmid">7</article-id>
+<title-group><article-title>On <italic>p53</italic></article-title></title-group><pub-date><year>2001</year>
+</pub-date><abstract><sec><title>Aim</title><p>SHC binds.</p></sec></abstract></article-meta></front>
+<body><sec><title>Results</title><p>GRB2 <xref>1</xref> binds SHC<sup>2</sup>.</p><fig><caption><p>Raf.</p>
+</caption></fig><table-wrap><table><tr><td>A</td></tr></table></table-wrap></sec></body></article>
+"""
+
+MEDLINE = b"""PMID- 12
+TI  - A title that
+      goes on.
+DP  - 1999 Jan
+AB  - p53
+      binds MDM2.
+JT  - J Tests
+
+PMID- 13
+TI  - Two.
+"""
+
+CSV = b"""id,title,abstract,year,who
+d1,One,"p53 binds,
+surely ""so"".",2003,me
+d2,Two,Raf.,,you
+"""
+
+HTML = b"""<!DOCTYPE html><html><head><title>Page</title><style>p{}</style></head><body>
+<script>var p53;</script><h1>p53</h1><p>It binds&nbsp;<b>MDM2</b><br>well.</p><ul><li>a<li>b</ul>
+<table><tr><td>A</td><td>B</td></tr></table><!-- not this --></body></html>
+"""
+
+BIONLP = {
+    "PMC-7-01.txt": b"Loss of A1 activates B2. A1 does not bind C3.",
+    "PMC-7-01.a1": b"T1\tProtein 8 10\tA1\nT2\tProtein 21 23\tB2\nT3\tProtein 25 27\tA1\nT4\tProtein 42 44\tC3\n",
+    "PMC-7-01.a2": b"T8\tNegative_regulation 0 4\tLoss\nT9\tPositive_regulation 11 20\tactivates\n"
+    b"T10\tBinding 37 41\tbind\n*\tEquiv T1 T3\nE1\tNegative_regulation:T8 Theme:T1\n"
+    b"E2\tPositive_regulation:T9 Theme:T2 Cause:E1\nE3\tBinding:T10 Theme:T3 Theme2:T4\nM1\tNegation E3\n",
+}
+
 CORPUS_CFG = b"""[corpus]
 @readers = "json_lines.v1"
 path = "corpus.jsonl"
@@ -159,6 +211,17 @@ def zipped(name: str, data: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def tarred(entries: Mapping[str, bytes]) -> bytes:
+    """Files in a tar archive."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in entries.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
 def files() -> Mapping[str, bytes]:
     """The samples by the name a user's file would have."""
     return {
@@ -175,5 +238,12 @@ def files() -> Mapping[str, bytes]:
         "a.ann": ANN,
         "a.pos": SENSEVAL,
         "a.zip": zipped("line.pos", SENSEVAL),
+        "pubmed.xml": PUBMED,
+        "a.nxml": JATS,
+        "a.nbib": MEDLINE,
+        "a.csv": CSV,
+        "a.html": HTML,
+        "a.tar": tarred(BIONLP),
+        "a.a2": BIONLP["PMC-7-01.a2"],
         "corpus.cfg": CORPUS_CFG,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -22,9 +23,9 @@ from tests.campaign.mutations import (
 )
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
-from textrank.config import load_corpus
-from textrank.formats.senseval import Senseval
+from textrank.config import TABLE, load_corpus
 from textrank.formats.table import READERS, reader_for
+from textrank.registries import registry
 
 pytestmark = pytest.mark.campaign
 WORDS = any_of(spoil_bytes, spoil_tokens, spoil_tokens)
@@ -37,7 +38,7 @@ WAYS: dict[str, Mutation] = {
     "a.spacy": any_of(spoil_bytes, spoil_docbin, spoil_docbin),
     "a.zip": spoil_bytes,
 }
-FORMATS = {"a.pos": "senseval", "a.zip": "senseval"}
+READ: dict[str, str] = {"a.pos": "senseval.v1", "a.zip": "senseval.v1", "a.a2": "bionlp.v1"}
 
 
 @pytest.mark.parametrize("name", samples.files())
@@ -48,6 +49,11 @@ def test_a_spoilt_file_is_read_or_refused_by_name(name: str, tmp_path: Path) -> 
     file = tmp_path / name
     if name == "a.ann":
         file.with_suffix(".txt").write_text(samples.TEXT)
+    if name == "a.a2":
+        file = tmp_path / "folder" / "PMC-7-01.a2"
+        file.parent.mkdir()
+        for other, data in samples.BIONLP.items():
+            (file.parent / other).write_bytes(data)
     (tmp_path / "corpus.jsonl").write_bytes(samples.JSON_LINES)
 
     def spoilt(number: int) -> bytes:
@@ -56,13 +62,29 @@ def test_a_spoilt_file_is_read_or_refused_by_name(name: str, tmp_path: Path) -> 
     def attempt(number: int) -> Iterator[str]:
         file.write_bytes(spoilt(number))
         yield str(tmp_path)
-        if name in FORMATS:
-            list(Senseval(str(file))(nlp))
-        else:
-            list(load_corpus(file)(nlp))
+        list(_reader(name, file)(nlp))
         yield ""
 
     check(name, run_all(INPUTS, attempt), spoilt)
+
+
+def _reader(name: str, file: Path) -> Any:
+    if name not in READ:
+        return load_corpus(file)
+    path = file.parent if name == "a.a2" else file
+    return registry.readers.get(READ[name])(str(path))
+
+
+def test_there_is_a_sample_of_every_reader(tmp_path: Path) -> None:
+    known = {cls: name for name, cls in registry.readers.get_all().items()}
+    found = set(READ.values()) | {"together.v1"}
+    for name, data in samples.files().items():
+        if name not in READ and name != "corpus.cfg":
+            (tmp_path / name).write_bytes(data)
+            found.add(known[type(reader_for(tmp_path / name))])
+            (tmp_path / name).unlink()
+    shipped = {name for role in ("readers",) for name in TABLE[role]}
+    assert found == shipped
 
 
 @pytest.mark.parametrize("format", READERS)

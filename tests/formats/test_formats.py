@@ -353,14 +353,11 @@ def test_broken_utf8_is_told_with_its_line(tmp_path: Path) -> None:
         list(JsonLines(str(path))(NLP))
 
 
-def test_a_text_longer_than_spacy_takes_is_told_and_can_be_skipped(tmp_path: Path) -> None:
+def test_a_text_longer_than_spacy_takes_is_read(tmp_path: Path) -> None:
     short = spacy.blank("en")
     short.max_length = 3
     path = put(tmp_path, "x.jsonl", '{"text": "abcd"}\n{"text": "abc"}\n')
-    with pytest.raises(ValueError, match=r"line 1: 4 characters, more than nlp\.max_length"):
-        list(JsonLines(path)(short))
-    with pytest.warns(UserWarning, match="1 documents skipped"):
-        assert [doc.text for doc in JsonLines(path, skip_bad=True)(short)] == ["abc"]
+    assert [doc.text for doc in JsonLines(path)(short)] == ["abcd", "abc"]
 
 
 # DocBin

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from textrank.cli.options import ModelName, Nlp, TaskSettings, Texts
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from textrank.model import Model
+
+BATCH = 64  # documents that are judged at once
 LIKELY = 0.5  # what a table shows, whatever its status
 EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 
@@ -126,24 +133,28 @@ def apply_model(
     At the end, when asked, their network, their facts, and the texts with names and judged pairs
     in the format that the suffix of ``write`` stands for.
     """
-    from textrank.cli.sources import in_language_model, load_language, read_texts
+    from textrank.cli.sources import in_language_model, load_language
     from textrank.config import load_model
     from textrank.docs import answers, document_id
+    from textrank.formats.table import check_target
     from textrank.formats.table import write as write_docs
+    from textrank.io import check_writable
     from textrank.reports.json import write_data
     from textrank.settings import adjusted
     from textrank.tasks.facts import facts as facts_of
     from textrank.tasks.network import check_network, interaction_network, write_network
     from textrank.tasks.ppi import PPI
 
+    check_network(check_writable(network))
+    check_writable(facts)
     loaded = in_language_model(adjusted(load_model(model), settings), nlp)
     task = loaded.pipeline.task
     if (network or facts or write) and not isinstance(task, PPI):
         raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
-    check_network(network)
+    check_target(write, source=task.name)
     language = load_language(nlp, task, raw=True)
     kept = []
-    for doc in loaded.pipe(read_texts(texts, language)):
+    for doc in judged(loaded, texts, language, keep=bool(network or facts or write)):
         yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
         kept += [doc] if network or facts or write else []
     level = task.level if isinstance(task, PPI) else 0.5
@@ -155,11 +166,43 @@ def apply_model(
         write_docs(kept, write, source=task.name)
 
 
+def judged(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) -> Iterator[Doc]:
+    """The Docs of texts, judged; unless they are kept, none may be looked at after the next.
+
+    With ``--skip-bad`` a document that cannot be judged is left out with a warning.
+    """
+    import warnings
+
+    from textrank.cli.sources import read_texts
+    from textrank.docs import document_id
+    from textrank.formats.reading import READING
+    from textrank.text import forgetting
+
+    def failed(doc: Doc, error: Exception) -> None:
+        warnings.warn(f"{document_id(doc)}: left out, for it fails: {error}", stacklevel=2)
+
+    skipped = failed if READING.get().skip_bad else None
+    if keep:
+        yield from model.pipe(read_texts(texts, nlp), failed=skipped)
+        return
+    with forgetting(nlp) as memory:
+        pending: list[Doc] = []
+        for doc in read_texts(texts, nlp):
+            pending.append(doc)
+            if memory.due or len(pending) == BATCH:
+                yield from model.pipe(pending, failed=skipped)
+                pending.clear()
+                del doc
+            if memory.due:
+                memory.renew()
+        yield from model.pipe(pending, failed=skipped)
+
+
 def propose_changes(
     model: str, texts: Sequence[str], nlp: str | None = None, *, settings: Sequence[str] = ()
 ) -> Iterator[str]:
     """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
-    from textrank.cli.sources import in_language_model, load_language, read_texts
+    from textrank.cli.sources import in_language_model, load_language
     from textrank.config import load_model
     from textrank.settings import adjusted
     from textrank.tasks.spelling import diff
@@ -168,4 +211,4 @@ def propose_changes(
     if loaded.pipeline.task.name != "spelling":
         raise ValueError(f"--diff needs corrections; {model} is of another task.")
     language = load_language(nlp, loaded.pipeline.task, raw=True)
-    yield from filter(None, map(diff, loaded.pipe(read_texts(texts, language))))
+    yield from filter(None, map(diff, judged(loaded, texts, language, keep=False)))

@@ -37,8 +37,9 @@ def convert_corpus(
 
     from textrank.cli.sources import load_language
     from textrank.config import load_corpus
-    from textrank.formats.table import write
+    from textrank.formats.table import check_target, write
 
+    check_target(target, format=format)
     language = spacy.blank("en") if nlp is None else load_language(nlp)
     numbers = itertools.count()
     docs = (doc for doc, _ in zip(load_corpus(corpus)(language), numbers, strict=False))

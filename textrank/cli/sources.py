@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spacy.language import Language
-from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
 from textrank.formats.reading import READING
+from textrank.formats.records import Record, docs_of
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
 from textrank.tasks.task import ParsingTask, Task
 
-STDIN = "-"
+STDIN, STDIN_NAME = "-", "standard input"
 
 
 def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
@@ -48,13 +48,15 @@ def read_texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
     """The Docs of files and of standard input, one by one."""
     for text in texts:
         if text == STDIN:
-            doc = nlp(_standard_input())
-            if not doc.has_annotation("SENT_START"):
-                doc = Sentencizer()(doc)
-            doc.user_data["document"] = "stdin"
-            yield doc
+            yield from docs_of(
+                [_standard_input()], _stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
+            )
         else:
             yield from load_corpus(text)(nlp)
+
+
+def _stdin(text: str) -> Record:
+    return Record("stdin", text, STDIN_NAME)
 
 
 def _standard_input() -> str:

@@ -51,16 +51,18 @@ class Columns:
         numbered = lines(self.path, self.limit)
         _, head = next(numbered, (1, ""))
         separator = "\t" if "\t" in head else ";" if head.count(";") > head.count(",") else ","
-        names = next(csv.reader([head], delimiter=separator), [])
-        self._columns(names)
         csv.field_size_limit(FIELD)
-        reader = csv.reader((line + "\n" for _, line in numbered), delimiter=separator)
+        at = 1
         try:
+            names = next(csv.reader([head], delimiter=separator), [])
+            self._columns(names)
+            reader = csv.reader((line + "\n" for _, line in numbered), delimiter=separator)
             for cells in reader:
+                at = reader.line_num + 1
                 if cells:
-                    yield reader.line_num + 1, self._row(names, cells, reader.line_num + 1)
+                    yield at, self._row(names, cells, at)
         except csv.Error as error:
-            place = f"{self.path}, line {reader.line_num + 1}"
+            place = f"{self.path}, after line {at}"
             raise ValueError(f"{place}: {error}. Quote cells that hold quotes or lines.") from None
 
     def _row(self, names: list[str], cells: list[str], line: int) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice, pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -15,7 +16,8 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import tokens_of
 from textrank.io import LIMIT, is_selecting, parsed
-from textrank.text import Sentences, set_starts
+from textrank.text import LONGEST, Sentences, make_doc, piped, set_starts
+from textrank.text.memory import tell_done
 
 BATCH = 64  # documents that are analysed at once
 
@@ -134,20 +136,57 @@ def docs_of(
     none.
     """
     sentences = Sentences(final=True)
-    made = parsed(items, lambda i: _doc(parse(i), nlp, cut), path=path, skip_bad=skip_bad)
-    while batch := list(islice(made, BATCH)):
-        for doc in nlp.pipe(batch):
+
+    def made(item: S) -> tuple[Record, Doc]:
+        record = parse(item)
+        return record, _doc(record, nlp, cut)
+
+    for batch in _batches(parsed(items, made, path=path, skip_bad=skip_bad)):
+        found = _analysed(batch, nlp, cut, skip_bad)
+        for number, doc in enumerate(found, 1):
+            if number == len(found):
+                tell_done()
             whole = doc.has_annotation("SENT_START", require_complete=True)
             yield doc if whole or is_selecting() else sentences(doc)
 
 
+def _batches(made: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, Doc]]]:
+    """Documents that are analysed at once: some, and of long ones fewer."""
+    batch: list[tuple[Record, Doc]] = []
+    size = 0
+    for record, doc in made:
+        batch.append((record, doc))
+        size += len(record.text)
+        if len(batch) == BATCH or size > LONGEST:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _analysed(
+    batch: Sequence[tuple[Record, Doc]], nlp: Language, cut: bool, skip_bad: bool
+) -> list[Doc]:
+    """The Docs after all components; where one makes a component fail, the others are saved."""
+    try:
+        return list(piped(nlp, [doc for _, doc in batch]))
+    except Exception:
+        if len(batch) == 1 and not skip_bad:
+            raise
+    found: list[Doc] = []
+    for record, _ in batch:  # anew, for components change a Doc in place
+        try:
+            found += piped(nlp, [_doc(record, nlp, cut)])
+        except Exception as error:
+            if not skip_bad:
+                error.add_note(f"This was document {record.document!r} of {record.place}.")
+                raise
+            warnings.warn(f"{record.place}: left out, for it fails: {error}", stacklevel=2)
+    return found
+
+
 def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
-    if len(record.text) > nlp.max_length:
-        raise ValueError(
-            f"{record.place}: {len(record.text):,} characters, more than nlp.max_length "
-            f"({nlp.max_length:,}). Split the document or raise nlp.max_length."
-        )
-    doc = nlp.make_doc(record.text)
+    doc = make_doc(nlp, record.text)
     if cut and record.mentions:
         doc = _cut(doc, {edge for m in record.mentions for piece in m.pieces for edge in piece})
     _set_breaks(doc, record)

@@ -26,7 +26,7 @@ from textrank.formats.pubmed import Medline, PubMedXML
 from textrank.formats.pubtator import SECTION, PubTator, write_pubtator
 from textrank.formats.reuters import Reuters
 from textrank.formats.web_page import HTML
-from textrank.io import open_bytes
+from textrank.io import check_changeable, check_writable, open_bytes
 
 Corpus: TypeAlias = Callable[[Language], Iterator[Doc]]  # a reader, bound to its files
 
@@ -118,16 +118,37 @@ def write(
     brat files. Relations are the corpus's own, or the results of the task that ``source`` names.
     What the format cannot state is said by its writer.
     """
-    name = format or _suffix_format(Path(path))
-    if name is None:
-        raise ValueError(f"{path}: unknown suffix. Use {_known(SUFFIXES)}, or name the format.")
-    writer = _choice(WRITERS, name)
+    writer = _writer(path, format, source)
     if "source" in inspect.signature(writer).parameters:
         writer(docs, str(path), source=source)
-    elif source == "gold":
-        writer(docs, str(path))
     else:
+        writer(docs, str(path))
+
+
+def check_target(
+    path: str | Path | None, *, format: str | None = None, source: str = "gold"
+) -> None:
+    """Refuses where Docs could not be written: asked before long work, not after it."""
+    if path is None:
+        return
+    if _writer(path, format, source) in (write_brat, write_text):
+        check_changeable(Path(path))
+    else:
+        check_writable(path)
+
+
+def _writer(path: str | Path, format: str | None, source: str) -> Callable[..., None]:
+    name = format or _suffix_format(Path(path))
+    if name is None or (format is None and name not in WRITERS):
+        known = [suffix for suffix, own in SUFFIXES.items() if own in WRITERS]
+        raise ValueError(
+            f"{path}: unknown suffix to write. Use {_known(known)}, no suffix for a folder of brat "
+            "files, or name the format."
+        )
+    writer: Callable[..., None] = _choice(WRITERS, name)
+    if source != "gold" and "source" not in inspect.signature(writer).parameters:
         raise ValueError(f"{path}: {name} cannot state results. Write JSON lines, brat or BioC.")
+    return writer
 
 
 def format_of(path: str | Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,8 @@ from spacy.tokens import Doc, Span, Token
 
 from textrank.model import Model
 from textrank.tasks.task import group_of
-from textrank.text import Sentences
+from textrank.text import LONGEST, Sentences, in_pieces
+from textrank.text.pieces import chained
 
 ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
 NEEDED = {"ppi": 2}  # names a sentence must have before it can have an answer of the task
@@ -59,9 +60,10 @@ class Analysis:
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs with names and parses, before any judgement."""
         if not self.cheap:
-            return [_with_sentences(doc) for doc in _piped(docs, [*self.first, *self.second])]
+            pipes = [*self.first, *self.second]
+            return [_with_sentences(doc) for doc in _in_pieces(docs, pipes)]
         split = docs if self.splits else map(Sentences(), docs)
-        found = list(_piped(split, self.first))
+        found = _in_pieces(list(split), self.first)
         self._parse([doc for doc in found if not doc.has_annotation("DEP")])
         return found
 
@@ -74,7 +76,7 @@ class Analysis:
         ]
         stream = iter(chosen)
         while batch := list(islice(stream, BATCH)):
-            parsed = _piped((_alone(sentence) for _, sentence in batch), self.second)
+            parsed = chained((_alone(sentence) for _, sentence in batch), self.second)
             for (tree, sentence), own in zip(batch, parsed, strict=True):
                 tree.put(sentence, own)
         for tree in trees:
@@ -141,11 +143,11 @@ def _begins(token: Token) -> int | None:
     return None if token.is_sent_start is None else -1
 
 
-def _piped(docs: Iterable[Doc], pipes: Sequence[Any]) -> Iterable[Doc]:
-    for pipe in pipes:
-        many = getattr(pipe, "pipe", None)  # as in spaCy, a component may take one Doc only
-        docs = map(pipe, docs) if many is None else many(docs)
-    return docs
+def _in_pieces(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
+    """The Docs after some components, together; long ones by themselves and in pieces."""
+    if all(len(doc.text) <= LONGEST for doc in docs):
+        return list(chained(docs, pipes))
+    return [in_pieces(doc, pipes) for doc in docs]
 
 
 def _with_sentences(doc: Doc) -> Doc:

@@ -1,14 +1,22 @@
 """Text as it comes: markup, white space, odd letters, lines; offsets into the original."""
 
 from textrank.text.markup import clean, plain, read, spell
+from textrank.text.memory import Forgetting, forgetting
+from textrank.text.pieces import LONGEST, in_pieces, make_doc, piped
 from textrank.text.sentences import Sentences, sentence_starts, set_starts
 from textrank.text.words import characters, original, reading_of, words_only
 
 __all__ = [
+    "LONGEST",
+    "Forgetting",
     "Sentences",
     "characters",
     "clean",
+    "forgetting",
+    "in_pieces",
+    "make_doc",
     "original",
+    "piped",
     "plain",
     "read",
     "reading_of",

@@ -1,0 +1,166 @@
+"""Texts of any length: tokens in linear time, analyses in pieces, nothing lost at the cuts."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from textrank.config import load_corpus
+from textrank.text import forgetting, in_pieces, make_doc, pieces, piped
+
+SENTENCE = "SHC binds GRB2 in cells.\n"
+
+
+def seconds(text: str) -> float:
+    nlp = spacy.blank("en")
+    start = time.process_time()
+    assert make_doc(nlp, text).text == text
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("unit", [")", "a-", "(", "x.", "\u0301", "http://"])
+def test_a_run_without_blanks_takes_linear_time(unit: str) -> None:
+    small, large = seconds(unit * 4000), seconds(unit * 40000)
+    assert large < 30 * small + 0.5
+
+
+def test_ordinary_text_is_cut_as_spacy_cuts_it() -> None:
+    nlp = spacy.blank("en")
+    text = f"Don't  touch (that)\n {'word ' * 300}http://a.b/{'c' * 300} end."
+    assert [t.text for t in make_doc(nlp, text)] == [t.text for t in nlp.make_doc(text)]
+
+
+def test_blanks_around_an_endless_run_stay_where_they_were() -> None:
+    nlp = spacy.blank("en")
+    doc = make_doc(nlp, f"a {')' * 3000} b")
+    assert [doc[0].whitespace_, doc[-2].whitespace_, doc[-1].text] == [" ", " ", "b"]
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    monkeypatch.setattr(pieces, "LONGEST", 100)
+    lengths: list[int] = []
+    return lengths
+
+
+def watching(seen: list[int]) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+
+    @Language.component("watch_lengths")
+    def watch(doc: Doc) -> Doc:
+        seen.append(len(doc.text))
+        return doc
+
+    nlp.add_pipe("watch_lengths")
+    return nlp
+
+
+def test_components_see_pieces_and_the_doc_is_whole(seen: list[int]) -> None:
+    nlp = watching(seen)
+    text = SENTENCE * 40
+    doc = make_doc(nlp, text)
+    doc.spans["entities"] = [
+        Span(doc, t.i, t.i + 1, "protein", kb_id="x", span_id=f"T{t.i}")
+        for t in doc
+        if t.text in ("SHC", "GRB2")
+    ]
+    doc.user_data["document"] = "d"
+    (found,) = piped(nlp, [doc])
+    assert found.text == text
+    assert max(seen) <= 100
+    assert len(seen) > 9
+    sentences = [s.text.strip() for s in found.sents]
+    assert list(filter(None, sentences)) == [SENTENCE.strip()] * 40
+    spans = found.spans["entities"]
+    assert [s.text for s in spans] == ["SHC", "GRB2"] * 40
+    assert (spans[-1].label_, spans[-1].kb_id_, spans[-1].id_) == (
+        "protein",
+        "x",
+        f"T{len(doc) - 5}",
+    )
+    assert found.user_data["document"] == "d"
+
+
+def test_a_name_is_never_cut(seen: list[int]) -> None:
+    nlp = spacy.blank("en")
+    doc = make_doc(nlp, "a " * 200)
+    doc.spans["entities"] = [Span(doc, 30, 70, "long")]
+    found = in_pieces(doc, [])
+    assert [(s.start, s.end) for s in found.spans["entities"]] == [(30, 70)]
+
+
+def test_what_writes_to_the_doc_sees_it_whole(seen: list[int]) -> None:
+    Doc.set_extension("found_here", default=None, force=True)
+
+    @Language.component("whole_doc", assigns=["doc._.found_here"])
+    def whole(doc: Doc) -> Doc:
+        doc._.found_here = len(doc.text)
+        return doc
+
+    nlp = watching(seen)
+    nlp.add_pipe("whole_doc")
+    (found,) = piped(nlp, [make_doc(nlp, SENTENCE * 40)])
+    assert found._.found_here == len(SENTENCE) * 40
+
+
+def test_a_text_of_megabytes_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("SHC binds GRB2 here. " * 250_000)  # 5 MB; spaCy refuses more than 1
+    (doc,) = load_corpus(path)(spacy.blank("en"))
+    assert len(doc.text) == path.stat().st_size
+
+
+def failing() -> Language:
+    nlp = spacy.blank("en")
+
+    @Language.component("fails_at_bad")
+    def fail(doc: Doc) -> Doc:
+        if "bad" in doc.text:
+            raise KeyError("a component's own fault")
+        return doc
+
+    nlp.add_pipe("fails_at_bad")
+    return nlp
+
+
+def rows(folder: Path) -> Path:
+    texts = ["one", "two", "bad", "four", "five"]
+    path = folder / "x.jsonl"
+    path.write_text("\n".join(json.dumps({"id": t, "text": f"{t} here."}) for t in texts))
+    return path
+
+
+def test_a_bad_document_does_not_lose_its_batch(tmp_path: Path) -> None:
+    path = rows(tmp_path)
+    with pytest.warns(UserWarning, match=r"x\.jsonl, line 3: left out, for it fails"):
+        found = list(load_corpus(path, skip_bad=True)(failing()))
+    assert [doc.user_data["document"] for doc in found] == ["one", "two", "four", "five"]
+
+
+def test_without_skipping_the_document_at_fault_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KeyError) as caught:
+        list(load_corpus(rows(tmp_path))(failing()))
+    assert "line 3" in caught.value.__notes__[0]
+
+
+def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(json.dumps({"text": f"uniqueword{n} here."}) for n in range(300)))
+    nlp = spacy.blank("en")
+    sizes = []
+    with forgetting(nlp) as memory:
+        for doc in load_corpus(path)(nlp):
+            assert doc[0].text.startswith("uniqueword")
+            if memory.due:
+                memory.renew()
+                sizes.append(len(nlp.vocab.strings))
+    assert len(sizes) == 5  # of 64 documents and the rest
+    assert sizes[-1] <= sizes[0]
+    assert "uniqueword7" not in nlp.vocab.strings
