@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from textrank.formats.senseval import Senseval
 from textrank.formats.table import reader_for
 from textrank.formats.together import Together
 from textrank.formats.web_page import HTML
+from textrank.io import shipped_folder
 from textrank.kernels.algebra import (
     Centred,
     Exponential,
@@ -258,7 +258,7 @@ def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -
     >>> load_pipeline("ppi", {"learner.alphas": [1.0]}).learner.alphas
     (1.0,)
     """
-    path = _shipped("textrank.pipelines", f"{name}.cfg") or Path(name)
+    path = _shipped("pipelines", f"{name}.cfg") or Path(name)
     if path.suffix != ".cfg":
         raise ValueError(
             f"no pipeline {str(name)!r}: neither shipped ({', '.join(pipeline_names())}) nor the "
@@ -300,18 +300,18 @@ def load_corpus(
 
 def load_model(name: str | Path) -> Model:
     """A shipped model by name, or any by the path of its folder."""
-    shipped = _shipped("textrank.models", str(name), "meta.json")
+    shipped = _shipped("models", str(name), "meta.json")
     return Model.from_disk(shipped.parent if shipped else Path(name))
 
 
 def pipeline_names() -> list[str]:
     """The pipelines that ship with textrank."""
-    return sorted(p.name.removesuffix(".cfg") for p in _folder("textrank.pipelines").glob("*.cfg"))
+    return sorted(p.name.removesuffix(".cfg") for p in shipped_folder("pipelines").glob("*.cfg"))
 
 
 def model_names() -> list[str]:
     """The task models that ship with textrank."""
-    return sorted(p.parent.name for p in _folder("textrank.models").glob("*/arrays.npz"))
+    return sorted(p.parent.name for p in shipped_folder("models").glob("*/arrays.npz"))
 
 
 def _bound(reader: Any, cfg: Path) -> Any:
@@ -324,11 +324,7 @@ def _bound(reader: Any, cfg: Path) -> Any:
     return reader
 
 
-def _folder(package: str) -> Path:
-    return Path(str(files(package)))
-
-
-def _shipped(package: str, *parts: str) -> Path | None:
-    path = _folder(package).joinpath(*parts)
+def _shipped(kind: str, *parts: str) -> Path | None:
+    path = shipped_folder(kind).joinpath(*parts)
     inside = all(Path(part).name == part for part in parts)
     return path if inside and path.is_file() else None

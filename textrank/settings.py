@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,6 +16,15 @@ from confection import ConfigValidationError
 from textrank.model import Model
 from textrank.registries import read_config, registries, registry
 from textrank.tasks.ppi import PPI
+
+# Settings of tasks without which a trained model cannot be asked anything.
+FIXED = {"spelling": ("task.sets", "task.more")}
+_KINDS = {
+    "float": "is no number",
+    "int": "is no whole number",
+    "str": "is no text",
+    "bool": "is neither true nor false",
+}
 
 
 def resolved(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
@@ -80,10 +90,24 @@ def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
 
 def _validation(error: ConfigValidationError) -> str:
     parts = [
-        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {item.get('msg', '')}"
+        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_told(item.get('msg', ''))}"
         for item in error.errors
     ]
     return "; ".join(parts) or _one_line(error)
+
+
+def _told(message: str) -> str:
+    """What is wrong with a value, without the names that Python has for kinds of values.
+
+    >>> _told("at 0: 'a' is not <class 'float'>")
+    "at place 0: 'a' is no number."
+    >>> _told("at root: 3 is not typing.Literal['auc', 'f']")
+    "3 is none of 'auc', 'f'."
+    """
+    message = re.sub(r"^at root: ", "", re.sub(r"^at (\d+)", r"at place \1", message))
+    message = re.sub(r"is not typing\.Literal\[(.*?)\]", r"is none of \1", message)
+    message = re.sub(r"is not <class '(\w+)'>", lambda m: _KINDS.get(m[1], m[0]), message)
+    return message.rstrip(".") + "."
 
 
 def _one_line(error: Exception) -> str:
@@ -115,6 +139,11 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
     if unknown := sorted(set(changes) - set(known)):
         raise ValueError(
             f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
+        )
+    if fixed := [key for key in changes if key in FIXED.get(task.name, ())]:
+        raise ValueError(
+            f"{fixed[0]} decides what a model is trained on, so it cannot change afterwards. Train "
+            f"one: textrank train {task.name} CORPUS MODEL --set {fixed[0]}=..."
         )
     try:
         task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import difflib
+import inspect
+import re
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 
 from textrank.cli.options import JsonFile
 
+WIDEST = 60  # characters of a value that are shown
+UNTOLD = ("files", "checksum", "calibration")  # of a model
+KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "a text",
+    "NoneType": "none",
+    "bool": "true or false",
+    "Mapping": "a table",
+    "dict": "a table",
+}
 EXAMPLE = "Example: textrank info all_paths.v1"
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="A registered name.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A registered name, a shipped pipeline or model.")
+    ] = None,
     json_: JsonFile = None,
 ) -> None:
     """Lists what is registered and shipped, or says what a name is and which settings it has."""
@@ -55,17 +73,86 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
     for role, names in found.items():
         if name in names:
             return _described(role, name, names[name])
+    if name in pipeline_names() or name in model_names():
+        return _shipped(name)
     known = sorted(key for names in found.values() for key in names)
-    raise ValueError(f"nothing is registered as {name!r}; known: {', '.join(known)}.")
+    close = difflib.get_close_matches(name, known) or known
+    raise ValueError(
+        f"nothing is registered as {name!r}, and no pipeline or model is shipped under this name. "
+        f"There are: {', '.join(close)}. `textrank info` lists all."
+    )
+
+
+def _shipped(name: str) -> dict[str, dict[str, str]]:
+    """The settings of a shipped pipeline, and what is known of the model of that name."""
+    from textrank.config import load_model, load_pipeline, model_names, pipeline_names
+    from textrank.registries import config_of
+
+    found: dict[str, dict[str, str]] = {}
+    if name in pipeline_names():
+        settings = _flat(config_of(load_pipeline(name)))
+        found[f"pipeline {name}: settings, for --set"] = dict(settings)
+    if name in model_names():
+        meta = {key: value for key, value in load_model(name).meta.items() if key not in UNTOLD}
+        found[f"model {name}"] = {key: f"{value}" for key, value in meta.items()}
+    return found
+
+
+def _flat(block: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in block.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{place}{key}.")
+        else:
+            text = repr(value)
+            yield f"{place}{key}", text if len(text) <= WIDEST else f"{text[:WIDEST]}..."
 
 
 def _described(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
-    import inspect
-
     first = (inspect.getdoc(cls) or "").splitlines()[0]
     about = {"role": role, "defined in": f"{cls.__module__}.{cls.__qualname__}", "gives": first}
     parameters = inspect.signature(cls).parameters.values()
+    hints = get_type_hints(cls)
     settings = {
-        p.name: "(required)" if p.default is p.empty else repr(p.default) for p in parameters
+        p.name: _setting(cls, p, hints.get(p.name))
+        for p in parameters
+        if p.kind is not p.VAR_KEYWORD
     }
     return {name: about, "settings": settings or {"none": ""}}
+
+
+def _setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
+    """The default of a setting, what it may be, and what it means."""
+    default = "(required)" if parameter.default is parameter.empty else repr(parameter.default)
+    parts = [default if len(default) <= WIDEST else f"{default[:WIDEST]}...", _allowed(hint)]
+    return " · ".join(part for part in (*parts, meaning(cls, parameter.name)) if part)
+
+
+def _allowed(hint: Any) -> str:
+    """What a setting may be, in words.
+
+    >>> _allowed(Literal["auc", "f"])
+    "one of 'auc', 'f'"
+    >>> _allowed(float), _allowed(int | None)
+    ('a number', 'a whole number or none')
+    """
+    if hint is None or hint is Any:
+        return ""
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(map(repr, get_args(hint)))}"
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join(filter(None, map(_allowed, get_args(hint))))
+    own = getattr(get_origin(hint) or hint, "__name__", "")
+    if own in ("Sequence", "tuple", "list"):
+        inside = [_allowed(one) for one in get_args(hint)[:1]]
+        return "a list" + "".join(f" of {w.removeprefix('a ')}s" for w in inside if w)
+    return KINDS.get(own, f"a {own}" if own else "")
+
+
+def meaning(cls: type, name: str) -> str:
+    """What the docstring of a class says of a setting: its paragraph, or the sentences with it."""
+    text = inspect.getdoc(cls) or ""
+    own = re.search(rf"^{name}\n((?:    .*\n?)+)", text, re.MULTILINE)
+    if own:
+        return " ".join(own[1].split())
+    sentences = re.split(r"(?<=[.;:])\s+", " ".join(text.split()))
+    return " ".join(s for s in sentences if f"``{name}``" in s)

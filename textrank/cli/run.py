@@ -94,6 +94,7 @@ def run_pipeline(
     source = load_corpus(corpus)
     clock = Clock()
     table = _folds(folds, source.name)
+    _check_protocol(protocol)
     pairs = protocol == leave_pair_out.NAME
     splitter = splitter_of(PROTOCOLS[0] if pairs else protocol, table, seed=seed, splits=splits)
     with clock.step("reading"):
@@ -214,6 +215,11 @@ def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
             write_figures(found, draft / "sweep.json")
         typer.echo(folder / "sweep.html", err=True)
     console().print(sweep_table(found))
+
+
+def _check_protocol(name: str) -> None:
+    if name not in PROTOCOLS:
+        raise ValueError(f"no protocol {name!r}; there are: {', '.join(PROTOCOLS)}.")
 
 
 def _folds(value: str, corpus: str) -> int | Mapping[str, int]:

@@ -72,11 +72,20 @@ class FoldScores:
         scores = self.scores[self.chosen]
         return judged(self.candidates, scores, threshold, fold=self.fold, split=self.split)
 
-    def said(self) -> NDArray[np.bool_]:
-        """The answers given; no where training had no positive to set a threshold by."""
-        threshold = self.thresholds[self.chosen]
+    def said(self, fold: Fold) -> NDArray[np.bool_]:
+        """The answers that the measures of the fold are of; no where training had no positive.
+
+        They are those at the threshold, or at zero where a task measures its choices there and
+        uses the threshold for what it proposes.
+        """
         scores = self.scores[self.chosen]
-        return np.zeros(len(scores), bool) if threshold is None else decide(scores, threshold)
+        at = [_at(scores, threshold) for threshold in (self.thresholds[self.chosen], 0.0)]
+        f = [precision_recall_f(self.y, said, self.unreachable).f for said in at]
+        return at[1] if f[0] != fold.measures.get("f") == f[1] else at[0]
+
+
+def _at(scores: Vector, threshold: float | None) -> NDArray[np.bool_]:
+    return np.zeros(len(scores), bool) if threshold is None else decide(scores, threshold)
 
 
 def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]:
@@ -108,7 +117,8 @@ def pooled(tests: Sequence[FoldScores], folds: Sequence[Fold]) -> dict[str, floa
     """
     if "auc" not in folds[0].measures:
         return {}
-    rows = [_pooled([t for t in tests if t.split == s]) for s in {t.split for t in tests}]
+    both = list(zip(tests, folds, strict=True))
+    rows = [_pooled([b for b in both if b[0].split == s]) for s in {t.split for t in tests}]
     known = {name: [v for row in rows if (v := row[name]) is not None] for name in rows[0]}
     return {name: float(np.mean(values)) if values else None for name, values in known.items()}
 
@@ -124,16 +134,16 @@ def document_intervals(
         np.concatenate([test.y for test in tests]),
         np.concatenate([test.scores[test.chosen] for test in tests]),
         [candidate.document for test in tests for candidate in test.candidates],
-        decisions=np.concatenate([test.said() for test in tests]),
+        decisions=np.concatenate([t.said(fold) for t, fold in zip(tests, folds, strict=True)]),
         parts=np.concatenate(parts),
         unreachable={name: number for name, number in unreachable.items() if number},
     )
     return {name: (interval.low, interval.high) for name, interval in found.items()}
 
 
-def _pooled(tests: Sequence[FoldScores]) -> dict[str, float | None]:
-    y = np.concatenate([test.y for test in tests])
-    scores = np.concatenate([test.scores[test.chosen] for test in tests])
-    said = np.concatenate([test.said() for test in tests])
-    found = precision_recall_f(y, said, sum(test.unreachable for test in tests))
+def _pooled(both: Sequence[tuple[FoldScores, Fold]]) -> dict[str, float | None]:
+    y = np.concatenate([test.y for test, _ in both])
+    scores = np.concatenate([test.scores[test.chosen] for test, _ in both])
+    said = np.concatenate([test.said(fold) for test, fold in both])
+    found = precision_recall_f(y, said, sum(test.unreachable for test, _ in both))
     return {"auc": auc(y, scores), **found._asdict()}

@@ -23,7 +23,8 @@ def document_folds(documents: Sequence[str], k: int, seed: int) -> Indices:
     if not 2 <= k <= len(names):
         raise ValueError(
             f"cannot deal {len(names)} documents out into {k} folds: at least 2 folds and no more "
-            "than documents. Choose another number of folds."
+            "than documents. Choose another number of folds. (Documents that share a sentence or "
+            "an original count as one, for they are held out together.)"
         )
     order = np.random.default_rng(seed).permutation(len(names))
     fold = {names[document]: place % k for place, document in enumerate(order)}

@@ -5,6 +5,7 @@ from textrank.io.arrays import pack, read_arrays, unpack, write_arrays
 from textrank.io.files import LIMIT, WHOLE, Bounded, open_bytes, read_bytes, read_text
 from textrank.io.folders import META, check_target, new_folder, seal, unseal
 from textrank.io.items import Selection, is_selecting, parsed, selecting
+from textrank.io.shipped import shipped_folder
 from textrank.io.streams import check_utf8, json_items, lines, load_json, read_json
 from textrank.io.whole import (
     changed_folder,
@@ -51,6 +52,7 @@ __all__ = [
     "recover",
     "seal",
     "selecting",
+    "shipped_folder",
     "unpack",
     "unseal",
     "untarred",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import spacy
 from spacy.language import Language
 from spacy.util import registry
 
+from textrank.io import shipped_folder
 from textrank.language.components import WordParser, WordsToVectors, WordTagger
 from textrank.language.morphology import Morphology
 from textrank.language.name_network import name_network
@@ -71,7 +71,7 @@ def load_nlp(
 
 def model_path(name: str = SHIPPED) -> Path:
     """The folder of a shipped model, for ``spacy.load``."""
-    path = Path(str(files("textrank.models"))) / name
+    path = shipped_folder("models") / name
     if not path.is_dir():
         raise ValueError(f"no shipped model {name!r} in {path.parent}; there is {SHIPPED!r}")
     return path

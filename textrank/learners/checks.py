@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from textrank.linalg.errors import not_psd
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
+LARGEST = 1e100  # of features and answers, whose squares are summed
+
 
 def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
     """The alphas as a tuple of floats; all must be positive and finite."""
@@ -57,6 +59,7 @@ def check_features(F: Any) -> SparseMatrix | Matrix:
             f"features hold {np.count_nonzero(~np.isfinite(stored))} values that are NaN or "
             "infinite. Replace or remove them before learning."
         )
+    _check_size(stored, "features")
     return F
 
 
@@ -71,7 +74,18 @@ def check_targets(y: Any, n: int) -> Matrix:
         raise ValueError(
             f"answer {row} is {Y[row].squeeze()}. Every answer must be a finite number."
         )
+    _check_size(Y, "answers")
     return Y
+
+
+def _check_size(values: Any, what: str) -> None:
+    """Squares and sums of squares of what is learnt from must be numbers too."""
+    most = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    if most > LARGEST:
+        raise ValueError(
+            f"{what} reach {most:.3g}, more than {LARGEST:g}: their squares would be no numbers "
+            "any more. Divide them by a constant."
+        )
 
 
 def check_weights(weights: Any, n: int) -> Vector | None:

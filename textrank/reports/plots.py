@@ -286,6 +286,7 @@ def _style(name: str) -> dict[str, Any]:
     return {
         "svg.fonttype": "none",  # letters stay letters: searchable, and in the font of the page
         "svg.hashsalt": name,  # the same drawing gives the same text
+        "text.parse_math": False,  # a name with two $ in it is no formula
         "font.family": "sans-serif",
         "font.size": 9.5,
         "text.color": INK,

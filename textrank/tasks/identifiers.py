@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from scipy.special import softmax
 from spacy.tokens import Doc, Span, SpanGroup
 
 from textrank.docs import Candidate, document_id, identifiers_of, named_spans
+from textrank.io import shipped_folder
 from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import Gene, GeneTables, read_own
 from textrank.tasks.identifier_facts import Option, Surroundings, options, parts_of
@@ -254,5 +254,5 @@ def _shown(gene: Gene | None, probability: float) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _lookup(tables: str, own: tuple[str, ...]) -> Lookup:
-    folder = Path(tables) if tables else Path(str(files("textrank.models"))) / SHIPPED
+    folder = Path(tables) if tables else shipped_folder("models") / SHIPPED
     return Lookup((GeneTables.from_disk(folder), *map(read_own, own)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
+
+from textrank.io import shipped_folder
 
 
 def load_lexicon(name: str) -> Mapping[str, Sequence[str]]:
@@ -15,7 +16,7 @@ def load_lexicon(name: str) -> Mapping[str, Sequence[str]]:
     A line holds a word, a tab and its tags with blanks between, most frequent first; the file may
     be packed by gzip.
     """
-    shipped = Path(str(files("textrank.models"))) / "lexicon" / f"{name}.tsv.gz"
+    shipped = shipped_folder("models") / "lexicon" / f"{name}.tsv.gz"
     path = shipped if Path(name).name == name and shipped.is_file() else Path(name)
     if not path.is_file():
         raise ValueError(

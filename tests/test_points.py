@@ -1,0 +1,146 @@
+"""Faults that users met, each with the words or the result they should have met instead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from textrank import load_corpus, load_pipeline
+from textrank.cli.app import run
+from textrank.cli.info import information
+from textrank.config import TABLE, load_model
+from textrank.docs import Targets
+from textrank.evaluation import assess
+from textrank.evaluation.splits import DocumentFolds
+from textrank.io.shipped import shipped_folder
+from textrank.learners.rls import RLS
+from textrank.settings import adjusted
+from textrank.types import Features, Names
+
+ROOT = Path(__file__).parents[1]
+CORPUS = str(ROOT / "corpora" / "sample-ppi")
+TEXT = str(ROOT / "corpora" / "sample-text" / "egfr.txt")
+
+
+def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """The message of a command that must end with code 2 and have printed nothing else."""
+    code = run([str(a) for a in arguments])
+    shown = capsys.readouterr()
+    assert code == 2, shown.err
+    assert shown.out == ""
+    return shown.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--write", "{here}/x.zzz"], "unknown suffix to write"),
+        (["--write", "{here}/x.pubtator"], "cannot state results"),
+        (["--write", "{here}/missing/x.jsonl"], "does not exist"),
+        (["--network", "{here}/missing/x.graphml"], "does not exist"),
+        (["--network", "{here}/x.zzz"], "no network format"),
+        (["--facts", "{here}/missing/x.json"], "does not exist"),
+    ],
+)
+def test_outputs_are_refused_before_the_work(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled = [option.format(here=tmp_path) for option in options]
+    assert words in failing(capsys, "apply", "ppi", TEXT, *filled)
+
+
+def test_convert_refuses_before_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unknown suffix" in failing(capsys, "convert", "nowhere.xml", tmp_path / "x.zzz")
+
+
+@pytest.mark.parametrize("format", ["brat", "text"])
+def test_two_documents_of_one_id_are_not_written_over_each_other(
+    format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.jsonl").write_text('{"id": "a", "text": "One."}\n{"id": "a", "text": "Two."}\n')
+    told = failing(capsys, "convert", tmp_path / "x.jsonl", tmp_path / "out", "--format", format)
+    assert "two documents have the id 'a'" in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--set", "learner=3"], "'learner' is a block, which 3 cannot replace"),
+        (["--set", 'learner.alphas=["a"]'], "'a' is no number"),
+        (["--set", "learner.select=3"], "3 is none of 'auc', 'f'"),
+        (["--protocol", "foo"], "leave-pair-out"),
+        (["--folds", "99"], "share a sentence or an original count as one"),
+    ],
+)
+def test_messages_say_what_is_wrong(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert words in failing(capsys, "run", "ppi-linear", CORPUS, *options)
+
+
+def test_a_corpus_of_any_name_can_be_drawn() -> None:
+    from textrank.reports.plots import heat_map
+
+    names = ["a$b", "$c$ _{"]
+    figure = heat_map("x", "t", "words", np.eye(2).tolist(), names, names, axes=("a", "b"))
+    assert "$c$ _{" in figure.svg
+
+
+def test_info_knows_what_is_shipped() -> None:
+    found = information("ppi")
+    assert "task.precision" in found["pipeline ppi: settings, for --set"]
+    assert found["model ppi"]["task"] == "ppi"
+    with pytest.raises(ValueError, match=r"'ppii'.*ppi\.v1"):
+        information("ppii")
+
+
+def test_settings_say_what_they_may_be_and_mean() -> None:
+    settings = information("rls.v1")["settings"]
+    assert "one of 'auc', 'f'" in settings["select"]
+    assert "a list of numbers" in settings["alphas"]
+    assert "multiplies the squared error" in settings["positive_weight"]
+    for role, names in TABLE.items():
+        for name in names:
+            assert information(name)[name]["role"] == role
+
+
+def test_a_trained_model_refuses_words_it_never_saw() -> None:
+    with pytest.raises(ValueError, match=r"task\.more decides what a model is trained on"):
+        adjusted(load_model("spelling"), ['task.more=[["form", "from"]]'])
+
+
+def test_intervals_hold_their_own_means() -> None:
+    pipeline = load_pipeline("spelling", {"learner.learner.alphas": [1.0]})
+    docs = list(load_corpus(ROOT / "corpora" / "sample-spelling")(__import__("spacy").blank("en")))
+    report = assess(pipeline, pipeline.prepare(docs), DocumentFolds(3))
+    assert {"f", "precision", "recall"} <= set(report.intervals)
+    for name, (low, high) in report.intervals.items():
+        assert low <= report.measures[name].mean <= high
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e200, 1.0), (1.0, 1e300), (1e154, 1e154)])
+def test_numbers_too_large_to_square_are_refused(x: float, y: float) -> None:
+    rng = np.random.default_rng(0)
+    names = Names.of([(str(n),) for n in range(5)])
+    data = Features(sp.csr_array(x * rng.normal(size=(30, 5))), names)
+    groups = np.arange(30) // 3
+    with pytest.raises(ValueError, match="Divide them by a constant"):
+        RLS().fit(data, Targets(y * np.sign(rng.normal(size=30)), groups, groups))
+
+
+def test_source_folder_without_install_finds_models(tmp_path: Path) -> None:
+    """Python in the repository's root finds ``textrank`` there, before any installed one."""
+    code = (
+        "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)];"
+        "from textrank.io.shipped import shipped_folder; print(shipped_folder('models'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert Path(done.stdout.strip()) == shipped_folder("models")
