@@ -19,6 +19,7 @@ from textrank.measures import (
     disagreement,
     error_rate,
     kendall_tau_b,
+    likely_threshold,
     mean_average_precision,
     ndcg,
     over_queries,
@@ -234,3 +235,17 @@ def test_measures_refuse_what_is_not_a_number(measure):
 def test_ndcg_refuses_negative_labels():
     with pytest.raises(ValueError, match="labels of at least 0, got -1"):
         ndcg([1, -1], [0.5, 0.1])
+
+
+def test_a_likely_threshold_is_the_best_one_where_labels_are_sure() -> None:
+    """With probabilities of 0 and 1 it is the threshold of maximal F, else of the expected one."""
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal(60).round(1)  # with ties
+    y = np.where(scores + rng.standard_normal(60) > 0, 1.0, -1.0)
+    assert likely_threshold(scores, (y > 0).astype(float)) == best_threshold(y, scores)
+    p = rng.random(60)
+    expected = [2 * p[scores >= cut].sum() / ((scores >= cut).sum() + p.sum()) for cut in scores]
+    found = likely_threshold(scores, p)
+    said = scores >= found
+    assert 2 * p[said].sum() / (said.sum() + p.sum()) == pytest.approx(max(expected))
+    assert likely_threshold([], []) is None

@@ -92,10 +92,26 @@ def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> flo
     labels, values = _pair(y, scores)
     if not (labels > 0).any():
         return None
-    cuts, hit, answered = _cuts(labels, values)
+    cuts, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
     gold = int((labels > 0).sum()) + unreachable
     # argmax takes the first of equals, and the cuts run from the highest threshold downwards.
     return float(cuts[np.argmax(2 * hit / (answered + gold))])
+
+
+def likely_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
+    """The threshold of maximal expected F where only probabilities of a yes are known.
+
+    ``2 sum p / (answered + sum of all p)``, midway between neighbouring scores; no label is used,
+    so that it suits all candidates, also where those with labels were not drawn at random.
+
+    >>> likely_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
+    0.4
+    """
+    values, chance = _finite("scores", scores), _finite("probabilities", probabilities)
+    if not len(values):
+        return None
+    cuts, hit, answered = _cuts(chance, values)
+    return float(cuts[np.argmax(2 * hit / (answered + chance.sum()))])
 
 
 def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
@@ -129,7 +145,7 @@ def recall_at_precision(
         return None
     if not len(labels):
         return 0.0
-    _, hit, answered = _cuts(labels, values)
+    _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
     return float(np.max(np.where(hit >= precision * answered, hit, 0)) / gold)
 
 
@@ -142,7 +158,7 @@ def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
     labels, values = _pair(y, scores)
     if not (labels > 0).any():
         return None
-    _, hit, answered = _cuts(labels, values)
+    _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
     gained = np.diff(hit, prepend=0) / hit[-1]
     return float((gained * hit / answered).sum())
 
@@ -283,12 +299,12 @@ def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[
     return {name: over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
 
 
-def _cuts(labels: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
-    """Every threshold from high to low, with the positives and all candidates that reach it."""
+def _cuts(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
+    """Every threshold from high to low, with the gains and number of candidates that reach it."""
     order = np.argsort(-values, kind="stable")
     ranked = values[order]
     last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)  # the last of equal scores
-    hit = np.cumsum(labels[order] > 0)[last].astype(np.float64)
+    hit = np.cumsum(gains[order], dtype=np.float64)[last]
     above, below = ranked[last], np.append(ranked[last[:-1] + 1], ranked[-1])
     middle = below + (above - below) / 2
     # Between adjacent floats the middle rounds onto the lower one, which must stay a no.

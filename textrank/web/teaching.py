@@ -16,7 +16,7 @@ from textrank.learners.calibration import Platt
 from textrank.learners.online import Online
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
-from textrank.measures import best_threshold
+from textrank.measures import best_threshold, likely_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.types import AdditiveKernel, Features, Indices, Vector, has_features
@@ -154,11 +154,23 @@ class Teaching:
 
     @property
     def threshold(self) -> float:
-        """Where yes begins: the best F of held-out scores, or what the prior had."""
+        """Where yes begins: the best F to be expected over all candidates, or what the prior had.
+
+        Answers to chosen questions have more of one kind than the texts do; what a score means, the
+        calibrated probability, they tell all the same.
+        """
         if self.measurable:
-            cut = self._once("cut", lambda: best_threshold(self.answers, self.heldout))
-            return 0.0 if cut is None else cut
+            return self._once("cut", self._cut) or 0.0
         return float(self.prior.threshold or 0.0) if self.prior is not None else 0.0
+
+    def _cut(self) -> float | None:
+        if self._platt.slope <= 0:  # the scores say nothing yet
+            return best_threshold(self.answers, self.heldout)
+        return likely_threshold(self.scores, self._platt(self.scores))
+
+    @property
+    def _platt(self) -> Platt:
+        return self._once("platt", lambda: Platt.of(self.heldout, self.answers))
 
     @property
     def measurable(self) -> bool:
@@ -169,8 +181,7 @@ class Teaching:
     def probability(self, scores: Vector) -> Vector | None:
         """How likely yes is, calibrated on held-out scores of the answers or of the prior."""
         if self.measurable:
-            platt = self._once("platt", lambda: Platt.of(self.heldout, self.answers))
-            return np.asarray(platt(scores))
+            return np.asarray(self._platt(scores))
         return None if self.prior is None else self.prior.probability(scores)
 
     def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
