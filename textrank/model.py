@@ -25,7 +25,9 @@ from textrank.learners.fit import Fit
 from textrank.measures import auc
 from textrank.parts import Parts, average_of, ranked, relative
 from textrank.registries import config_of, load_block, versions
-from textrank.tasks.aspects import Aspects, state
+from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.tasks.aspects import PARSE, Aspects, state
+from textrank.tasks.pair_views import PairViews
 from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Task
 from textrank.types import (
@@ -111,8 +113,8 @@ class Model:
         task = self.pipeline.task
         found = [task.candidates(doc) for doc in docs]
         everyone = [candidate for own in found for candidate in own]
-        scores = self.score(everyone)
-        answers = (row for part in portions(everyone) for row in self.stated(part))
+        scores, stated = self._judged(everyone)
+        answers = iter(stated)
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
             judged = task.annotate(
@@ -125,6 +127,20 @@ class Model:
             if self._aspects:
                 state(judged, list(islice(answers, len(own))))
             yield judged if self.names is None else task.justify(judged, own, self.explain)
+
+    def _judged(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
+        """Scores and further answers; where both see pairs by one parse, from one look at each."""
+        views = self.pipeline.representation
+        alike = isinstance(views, PairViews) and views.parse == PARSE
+        if self._aspects is None or not alike or self.fit.stage is not None:
+            stated = [row for part in portions(candidates) for row in self.stated(part)]
+            return self.score(candidates), stated
+        scores, stated = [np.empty(0)], []
+        for part in portions(candidates):
+            pairs = entity_pairs(part, PARSE)
+            scores.append(self.scored(cast(PairViews, views).of_batch(pairs)))
+            stated += self._aspects.of_pairs(pairs)
+        return np.concatenate(scores), stated
 
     @cached_property
     def _aspects(self) -> Aspects | None:

@@ -49,6 +49,16 @@ def test_one_product_gives_the_scores_of_every_model(
         np.testing.assert_allclose(found[name].ravel(), model.score(asked), atol=1e-9)
 
 
+def test_one_look_at_a_pair_says_what_two_say(docs: list[Doc], models: dict[str, Model]) -> None:
+    model = replace(load_model("ppi"), aspects=models)
+    pairs = PPI().candidates(docs[3])
+    rows = model(docs[3].copy())._.textrank_ppi
+    assert len(rows) == len(pairs) > 0
+    np.testing.assert_array_equal([row["score"] for row in rows], model.score(pairs))
+    for row, answer in zip(rows, model.stated(pairs), strict=True):
+        assert {name: row[name] for name in answer} == answer
+
+
 def test_a_model_keeps_its_aspects_on_disk_and_in_bytes(
     docs: list[Doc], models: dict[str, Model], tmp_path: Path
 ) -> None:

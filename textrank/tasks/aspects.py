@@ -16,7 +16,8 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, asking
 from textrank.kernels.blocks import CONSTANT, Blocks
-from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.analysis import Parse
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
 from textrank.representations.pairs.telling import Told, tellings
 from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import ANSWERS
@@ -24,6 +25,8 @@ from textrank.types import Indices, Matrix, Names, Vector
 
 if TYPE_CHECKING:
     from textrank.model import Model
+
+PARSE: Parse = "own"  # that statements are read from
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +89,19 @@ class Aspects:
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each pair, as far as there are models."""
-        if not candidates:
-            return []
-        pairs = entity_pairs(candidates, "own")
+        return self.of_pairs(entity_pairs(candidates, PARSE)) if candidates else []
+
+    def of_pairs(self, pairs: Sequence[EntityPair]) -> list[dict[str, Any]]:
+        """The same for pairs that are already analysed, by the parse ``PARSE``."""
         told = tellings(pairs)
         scores = self.scores(pairs, told)
-        rows = _decided(scores, len(candidates))
+        rows = _decided(scores, len(pairs))
         return [
             {**row, "trigger": _trigger(one, row.get("type"))}
             for row, one in zip(rows, told, strict=True)
         ]
 
-    def scores(self, pairs: Sequence[Any], told: Sequence[Told]) -> dict[str, Matrix]:
+    def scores(self, pairs: Sequence[EntityPair], told: Sequence[Told]) -> dict[str, Matrix]:
         """Log-odds (pairs, answers) for each aspect, by one product."""
         weights = list(self.weights.values())
         F = self.views.features(pairs, told).onto(weights[0].names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,29 +13,16 @@ from textrank.docs import Candidate
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.vectors import Linear
-from textrank.representations.pairs.analysis import (
-    Parse,
-    check_among,
-    parsed_twice,
-    sentences,
-)
+from textrank.representations.pairs.analysis import Parse, check_among, parsed_twice
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import DROP, EntityPair, check_pairs, pairs_in
+from textrank.representations.pairs.entity_pair import DROP, Block, PairBatch, entity_pairs
 from textrank.representations.pairs.global_context import GlobalContext
 from textrank.representations.pairs.local_context import LocalContext
 from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.types import Features, Names, Viewed
-
-
-class Block(Protocol):
-    """A representation of pairs that can take them analysed."""
-
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs, a row each."""
-
 
 PARSED: Mapping[str, Block] = {"path": PathWalks(), "triggers": TriggerRoles()}
 WORDS: Mapping[str, Block] = {
@@ -81,26 +68,34 @@ class PairViews:
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
         ways: Mapping[str, Parse] = BOTH if self.parse == "both" else {self.parse: self.parse}
         first, *others = ways
-        pairs, dependencies = _analysed(candidates, ways[first])
-        parsed = {first: self._parsed(dependencies, pairs)}
+        pairs = entity_pairs(candidates, ways[first])
+        if not others:
+            return self.of_batch(pairs)
+        parsed = {first: self._parsed(pairs, ways[first])}
         for name in others:
             if any(map(parsed_twice, {id(c.doc): c.doc for c in candidates}.values())):
-                pairs, dependencies = _analysed(candidates, ways[name])
-                parsed[name] = self._parsed(dependencies, pairs)
+                pairs = entity_pairs(candidates, ways[name])
+                parsed[name] = self._parsed(pairs, ways[name])
             else:
                 parsed[name] = parsed[first]
-        words = {name: unit(block.of_pairs(pairs)) for name, block in WORDS.items()}
-        return Viewed({**words, **beside(parsed)})
+        return Viewed({**_worded(pairs), **beside(parsed)})
 
-    def _parsed(self, dependencies: Features, pairs: Sequence[EntityPair]) -> dict[str, Features]:
+    def of_batch(self, pairs: PairBatch) -> Viewed:
+        """The views of pairs that are already analysed, by one parse."""
+        parse: Parse = "auto" if self.parse == "both" else self.parse
+        return Viewed({**_worded(pairs), **self._parsed(pairs, parse)})
+
+    def _parsed(self, pairs: PairBatch, parse: Parse) -> dict[str, Features]:
         """The views that depend on the parse."""
+        graphs = DependencyGraph(words="stem", parts=["dependency"], parse=parse, drop=DROP)
+        found = graphs.of_sentences(pairs.sentences, pairs.candidates)
         return {
-            "dependencies": dependencies,
-            **{name: unit(block.of_pairs(pairs)) for name, block in PARSED.items()},
+            "dependencies": unit(AllPathsGraph().features(found)),
+            **{name: unit(pairs.seen_by(block)) for name, block in PARSED.items()},
             **self._described(pairs),
         }
 
-    def _described(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
+    def _described(self, pairs: PairBatch) -> dict[str, Features]:
         found = self._descriptors.sizes(pairs)
         if not self.averaged:
             return found
@@ -111,12 +106,9 @@ class PairViews:
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
-def _analysed(candidates: Sequence[Candidate], parse: Parse) -> tuple[list[EntityPair], Features]:
-    """The pairs, and the label pairs of their dependency graphs, from one look at a sentence."""
-    found = list(sentences(candidates, parse, DROP))
-    graphs = DependencyGraph(words="stem", parts=["dependency"], parse=parse, drop=DROP)
-    pairs = pairs_in(found, check_pairs(candidates))
-    return pairs, unit(AllPathsGraph().features(graphs.of_sentences(found, candidates)))
+def _worded(pairs: PairBatch) -> dict[str, Features]:
+    """The views that do not depend on the parse."""
+    return {name: unit(pairs.seen_by(block)) for name, block in WORDS.items()}
 
 
 def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from spacy.tokens import Doc, Span
@@ -150,13 +150,14 @@ class PPI:
         a model with these aspects fills them in.
         """
         sure = scores >= threshold if probabilities is None else probabilities >= self.level
-        sentences = _Texts(doc)
+        texts, sentences = _Names(doc.text), _Texts(doc.text)
         found = []
         for i, candidate in enumerate(candidates):
+            named = [texts(span) for span in candidate.spans]
             row: dict[str, Any] = {
-                "names": [_name(span, doc) for span in candidate.spans],
-                "spans": [list(characters(span)) for span in candidate.spans],
-                "identifiers": [span.kb_id_ or None for span in candidate.spans],
+                "names": [name for name, _, _ in named],
+                "spans": [list(place) for _, place, _ in named],
+                "identifiers": [identifier for _, _, identifier in named],
                 "score": float(scores[i]),
                 "interacts": bool(sure[i]),
                 **UNKNOWN,
@@ -202,18 +203,39 @@ class PPI:
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
 
 
+_Named: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, place, identifier
+
+
+@dataclass
+class _Names:
+    """A name as a person reads it, its place and its identifier, once for all its pairs."""
+
+    text: str  # a Doc puts its own together each time it is asked
+    known: dict[tuple[int, int, str, int], _Named] = field(default_factory=dict)
+
+    def __call__(self, span: Span) -> _Named:
+        key = span.start, span.end, span.id_, span.kb_id
+        if key not in self.known:
+            found = _name(span, self.text), characters(span), span.kb_id_ or None
+            self.known[key] = found
+        return self.known[key]
+
+
 @dataclass
 class _Texts:
     """The sentence of a name as written, one string for all pairs of it."""
 
-    doc: Doc
+    text: str
     known: dict[int, str] = field(default_factory=dict)
+    sentences: dict[int, int] = field(default_factory=dict)  # by the first token of a name
 
     def __call__(self, span: Span) -> str:
-        sentence = span.sent
-        if sentence.start not in self.known:
-            self.known[sentence.start] = self.doc.text[slice(*characters(sentence))].strip()
-        return self.known[sentence.start]
+        if span.start not in self.sentences:
+            sentence = span.sent
+            self.sentences[span.start] = sentence.start
+            if sentence.start not in self.known:
+                self.known[sentence.start] = self.text[slice(*characters(sentence))].strip()
+        return self.known[self.sentences[span.start]]
 
 
 def _key(pair: Sequence[Span]) -> frozenset[str]:
@@ -224,11 +246,11 @@ def _range(span: Span) -> range:
     return range(span.start, span.end)
 
 
-def _name(span: Span, doc: Doc) -> str:
-    """The name as a person reads it in the Doc; without what lies in its holes."""
+def _name(span: Span, text: str) -> str:
+    """The name as a person reads it in the text; without what lies in its holes."""
     tokens = tokens_of(span)
     if len(tokens) == span.end - span.start:
-        return plain(doc.text[slice(*characters(span))])
+        return plain(text[slice(*characters(span))])
     return " ".join(span.doc[i].text for i in tokens)
 
 

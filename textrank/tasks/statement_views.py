@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_of_pairs
 from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.statement_cues import StatementCues
@@ -66,9 +66,9 @@ class StatementViews:
         made = {
             "cues": lambda: StatementCues().of_told(told),
             "roles": lambda: StatementRoles().of_told(told),
-            "triggers": lambda: TriggerRoles().of_pairs(pairs),
-            "path": lambda: PathWalks().of_pairs(pairs),
-            "words": lambda: SideWords().of_pairs(pairs),
+            "triggers": lambda: features_of_pairs(TriggerRoles(), pairs),
+            "path": lambda: features_of_pairs(PathWalks(), pairs),
+            "words": lambda: features_of_pairs(SideWords(), pairs),
         }
         return Features.beside(
             {name: unit(made[name]()).scaled(w) for name, w in self.weights.items() if w}

@@ -9,9 +9,9 @@ first in the text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -180,9 +180,48 @@ def top_of(pair: EntityPair) -> int:
     return pair.path[climbs]
 
 
-def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> list[EntityPair]:
+class Block(Protocol):
+    """Features of analysed pairs; equal blocks give equal features."""
+
+    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+        """The features of pairs, a row each."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairBatch(Sequence[EntityPair]):
+    """Pairs with the sentences they stand in; what is asked about them twice is found once."""
+
+    pairs: list[EntityPair]
+    sentences: list[Sentence]
+    candidates: Sequence[Candidate]
+    known: dict[Block, Features] = field(default_factory=dict)
+
+    @overload
+    def __getitem__(self, index: int) -> EntityPair: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[EntityPair]: ...
+    def __getitem__(self, index: int | slice) -> EntityPair | list[EntityPair]:
+        return self.pairs[index]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def seen_by(self, block: Block) -> Features:
+        """The features of a block, made at the first call."""
+        if block not in self.known:
+            self.known[block] = block.of_pairs(self)
+        return self.known[block]
+
+
+def features_of_pairs(block: Block, pairs: Sequence[EntityPair]) -> Features:
+    """The features of a block, which pairs that were analysed together keep."""
+    return pairs.seen_by(block) if isinstance(pairs, PairBatch) else block.of_pairs(pairs)
+
+
+def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
     """Each candidate as a pair in its sentence; pairs of one sentence share its analysis."""
-    return pairs_in(sentences(check_pairs(candidates), parse, DROP), candidates)
+    found = list(sentences(check_pairs(candidates), parse, DROP))
+    return PairBatch(pairs_in(found, candidates), found, candidates)
 
 
 def check_pairs(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
