@@ -5,7 +5,7 @@ import re
 import pytest
 
 from textrank.evaluation import Decision
-from textrank.model import AVERAGE
+from textrank.parts import AVERAGE
 from textrank.reports.explanation import Explanation, explanation_page
 from textrank.reports.reasons import group_of, in_words, reasons, words_behind
 

@@ -15,7 +15,8 @@ from textrank.component import TaskComponent
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.evaluate import evaluate
 from textrank.language import load_nlp
-from textrank.model import AVERAGE, Model
+from textrank.model import Model
+from textrank.parts import AVERAGE
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.representations.pairs.telling import tellings
 from textrank.tasks.aspects import Aspects, state
