@@ -18,7 +18,9 @@ from textrank.types import Features, Matrix, NameIndex, Vector
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
-COMMON = 0.5  # share of fixed candidates above which a dense product of a feature is quicker
+COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
+FEW = 8  # new candidates for which reading the dense part would take longer than the product
+ROWS = 64  # new candidates at a time: their values stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +35,18 @@ class Numbers:
     def of(cls, F: Features) -> Numbers:
         return cls(NameIndex(F.names), F.values.toarray(), squares(F.values))
 
-    def distances(self, F: Features) -> Matrix:  # (m, n)
-        """Squared distances of new vectors to all of them."""
+    def moved(self, F: Features) -> tuple[Matrix, Vector]:
+        """New vectors in the columns of these, and their squares."""
         to = self.index.find(F.names)
         known = np.flatnonzero(to >= 0)
-        moved = np.zeros((len(F), self.table.shape[1]))
-        moved[:, to[known]] = F.values.toarray()[:, known]
-        D = -2.0 * (moved @ self.table.T)
-        D += squares(F.values)[:, None]
+        found = np.zeros((len(F), self.table.shape[1]))
+        found[:, to[known]] = F.values.toarray()[:, known]
+        return found, squares(F.values)
+
+    def distances(self, moved: Matrix, own: Vector) -> Matrix:  # (m, n)
+        """Squared distances of new vectors, as ``moved`` gives them, to all of them."""
+        D = (-2.0 * moved) @ self.table.T
+        D += own[:, None]
         D += self.squares
         return np.maximum(D, 0.0, out=D)  # round-off only
 
@@ -57,8 +63,9 @@ class PreparedViews:
     kernel: CombinedViews
     starts: Mapping[str, int]  # where the features of each linear view begin
     indices: Mapping[str, NameIndex]
-    table: sp.csr_array  # (d, n) features of all linear views, weighted, without common ones
-    common: NDArray[np.int32]  # (d,) where a feature of most candidates stands in dense; or -1
+    table: sp.csr_array  # (d, n) features of all linear views, weighted
+    rare: sp.csr_array  # (d, n) the same without common ones
+    common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
     dense: Matrix  # (c, n)
     numbers: Mapping[str, Numbers]  # by Gaussian view
     roots: Vector  # (n,) lengths of the fixed candidates
@@ -75,6 +82,7 @@ class PreparedViews:
             kernel,
             dict(zip(views, ends.tolist(), strict=False)),
             {name: NameIndex(F.names) for name, F in views.items()},
+            _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
             table[np.flatnonzero(many)].toarray(),
@@ -85,35 +93,45 @@ class PreparedViews:
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
-        K = self._products(views, len(X))
+        shared = sum((self._moved(name, F) for name, F in views.items()), self._nothing(len(X)))
+        numbers = {n: self.numbers[n].moved(_vectors(n, X)) for n in self.kernel.gaussian}
+        roots = np.sqrt(_lengths(self.kernel, views, len(X)))
+        K = np.empty((len(X), len(self.roots)))
+        for start in range(0, len(X), ROWS):
+            rows = slice(start, start + ROWS)
+            own = {name: (moved[rows], sizes[rows]) for name, (moved, sizes) in numbers.items()}
+            K[rows] = self._values(shared[rows], own, roots[rows])
+        return K
+
+    def _values(
+        self, shared: sp.csr_array, numbers: Mapping[str, tuple[Matrix, Vector]], roots: Vector
+    ) -> Matrix:
+        K = self._products(shared)
         (weight,) = self.kernel.gaussian_weights
         for name, gammas in self.kernel.gaussian.items():
-            D = self.numbers[name].distances(_vectors(name, X))
+            D = self.numbers[name].distances(*numbers[name])
             for gamma in gammas:
-                K += weight * np.exp(-gamma * D)
-        K /= np.sqrt(_lengths(self.kernel, views, len(X)))[:, None]
+                bell = np.exp(-gamma * D)
+                bell *= weight
+                K += bell
+        K /= roots[:, None]
         K /= self.roots
         K -= 1.0
         K *= self.kernel.gamma
         return np.exp(K, out=K)
 
-    def _products(self, views: Mapping[str, Features], size: int) -> Matrix:
+    def _products(self, shared: sp.csr_array) -> Matrix:
         """Weighted inner products of all linear views, row by row of X."""
-        moved = [self._moved(name, F) for name, F in views.items()]
-        if not moved:
-            return np.zeros((size, len(self.roots)))
-        shared = np.zeros((size, len(self.dense)))
-        for F in moved:
-            place = self.common[F.indices]
-            row = np.repeat(np.arange(size), np.diff(F.indptr))
-            shared[row[place >= 0], place[place >= 0]] = F.data[place >= 0]
-        K = np.asarray(shared @ self.dense)
-        for i in range(size):
-            rows = [(F.indptr[i], F.indptr[i + 1], F) for F in moved]
-            features = np.concatenate([F.indices[a:b] for a, b, F in rows])
-            values = np.concatenate([F.data[a:b] for a, b, F in rows])
-            K[i] += self.table[features].T @ values
-        return K
+        if shared.shape[0] < FEW:
+            return np.asarray((shared @ self.table).toarray())
+        row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
+        place = self.common[shared.indices]
+        dense = np.zeros((shared.shape[0], len(self.dense)))
+        dense[row[place >= 0], place[place >= 0]] = shared.data[place >= 0]
+        return np.asarray(dense @ self.dense + (shared @ self.rare).toarray())
+
+    def _nothing(self, size: int) -> sp.csr_array:
+        return sp.csr_array((size, self.table.shape[0]))
 
     def _moved(self, name: str, F: Features) -> sp.csr_array:
         """The features that fixed candidates have too, by their place in the table."""

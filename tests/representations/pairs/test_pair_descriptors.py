@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.representations.pair_docs import at_random, by_hand, pairs_of
-from textrank.representations.pairs.descriptor_facts import facts_of
+from tests.representations.pairs.plain_descriptors import describe
+from textrank.representations.pairs.described import described as described_together
+from textrank.representations.pairs.descriptor_facts import by_sentence
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS
-from textrank.representations.pairs.descriptors import PairDescriptors, describe
+from textrank.representations.pairs.descriptors import PairDescriptors
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.ppi import PPI
@@ -18,7 +20,24 @@ LEVELS = ("basic", "position", "relation")
 
 def described(candidates) -> list[dict[str, float]]:
     pairs = entity_pairs(candidates, "auto")
-    return [describe(p, f) for p, f in zip(pairs, facts_of(pairs), strict=True)]
+    rows: dict[int, dict[str, float]] = {}
+    for facts, places in by_sentence(pairs):
+        values = described_together(facts, [pairs[place] for place in places])
+        rows |= {p: {k: float(v[i]) for k, v in values.items()} for i, p in enumerate(places)}
+    return [rows[place] for place in range(len(pairs))]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_together_are_as_pairs_alone(make_doc, seed):
+    candidates = at_random(make_doc, np.random.default_rng(seed))
+    pairs = entity_pairs(candidates, "auto")
+    alone = [
+        describe(pair, facts)
+        for facts, at in by_sentence(pairs)
+        for pair in map(pairs.__getitem__, at)
+    ]
+    for together, plain in zip(described(candidates), alone, strict=True):
+        assert together == pytest.approx(plain, abs=1e-12)
 
 
 def test_the_table_names_exactly_what_is_computed(make_doc):

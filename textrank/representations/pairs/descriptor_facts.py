@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,16 +74,6 @@ class SentenceFacts:
             depth += text in OPENING
         return depths
 
-    @cached_property
-    def rivals(self) -> tuple[Vector, Vector]:
-        """Path lengths and distances of all pairs of entities of the sentence, sorted."""
-        entities = [self.entity(tokens) for tokens in self.context.mentions]
-        pairs = list(combinations(range(len(entities)), 2))
-        mentions = self.context.mentions
-        steps = [entities[i].steps[mentions[j]].min() for i, j in pairs]
-        gaps = [entities[i].gaps[mentions[j]].min() for i, j in pairs]
-        return np.sort(steps), np.sort(gaps)
-
     def entity(self, tokens: list[int]) -> EntityFacts:
         """The facts of an entity, found once for all its pairs."""
         key = tuple(tokens)
@@ -137,7 +126,9 @@ def _relations(types: list[str]) -> dict[str, bool]:
     }
 
 
-def facts_of(pairs: Sequence[EntityPair]) -> list[SentenceFacts]:
-    """The facts of the sentence of each pair; pairs of one sentence share them."""
-    found: dict[int, SentenceFacts] = {}
-    return [found.setdefault(id(p.context), SentenceFacts(p.context)) for p in pairs]
+def by_sentence(pairs: Sequence[EntityPair]) -> list[tuple[SentenceFacts, list[int]]]:
+    """The facts of each sentence with the places of its pairs."""
+    found: dict[int, tuple[SentenceFacts, list[int]]] = {}
+    for row, pair in enumerate(pairs):
+        found.setdefault(id(pair.context), (SentenceFacts(pair.context), []))[1].append(row)
+    return list(found.values())
