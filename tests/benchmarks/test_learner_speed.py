@@ -69,6 +69,31 @@ def test_leave_pair_out_at_1000():
     table("leave-pair-out, 1000 candidates, 30 % positive", measure(candidates), EIGH, {name: 1.5})
 
 
+def test_leave_pair_out_with_25_outputs(rng):
+    K, y = gaussian(1000)
+    drawn = y[:, None] + rng.standard_normal((1000, 25))
+    Y = np.where(drawn > 0.5, 1.0, -1.0)
+    one, many = "one output", "25 outputs"
+    seconds = measure(
+        {
+            one: lambda: leave_pair_out_auc(K, Y[:, 0], alphas=[1.0]),
+            many: lambda: leave_pair_out_auc(K, Y, alphas=[1.0]),
+        }
+    )
+    table("leave-pair-out AUC, 1000 candidates", seconds, one, {many: 2.0})
+
+
+def test_leave_query_out_at_500():
+    K, y = gaussian(500)
+    learner, fives = RankRLS(alphas=GRID), labels(500, 5)
+    name = "leave-query-out (5), 30 alphas"
+    candidates = {
+        EIGH: lambda: np.linalg.eigh(K),
+        name: lambda: learner.path(K, Targets(y, fives, fives)),
+    }
+    table("RankRLS, 500 candidates", measure(candidates, 9), EIGH, {name: 1.6})
+
+
 def test_rankrls_at_2000():
     K, y = gaussian(2000)
     learner = RankRLS(alphas=GRID)

@@ -60,6 +60,20 @@ def test_leave_pair_out_auc_counts_the_pairs(problem, exponent, rank):
     assert low - 1e-12 <= value <= low + (~sure).mean() + 1e-12
 
 
+@given(problem=problems(largest=10, binary=True), rank=st.booleans())
+def test_pairs_are_left_out_for_all_outputs_as_for_each(problem, rank):
+    n, alphas = len(problem.y), [0.25, 4.0]
+    Y = np.stack([problem.y, -problem.y, np.roll(problem.y, 1) * 1.5], axis=1)
+    pairs = np.array(list(combinations(range(n), 2)))
+    together = leave_pairs_out(problem.K, Y, pairs, alphas=alphas, rank=rank)
+    areas = leave_pair_out_auc(problem.K, Y, alphas=alphas, rank=rank)
+    for k, y in enumerate(Y.T):
+        alone = leave_pairs_out(problem.K, y, pairs, alphas=alphas, rank=rank)
+        np.testing.assert_allclose(together[..., k], alone, atol=1e-9)
+        own = leave_pair_out_auc(problem.K, y, alphas=alphas, rank=rank)
+        np.testing.assert_allclose(areas[:, k], own, atol=1e-9)
+
+
 @given(problem=problems(smallest=2), many=st.booleans(), dual=st.booleans())
 def test_paths_without_eigenvectors_solve_the_system(problem, many, dual):
     alphas = np.array(GRID if many else GRID[::12])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,45 +14,51 @@ from textrank.types import Indices, Matrix, Vector
 
 
 def leave_pairs_out(
-    K: Matrix, y: Vector, pairs: Indices, *, alphas: Sequence[float], rank: bool = False
-) -> Matrix:  # (a, l, 2)
+    K: Matrix, y: Vector | Matrix, pairs: Indices, *, alphas: Sequence[float], rank: bool = False
+) -> Matrix:  # (a, l, 2), or (a, l, 2, p) for answers (n, p)
     """Scores of both members of each pair (l, 2) by the model of all other candidates.
 
-    O(1) a pair after one inverse per alpha: the whole inverse is needed at every alpha, so an
-    eigendecomposition would buy nothing. ``rank`` is global RankRLS with all pairs, else RLS.
+    O(1) a pair after one inverse per alpha, whatever the number of outputs: the whole inverse is
+    needed at every alpha, so an eigendecomposition would buy nothing. ``rank`` is global RankRLS
+    with all pairs, else RLS.
     """
     K = check_gram(K)
     Y = check_targets(y, len(K))
     pairs = _checked_pairs(pairs, len(K))
     i, j = pairs.T
-    scores = np.empty((len(alphas), len(pairs), 2))
+    scores = np.empty((len(alphas), len(pairs), 2, Y.shape[1]))
     for a, alpha in enumerate(check_alphas(alphas)):
-        G, level = _projected(K, Y[:, 0], alpha, rank)
-        coef = G @ Y[:, 0]
-        f = _two_out(G.diagonal(), G[i, j], coef, Y[:, 0], i, j)
-        if level is not None:
-            f = f - level.of(i, j)[None]
-        scores[a] = f.T
-    return scores
+        G, levels = _projected(K, Y, alpha, rank)
+        known = _Known(G.diagonal()[i], G.diagonal()[j], G[i, j])
+        A = G @ Y
+        for k, (coef, own) in enumerate(zip(A.T, Y.T, strict=True)):
+            f = known.without(coef, own, i, j)
+            scores[a, :, :, k] = (f if levels is None else f - levels[k].of(i, j)[None]).T
+    return scores if np.ndim(y) == 2 else scores[..., 0]
 
 
 def leave_pair_out_auc(
-    K: Matrix, y: Vector, *, alphas: Sequence[float], rank: bool = False
-) -> Vector:  # (a,)
+    K: Matrix, y: Vector | Matrix, *, alphas: Sequence[float], rank: bool = False
+) -> Matrix:  # (a,), or (a, p) for answers (n, p)
     """AUC at every alpha over all (positive, negative) pairs, each scored without the two.
 
-    Nearly unbiased where pooled scores are not (Airola et al. 2011).
+    Nearly unbiased where pooled scores are not (Airola et al. 2011). All outputs share the inverse.
     """
     K = check_gram(K)
-    y = check_targets(y, len(K))[:, 0]
-    pos, neg = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
-    if not len(pos) or not len(neg):
-        raise ValueError(f"AUC needs positive and negative labels, got {len(pos)} and {len(neg)}")
-    values = []
-    for alpha in check_alphas(alphas):
-        G, _ = _projected(K, y, alpha, rank)  # a level common to both does not matter
-        values.append(_share(G, G @ y, y, pos, neg))
-    return np.array(values)
+    Y = check_targets(y, len(K))
+    for k, own in enumerate(Y.T):
+        if not 0 < (own > 0).sum() < len(own):
+            found = int((own > 0).sum())
+            raise ValueError(
+                f"AUC needs positive and negative labels, got {found} and {len(own) - found}"
+                + (f" in output {k}" if Y.shape[1] > 1 else "")
+            )
+    values = np.empty((len(alphas), Y.shape[1]))
+    for a, alpha in enumerate(check_alphas(alphas)):
+        G, _ = _projected(K, Y, alpha, rank)  # a level common to both does not matter
+        A = G @ Y
+        values[a] = [_share(G, *columns) for columns in zip(A.T, Y.T, strict=True)]
+    return values if np.ndim(y) == 2 else values[:, 0]
 
 
 class _Level:
@@ -72,35 +80,60 @@ class _Level:
         return np.asarray((self.ua - lost_a) / (self.uu - lost_u))
 
 
-def _projected(K: Matrix, y: Vector, alpha: float, rank: bool) -> tuple[Matrix, _Level | None]:
+def _projected(
+    K: Matrix, Y: Matrix, alpha: float, rank: bool
+) -> tuple[Matrix, list[_Level] | None]:
     """The inverse, for a ranker with the unpenalised bias projected out."""
     if not rank:
         return inverse(K, alpha), None
     G = inverse(K, alpha / max(len(K) - 2, 1))
-    level = _Level(G, y)
-    return G - np.outer(level.u, level.u) / level.uu, level
+    levels = [_Level(G, y) for y in Y.T]
+    u = levels[0].u
+    return G - np.outer(u, u) / levels[0].uu, levels
 
 
-def _two_out(g: Vector, gij: Vector, a: Vector, y: Vector, i: Indices, j: Indices) -> Matrix:
-    det = g[i] * g[j] - gij**2
-    fi = y[i] - (g[j] * a[i] - gij * a[j]) / det
-    fj = y[j] - (g[i] * a[j] - gij * a[i]) / det
-    return np.stack([fi, fj])
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What all outputs share of each pair: the block of the inverse, over its determinant."""
+
+    gi: Vector
+    gj: Vector
+    gij: Vector
+
+    @cached_property
+    def weights(self) -> tuple[Vector, Vector, Vector]:
+        det = self.gi * self.gj - self.gij**2
+        return self.gi / det, self.gj / det, self.gij / det
+
+    def without(self, a: Vector, y: Vector, i: Indices, j: Indices) -> Matrix:  # (2, l)
+        """The scores of both by the model of all others."""
+        gi, gj, gij = self.weights
+        return np.stack([y[i] - gj * a[i] + gij * a[j], y[j] - gi * a[j] + gij * a[i]])
 
 
-def _share(G: Matrix, a: Vector, y: Vector, pos: Indices, neg: Indices, block: int = 128) -> float:
-    """The share of pairs in the right order, ties one half; by strips that stay in cache."""
+def _share(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
+    """The share of pairs in the right order, ties one half; by strips that stay in cache.
+
+    ``f_i - f_j`` times the determinant, which is positive and leaves the sign, is
+    ``(y_i - y_j) (g_i g_j - g_ij²) - a_i (g_j + g_ij) + a_j (g_i + g_ij)``.
+    """
+    pos, neg = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     g = G.diagonal()
+    two = len(np.unique(y)) == 2
     won = 0.0
     for start in range(0, len(pos), block):
         i = pos[start : start + block]
-        gij = G[np.ix_(i, neg)]
-        det = g[i][:, None] * g[neg] - gij**2
-        # f_i - f_j times det, whose sign is that of the difference: det is positive
-        gap = (y[i][:, None] - y[neg]) * det
-        gap -= (g[neg] + gij) * a[i][:, None]
-        gap += (g[i][:, None] + gij) * a[neg]
-        won += float((gap > 0).sum() + 0.5 * (gap == 0).sum())
+        gij = G[i].take(neg, axis=1)
+        step = y[i[0]] - y[neg[0]] if two else y[i][:, None] - y[neg]
+        gap = gij * -step
+        gap += a[neg]
+        gap -= a[i][:, None]
+        gap *= gij
+        if two:
+            gap += np.stack([g[i], -a[i]], axis=1) @ np.stack([step * g[neg] + a[neg], g[neg]])
+        else:
+            gap += g[i][:, None] * (step * g[neg] + a[neg]) - a[i][:, None] * g[neg]
+        won += (np.count_nonzero(gap > 0) + np.count_nonzero(gap >= 0)) / 2
     return won / (len(pos) * len(neg))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -44,11 +45,11 @@ class Centring:
     query: Indices  # (n,) numbers 0 ..
     normalised: bool = False
 
-    @property
+    @cached_property
     def size(self) -> Indices:  # (n,) of its query
         return np.bincount(self.query)[self.query]
 
-    @property
+    @cached_property
     def scale(self) -> Vector:  # (n,)
         size = self.size.astype(np.float64)
         return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
@@ -75,10 +76,19 @@ class Centring:
 
     def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
         """Split by the root of the scale; the levels of the queries are lost."""
-        local = np.unique(self.query[group], return_inverse=True)[1]
+        query = self.query[group]
+        if (query == query[0]).all():
+            return _centred(len(group), float(self.scale[group[0]]))
+        local = np.unique(query, return_inverse=True)[1]
         null = np.eye(int(local.max()) + 1)[local] / np.sqrt(self.size[group])[:, None]
         inverse = (np.eye(len(group)) - null @ null.T) / np.sqrt(self.scale[group])[:, None]
         return inverse, null
+
+
+@lru_cache(maxsize=1024)
+def _centred(h: int, scale: float) -> tuple[Matrix, Matrix]:
+    """``undo`` of one whole query."""
+    return (np.eye(h) - 1.0 / h) / np.sqrt(scale), np.full((h, 1), h**-0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,15 +33,20 @@ def heldout_queries(
     undone = [preferences.undo(group) for group in groups]
     if not groups:
         return heldout
-    levels, starts = _levels(groups, [null for _, null in undone], read, spectrum)
+    nulls, starts = _nulls(groups, [null for _, null in undone], spectrum.n)
+    levels = read(nulls)
     inverse = 1.0 / (spectrum.w[:, None] + alphas)
+    inside = Spectrum(spectrum.w, spectrum.Q - nulls.T @ (nulls @ spectrum.Q))
     fitted = _fitted_levels(levels, inverse, spectrum.Q.T @ target)  # (all c, a, p)
 
     for members in _alike(undone):
         index = np.stack([groups[g] for g in members])
         pinv, N = (np.stack([undone[g][k] for g in members])[:, None] for k in (0, 1))
         rows = starts[members][:, None] + np.arange(N.shape[-1])
-        x = _solve(spectrum.blocks(index, alphas), B[:, index].transpose(1, 0, 2, 3), N)
+        b = B[:, index].transpose(1, 0, 2, 3)
+        T = N.swapaxes(-1, -2)
+        # Inside the complement of N alone; N N' makes the blocks regular and changes nothing there.
+        x = np.linalg.solve(inside.blocks(index, alphas) + N @ T, b - N @ (T @ b))
         cross = _cross(levels[rows], spectrum.Q[index], inverse)
         level = fitted[rows].transpose(0, 2, 1, 3) - cross @ x
         scores = pinv @ (target[index][:, None] - x) + N @ level
@@ -49,13 +54,10 @@ def heldout_queries(
     return heldout
 
 
-def _levels(
-    groups: Sequence[Indices],
-    nulls: Sequence[Matrix],
-    read: Callable[[SparseMatrix], Matrix],
-    spectrum: Spectrum,
-) -> tuple[Matrix, Indices]:
-    """``N' K R Q`` for the null spaces ``N`` of all groups, and where those of each begin."""
+def _nulls(
+    groups: Sequence[Indices], nulls: Sequence[Matrix], n: int
+) -> tuple[SparseMatrix, Indices]:
+    """The null spaces of all groups as rows, (all c, n), and where those of each begin."""
     counts = np.array([null.shape[1] for null in nulls])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
     cells = [
@@ -63,8 +65,7 @@ def _levels(
         for start, count, group, null in zip(starts, counts, groups, nulls, strict=True)
     ]
     rows, columns, values = (np.concatenate(part) for part in zip(*cells, strict=True))
-    N = sp.csr_array((values, (rows, columns)), shape=(int(counts.sum()), spectrum.n))
-    return read(N), starts
+    return sp.csr_array((values, (rows, columns)), shape=(int(counts.sum()), n)), starts
 
 
 def _fitted_levels(levels: Matrix, inverse: Matrix, Z: Matrix) -> Matrix:  # -> (c, a, p)
@@ -81,14 +82,6 @@ def _alike(undone: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> Iter
         step = max(1, most // int(h * h))
         for start in range(0, len(same), step):
             yield same[start : start + step]
-
-
-def _solve(G: Matrix, b: Matrix, N: Matrix) -> Matrix:  # (b, a, h, h), (b, a, h, p), (b, 1, h, c)
-    """``G^-1 b`` inside the complement of ``N``."""
-    T = N.swapaxes(-1, -2)
-    G = G - N @ (T @ G)
-    G = G - (G @ N) @ T + N @ T
-    return np.asarray(np.linalg.solve(G, b - N @ (T @ b)))
 
 
 def _cross(levels: Matrix, Q: Matrix, inverse: Matrix) -> Matrix:  # -> (b, a, c, h)

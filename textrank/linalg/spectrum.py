@@ -84,10 +84,12 @@ class Spectrum:
         B = np.empty((b, len(alphas), h, h))
         step = max(1, (1 << 18) // max(len(self.w) * len(i), 1))
         for start in range(0, b, step):
-            part = index[start : start + step]
-            rows = self.Q[part[:, i].ravel()]
-            rows *= self.Q[part[:, j].ravel()]
-            values = (rows @ inverse).reshape(len(part), len(i), len(alphas)).transpose(0, 2, 1)
+            V = self.Q[index[start : start + step]]
+            rows = np.empty((len(V), len(i), len(self.w)))
+            for k, end in enumerate(np.cumsum(np.arange(h, 0, -1)).tolist()):
+                np.multiply(V[:, k : k + 1], V[:, k:], out=rows[:, end - h + k : end])
+            flat = rows.reshape(len(V) * len(i), len(self.w))
+            values = (flat @ inverse).reshape(len(V), len(i), len(alphas)).transpose(0, 2, 1)
             B[start : start + step, :, i, j] = values
             B[start : start + step, :, j, i] = values
         B[:, :, np.arange(h), np.arange(h)] += offset[:, None]

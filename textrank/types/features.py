@@ -17,6 +17,8 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 SparseMatrix: TypeAlias = sp.csr_array
 
+LARGEST = np.iinfo(np.int32).max
+
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -34,6 +36,7 @@ class Features(Sequence["Features"]):
     def __post_init__(self) -> None:
         if self.values.shape[1] != len(self.names):
             raise ValueError(f"{self.values.shape[1]} columns but {len(self.names)} names")
+        object.__setattr__(self, "values", _short_indices(self.values))
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -86,6 +89,14 @@ class Features(Sequence["Features"]):
         names = Names.join([block.names.under(key) for key, block in blocks.items()])
         values = sp.hstack([block.values for block in blocks.values()], format="csr")
         return Features(sp.csr_array(values), names)
+
+
+def _short_indices(values: SparseMatrix) -> SparseMatrix:
+    """The matrix with indices of 32 bits where they suffice: half the memory, and liblinear's."""
+    if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= LARGEST:
+        return values
+    cells = (values.data, values.indices.astype(np.int32), values.indptr.astype(np.int32))
+    return sp.csr_array(cells, shape=values.shape)
 
 
 @dataclass(frozen=True, eq=False)
