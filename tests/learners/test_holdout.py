@@ -66,12 +66,19 @@ def test_pairs_are_left_out_for_all_outputs_as_for_each(problem, rank):
     Y = np.stack([problem.y, -problem.y, np.roll(problem.y, 1) * 1.5], axis=1)
     pairs = np.array(list(combinations(range(n), 2)))
     together = leave_pairs_out(problem.K, Y, pairs, alphas=alphas, rank=rank)
-    areas = leave_pair_out_auc(problem.K, Y, alphas=alphas, rank=rank)
     for k, y in enumerate(Y.T):
         alone = leave_pairs_out(problem.K, y, pairs, alphas=alphas, rank=rank)
         np.testing.assert_allclose(together[..., k], alone, atol=1e-9)
-        own = leave_pair_out_auc(problem.K, y, alphas=alphas, rank=rank)
-        np.testing.assert_allclose(areas[:, k], own, atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [False, True])
+def test_areas_of_all_outputs_are_those_of_each(rng, rank):
+    F, Y = rng.standard_normal((40, 6)), rng.standard_normal((40, 3))
+    Y[:, 0] = np.sign(Y[:, 0])  # two labels, and any
+    areas = leave_pair_out_auc(F @ F.T, Y, alphas=[0.25, 4.0], rank=rank)
+    for k, y in enumerate(Y.T):
+        own = leave_pair_out_auc(F @ F.T, y, alphas=[0.25, 4.0], rank=rank)
+        np.testing.assert_allclose(areas[:, k], own, atol=1e-12)
 
 
 @given(problem=problems(smallest=2), many=st.booleans(), dual=st.booleans())

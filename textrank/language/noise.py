@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from spacy.attrs import DEP, HEAD
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank.language.load import load_nlp, model_path
@@ -78,9 +80,10 @@ class NoisyParser:
         with nlp.select_pipes(enable=before):
             docs = list(nlp.pipe(docs))
         tags = [tuple(token.tag_ for token in doc) for doc in docs]
-        own = _trees(nlp, docs, {})
+        known: dict[bytes, Tree] = {}
+        own = _trees(nlp, docs, {}, known)
         copies = _noise(self.name, self.sigma, self.copies, self.seed)
-        noisy = [_trees(nlp, docs, weights) for weights in copies]
+        noisy = [_trees(nlp, docs, weights, known) for weights in copies]
         found = []
         for i, first in enumerate(own):
             votes = Counter([first, *(trees[i] for trees in noisy)])
@@ -93,18 +96,28 @@ class NoisyParser:
 Tree: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
-def _trees(nlp: Language, docs: Sequence[Doc], weights: Weights) -> list[Tree]:
-    """What the parser finds with other weights than its own."""
+def _trees(
+    nlp: Language, docs: Sequence[Doc], weights: Weights, known: dict[bytes, Tree]
+) -> list[Tree]:
+    """What the parser finds with other weights than its own; most of it is known already."""
     parser: Any = nlp.get_pipe("parser")
     copies = [doc.copy() for doc in docs]
     with parser.model.use_params(weights):
         parser.set_annotations(copies, parser.predict(copies))
-    return [_tree(doc) for doc in copies]
+    tables: list[Any] = [doc.to_array([HEAD, DEP]) for doc in copies]
+    found = []
+    for table in tables:
+        key = table.tobytes()
+        if key not in known:
+            known[key] = _tree(table, nlp.vocab.strings)
+        found.append(known[key])
+    return found
 
 
-def _tree(doc: Doc) -> Tree:
-    heads = [token.head.i for token in doc]
-    labels = [token.dep_ for token in doc]
+def _tree(table: Any, strings: StringStore) -> Tree:
+    """The tree of an array of steps to the head and labels."""
+    heads = (table[:, 0].astype(np.int64) + np.arange(len(table))).tolist()
+    labels = [strings[label] for label in table[:, 1].tolist()]
     roots = [i for i, head in enumerate(heads) if head == i]
     for extra in roots[1:]:  # a sentence is one tree, whatever the parser left unattached
         heads[extra], labels[extra] = roots[0], "dep"

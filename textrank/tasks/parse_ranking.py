@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
+from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id, labels_of
@@ -206,16 +207,13 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
         np.stack([shares(trees, votes, labels=labels) for votes in by.T], axis=2)
         for labels in (True, False)
     )  # (trees, words, parsers)
+    plain: dict[tuple[str, ...], Doc] = {}
     for i, tree in enumerate(trees):
-        own = Doc(
-            doc.vocab,
-            words=[token.text for token in sentence],
-            spaces=[bool(token.whitespace_) for token in sentence],
-            lemmas=[token.lemma_ for token in sentence],
-            tags=list(tree.tags),
-            heads=list(tree.heads),
-            deps=list(tree.labels),
-        )
+        tags = tuple(tree.tags)
+        if tags not in plain:
+            plain[tags] = _tagged(doc, sentence, tags)
+        own = plain[tags].copy()
+        _set_parse(own, tree.heads, tree.labels)
         own.user_data["tree"] = tree
         own.user_data["parse"] = {
             "name": tree.name,
@@ -230,6 +228,17 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
             "spans": list(tree.spans),
         }
         yield own
+
+
+def _tagged(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
+    """The sentence as a Doc with tags, for parses to be set on copies of it."""
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in sentence],
+        spaces=[bool(token.whitespace_) for token in sentence],
+        lemmas=[token.lemma_ for token in sentence],
+        tags=list(tags),
+    )
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
@@ -303,13 +312,15 @@ def _attachment(candidates: Sequence[Candidate], scores: Vector) -> dict[str, fl
 
 def _shown(doc: Doc, score: float) -> dict[str, Any]:
     known = doc.user_data["parse"]
+    table: Any = doc.to_array([HEAD, DEP])
+    strings = doc.vocab.strings
     return {
         "parse": known["name"],
         "score": score,
         "votes": known["votes"],
         "parser": bool(known["own"]),
-        "heads": [token.head.i for token in doc],
-        "labels": [token.dep_ for token in doc],
+        "heads": (table[:, 0].astype(np.int64) + np.arange(len(doc))).tolist(),
+        "labels": [strings[label] for label in table[:, 1].tolist()],
     }
 
 

@@ -121,13 +121,16 @@ def _spanning(table: dict[_Key, float]) -> _Key:
     """The spanning tree of some parses; each arc has the label that most votes give it."""
     n = len(next(iter(table))[0])
     votes = np.zeros((n, n))
-    names: dict[tuple[int, int], Counter[str]] = {}
+    names: dict[tuple[int, int], dict[str, float]] = {}
+    words = np.arange(n)
     for (heads, labels), share in table.items():
-        for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
-            votes[head, word] += share
-            names.setdefault((head, word), Counter())[label] += share  # type: ignore[assignment]
+        votes[heads, words] += share
+        for arc, label in zip(zip(heads, range(n), strict=True), labels, strict=True):
+            kinds_of = names.get(arc)
+            if kinds_of is None:
+                kinds_of = names[arc] = {}
+            kinds_of[label] = kinds_of.get(label, 0.0) + share
     tree = spanning_tree(votes, np.diag(votes).tolist())
-    kinds = [
-        names.get((h, d), Counter({"dep": 1})).most_common(1)[0][0] for d, h in enumerate(tree)
-    ]
+    known = (names.get((head, word), {"dep": 1.0}) for word, head in enumerate(tree))
+    kinds = [max(own, key=lambda label: own[label]) for own in known]
     return tuple(tree), tuple(kinds)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
+from spacy.attrs import DEP, HEAD, LEMMA, ORTH, TAG
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.contexts.words import check_form, written
-from textrank.representations.pairs.entity_pair import Bag, bags
+from textrank.representations.pairs.entity_pair import Name
+from textrank.representations.parses.counted import Columns, counted
 from textrank.types import Features
 
 NEAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
@@ -36,66 +40,111 @@ class ArcFeatures:
         check_form(self.form)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return bags(self._bag(c) for c in track(candidates, "arcs", len(candidates)))
+        columns = Columns()
+        rows = (self._row(c, columns) for c in track(candidates, "arcs", len(candidates)))
+        return counted(candidates, rows, columns)
 
-    def _bag(self, candidate: Candidate) -> Bag:
+    def _row(self, candidate: Candidate, columns: Columns) -> list[int]:
+        tree = ParseTree.of(candidate)
+        columns.enter(tree.sentence)
+        words = _Words(self.form, candidate.doc, tree.tags)
+        heads, labels = tree.heads, tree.labels
+        found: list[int] = []
+        below: dict[int, list[int]] = {}
+        for i, (h, kind) in enumerate(zip(heads, labels, strict=True)):
+            if i == h:
+                found += columns.of(("root", i), partial(words.root, i))
+                continue
+            below.setdefault(h, []).append(i)
+            found += columns.of(("arc", i, h, kind), partial(words.arc, i, h, kind))
+            around = i, h, kind, labels[h], heads[h]
+            found += columns.of(("above", *around), partial(words.above, *around))
+        for h, children in below.items():
+            kinds = [labels[i] for i in children]
+            key = ("beside", h, tuple(children), tuple(kinds))
+            found += columns.of(key, partial(_beside, tree.tags, h, children, kinds))
+        return found
+
+
+@dataclass(frozen=True)
+class ParseTree:
+    """A parse as lists; asking every token for its head and label takes far longer."""
+
+    sentence: bytes  # equal where words, lemmas and tags are
+    heads: list[int]
+    labels: list[str]
+    tags: list[str]
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> ParseTree:
         doc = candidate.doc
         if len(doc) and not doc.has_annotation("DEP"):
             raise ValueError(
                 f"document {candidate.document!r} has no parse. Add a parser to the spaCy "
                 "pipeline, or read a corpus with dependencies."
             )
-        counts = Counter(self._named(doc))
-        root: float = max(len(doc), 1) ** 0.5
-        return {name: count / root for name, count in counts.items()}
+        table: Any = doc.to_array([ORTH, LEMMA, TAG, HEAD, DEP])
+        steps = table[:, 3].astype(np.int64)
+        strings = doc.vocab.strings
+        return cls(
+            table[:, :3].tobytes(),
+            (steps + np.arange(len(doc))).tolist(),
+            [strings[label] for label in table[:, 4].tolist()],
+            [strings[tag] for tag in table[:, 2].tolist()],
+        )
 
-    def _named(self, doc: Doc) -> Iterator[tuple[str, ...]]:
-        words = [written(token.text, token.lemma_, self.form) for token in doc]
-        tags = [token.tag_ for token in doc]
-        labels = [token.dep_ for token in doc]
-        heads = [token.head.i for token in doc]
-        below: dict[int, list[int]] = {}
-        for i, h in enumerate(heads):
-            if i == h:
-                yield "root", tags[i]
-                yield "root word", words[i]
-                continue
-            below.setdefault(h, []).append(i)
-            kind, length = labels[i], far(i - h)
-            side = length[0]
-            yield "label", kind, side
-            yield "label, tags", kind, side, tags[h], tags[i]
-            yield "label, length", kind, length
-            yield "tags, length", tags[h], tags[i], length
-            yield "label, dependent", kind, words[i]
-            yield "label, head", kind, words[h]
-            yield "words", words[h], words[i]
-            for tag in sorted(set(tags[min(i, h) + 1 : max(i, h)])):
-                yield "tags, between", tags[h], tags[i], side, tag
-                yield "label, between", kind, side, tag
-            above = heads[h]
-            root = above == h
-            yield "labels above", kind, labels[h]
-            yield "sides above", kind, labels[h], side, "" if root else far(h - above)[0]
-            yield "tags above", kind, labels[h], tags[i], tags[h], "" if root else tags[above]
-        for h, children in below.items():
-            yield from _beside(tags, labels, h, children)
+
+@dataclass(frozen=True)
+class _Words:
+    """What is said of single arcs of a sentence."""
+
+    form: str
+    doc: Doc
+    tags: list[str]
+
+    def _word(self, i: int) -> str:
+        return written(self.doc[i].text, self.doc[i].lemma_, self.form)
+
+    def root(self, i: int) -> Iterator[Name]:
+        yield "root", self.tags[i]
+        yield "root word", self._word(i)
+
+    def arc(self, i: int, h: int, kind: str) -> Iterator[Name]:
+        tags, length = self.tags, far(i - h)
+        side, word, head = length[0], self._word(i), self._word(h)
+        yield "label", kind, side
+        yield "label, tags", kind, side, tags[h], tags[i]
+        yield "label, length", kind, length
+        yield "tags, length", tags[h], tags[i], length
+        yield "label, dependent", kind, word
+        yield "label, head", kind, head
+        yield "words", head, word
+        for tag in sorted(set(tags[min(i, h) + 1 : max(i, h)])):
+            yield "tags, between", tags[h], tags[i], side, tag
+            yield "label, between", kind, side, tag
+
+    def above(self, i: int, h: int, kind: str, over: str, above: int) -> Iterator[Name]:
+        tags, root = self.tags, above == h
+        yield "labels above", kind, over
+        yield "sides above", kind, over, far(i - h)[0], "" if root else far(h - above)[0]
+        yield "tags above", kind, over, tags[i], tags[h], "" if root else tags[above]
 
 
 def _beside(
-    tags: Sequence[str], labels: Sequence[str], h: int, children: Sequence[int]
-) -> Iterator[tuple[str, ...]]:
+    tags: Sequence[str], h: int, children: Sequence[int], labels: Sequence[str]
+) -> Iterator[Name]:
     """What the dependents of one head, in order, look like together."""
-    for left, right in pairwise(children):
-        yield "labels beside", tags[h], labels[left], labels[right]
+    for left, right in pairwise(labels):
+        yield "labels beside", tags[h], left, right
     yield "dependents", tags[h], str(len(children))
-    outwards = {"-": [i for i in children if i < h][::-1], "+": [i for i in children if i > h]}
+    arcs = list(zip(children, labels, strict=True))
+    outwards = {"-": [a for a in arcs if a[0] < h][::-1], "+": [a for a in arcs if a[0] > h]}
     for side, own in outwards.items():
         tag = label = ""
-        for i in own:
+        for i, kind in own:
             yield "tags inside", tags[h], tags[i], tag, side
-            yield "labels inside", tags[h], labels[i], label, side
-            tag, label = tags[i], labels[i]
+            yield "labels inside", tags[h], kind, label, side
+            tag, label = tags[i], kind
 
 
 def far(steps: int) -> str:

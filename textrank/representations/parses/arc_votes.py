@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from textrank.docs import Candidate
 from textrank.progress import track
-from textrank.representations.pairs.entity_pair import Bag, bags
-from textrank.representations.parses.arc_features import far
+from textrank.representations.pairs.entity_pair import Name
+from textrank.representations.parses.arc_features import ParseTree, far
+from textrank.representations.parses.counted import Columns, counted
 from textrank.representations.parses.support import known_parse
-from textrank.types import Features
+from textrank.types import Features, Vector
 
 ROUNDING = 1e-5  # shares are sums of thirds and the like
 
@@ -34,26 +35,31 @@ class ArcVotes:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return bags(self._bag(c) for c in track(candidates, "votes", len(candidates)))
+        columns = Columns()
+        rows = (self._row(c, columns) for c in track(candidates, "votes", len(candidates)))
+        return counted(candidates, rows, columns)
 
-    def _bag(self, candidate: Candidate) -> Bag:
-        counts = Counter(self._named(candidate))
-        root: float = max(len(candidate.doc), 1) ** 0.5
-        return {name: count / root for name, count in counts.items()}
+    def _row(self, candidate: Candidate, columns: Columns) -> list[int]:
+        known, tree = known_parse(candidate), ParseTree.of(candidate)
+        columns.enter(tree.sentence)
+        rows = zip(tree.heads, tree.labels, known["arcs"], known["heads"], strict=True)
+        found: list[int] = []
+        for i, (h, kind, arc, head) in enumerate(rows):
+            key = i, h, kind, arc.tobytes(), head.tobytes()
+            found += columns.of(key, partial(self._names, tree.tags, i, h, kind, arc, head))
+        return found
 
-    def _named(self, candidate: Candidate) -> Iterator[tuple[str, ...]]:
-        known = known_parse(candidate)
-        rows = zip(candidate.doc, known["arcs"], known["heads"], strict=True)
-        for token, arc, head in rows:
-            label = token.dep_ if token.head.i != token.i else "ROOT"
-            above = token.head.tag_ if token.head.i != token.i else ""
-            all_votes = self._step(sum(arc) / len(arc))
-            yield "votes", *map(self._step, arc)
-            yield "head's votes", *map(self._step, head)
-            yield "label, votes", label, all_votes
-            yield "tag, votes", token.tag_, all_votes
-            yield "tags, votes", above, token.tag_, all_votes
-            yield "label, length, votes", label, far(token.i - token.head.i), all_votes
+    def _names(
+        self, tags: Sequence[str], i: int, h: int, kind: str, arc: Vector, head: Vector
+    ) -> Iterator[Name]:
+        label, above = ("ROOT", "") if h == i else (kind, tags[h])
+        all_votes = self._step(sum(arc) / len(arc))
+        yield "votes", *map(self._step, arc)
+        yield "head's votes", *map(self._step, head)
+        yield "label, votes", label, all_votes
+        yield "tag, votes", tags[i], all_votes
+        yield "tags, votes", above, tags[i], all_votes
+        yield "label, length, votes", label, far(i - h), all_votes
 
     def _step(self, share: float) -> str:
         if share < ROUNDING or share > 1 - ROUNDING:

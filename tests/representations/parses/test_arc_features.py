@@ -1,0 +1,91 @@
+"""Features of arcs: parses of a sentence together as each alone, by plain counting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate
+from textrank.representations.parses.arc_features import ArcFeatures, far
+from textrank.representations.parses.arc_votes import ArcVotes
+
+
+def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
+    """The names of a parse, arc by arc, as the class documents them."""
+    words, tags = [t.lower_ for t in doc], [t.tag_ for t in doc]
+    labels, heads = [t.dep_ for t in doc], [t.head.i for t in doc]
+    for i, h in enumerate(heads):
+        if i == h:
+            yield from (("root", tags[i]), ("root word", words[i]))
+            continue
+        kind, length, above = labels[i], far(i - h), heads[h]
+        side = length[0]
+        yield "label", kind, side
+        yield "label, tags", kind, side, tags[h], tags[i]
+        yield "label, length", kind, length
+        yield "tags, length", tags[h], tags[i], length
+        yield "label, dependent", kind, words[i]
+        yield "label, head", kind, words[h]
+        yield "words", words[h], words[i]
+        for tag in set(tags[min(i, h) + 1 : max(i, h)]):
+            yield "tags, between", tags[h], tags[i], side, tag
+            yield "label, between", kind, side, tag
+        yield "labels above", kind, labels[h]
+        yield "sides above", kind, labels[h], side, "" if above == h else far(h - above)[0]
+        yield "tags above", kind, labels[h], tags[i], tags[h], "" if above == h else tags[above]
+    for h in dict.fromkeys(h for i, h in enumerate(heads) if h != i):
+        below = [i for i, head in enumerate(heads) if head == h and i != h]
+        yield from (("labels beside", tags[h], labels[a], labels[b]) for a, b in pairwise(below))
+        yield "dependents", tags[h], str(len(below))
+        for side, own in (
+            ("-", [i for i in below if i < h][::-1]),
+            ("+", [i for i in below if i > h]),
+        ):
+            for before, i in zip([None, *own], own, strict=False):
+                tag, label = ("", "") if before is None else (tags[before], labels[before])
+                yield "tags inside", tags[h], tags[i], tag, side
+                yield "labels inside", tags[h], labels[i], label, side
+
+
+def parses(make_doc, rng, count: int) -> list[Candidate]:
+    """Parses of two sentences, each with a few arcs of its own."""
+    found = []
+    for words in (["Raf", "binds", "the", "MEK", "of", "cells"], ["It", "may", "bind", "MEK"]):
+        tags = rng.choice(["NN", "VB", "DT"], len(words)).tolist()
+        for number in range(count):
+            heads = [1, 1, *rng.integers(0, 2, len(words) - 2).tolist()]
+            labels = rng.choice(["nsubj", "dobj", "det"], len(words)).tolist()
+            doc = make_doc(words, heads, labels, [], tags)
+            arcs = rng.choice([0.0, 0.25, 1.0], (len(words), 2)).astype(np.float32)
+            doc.user_data["parse"] = {"arcs": arcs, "heads": arcs[:, ::-1].copy()}
+            found.append(Candidate(doc, (), "d", f"{len(words)}.{number}"))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arcs_are_those_of_each_parse(make_doc, seed):
+    candidates = parses(make_doc, np.random.default_rng(seed), 5)
+    together = ArcFeatures()(candidates)
+    for row, candidate in zip(together, candidates, strict=True):
+        found = {row.names[i]: v for i, v in zip(row.values.indices, row.values.data, strict=True)}
+        root = len(candidate.doc) ** 0.5
+        assert found == pytest.approx(
+            {n: c / root for n, c in Counter(plainly(candidate.doc)).items()}
+        )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_votes_together_are_votes_alone(make_doc, seed):
+    candidates = parses(make_doc, np.random.default_rng(seed), 5)
+    together = ArcVotes()(candidates)
+    for i, candidate in enumerate(candidates):
+        alone = ArcVotes()([candidate])
+        np.testing.assert_allclose(
+            alone.onto(together.names).toarray(), together.values[[i]].toarray(), atol=1e-12
+        )
+        assert alone.values.data.sum() == pytest.approx(6 * len(candidate.doc) ** 0.5)
