@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from textrank.reproduce import classes, ranking
+from textrank.reproduce import (
+    classes,
+    contexts,
+    embeddings,
+    estimates,
+    interactions,
+    parses,
+    ranking,
+)
 from textrank.reproduce.experiment import Experiment, Table, kept
 
 EXPERIMENTS: Mapping[str, Experiment] = {
-    experiment.name: experiment for experiment in (*ranking.TABLES, *classes.TABLES)
+    experiment.name: experiment
+    for part in (contexts, interactions, estimates, ranking, embeddings, parses, classes)
+    for experiment in part.TABLES
 }
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+import spacy
 from sklearn.datasets import load_iris, load_svmlight_file, load_wine
 from sklearn.feature_extraction.text import TfidfVectorizer
+from spacy.tokens import Doc
 
 from textrank.docs import Targets
 from textrank.formats.letor import letor_arrays
 from textrank.formats.reuters import Article, articles
-from textrank.io import untarred
+from textrank.io import WHOLE, read_text, untarred, unzipped
+from textrank.text import set_starts
 from textrank.types import Features, Indices, Matrix, Names, SparseMatrix, Vector
 
 REUTERS = "text/reuters21578.tar.gz"
@@ -23,6 +28,10 @@ SMALL = "rank/small-classification.tar.gz"
 JESTER = "rank/jester-1.csv.gz"
 OHSUMED = "rank/letor3-ohsumed.tar.gz"
 MQ2008 = "rank/letor4-mq2008.tar.gz"
+JNLPBA = "jnlpba/train.jsonl.gz"
+SENSEVAL = "text/senseval.zip"
+BROWN = "text/brown.zip"
+CRAFT = "treebanks/craft-dev.conllu.gz"
 
 Sample = tuple[Matrix, Vector]
 
@@ -88,3 +97,31 @@ def alone(y: Vector) -> Targets:
 def _svm(data: bytes) -> Sample:
     X, y = load_svmlight_file(io.BytesIO(data))
     return X.toarray(), y
+
+
+def brown_docs(path: Path) -> Iterator[Doc]:
+    """The files of the Brown corpus as Docs, a sentence a line."""
+    nlp = spacy.blank("en")
+    quotes = {"``": '"', "''": '"'}
+    for name, data in unzipped(path, ""):
+        if re.fullmatch(r".*/c[a-r]\d\d", name):
+            lines = data.decode("utf-8", errors="replace").splitlines()
+            split = [[t.rpartition("/")[0] for t in line.split()] for line in lines]
+            text = "\n".join(" ".join(quotes.get(w, w) for w in s) for s in split if s)
+            doc = nlp.make_doc(text)
+            firsts = {0} | {match.end() for match in re.finditer("\n", text)}
+            set_starts(doc, [token.i for token in doc if token.idx in firsts], final=True)
+            doc.user_data["document"] = name[-4:]
+            yield doc
+
+
+def treebank_part(path: Path, number: int) -> str:
+    """So many sentences of 5 to 40 words of every document of a CoNLL-U file, evenly spread."""
+    name, found = "", dict[str, list[str]]()
+    for block in read_text(path, WHOLE).split("\n\n"):
+        told = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
+        name = told[1] if told else name
+        if 5 <= len(re.findall(r"^\d+\t", block, re.MULTILINE)) <= 40:
+            plain = re.sub(r"^# new.*\n", "", block.strip("\n"), flags=re.MULTILINE)
+            found.setdefault(name, []).append(f"# newdoc id = {name}\n{plain}\n\n")
+    return "".join("".join(own[:: max(len(own) // number, 1)][:number]) for own in found.values())

@@ -1,0 +1,150 @@
+"""Interactions within and across corpora, what leaks are worth, and embeddings of pairs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import spacy
+from spacy.tokens import Doc
+
+from textrank.config import load_corpus, load_pipeline
+from textrank.evaluation import assess, cross_validate
+from textrank.evaluation.cross import cross
+from textrank.evaluation.folds import document_folds
+from textrank.evaluation.splits import LeakyFolds, splitter_of
+from textrank.io import WHOLE, read_json
+from textrank.learners.g2p import G2P, class_matrix
+from textrank.learners.rls import RLS
+from textrank.linalg.spectrum import gram
+from textrank.measures import auc, best_threshold, decide, precision_recall_f
+from textrank.reproduce.data import alone, featured
+from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
+from textrank.types import Indices, Matrix, Vector, single
+
+CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
+FILES = tuple(f"ppi/{name}.xml.gz" for name in CORPORA)
+PART = {"AImed": 4, "BioInfer": 8, "IEPA": 1, "LLL": 1}  # every so manieth document
+NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate": "F, share known"}
+
+
+def documents(setting: Setting, name: str) -> list[Doc]:
+    """The documents of a corpus, in the short version every so manieth."""
+    docs = list(load_corpus(setting.file(f"ppi/{name}.xml.gz"))(spacy.blank("en")))
+    return docs if setting.full else docs[setting.seed % PART[name] :: PART[name]]
+
+
+def within(setting: Setting) -> Cells:
+    """F and AUC of the all-paths kernel, documents held out by the given folds."""
+    table = read_json(setting.file("ppi/folds.json"), WHOLE)
+    cells = {}
+    for name in CORPORA:
+        docs = documents(setting, name)
+        report = cross_validate(load_pipeline("ppi-apg"), docs, folds=table[name], corpus=name)
+        cells[name] = {
+            label: Figure.of([v for fold in report.folds if (v := fold.measures[key]) is not None])
+            for key, label in (("f", "F"), ("auc", "AUC"))
+        }
+    return cells
+
+
+def across(setting: Setting) -> Cells:
+    """AUC, and F under three thresholds, trained on one corpus and tested on another."""
+    found = cross(load_pipeline("ppi-apg"), {name: documents(setting, name) for name in CORPORA})
+    cells: dict[str, dict[str, Figure]] = {}
+    for (train, test), report in found.reports.items():
+        row = {
+            label: Figure(value)
+            for key, label in (NAMES | {"f": "F, own threshold"}).items()
+            if (value := report.measures[key].mean) is not None
+        }
+        cells[f"{train} → {test}"] = row
+    return cells
+
+
+def leaks(setting: Setting) -> Cells:
+    """Interactions with documents held together and with pairs dealt out singly."""
+    cells: dict[str, dict[str, Figure]] = {}
+    pipeline = load_pipeline("ppi-apg")
+    for name in ("AImed", "IEPA"):
+        dataset = pipeline.prepare(documents(setting, name))
+        ways = {"dependent held together": splitter_of(folds=10), "split": LeakyFolds(10)}
+        for way, splitter in ways.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it leaks is what is shown
+                report = assess(pipeline, dataset, splitter)
+            for key in ("f", "auc"):
+                values = [v for f in report.folds if (v := f.measures[key]) is not None]
+                cells.setdefault(f"{name}, {NAMES[key]}", {})[way] = Figure.of(values)
+    return cells
+
+
+def embedded(setting: Setting) -> Cells:
+    """G2P embeddings of the all-paths similarities, against the similarities themselves."""
+    cells: dict[str, dict[str, Figure]] = {}
+    table = read_json(setting.file("ppi/folds.json"), WHOLE)
+    pipeline = load_pipeline("ppi-apg")
+    for name in ("IEPA", "LLL"):
+        dataset = pipeline.prepare(documents(setting, name))
+        data = single(dataset.data, "this table")
+        S = gram(data.values) if not isinstance(data, np.ndarray) else data
+        names = [c.document for c in dataset.candidates]
+        folds = np.array([table[name][d] for d in names])
+        values: dict[str, list[float]] = {}
+        for fold in range(10 if setting.full else 5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            inner = document_folds([names[i] for i in train], 3, setting.seed)
+            for method, f, area in _methods(S, dataset.targets.y, train, test, inner):
+                values.setdefault(f"{method}, F", []).append(f)
+                values.setdefault(f"{method}, AUC", []).append(area)
+        cells[name] = {column: Figure.of(own) for column, own in values.items()}
+    return cells
+
+
+def _methods(
+    S: Matrix, y: Vector, train: Indices, test: Indices, inner: Indices
+) -> Iterator[tuple[str, float, float]]:
+    for method in ("G2P", "similarity features", "kernel RLS"):
+        settings = (0.1, 1.0, 10.0) if method == "G2P" else (1.0,)
+        tries = [(_inner(method, a, S, y, train, inner), a) for a in settings]
+        held, alpha = max(tries, key=lambda pair: auc(y[train], pair[0]) or 0.0)
+        scores = _scores(method, alpha, S, y, train, test)
+        decided = decide(scores, best_threshold(y[train], held) or 0.0)
+        yield method, precision_recall_f(y[test], decided).f or 0.0, auc(y[test], scores) or 0.0
+
+
+def _inner(
+    method: str, alpha: float, S: Matrix, y: Vector, train: Indices, inner: Indices
+) -> Vector:
+    held = np.zeros(len(train))
+    for fold in np.unique(inner):
+        rest, out = train[inner != fold], train[inner == fold]
+        held[inner == fold] = _scores(method, alpha, S, y, rest, out)
+    return held
+
+
+def _scores(
+    method: str, alpha: float, S: Matrix, y: Vector, train: Indices, test: Indices
+) -> Vector:
+    """Least squares on the embedding, on the similarities as features, or on the kernel itself."""
+    own, new = S[np.ix_(train, train)], S[np.ix_(test, train)]
+    learner = RLS(alphas=(0.25, 1.0, 4.0))
+    if method == "kernel RLS":
+        return learner.fit(own, alone(y[train])).predict(new)
+    if method == "G2P":
+        P = G2P(alpha=alpha, neighbours=max(len(train) // 4, 15)).fit(
+            own, class_matrix(y[train][:, None], "binary")
+        )
+        own, new = own @ P, new @ P
+        scale = np.sqrt((own**2).sum(axis=1).mean()) or 1.0
+        own, new = own / scale, new / scale
+    return learner.fit(featured(own), alone(y[train])).predict(featured(new))
+
+
+TABLES = (
+    Experiment("ppi-within", within, files=(*FILES, "ppi/folds.json")),
+    Experiment("ppi-across", across, files=FILES),
+    Experiment("leaks", leaks, files=(FILES[0], FILES[2])),
+    Experiment("embedding-ppi", embedded, files=(FILES[2], FILES[3], "ppi/folds.json")),
+)
