@@ -25,6 +25,7 @@ from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
 from textrank.types import Indices, Matrix, Vector
 
 SIZE, WIDTH = 30, 10
+CONSTANT = 3.0  # a feature that all have, so that models have a level; it is what pooling mixes
 ALPHA = 1e-3  # small, where kept basis vectors do most harm
 CASES = {  # how many of thirty are positive, and how far apart the classes are
     "no signal, half positive": (15, 0.0),
@@ -44,7 +45,7 @@ def auc_estimates(setting: Setting) -> Cells:
             y = np.where(np.arange(SIZE) < positives, 1.0, -1.0)
             X = _drawn(y, distance, rng)
             gold = np.where(np.arange(2000) < 2000 * positives // SIZE, 1.0, -1.0)
-            w = np.linalg.solve(X.T @ X + np.eye(WIDTH), X.T @ y)
+            w = np.linalg.solve(X.T @ X + np.eye(WIDTH + 1), X.T @ y)
             truth = auc(gold, _drawn(gold, distance, rng) @ w) or 0.0
             for name, value in _estimates(X @ X.T, y, rng).items():
                 errors.setdefault(name, []).append(value - truth)
@@ -98,8 +99,9 @@ def reduced_set(setting: Setting) -> Cells:
 
 def _drawn(y: Vector, distance: float, rng: np.random.Generator) -> Matrix:
     """Normal features, of which the first tells the classes apart."""
-    X = rng.standard_normal((len(y), WIDTH))
+    X = rng.standard_normal((len(y), WIDTH + 1))
     X[:, 0] += distance * y
+    X[:, -1] = CONSTANT
     return X
 
 

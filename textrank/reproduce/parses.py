@@ -32,7 +32,7 @@ def parsed(setting: Setting) -> tuple[Pipeline, Dataset]:
     """Parses of sentences of CRAFT's dev part by copies of our parser with noise, as sequences."""
     pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": setting.seed})
     pipeline = replace(pipeline, kernel=Normalized(EachView(Spectrum(2))))
-    text = treebank_part(setting.file(CRAFT), 150 if setting.full else 12)
+    text = treebank_part(setting.file(CRAFT), 150 if setting.full else 30)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.conllu"
         path.write_text(text, encoding="utf-8")

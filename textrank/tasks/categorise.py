@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
 from textrank.docs import Candidate, document_id, labels_of
 from textrank.measures import auc, classification_measures, decide, precision_recall_f
@@ -50,10 +50,11 @@ class Categorise:
         return [
             Candidate(
                 words,
-                (Span(words, 0, 1, label=topic),),
+                (words[:1],),
                 document_id(doc),
                 topic,
                 None if gold is None else 1.0 if topic in gold else -1.0,
+                question=topic,
             )
             for topic in self.topics
         ]
