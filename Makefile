@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: docs demo test browser screenshots lint bench wheel clean
+.PHONY: docs gallery reproduce demo test browser screenshots lint bench wheel clean
 
 $(VENV)/.runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -69,6 +69,12 @@ docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken lin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python docs/commands.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+gallery: $(VENV)/.develops  ## the pictures of docs/gallery; those of Reuters where DATA has it
+	$(BIN)/python docs/gallery.py --data $(DATA)
+
+reproduce: $(VENV)/.develops  ## the tables of the sources on DATA, into docs/reproduce; half an hour
+	OMP_NUM_THREADS=1 $(BIN)/textrank reproduce --data $(DATA) --out docs/reproduce
 
 wheel: $(VENV)/.develops
 	$(BIN)/python -m build --wheel --outdir dist .

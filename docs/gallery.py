@@ -306,7 +306,7 @@ def embedding(theme: Theme, data: Path | None) -> Any:
 @cache
 def _embedded(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
     found = modapte(data / REUTERS)
-    topics = [topic for topic in frequent_topics(found, 8) if topic != "earn"]
+    topics = [topic for topic in frequent_topics(found, 8) if topic not in ("earn", "wheat")]
     single = [a for a in found if len(set(a.topics) & set(topics)) == 1]
     order, taken = [], dict.fromkeys(topics, 0)
     for i in np.random.default_rng(0).permutation(len(single)).tolist():
