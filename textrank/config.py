@@ -92,6 +92,8 @@ from textrank.representations.contexts.word_transformations import (
     WordVectorFile,
     WordVectors,
 )
+from textrank.representations.mentions.beside import Beside
+from textrank.representations.mentions.core import Core, Once
 from textrank.representations.mentions.facts import Facts
 from textrank.representations.mentions.target import Mention, Question
 from textrank.representations.pairs.dependency_graph import DependencyGraph
@@ -137,10 +139,13 @@ TABLE: Mapping[str, Mapping[str, type]] = {
     },
     "representations": {
         "arc_features.v1": ArcFeatures,
+        "beside.v1": Beside,
         "collocations.v1": Collocations,
+        "core.v1": Core,
         "dependency_graph.v1": DependencyGraph,
         "facts.v1": Facts,
         "mention.v1": Mention,
+        "once.v1": Once,
         "parse_graph.v1": ParseGraph,
         "global_context.v1": GlobalContext,
         "local_context.v1": LocalContext,

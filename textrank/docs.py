@@ -173,6 +173,21 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
     return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
 
 
+def starts_of(doc: Doc) -> Indices:
+    """The first token of each sentence, then the end; one sentence where none are marked.
+
+    In one pass: ``span.sent`` looks at the whole Doc each time.
+    """
+    begins = np.flatnonzero(doc.to_array(["SENT_START"]).astype(np.int64).ravel() == 1)
+    return np.unique(np.concatenate([[0], begins, [len(doc)]])).astype(np.intp)
+
+
+def sentence_around(starts: Indices, span: Span) -> tuple[int, int]:
+    """First token and end of the sentence, given the starts; of several where a span runs over."""
+    first = int(np.searchsorted(starts, span.start, side="right")) - 1
+    return int(starts[first]), int(starts[np.searchsorted(starts, span.end, side="left")])
+
+
 def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
     """The words of the sentence that each candidate stands in; of the Doc where it has none."""
     known: dict[int, Indices] = {}

@@ -32,6 +32,7 @@ from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Task
 from textrank.types import (
     AdditiveKernel,
+    FeatureKernel,
     Features,
     Matrix,
     Names,
@@ -89,13 +90,16 @@ class Model:
 
     def scored(self, X: Sequence[Any], neighbourhood: Neighbourhood | None = None) -> Vector:
         """Scores of what the representation gave; a second stage asks for the neighbourhood."""
-        if self.names is not None and has_features(self.pipeline.kernel):
-            return self.fit.predict(
-                self.pipeline.kernel.features(X).onto(self.names), neighbourhood
-            )
+        if self.names is not None and self._featured is not None:
+            return self.fit.predict(self._featured.features(X).onto(self.names), neighbourhood)
         few = len(X) <= MANY and isinstance(self.pipeline.kernel, PreparedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
         return self.fit.predict(compared, neighbourhood)
+
+    @cached_property
+    def _featured(self) -> FeatureKernel[Any] | None:
+        """The kernel where it has features, which takes long to ask."""
+        return self.pipeline.kernel if has_features(self.pipeline.kernel) else None
 
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:

@@ -17,6 +17,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate, document_id, labels_of, tokens_of
 from textrank.measures import classification_measures
 from textrank.tasks.task import Explain
+from textrank.text import Passages
 from textrank.types import Vector
 
 
@@ -81,7 +82,7 @@ class ChoiceTask:
 
     name: ClassVar[str]
 
-    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """The answer as plain values."""
         raise NotImplementedError
 
@@ -99,7 +100,8 @@ class ChoiceTask:
         probabilities: Vector | None = None,
     ) -> Doc:
         """Puts the answers on ``doc._.textrank_<task>``, in text order."""
-        found = [self.row(doc, question) for question in answered(candidates, scores)]
+        text = Passages.of(doc, candidates[0].doc if candidates else doc)
+        found = [self.row(text, question) for question in answered(candidates, scores)]
         doc._.set(f"textrank_{self.name}", found)
         return doc
 

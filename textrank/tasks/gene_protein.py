@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, named_spans
 from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of
-from textrank.text import characters, plain, words_only
+from textrank.text import Passages, characters, plain, words_only
 
 if not Doc.has_extension("textrank_gene_protein"):
     Doc.set_extension("textrank_gene_protein", default=None)
@@ -63,15 +63,15 @@ class GeneProtein(ChoiceTask):
         """None: every marked name is judged."""
         return 0
 
-    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """What a name stands for, with its place and sentence."""
         p = question.probabilities(self.answers)
         best = max(p, key=lambda answer: p[answer])
         span = question.span
         return {
-            "name": plain(doc.text[slice(*characters(span))]),
+            "name": plain(text(span)),
             "span": list(characters(span)),
-            "sentence": doc.text[slice(*characters(span.sent))],
+            "sentence": text.sentence(span),
             "label": best,
             "probability": p[best],
             "probabilities": p,

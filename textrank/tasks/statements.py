@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate
 from textrank.tasks.choice import Answered, ChoiceTask, answered
 from textrank.tasks.ppi import PPI
-from textrank.text import characters
+from textrank.text import Passages, characters
 from textrank.types import Vector
 
 Aspect: TypeAlias = Literal["status", "type", "direction"]
@@ -103,7 +103,7 @@ class PPIStatement(ChoiceTask):
         reached = {_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
 
-    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """The answer about a pair, with the places of its names."""
         p = question.probabilities(self.answers)
         best = max(p, key=lambda answer: p[answer])

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
 from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of, text_of
-from textrank.text import characters, words_only
+from textrank.text import Passages, characters, words_only
 
 if not Doc.has_extension("textrank_wsd"):
     Doc.set_extension("textrank_wsd", default=None)
@@ -46,7 +46,7 @@ class WordSenses(ChoiceTask):
         """Marked words without known senses."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked(doc))
 
-    def row(self, doc: Doc, question: Answered) -> dict[str, Any]:
+    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """The sense of a word, with its place."""
         p = question.probabilities(self.senses[question.title])
         best = max(p, key=lambda answer: p[answer])

@@ -2,6 +2,7 @@
 
 from textrank.text.markup import clean, plain, read, spell
 from textrank.text.memory import Forgetting, forgetting
+from textrank.text.passages import Passages
 from textrank.text.pieces import LONGEST, in_pieces, make_doc, piped
 from textrank.text.sentences import Sentences, sentence_starts, set_starts
 from textrank.text.words import characters, original, reading_of, words_only
@@ -9,6 +10,7 @@ from textrank.text.words import characters, original, reading_of, words_only
 __all__ = [
     "LONGEST",
     "Forgetting",
+    "Passages",
     "Sentences",
     "characters",
     "clean",

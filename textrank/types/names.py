@@ -185,7 +185,8 @@ def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:
 
 
 def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    return np.pad(parts, ((0, 0), (0, width - parts.shape[1])), constant_values=-1)
+    missing = width - parts.shape[1]
+    return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
 
 
 def packed(vocabulary: Sequence[str]) -> Arrays:

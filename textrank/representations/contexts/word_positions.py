@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, tokens_of
+from textrank.docs import Candidate, sentence_around, starts_of, tokens_of
 from textrank.progress import track
 from textrank.representations.contexts.words import WordIds, check_form, stop_set
 from textrank.types import Contexts
@@ -83,7 +83,11 @@ class WordPositions:
 
     def _place(self, doc: _Words, target: Span) -> Place:
         tokens = tokens_of(target)
-        low, high = doc.sentence(target) if self.bounds == "sentence" else (0, len(doc.words))
+        low, high = (
+            sentence_around(doc.starts, target)
+            if self.bounds == "sentence"
+            else (0, len(doc.words))
+        )
         if len(tokens) == target.end - target.start:
             words, positions = doc.around(target.start, target.end, low, high, self.span)
         else:
@@ -125,15 +129,7 @@ class _Words:
     def of(cls, doc: Doc, ids: WordIds) -> _Words:
         words = ids.of(doc)
         before = np.concatenate([[0], np.cumsum(words >= 0)])
-        starts = np.flatnonzero(doc.to_array("SENT_START").astype(np.int64) == 1)
-        starts = np.unique(np.concatenate([[0], starts, [len(doc)]]))
-        return cls(doc, words, words[words >= 0], before, starts)
-
-    def sentence(self, target: Span) -> tuple[int, int]:
-        """First token and end of the sentence; of several, for a target that runs over."""
-        first = np.searchsorted(self.starts, target.start, side="right") - 1
-        last = np.searchsorted(self.starts, target.end, side="left")
-        return int(self.starts[first]), int(self.starts[last])
+        return cls(doc, words, words[words >= 0], before, starts_of(doc))
 
     def around(self, start: int, end: int, low: int, high: int, span: int) -> Place:
         left, right = int(self.before[start]), int(self.before[end])

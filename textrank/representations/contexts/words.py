@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -87,8 +87,14 @@ def written(text: str, lemma: str | None, form: str) -> str:
     if form == "raw":
         return text
     if form in ("porter", "snowball"):
-        return str(stemmer(form).stemWord(text.lower()))
+        return stem(text.lower(), form)
     return (lemma or text).lower()
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str, algorithm: str = "porter") -> str:
+    """The stem of a word in lower case, worked out once."""
+    return str(stemmer(algorithm).stemWord(word))
 
 
 def check_form(form: str) -> None:
@@ -101,13 +107,16 @@ def stop_set(words: Sequence[str] | str) -> frozenset[str]:
     """Stop words from a list, or those of spaCy for the name of a language, such as "en"."""
     if not isinstance(words, str):
         return frozenset(word.lower() for word in words)
-    if not words:
-        return frozenset()
-    import spacy
+    return _stop_words(words) if words else frozenset()
+
+
+@cache
+def _stop_words(language: str) -> frozenset[str]:
+    from spacy.util import get_lang_class
 
     try:
-        return frozenset(word.lower() for word in spacy.blank(words).Defaults.stop_words)
+        return frozenset(word.lower() for word in get_lang_class(language).Defaults.stop_words)
     except ImportError:
         raise ValueError(
-            f"no stop words for the language {words!r}. Give a list of words instead."
+            f"no stop words for the language {language!r}. Give a list of words instead."
         ) from None

@@ -1,0 +1,85 @@
+"""What stands beside a name, read the same whether or not it was taken into the name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from textrank.docs import Candidate
+from textrank.representations.mentions.beside import Beside
+from textrank.representations.mentions.core import Core, Once, core_of
+from textrank.representations.mentions.target import Mention
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    made = spacy.blank("en")
+    made.add_pipe("sentencizer")
+    return made
+
+
+def candidate(doc: Doc, words: str, *others: str) -> Candidate:
+    spans = [span_of(doc, name) for name in (words, *others)]
+    doc.spans["entities"] = spans
+    return Candidate(doc, (spans[0],), "d")
+
+
+def span_of(doc: Doc, words: str) -> Span:
+    start = doc.text.index(words)
+    span = doc.char_span(start, start + len(words))
+    assert span is not None
+    return span
+
+
+def features(one: Candidate) -> set[tuple[str, ...]]:
+    found = Core(Beside())([one])
+    return {found.names[int(column)] for column in found.values.indices}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "others", "feature"),
+    [
+        (
+            "Loss of exon 3 of the human MYB gene occurs.",
+            "MYB",
+            (),
+            ("hangs on", "first", "exon"),
+        ),
+        ("Skipping of exon 3 of MYB occurs.", "MYB", (), ("hangs on", "second", "skip")),
+        ("The MYB and JUN loci differ.", "MYB", ("JUN",), ("after", "some", "loci")),
+        ("MYB (also MAC) transcripts rose.", "MYB", (), ("after", "first", "transcript")),
+        ("Purified MYB was added.", "MYB", (), ("before", "first", "purifi")),
+        ("MYB is a nuclear receptor.", "MYB", (), ("is", "a", "receptor")),
+        ("MYB, a kinase, rose.", "MYB", (), ("is", "a", "kinas")),
+        ("Messages to JUN and MYB rose.", "MYB", ("JUN",), ("hangs on", "first", "to", "messag")),
+    ],
+)
+def test_reads_what_a_name_hangs_on(nlp, text, name, others, feature) -> None:
+    assert feature in features(candidate(nlp(text), name, *others))
+
+
+@pytest.mark.parametrize("taken", ["MYB", "MYB gene", "MYB gene promoter"])
+def test_a_word_taken_into_the_name_counts_as_beside_it(nlp, taken: str) -> None:
+    text = "Methylation of the MYB gene promoter was found."
+    assert features(candidate(nlp(text), taken)) == features(candidate(nlp(text), "MYB"))
+
+
+def test_a_name_of_nothing_but_kinds_stays_whole(nlp) -> None:
+    doc = nlp("The messenger RNA was found.")
+    assert core_of(doc[1:3]) == (1, 3)
+
+
+def test_sentences_bound_what_is_read(nlp) -> None:
+    found = features(candidate(nlp("A gene of mice. MYB rose. The gene was lost."), "MYB"))
+    assert not [name for name in found if name[-1] in ("gene", "mice", "lost")]
+
+
+def test_once_is_what_each_would_be(nlp) -> None:
+    doc = nlp("MYB binds JUN and MYB.")
+    spans = [doc[0:1], doc[2:3], doc[0:1], doc[4:5]]
+    many = [Candidate(doc, (span,), "d") for span in spans]
+    plain, once = Mention()(many), Once(Mention())(many)
+    assert np.array_equal(plain.values.toarray(), once.values.toarray())
+    assert list(plain.names) == list(once.names)

@@ -1,0 +1,230 @@
+"""Beside: what a name hangs on, what hangs on it, and what is said of it, read off the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from spacy.attrs import LOWER
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate, starts_of
+from textrank.representations.contexts.words import stem
+from textrank.types import Features, Names
+
+Name = tuple[str, ...]
+
+_PREPOSITIONS = """
+of for to in from by with at on into within against encoding encodes coding between containing
+carrying lacking upstream downstream near as via through
+"""
+PREPOSITIONS = frozenset(_PREPOSITIONS.split())
+ARTICLES = frozenset(
+    ("the", "a", "an", "this", "that", "these", "those", "its", "their", "both", "each", "no")
+)
+COPULAS = frozenset(("is", "was", "are", "were", "be"))
+CONJUNCTIONS = frozenset((",", "and", "or", "/", "nor", "versus", "plus", "-"))
+_ENDS = ". ; : ? ! which that whereas while because although but"
+ENDS = frozenset(_ENDS.split())
+AFTER, BEFORE = 4, 5  # words that are read on either side of a name or of what it hangs on
+CLAUSE = 12  # and those of the rest of the clause
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Binary features of the words around a name by what they are to it.
+
+    Other names that it is listed with, and brackets, are passed over: in "IL-2 (T-cell growth
+    factor) and IL-4 genes" both are followed by "genes". Words are stems.
+
+    - ``after``: a word that the name may modify ("X mRNA levels"), the nearest one told apart
+    - ``before``: a word that may modify it ("purified recombinant X")
+    - ``hangs on``: the noun before the preposition ("exon 3 of the human X"), and the noun that
+      this hangs on in turn
+    - ``is``: what it is said to be ("X is a transmembrane receptor", "X, a kinase")
+    - ``does``: the words of the rest of the clause, without place
+    """
+
+    entities: str = "entities"
+    focus: int = 0
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        ids: dict[Name, int] = {}
+        texts: dict[int, _Text] = {}
+        rows: list[list[int]] = []
+        for candidate in candidates:
+            span = candidate.spans[self.focus]
+            text = texts.get(id(span.doc)) or _Text.of(span.doc, self.entities)
+            texts[id(span.doc)] = text
+            found = dict.fromkeys(text.around(span.start, span.end))
+            rows.append([ids.setdefault(name, len(ids)) for name in found])
+        columns = np.array([column for row in rows for column in row], dtype=np.int32)
+        starts = np.cumsum([0, *map(len, rows)])
+        matrix = sp.csr_array((np.ones(len(columns)), columns, starts), (len(rows), len(ids)))
+        return Features(matrix, Names.of(ids))
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """The words of a Doc, where its sentences end and which of them are names."""
+
+    words: list[str]
+    low: list[int]  # of each token, where its sentence begins
+    high: list[int]  # and ends
+    ends: dict[int, int]  # of names by their first token
+    starts: dict[int, int]  # of names by the token after their last
+
+    @classmethod
+    def of(cls, doc: Doc, entities: str) -> _Text:
+        strings = doc.vocab.strings
+        words = [str(strings[orth]) for orth in _orths(doc)]
+        begins = starts_of(doc)
+        sizes = np.diff(begins)
+        spans = list(doc.spans[entities]) if entities in doc.spans else []
+        return cls(
+            words,
+            np.repeat(begins[:-1], sizes).tolist(),
+            np.repeat(begins[1:], sizes).tolist(),
+            {span.start: span.end for span in spans},
+            {span.end: span.start for span in spans},
+        )
+
+    def around(self, start: int, end: int) -> Iterator[Name]:
+        """The features of a name, which may repeat."""
+        low, high = self.low[start], self.high[end - 1]
+        right = self._right(end, high)
+        yield from self._after(right, high)
+        yield from self._said(right, high)
+        yield from self._before(self._left(start, low), low)
+        for word in self._clause(right, high):
+            yield "does", "after", stem(word)
+        for word in self.words[max(low, start - CLAUSE) : start]:
+            yield "does", "before", stem(word)
+
+    def _right(self, at: int, high: int) -> int:
+        """Where the text goes on after a bracket and after names that are listed with this one."""
+        while at < high:
+            word = self.words[at]
+            if word == ")":
+                at += 1
+            elif word in ("(", "[") and (close := self._close(at, high)):
+                at = close
+            elif word in CONJUNCTIONS and (listed := self._listed(at, high)):
+                at = listed
+            else:
+                break
+        return at
+
+    def _close(self, at: int, high: int) -> int:
+        for i in range(at + 1, min(high, at + CLAUSE)):
+            if self.words[i] in (")", "]"):
+                return i + 1
+        return 0
+
+    def _listed(self, at: int, high: int) -> int:
+        while at < high and self.words[at] in CONJUNCTIONS:
+            at += 1
+        return self.ends.get(at, 0)
+
+    def _left(self, at: int, low: int) -> int:
+        """Where the text before ends, brackets and listed names passed over."""
+        while at > low:
+            word = self.words[at - 1]
+            if word in ("(", "["):
+                at = self.starts.get(at - 1, at - 1)
+                continue
+            before = at
+            while before > low and self.words[before - 1] in CONJUNCTIONS:
+                before -= 1
+            if before == at or before not in self.starts:
+                return at
+            at = self.starts[before]
+        return at
+
+    def _after(self, at: int, high: int) -> Iterator[Name]:
+        if at < high and self.words[at] in ("'s", "'"):
+            at += 1
+        words = self._until(at, min(high, at + AFTER))
+        yield ("after", "first", stem(self.words[at]) if at < high else "")
+        for word in words:
+            yield "after", "some", stem(word)
+        for one, two in pairwise(words):
+            yield "after", "two", stem(one), stem(two)
+        if not words and at < high and self.words[at] in PREPOSITIONS:
+            yield "after", "two", self.words[at], stem(self._noun(at + 1, high))
+
+    def _noun(self, at: int, high: int) -> str:
+        words = [w for w in self._until(at, min(high, at + 5)) if w not in ARTICLES]
+        return words[-1] if words else ""
+
+    def _until(self, at: int, high: int) -> list[str]:
+        """Words up to what surely ends a noun phrase."""
+        found: list[str] = []
+        for word in self.words[at:high]:
+            if word in PREPOSITIONS or word in COPULAS or word in ENDS or not word[0].isalnum():
+                break
+            if word in CONJUNCTIONS:
+                break
+            found.append(word)
+        return found
+
+    def _before(self, at: int, low: int) -> Iterator[Name]:
+        yield ("before", "first", stem(self.words[at - 1]) if at > low else "")
+        at, words = self._back(at, low)
+        for word in words:
+            yield "before", "some", stem(word)
+        for number in ("first", "second"):
+            if at <= low or self.words[at - 1] not in PREPOSITIONS:
+                return
+            link = self.words[at - 1]
+            at, phrase = self._back(at - 1, low)
+            nouns = [w for w in phrase if w not in ARTICLES and not _numeral(w)]
+            if not nouns:
+                return
+            yield "hangs on", number, stem(nouns[0])
+            yield "hangs on", number, link, stem(nouns[0])
+            for word in nouns[1:]:
+                yield "hangs on", number, "more", stem(word)
+
+    def _back(self, at: int, low: int) -> tuple[int, list[str]]:
+        """Words before a place as far as a noun phrase may reach, nearest first."""
+        found: list[str] = []
+        while at > low and len(found) < BEFORE:
+            word = self.words[at - 1]
+            if word in PREPOSITIONS or word in ENDS or word in COPULAS or not word[0].isalnum():
+                break
+            found.append(word)
+            at -= 1
+        return at, found
+
+    def _said(self, at: int, high: int) -> Iterator[Name]:
+        """After "is a" or ", a" what it is."""
+        if at + 1 >= high or self.words[at] not in (*COPULAS, ","):
+            return
+        how = "," if self.words[at] == "," else "is"
+        if self.words[at + 1] not in ("a", "an", "the", "one"):
+            if how == "is":
+                for word in self.words[at + 1 : min(high, at + 4)]:
+                    yield "is", "done", stem(word)
+            return
+        for word in self._until(at + 2, min(high, at + 8)):
+            yield "is", "a", stem(word)
+
+    def _clause(self, at: int, high: int) -> list[str]:
+        found: list[str] = []
+        for word in self.words[at : min(high, at + CLAUSE)]:
+            if word in (".", ";", ":"):
+                break
+            found.append(word)
+        return found
+
+
+def _numeral(word: str) -> bool:
+    return word.isdigit() or len(word) == 1 or word in ("ii", "iii", "iv", "vi")
+
+
+def _orths(doc: Doc) -> list[int]:
+    return list(map(int, doc.to_array([LOWER]).ravel()))

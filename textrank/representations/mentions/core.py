@@ -1,0 +1,99 @@
+"""The core of a name: what is left of it without the words that say what kind of thing it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Span
+
+from textrank.docs import Candidate, Representation, tokens_of
+from textrank.types import take
+
+_KINDS = """
+gene genes oncogene oncogenes proto-oncogene proto-oncogenes pseudogene locus loci allele alleles
+promoter promoters enhancer enhancers silencer exon exons intron introns codon cdna cdnas dna region
+regions element elements site sites sequence sequences motif motifs fragment fragments segment
+construct constructs plasmid plasmids vector vectors cluster clone clones probe reporter genotype
+haplotype polymorphism polymorphisms mutation mutations variant variants rna rnas mrna mrnas
+pre-mrna messenger message messages transcript transcripts utr protein proteins polypeptide
+polypeptides peptide peptides molecule molecules product products isoform isoforms
+"""
+KINDS = frozenset(_KINDS.split())
+LINKS = frozenset(("of", "for", "to", "encoding", "in", "from", "the"))
+
+
+@dataclass(frozen=True)
+class Once:
+    """A representation made once for all candidates of the same words, such as a question each."""
+
+    representation: Representation[Any]
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        rows: dict[tuple[Any, ...], int] = {}
+        first: list[Candidate] = []
+        at = np.empty(len(candidates), dtype=np.intp)
+        for number, candidate in enumerate(candidates):
+            places = tuple((span.start, span.end, span.id) for span in candidate.spans)
+            at[number] = rows.setdefault((id(candidate.doc), *places), len(rows))
+            if at[number] == len(first):
+                first.append(candidate)
+        return take(self.representation(first), at)
+
+
+@dataclass(frozen=True)
+class Core:
+    """A representation of the core of each name: "IL-2 gene" and "IL-2" before "gene" are alike.
+
+    A recogniser takes such a word into a name or leaves it out; read so, it is context both times.
+    ``representation`` is that of candidates with their span ``focus`` cut down to its core.
+    """
+
+    representation: Representation[Any]
+    focus: int = 0
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        return self.representation([self._cut(candidate) for candidate in candidates])
+
+    def _cut(self, candidate: Candidate) -> Candidate:
+        span = candidate.spans[self.focus]
+        start, end = core_of(span)
+        if (start, end) == (span.start, span.end):
+            return candidate
+        spans = list(candidate.spans)
+        spans[self.focus] = Span(span.doc, start, end, label=span.label, span_id=span.id)
+        return replace(candidate, spans=tuple(spans))
+
+
+def core_of(span: Span) -> tuple[int, int]:
+    """First token and end of a name without words of a kind at its ends; all where only these are.
+
+    >>> import spacy
+    >>> doc = spacy.blank("en")("exon 3 of the BRCA1 gene promoter")
+    >>> core_of(doc[:]), core_of(doc[5:])
+    ((4, 5), (5, 7))
+    """
+    if len(tokens_of(span)) != len(span):
+        return span.start, span.end
+    words = [token.lower_ for token in span]
+    start, end = _head(words), len(words)
+    while end > start and words[end - 1] in KINDS:
+        end -= 1
+    if end <= start or not any(word.isalnum() or len(word) > 1 for word in words[start:end]):
+        return span.start, span.end
+    return span.start + start, span.start + end
+
+
+def _head(words: Sequence[str]) -> int:
+    """Where a name begins after a kind with a number and a link, as in "exon 3 of the"."""
+    at = 0
+    while at < len(words) and words[at] in KINDS:
+        at += 1
+    if not at:
+        return 0
+    linked = at
+    while linked < len(words) and (words[linked] in LINKS or words[linked].isdigit()):
+        linked += 1
+    return linked if linked < len(words) and words[linked - 1] in LINKS else 0
