@@ -8,6 +8,7 @@ import pytest
 from tests.representations.pair_docs import at_random, by_hand, pairs_of
 from tests.representations.pairs.plain_descriptors import describe
 from textrank.representations.pairs.described import described as described_together
+from textrank.representations.pairs.described import finished
 from textrank.representations.pairs.descriptor_facts import by_sentence
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS
 from textrank.representations.pairs.descriptors import PairDescriptors
@@ -20,11 +21,13 @@ LEVELS = ("basic", "position", "relation")
 
 def described(candidates) -> list[dict[str, float]]:
     pairs = entity_pairs(candidates, "auto")
-    rows: dict[int, dict[str, float]] = {}
-    for facts, places in by_sentence(pairs):
-        values = described_together(facts, [pairs[place] for place in places])
-        rows |= {p: {k: float(v[i]) for k, v in values.items()} for i, p in enumerate(places)}
-    return [rows[place] for place in range(len(pairs))]
+    table = np.empty((len(pairs), len(DESCRIPTORS)))
+    for facts, rows in by_sentence(pairs):
+        own = np.full((len(rows), len(DESCRIPTORS)), np.nan)
+        described_together(facts, [pairs[row] for row in rows], own)
+        table[rows] = own
+    names = [d.name for d in DESCRIPTORS]
+    return [dict(zip(names, row, strict=True)) for row in finished(table).tolist()]
 
 
 @pytest.mark.parametrize("seed", range(6))

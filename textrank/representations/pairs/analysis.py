@@ -107,11 +107,19 @@ class Dependencies:
             front = (front.astype(np.float32) @ linked > 0) & (steps == np.inf)
         return steps
 
+    @cached_property
+    def _by_dependent(self) -> tuple[Indices, Indices]:
+        order = np.argsort(self.dependent, kind="stable")
+        return order, self.dependent[order]
+
     def within(self, start: int, end: int) -> Dependencies:
-        """Those between tokens ``start`` to ``end``, numbered from 0."""
-        low = np.minimum(self.governor, self.dependent) >= start
-        inside = np.flatnonzero(low & (np.maximum(self.governor, self.dependent) < end))
-        types = tuple(self.types[i] for i in inside)
+        """Those between tokens ``start`` to ``end``, numbered from 0; costs what is found."""
+        order, dependents = self._by_dependent
+        low, high = np.searchsorted(dependents, (start, end))
+        inside = np.sort(order[low:high])
+        governor = self.governor[inside]
+        inside = inside[(governor >= start) & (governor < end)]
+        types = tuple(self.types[i] for i in inside.tolist())
         return Dependencies(self.governor[inside] - start, self.dependent[inside] - start, types)
 
 
@@ -149,6 +157,7 @@ class Sentence:
     dependencies: Dependencies
     entities: Indices  # tokens of any entity, from 0
     members: Indices  # the candidates, by their place in the list
+    mentions: list[list[int]]  # tokens of each entity that lie here, in the order of the text
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -177,16 +186,41 @@ def sentences(
     for inside in docs.values():
         doc = candidates[inside[0]].doc
         dependencies = Dependencies.of(doc, parse, drop)
-        spans = doc.spans.get("entities", ())
-        tokens = np.array([t for span in spans for t in tokens_of(span)], dtype=np.intp)
+        named = Mentions.of(doc)
         extents: dict[tuple[int, int], list[int]] = {}
         bounds = _bounds(doc)
         for i in inside:
             extents.setdefault(_extent(candidates[i], bounds), []).append(i)
         for (start, end), members in extents.items():
-            entities = tokens[(tokens >= start) & (tokens < end)] - start
+            mentions = named.within(start, end)
+            entities = np.array([t for tokens in mentions for t in tokens], dtype=np.intp)
             own = dependencies.within(start, end)
-            yield Sentence(doc, start, end, own, entities, np.array(members, dtype=np.intp))
+            at = np.array(members, dtype=np.intp)
+            yield Sentence(doc, start, end, own, entities, at, mentions)
+
+
+@dataclass(frozen=True, eq=False)
+class Mentions:
+    """The tokens of every entity of a Doc."""
+
+    tokens: list[list[int]]
+    first: Indices
+    last: Indices
+
+    @classmethod
+    def of(cls, doc: Doc) -> Mentions:
+        tokens = [found for span in doc.spans.get("entities", ()) if (found := tokens_of(span))]
+        ends = np.array([(own[0], own[-1]) for own in tokens], dtype=np.intp).reshape(-1, 2)
+        return cls(tokens, ends[:, 0], ends[:, 1])
+
+    def within(self, start: int, end: int) -> list[list[int]]:
+        """Those between two tokens, counted from the first, in the order of the text.
+
+        Of a name that a sentence end cuts in two, the tokens that lie here.
+        """
+        near = np.flatnonzero((self.first < end) & (self.last >= start)).tolist()
+        found = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
+        return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
 
 
 def _bounds(doc: Doc) -> list[int]:

@@ -1,18 +1,23 @@
-"""The descriptors of all pairs of a sentence at once, before scaling."""
+"""The descriptors of all pairs of a sentence at once, before logarithms and scaling.
+
+What belongs to words stands in one table, a row a token and a column a group of words; what lies
+between two entities is one product of it with the tokens there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textrank.representations.pairs.descriptor_facts import FAR, EntityFacts, SentenceFacts
+from textrank.representations.pairs.descriptor_table import DESCRIPTORS
 from textrank.representations.pairs.entity_pair import OTHER, EntityPair
-from textrank.representations.pairs.path_descriptors import described_paths
+from textrank.representations.pairs.path_descriptors import PATH, path_rows
 from textrank.representations.pairs.trigger_words import (
     NEGATIONS,
     STRONG_TRIGGERS,
@@ -21,20 +26,81 @@ from textrank.representations.pairs.trigger_words import (
 )
 from textrank.types import Indices, Matrix, Vector
 
-Values: TypeAlias = dict[str, Vector]  # (g,) each, a number a pair
 Mask: TypeAlias = NDArray[np.bool_]
 
 NEAR = 3  # tokens within which a trigger belongs to an entity
 SEPARATORS = frozenset((",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER))
 OPENED, CLOSED = ("(", "[", "-lrb-"), (")", "]", "-rrb-")
 JOINTS = ("-", "/", "\\/")
-CONTRASTS = ("but", "while", "wherea", "although", "howev")
 KINDS = {
     "gene": words_of("gene promoter mrna expression level transcription transcript cdna rna"),
     "part": words_of("domain region site terminus motif subunit residue fragment chain peptide"),
     "reagent": words_of("antibody inhibitor antagonist agonist antiserum deficient null mutant"),
     "holder": words_of("receptor complex family pathway promoter cell neuron protein activity"),
 }
+GROUPS = {
+    "trigger": TRIGGERS,
+    "strong": STRONG_TRIGGERS,
+    "comma": (",",),
+    "and or": ("and", "or"),
+    "between": ("between",),
+    "with": ("with",),
+    "by": ("by",),
+    "but": ("but", "while", "wherea", "although", "howev"),
+    "semicolon": (";", ":"),
+    "negation": NEGATIONS,
+    "separator": SEPARATORS,
+    "other": (OTHER,),
+    **KINDS,
+}
+MARKS = {name: i for i, name in enumerate((*GROUPS, "parenthesis", "verb", "number", "told"))}
+# Counts between the two entities, as descriptors; those below are only asked whether there are any.
+INSIDE = {
+    "commas between": "comma",
+    "parentheses between": "parenthesis",
+    "and/or between": "and or",
+    "verbs between": "verb",
+    "triggers between": "trigger",
+    "numbers between": "number",
+    "trigger between": "trigger",
+    "strong trigger between": "strong",
+    "cue with": "with",
+    "cue by": "by",
+    "cue but": "but",
+    "cue semicolon": "semicolon",
+    "negation between": "negation",
+    "trigger verb between": "told",
+}
+LOGARITHMS = (
+    *list(INSIDE)[:6],
+    *("distance", "entities between", "triggers in sentence", "strong triggers in sentence"),
+    *("lists on path", "modifiers on path", "clauses on path", "prepositions on path"),
+    "verbs on path",
+    *(
+        f"rivals of {w} for the trigger{how}"
+        for w in ("first", "second")
+        for how in (" by path", "")
+    ),
+    *(
+        f"distance from {which} to {name}"
+        for which in ("first", "second", "joint")
+        for name in ("trigger", "strong trigger")
+    ),
+)
+FLAGS = tuple(list(INSIDE)[6:])
+COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
+
+
+@lru_cache(maxsize=1 << 16)
+def marks_of(word: str) -> tuple[bool, ...]:
+    """Which groups a word is of."""
+    return (*(word in words for words in GROUPS.values()), word in "()[]" or "rb-" in word)
+
+
+@lru_cache(maxsize=256)
+def columns(names: tuple[str, ...]) -> Indices:
+    """Where descriptors stand in the table."""
+    return np.array([COLUMN[name] for name in names], dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +145,9 @@ class Pairs:
 
     def between(self, table: Matrix) -> Matrix:  # (entities, entities)
         """The least value of the table at the tokens of every other entity."""
-        return np.stack([table[:, own].min(axis=1) for own in self.tokens], axis=1)
+        entity, token = np.nonzero(self.tokens)
+        starts = np.flatnonzero(np.diff(entity, prepend=-1))
+        return np.asarray(np.minimum.reduceat(table[:, token], starts, axis=1))
 
     @cached_property
     def paths(self) -> Matrix:
@@ -119,244 +187,225 @@ class Pairs:
         shared = one @ one[self.mentions].T > 0
         return np.asarray(~(shared[self.first] | shared[self.second]))
 
-    def marked(self, words: frozenset[str] | tuple[str, ...]) -> Mask:  # (n,)
-        """The tokens of the sentence that are one of the words; entities are blind."""
-        return np.array([word in words for word in self.facts.context.words], dtype=bool)
+    @cached_property
+    def marks(self) -> Matrix:  # (n, marks)
+        """Which groups the words of the sentence are of; entities are blind."""
+        context = self.facts.context
+        found = np.zeros((len(context.words), len(MARKS)))
+        found[:, :-3] = [marks_of(word) for word in context.words]
+        found[:, -3] = self.facts.verbs
+        found[:, -2] = [tag == "CD" for tag in context.tags]
+        found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]
+        return found
 
-    def inside(self, marks: Mask) -> Vector:  # (g,)
-        """How many marked tokens stand between the two entities."""
-        return np.asarray(self.middle @ marks.astype(np.float64))
+    @cached_property
+    def inside(self) -> Matrix:  # (g, marks)
+        """How many tokens of each group stand between the two entities."""
+        return np.asarray(self.middle @ self.marks)
 
-    def within(self, marks: Mask, start: Indices, end: Indices) -> Vector:  # (g,)
-        """How many marked tokens stand from ``start`` to before ``end`` of each pair."""
-        counts = np.append(0, np.cumsum(marks))
-        n = len(marks)
-        return np.asarray(counts[end.clip(0, n)] - counts[start.clip(0, n)], dtype=np.float64)
+    @cached_property
+    def counts(self) -> Matrix:  # (n + 1, marks)
+        """How many tokens of each group stand before each token."""
+        found = np.zeros((len(self.marks) + 1, len(MARKS)))
+        np.cumsum(self.marks, axis=0, out=found[1:])
+        return found
 
 
-def described(facts: SentenceFacts, pairs: Sequence[EntityPair]) -> Values:
-    """All descriptors of the pairs of a sentence by name, before scaling."""
+def described(facts: SentenceFacts, pairs: Sequence[EntityPair], out: Matrix) -> None:
+    """Puts all descriptors of the pairs of a sentence in a table (g, descriptors).
+
+    ``finished`` takes logarithms of counts and makes flags of them, for all sentences at once.
+    """
     own = Pairs.of(facts, pairs)
-    values = {**_distances(own), **_middle(own), **_strong(own), **_lists(own)}
+    for part in (_distances, _words, _around, _lists, _rivals, _entities, _heads, _strings):
+        part(own, out)
     for name in ("trigger", "strong trigger"):
-        values |= _to_triggers(name, own)
-    values |= {**_rivals(own), **_entities(own), **_heads(own), **_strings(own)}
-    return values | _takers(own) | _kinds(own) | described_paths(facts, pairs)
+        _to_triggers(name, own, out)
+    _takers(own, out)
+    _kinds(own, out)
+    out[:, columns(PATH)] = path_rows(facts, pairs)
 
 
-def _distances(own: Pairs) -> Values:
+def finished(table: Matrix) -> Matrix:
+    """The descriptors of any number of pairs, from what ``described`` put in the table."""
+    at = columns(LOGARITHMS)
+    table[:, at] = np.log1p(table[:, at])
+    at = columns(FLAGS)
+    table[:, at] = table[:, at] > 0
+    return table
+
+
+def _distances(own: Pairs, out: Matrix) -> None:
     path, gap = own.paths[own.first, own.second], own.distances[own.first, own.second]
-    steps, gaps = _all_pairs(own)
+    i, j = np.triu_indices(len(own.mentions), 1)
+    one, other = own.mentions[i], own.mentions[j]
     starts, ends = own.extents[own.mentions].T
     inside = (starts > own.begin[:, None]) & (ends < own.end[:, None]) & own.others
     between = inside.sum(axis=1)
-    n, g = own.own.shape[1], len(own.pairs)
+    n = own.own.shape[1]
     earliest, latest = (starts.min(), starts.max()) if len(starts) else (n, -1)
-    return {
+    values = {
         "path length": path,
-        "distance": np.log1p(own.middle.sum(axis=1)),
-        "sentence length": np.full(g, np.log(n)),
-        "entities between": np.log1p(between),
-        "entities in sentence": np.full(g, np.log(max(1, len(own.mentions)))),
-        "share of shorter paths": np.searchsorted(steps, path) / max(1, len(steps)),
-        "share of nearer pairs": np.searchsorted(gaps, gap) / max(1, len(gaps)),
-        "first entity": _flag(own.extents[own.first, 0] <= earliest),
-        "last entity": _flag(own.extents[own.second, 0] >= latest),
-        "adjacent entities": _flag(between == 0),
-        "shared token": _flag((own.tokens[own.first] & own.tokens[own.second]).any(axis=1)),
+        "distance": own.middle.sum(axis=1),
+        "sentence length": np.log(n),
+        "entities between": between,
+        "entities in sentence": np.log(max(1, len(own.mentions))),
+        "share of shorter paths": _share_below(own.paths[one, other], path),
+        "share of nearer pairs": _share_below(own.distances[one, other], gap),
+        "first entity": own.extents[own.first, 0] <= earliest,
+        "last entity": own.extents[own.second, 0] >= latest,
+        "adjacent entities": between == 0,
+        "shared token": (own.tokens[own.first] & own.tokens[own.second]).any(axis=1),
+        "doubt": own.facts.hedged,
+        "triggers in sentence": len(own.facts.triggers["trigger"]),
+        "strong triggers in sentence": len(own.facts.triggers["strong trigger"]),
     }
+    for name, value in values.items():
+        out[:, COLUMN[name]] = value
 
 
-def _all_pairs(own: Pairs) -> tuple[Vector, Vector]:
-    """Path lengths and distances of all pairs of entities of the sentence, sorted."""
-    i, j = np.triu_indices(len(own.mentions), 1)
-    one, other = own.mentions[i], own.mentions[j]
-    return np.sort(own.paths[one, other]), np.sort(own.distances[one, other])
+def _share_below(values: Vector, limits: Vector) -> Vector:
+    return np.asarray(np.searchsorted(np.sort(values), limits) / max(1, len(values)))
 
 
-def _middle(own: Pairs) -> Values:
-    triggers, cue = own.marked(TRIGGERS), own.marked(("between",))
-    words = own.facts.context.words
-    parentheses = np.array([word in "()[]" or "rb-" in word for word in words], dtype=bool)
-    zero, n = np.zeros(len(own.pairs), dtype=np.intp), len(words)
-    counts = {
-        "commas between": own.marked((",",)),
-        "parentheses between": parentheses,
-        "and/or between": own.marked(("and", "or")),
-        "verbs between": own.facts.verbs,
-        "triggers between": triggers,
-        "numbers between": np.array([tag == "CD" for tag in own.facts.context.tags], dtype=bool),
-    }
-    flags = {
-        "trigger between": own.inside(triggers) > 0,
-        "trigger before": own.within(triggers, zero, own.begin) > 0,
-        "trigger after": own.within(triggers, own.end + 1, zero + n) > 0,
-        "cue between": own.within(cue, zero, own.begin) + own.inside(cue) > 0,
-        "cue with": own.inside(own.marked(("with",))) > 0,
-        "cue by": own.inside(own.marked(("by",))) > 0,
-        "cue but": own.inside(own.marked(CONTRASTS)) > 0,
-        "cue semicolon": own.inside(own.marked((";", ":"))) > 0,
-        "negation between": own.inside(own.marked(NEGATIONS)) > 0,
-        "doubt": np.full(len(own.pairs), own.facts.hedged),
-    }
-    found = {name: np.log1p(own.inside(marks)) for name, marks in counts.items()}
-    return found | {name: _flag(flag) for name, flag in flags.items()}
+_INSIDE = np.array([MARKS[mark] for mark in INSIDE.values()])
 
 
-def _lists(own: Pairs) -> Values:
-    words, n = np.array([*own.facts.context.words, ""]), own.own.shape[1]
-    size = own.middle.sum(axis=1)
-    one = words[own.middle.argmax(axis=1)]
-    last = words[n - 1 - own.middle[:, ::-1].argmax(axis=1)]
-    closed = np.isin(words[own.end + 1], CLOSED)
-    listed = size == own.inside(own.marked(SEPARATORS))
-    and_ = ((size == 1) & (one == "and")) | ((size == 2) & (one == ",") & (last == "and"))
-    flags = {
-        "members of one list": (size > 0) & listed,
-        "second in parentheses behind first": (size == 1) & np.isin(one, OPENED) & closed,
-        "joined by hyphen or slash": (size == 1) & np.isin(one, JOINTS),
-        "joined by and": and_,
-        "nothing between": size == 0,
-    }
-    return {name: _flag(flag) for name, flag in flags.items()}
+def _words(own: Pairs, out: Matrix) -> None:
+    out[:, columns(tuple(INSIDE))] = own.inside[:, _INSIDE]
 
 
-def _strong(own: Pairs) -> Values:
-    triggers, strong, other = (own.marked(w) for w in (TRIGGERS, STRONG_TRIGGERS, (OTHER,)))
-    begin, end, n = own.begin, own.end, own.own.shape[1]
-    zero = np.zeros(len(begin), dtype=np.intp)
-    both = (own.inside(triggers) > 0) & (own.inside(other) > 0)
-    at, others = own.middle & triggers, own.middle & other
-    flags = {
-        "strong trigger between": own.inside(strong) > 0,
-        "strong trigger before": own.within(strong, zero, begin) > 0,
-        "strong trigger after": own.within(strong, end + 1, zero + n) > 0,
-        "strong trigger just before": own.within(strong, begin - NEAR, begin) > 0,
-        "strong trigger just after": own.within(strong, end + 1, end + 1 + NEAR) > 0,
-        "trigger verb between": own.inside(triggers & own.facts.verbs) > 0,
+def _around(own: Pairs, out: Matrix) -> None:
+    counts, begin, end = own.counts, own.begin, own.end
+    n = len(counts) - 1
+    before, after = counts[begin], counts[n] - counts[end + 1]
+    near = before - counts[(begin - NEAR).clip(0)]
+    next_ = counts[(end + 1 + NEAR).clip(max=n)] - counts[end + 1]
+    trigger, strong, cue, other = (MARKS[m] for m in ("trigger", "strong", "between", "other"))
+    both = (own.inside[:, trigger] > 0) & (own.inside[:, other] > 0)
+    at, others = own.middle & (own.marks[:, [trigger, other]].T[:, None] > 0)
+    values = {
+        "trigger before": before[:, trigger] > 0,
+        "trigger after": after[:, trigger] > 0,
+        "strong trigger before": before[:, strong] > 0,
+        "strong trigger after": after[:, strong] > 0,
+        "strong trigger just before": near[:, strong] > 0,
+        "strong trigger just after": next_[:, strong] > 0,
+        "cue between": before[:, cue] + own.inside[:, cue] > 0,
         "trigger before entities between": both & (at.argmax(axis=1) < others.argmax(axis=1)),
         "trigger after entities between": both
         & (at[:, ::-1].argmax(axis=1) < others[:, ::-1].argmax(axis=1)),
     }
-    counts = {
-        "triggers in sentence": len(own.facts.triggers["trigger"]),
-        "strong triggers in sentence": len(own.facts.triggers["strong trigger"]),
-    }
-    found = {name: np.full(len(begin), np.log1p(count)) for name, count in counts.items()}
-    return found | {name: _flag(flag) for name, flag in flags.items()}
+    for name, value in values.items():
+        out[:, COLUMN[name]] = value
 
 
-def _to_triggers(name: str, own: Pairs) -> Values:
+def _lists(own: Pairs, out: Matrix) -> None:
+    words, n = [*own.facts.context.words, ""], own.own.shape[1]
+    size = own.middle.sum(axis=1)
+    listed = (size == own.inside[:, MARKS["separator"]]) & (size > 0)
+    out[:, COLUMN["members of one list"]] = listed
+    out[:, COLUMN["nothing between"]] = size == 0
+    joined = columns(
+        ("second in parentheses behind first", "joined by hyphen or slash", "joined by and")
+    )
+    out[:, joined] = 0.0
+    for row in np.flatnonzero((size == 1) | (size == 2)).tolist():
+        at = np.flatnonzero(own.middle[row]).tolist()
+        between, behind = [words[t] for t in at], words[min(int(own.end[row]) + 1, n)]
+        one = between[0] if len(between) == 1 else ""
+        flags = one in OPENED and behind in CLOSED, one in JOINTS
+        out[row, joined] = (*flags, between in (["and"], [",", "and"]))
+
+
+def _to_triggers(name: str, own: Pairs, out: Matrix) -> None:
     at = own.facts.triggers[name]
-    g = len(own.pairs)
-    steps = np.full((3, g), FAR) * [[1], [1], [2]]
-    gaps, between = steps.copy(), np.zeros(g, dtype=bool)
+    values = np.zeros((len(own.pairs), 7))
+    values[:, :6] = (FAR, FAR, 2 * FAR) * 2
     free = ~own.own[:, at]
     some = np.flatnonzero(free.any(axis=1))
     if len(some):
-        ways = [_away(own.steps[e[some]][:, at], free[some]) for e in (own.first, own.second)]
-        far = [np.minimum(own.gaps[e[some]][:, at], FAR) for e in (own.first, own.second)]
-        far = [_away(gap, free[some]) for gap in far]
+        blind = np.where(free[some], 0.0, np.inf)
+        ends = own.first[some], own.second[some]
+        ways = [own.steps[e][:, at] + blind for e in ends]
+        gaps = [np.minimum(own.gaps[e][:, at], FAR) + blind for e in ends]
         joint = ways[0] + ways[1]
-        steps[:, some] = [way.min(axis=1) for way in (*ways, joint)]
-        gaps[:, some] = [gap.min(axis=1) for gap in (*far, far[0] + far[1])]
+        found = (*ways, joint, *gaps, gaps[0] + gaps[1])
+        values[some, :6] = np.stack([table.min(axis=1) for table in found], axis=1)
         nearest = at[joint.argmin(axis=1)]
-        between[some] = (own.begin[some] < nearest) & (nearest < own.end[some])
-    values = {f"nearest joint {name} between": _flag(between)}
-    for which, step, gap in zip(("first", "second", "joint"), steps, gaps, strict=True):
-        values[f"path from {which} to {name}"] = step
-        values[f"distance from {which} to {name}"] = np.log1p(gap)
-    return values
+        values[some, 6] = (own.begin[some] < nearest) & (nearest < own.end[some])
+    out[:, columns(_to(name))] = values
 
 
-def _away(table: Matrix, kept: Mask) -> Matrix:
-    return np.where(kept, table, np.inf)
+def _to(name: str) -> tuple[str, ...]:
+    ends = ("first", "second", "joint")
+    kinds = [f"{what} from {end} to {name}" for what in ("path", "distance") for end in ends]
+    return (*kinds, f"nearest joint {name} between")
 
 
-def _rivals(own: Pairs) -> Values:
-    values = {}
-    tables = {" by path": own.paths, "": own.distances}
-    for how, table in tables.items():
+def _rivals(own: Pairs, out: Matrix) -> None:
+    for how, table in ((" by path", own.paths), ("", own.distances)):
         limit = table[own.first, own.second][:, None]
         for which, entity in (("first", own.first), ("second", own.second)):
             nearer = (table[entity][:, own.mentions] < limit) & own.others
-            values[f"other entity nearer {which}{how}"] = _flag(nearer.any(axis=1))
-    return values
+            out[:, COLUMN[f"other entity nearer {which}{how}"]] = nearer.any(axis=1)
 
 
-def _entities(own: Pairs) -> Values:
-    facts = [{**e.flags, "depth": e.depth, "position": e.position} for e in own.entities]
-    table = {name: np.array([float(one[name]) for one in facts]) for name in facts[0]}
-    sides = (("first", own.first), ("second", own.second))
-    return {f"{which} {name}": values[e] for which, e in sides for name, values in table.items()}
+def _entities(own: Pairs, out: Matrix) -> None:
+    names = (*own.entities[0].flags, "depth", "position")
+    table = np.array([(*e.flags.values(), e.depth, e.position) for e in own.entities], dtype=float)
+    for which, entity in (("first", own.first), ("second", own.second)):
+        out[:, columns(tuple(f"{which} {name}" for name in names))] = table[entity]
 
 
-def _heads(own: Pairs) -> Values:
+def _heads(own: Pairs, out: Matrix) -> None:
     above = np.zeros(own.tokens.shape, dtype=bool)
     for row, entity in enumerate(own.entities):
         above[row, list(entity.governors)] = True
     one, other = above[own.first], above[own.second]
     heads = (one & own.tokens[own.second]) | (other & own.tokens[own.first])
-    return {
-        "common head": _flag((one & other).any(axis=1)),
-        "one heads the other": _flag(heads.any(axis=1)),
-    }
+    out[:, COLUMN["common head"]] = (one & other).any(axis=1)
+    out[:, COLUMN["one heads the other"]] = heads.any(axis=1)
 
 
-def _strings(own: Pairs) -> Values:
+def _strings(own: Pairs, out: Matrix) -> None:
     texts = [entity.text for entity in own.entities]
-    numbers = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-    which = np.array([numbers[text] for text in texts], dtype=np.intp)
-    count = np.bincount(which[own.mentions], minlength=len(numbers))[which]
-    one, other = which[own.first], which[own.second]
-    couples, at = np.unique(one * len(numbers) + other, return_inverse=True)
-    names = list(numbers)
-    held = [_one_in_other(names[c // len(names)], names[c % len(names)]) for c in couples.tolist()]
-    return {
-        "names equal": _flag(one == other),
-        "name within name": _flag(np.array(held, dtype=bool)[at] & (one != other)),
-        "name repeated": _flag(np.maximum(count[own.first], count[own.second]) > 1),
-    }
+    named = [texts[row] for row in own.mentions.tolist()]
+    times = {text: named.count(text) for text in set(texts)}
+    couples = [(texts[i], texts[j]) for i, j in zip(own.first, own.second, strict=True)]
+    out[:, columns(("names equal", "name within name", "name repeated"))] = [
+        (a == b, a != b and (a in b or b in a), times[a] > 1 or times[b] > 1) for a, b in couples
+    ]
 
 
-def _one_in_other(one: str, other: str) -> bool:
-    return one in other or other in one
-
-
-def _takers(own: Pairs) -> Values:
+def _takers(own: Pairs, out: Matrix) -> None:
     """How many other entities are nearer to the pair's best trigger than its own are."""
     at = own.facts.triggers["trigger"]
     free = ~own.own[:, at]
     some = np.flatnonzero(free.any(axis=1))
-    values = {}
     for how, table in ((" by path", own.steps), ("", own.gaps)):
-        for which in ("first", "second"):
-            values[f"rivals of {which} for the trigger{how}"] = np.zeros(len(own.pairs))
+        names = tuple(f"rivals of {which} for the trigger{how}" for which in ("first", "second"))
+        out[:, columns(names)] = 0.0
         if not len(some):
             continue
         one, other = own.first[some], own.second[some]
-        best = at[_away(table[one][:, at] + table[other][:, at], free[some]).argmin(axis=1)]
+        blind = np.where(free[some], 0.0, np.inf)
+        best = at[(table[one][:, at] + table[other][:, at] + blind).argmin(axis=1)]
         theirs = table[own.mentions][:, best].T
-        for which, entity in (("first", one), ("second", other)):
+        for name, entity in zip(names, (one, other), strict=True):
             nearer = (theirs < table[entity, best][:, None]) & own.others[some]
-            found = values[f"rivals of {which} for the trigger{how}"]
-            found[some] = np.log1p(nearer.sum(axis=1))
-    return values
+            out[some, COLUMN[name]] = nearer.sum(axis=1)
 
 
-def _kinds(own: Pairs) -> Values:
-    n = own.own.shape[1]
-    free = np.hstack([~own.own, np.zeros((len(own.pairs), 2), dtype=bool)])
-    rows = np.arange(len(own.pairs))
-    values = {}
-    marks = {kind: np.append(own.marked(words), [False] * 2) for kind, words in KINDS.items()}
+_KINDS = np.array([MARKS[kind] for kind in KINDS])
+
+
+def _kinds(own: Pairs, out: Matrix) -> None:
+    n, rows = own.own.shape[1], np.arange(len(own.pairs))
     for which, entity in (("first", own.first), ("second", own.second)):
-        last = np.minimum(own.extents[entity, 1], n - 1)
-        for kind, words in marks.items():
-            behind = [words[last + step] & free[rows, last + step] for step in (1, 2)]
-            values[f"{which} before {kind} words"] = _flag(behind[0] | behind[1])
-    return values
-
-
-def _flag(flags: Mask | np.bool_) -> Vector:
-    return np.asarray(flags, dtype=np.float64)
+        found = np.zeros((len(rows), len(KINDS)), dtype=bool)
+        for step in (1, 2):
+            at = own.extents[entity, 1] + step
+            seen = (at < n) & ~own.own[rows, at.clip(max=n - 1)]
+            found |= (own.marks[at.clip(max=n - 1)][:, _KINDS] > 0) & seen[:, None]
+        out[:, columns(tuple(f"{which} before {kind} words" for kind in KINDS))] = found

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.described import described
+from textrank.representations.pairs.described import described, finished
 from textrank.representations.pairs.descriptor_facts import by_sentence
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS, Descriptor
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
@@ -55,16 +55,19 @@ class PairDescriptors:
         """The descriptors in every size up to this one, for the price of the largest."""
         sizes: tuple[Which, ...] = get_args(Which)
         levels = sizes[: sizes.index(self.which) + 1]
-        chosen = [d for d in DESCRIPTORS if d.level in levels and self._wanted(d)]
-        values = np.empty((len(pairs), len(chosen)))
+        kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._wanted(d)]
+        chosen = [DESCRIPTORS[i] for i in kept]
+        table = np.empty((len(pairs), len(DESCRIPTORS)))
         for facts, rows in by_sentence(pairs):
-            own = described(facts, [pairs[row] for row in rows])
-            values[rows] = np.stack([own[d.name] / d.scale for d in chosen], axis=1)
+            own = np.empty((len(rows), len(DESCRIPTORS)))
+            described(facts, [pairs[row] for row in rows], own)
+            table[rows] = own
+        values = finished(table)[:, kept] / [d.scale for d in chosen]
         found: dict[str, Features] = {}
         for place, which in enumerate(levels):
-            kept = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
-            names = Names.of(chosen[i].name for i in kept)
-            found[which] = Features(sp.csr_array(values[:, kept]), names)
+            some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
+            names = Names.of(chosen[i].name for i in some)
+            found[which] = Features(sp.csr_array(values[:, some]), names)
         return found
 
     def _wanted(self, descriptor: Descriptor) -> bool:

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias, overload
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.docs import Candidate, tokens_of
+from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
 from textrank.types import Features, Matrix, Names
@@ -71,16 +71,10 @@ class PairSentence:
         """The part of speech of every token."""
         return [token.tag_ or token.pos_ for token in self.sentence]
 
-    @cached_property
+    @property
     def mentions(self) -> list[list[int]]:
-        """The tokens of each entity of the sentence, in the order of the text.
-
-        Of a name that a sentence end cuts in two, those that lie in this sentence.
-        """
-        start, end = self.sentence.start, self.sentence.end
-        spans = self.sentence.doc.spans.get("entities", ())
-        found = [[t - start for t in tokens_of(s) if start <= t < end] for s in spans]
-        return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
+        """The tokens of each entity of the sentence, in the order of the text."""
+        return self.sentence.mentions
 
     @cached_property
     def links(self) -> list[list[Link]]:
