@@ -24,6 +24,7 @@ ONE_IMPORTER = {
     "is documented and called by itself": """
         evaluation.curves evaluation.identifiers evaluation.learning evaluation.leave_pair_out
         evaluation.permutation evaluation.significance evaluation.overlap learners.g2p
+        reproduce.classes reproduce.ranking reproduce.page
         learners.multiclass learners.online tasks.network reports.explanation reports.raw_text""",
     "is a method of its own with a reference in plain loops": """
         kernels.prepared kernels.windows kernels.window_pairs kernels.diverging
@@ -167,3 +168,50 @@ def test_nothing_is_probed_for_what_a_role_should_state(path):
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=name_of)
 def test_modules_can_be_read_in_one_go(path):
     assert len(sources()[path].splitlines()) <= LONGEST
+
+
+@cache
+def defined() -> dict[str, set[str]]:
+    """The functions, classes and methods of each file of the package."""
+    found: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        own = found.setdefault(str(path.relative_to(PACKAGE)), set())
+        for node in ast.parse(sources()[path]).body:
+            own |= {node.name} if isinstance(node, ast.FunctionDef | ast.ClassDef) else set()
+            methods = node.body if isinstance(node, ast.ClassDef) else ()
+            for part in (part for part in methods if isinstance(part, ast.FunctionDef)):
+                own |= {part.name, f"{node.name}.{part.name}"}
+    return found
+
+
+def steps(command: str) -> list[str]:
+    """The numbered steps of a walk in docs/architecture.md."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    walk = page.partition(f"## `{command}`")[2].partition("\n## ")[0]
+    return re.findall(r"^\d+\..*(?:\n    .*)*", walk, re.MULTILINE)
+
+
+WALKS = {
+    "textrank apply ppi text.txt": (25, "Twenty-five"),
+    "textrank run ppi corpus": (22, "Twenty-two"),
+}
+
+
+@pytest.mark.parametrize("command", WALKS)
+def test_the_walks_name_files_and_functions_that_exist(command):
+    anywhere = set().union(*defined().values())
+    for step in steps(command):
+        for words in re.findall(r"`([^`]+)`", step):
+            file, colon, name = words.partition(": ")
+            if file.endswith(".py"):
+                assert file in defined(), f"{step}: no file {file}"
+                assert not colon or name in defined()[file], f"{step}: no {name} in {file}"
+            elif re.fullmatch(r"[A-Z]\w+(\.\w+)?|[a-z_]+", words):
+                assert words in anywhere, f"{step}: nothing is called {words}"
+
+
+@pytest.mark.parametrize("command", WALKS)
+def test_the_number_of_steps_is_stated(command):
+    count, words = WALKS[command]
+    assert steps(command)[-1].startswith(f"{count}.")
+    assert f"{words} steps" in (ROOT / "docs" / "architecture.md").read_text()
