@@ -27,6 +27,7 @@ LAYERS = [
     {"model"},
     {"settings"},
     {"pipeline"},
+    {"view_pipeline"},
     {"evaluation"},
     {"config"},
     {"component", "estimators", "reports", "testing", "results"},

@@ -12,12 +12,21 @@ import spacy
 from spacy.tokens import Doc
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
-from textrank import Model, Pipeline, dump_pipeline, load_corpus, load_pipeline
+from textrank import (
+    Model,
+    Pipeline,
+    cross_validate,
+    dump_pipeline,
+    load_corpus,
+    load_pipeline,
+)
 from textrank.cli import main
+from textrank.cli.app import run
 from textrank.estimators import RLSClassifier
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.learners.rls import RLS
+from textrank.reports.json import write
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.tasks.ppi import PPI
 from textrank.types import Vector
@@ -78,3 +87,18 @@ def test_command(
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = [pair["score"] for row in rows for pair in row["textrank_ppi"]]
     np.testing.assert_allclose(found, scores, atol=1e-12)
+
+
+def test_the_run_command_gives_the_report_of_cross_validate(
+    docs: list[Doc], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.cfg").write_text(dump_pipeline(PIPELINE))
+    told = tmp_path / "report.json"
+    words = ["run", str(tmp_path / "own.cfg"), str(SAMPLE), "--folds", "3", "--seed", "2"]
+    assert run([*words, "--json", str(told)]) == 0
+    expected = cross_validate(PIPELINE, docs, folds=3, seed=2, corpus=SAMPLE.name, title="own")
+    write(expected, tmp_path / "expected.json")
+    found, wanted = (json.loads(p.read_text()) for p in (told, tmp_path / "expected.json"))
+    assert found.pop("seconds")
+    wanted.pop("seconds")
+    assert found == wanted

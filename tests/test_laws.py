@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -48,7 +50,7 @@ INNER = Linear()
 KERNELS = {
     "all_paths.v1": ({}, graphs),
     "blocked.v1": ({"kernel": INNER}, vectors),
-    "blocks.v1": None,  # on views of features: tests/kernels/test_blocks.py
+    "blocks.v1": None,  # on views of features
     "centred.v1": ({"kernel": INNER, "around": np.eye(3)[:2]}, vectors),
     "combined_views.v1": ({"linear": {"a": 1.0}, "gaussian": {"b": [1.0]}}, views),
     "distance.v1": None,  # no kernel by itself: -d^2 is only conditionally positive
@@ -74,8 +76,8 @@ KERNELS = {
     "sum.v1": ({"kernels": [INNER, INNER]}, vectors),
 }
 LEARNERS = {
-    "blockwise.v1": None,  # on features of questions: tests/learners/test_blockwise.py
-    "document_stage.v1": None,  # on candidates of texts: tests/learners/test_document_stage.py
+    "blockwise.v1": None,  # on features of questions
+    "document_stage.v1": None,  # on candidates of texts
     "rankrls.v1": {"alphas": [0.5, 2.0]},
     "ranksvm.v1": {},
     "reduced_rls.v1": {"alphas": [0.5, 2.0]},
@@ -88,9 +90,22 @@ TASKS = {
 }
 
 
+# What needs more than plain inputs meets its laws in a test of its own.
+ELSEWHERE = {
+    "blocks.v1": "kernels/test_blocks.py: test_obeys_the_laws",
+    "distance.v1": "kernels/test_algebra.py: test_kernel_equals_its_formula",
+    "blockwise.v1": "learners/test_blockwise.py: test_a_question_is_learnt_as_if_it_were_alone",
+    "document_stage.v1": "learners/test_document_stage.py: test_test_answers_change_no_test_score",
+}
+
+
 def test_every_kernel_and_learner_has_its_laws():
     assert set(TABLE["kernels"]) <= set(KERNELS)
     assert set(TABLE["learners"]) <= set(LEARNERS)
+    apart = [name for name, own in {**KERNELS, **LEARNERS}.items() if own is None]
+    for name in apart:
+        file, _, test = ELSEWHERE[name].partition(": ")
+        assert f"def {test}(" in (Path(__file__).parent / file).read_text(), name
 
 
 @pytest.mark.parametrize("seed", range(2))

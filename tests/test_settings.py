@@ -112,3 +112,28 @@ def test_contexts_and_sequences_are_saved_with_a_model() -> None:
 )
 def test_parts_with_defaults_need_not_be_written(pipeline, place, part):
     assert load_pipeline(pipeline, {place: part})
+
+
+def test_a_pipeline_of_views_is_the_one_spelt_out(tmp_path):
+    pipeline = load_pipeline("wsd")
+    (tmp_path / "spelt.cfg").write_text(dump_pipeline(pipeline))
+    assert load_pipeline(tmp_path / "spelt.cfg") == pipeline
+    assert pipeline.kernel.kernel.weights == {"words": 1.0, "near": 1.0, "mention": 0.25}
+    short = load_pipeline("wsd", {"views.mention.weight": 2.0, "learner.minimum": 3})
+    assert short.kernel.kernel.weights["mention"] == 2.0
+    long = {"kernel.kernel.weights.mention": 2.0, "learner.minimum": 3}
+    assert load_pipeline("wsd", long) == short
+    assert load_pipeline(tmp_path / "spelt.cfg", long) == short
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"views.mention.wait": 2.0}, "view 'mention' has no 'wait'; it has representation"),
+        ({"views.more": {"weight": 1.0}}, "view 'more' needs a representation, got None"),
+        ({"vews.mention.weight": 2.0}, "no block 'vews'"),
+    ],
+)
+def test_a_view_says_what_it_lacks(setting, words):
+    with pytest.raises(ValueError, match=words):
+        load_pipeline("wsd", setting)

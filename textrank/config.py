@@ -121,11 +121,12 @@ from textrank.tasks.spelling import Spelling
 from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import PPIStatement
 from textrank.tasks.wsd import WordSenses
+from textrank.view_pipeline import view_pipeline
 
 # A name once published stays: saved models speak it. Its number rises only when a saved model
 # would score differently.
-TABLE: Mapping[str, Mapping[str, type]] = {
-    "pipelines": {"pipeline.v1": Pipeline},
+TABLE: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "pipelines": {"pipeline.v1": Pipeline, "views.v1": view_pipeline},
     "tasks": {
         "categorise.v1": Categorise,
         "gene_protein.v1": GeneProtein,
@@ -270,10 +271,14 @@ def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -
             "path of a .cfg file."
         )
     overrides = {f"pipeline.{key}": value for key, value in (settings or {}).items()}
-    found = resolved(path, "pipeline", overrides)
+    found = resolved(path, "pipeline", overrides, spelt=_spelt)
     if not isinstance(found, Pipeline):
         raise ValueError(f"{path}: [pipeline] is a {type(found).__name__}, not a pipeline.")
     return found
+
+
+def _spelt(pipeline: Any) -> dict[str, Any]:
+    return {"pipeline": config_of(pipeline)}
 
 
 def dump_pipeline(pipeline: Pipeline) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -38,8 +38,8 @@ def registries() -> dict[str, dict[str, Any]]:
     return {role: own.get_all() for role, own in _roles().items()}
 
 
-def register(role: str, name: str, cls: type) -> None:
-    """Makes a class known by a name."""
+def register(role: str, name: str, cls: Callable[..., Any]) -> None:
+    """Makes a class, or a function that builds one, known by a name."""
     _roles()[role].register(name, func=cls)
 
 

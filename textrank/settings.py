@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,32 @@ _KINDS = {
 }
 
 
-def resolved(path: Path, section: str, overrides: Mapping[str, Any]) -> Any:
-    """What a section of a cfg describes, built; anything wrong names the file and the place."""
-    config = read_config(path)
+def resolved(
+    path: Path,
+    section: str,
+    overrides: Mapping[str, Any],
+    spelt: Callable[[Any], dict[str, Any]] | None = None,
+) -> Any:
+    """What a section of a cfg describes, built; anything wrong names the file and the place.
+
+    Overrides of blocks that the cfg does not have are made in what is built, spelt out.
+    """
+    config: dict[str, Any] = read_config(path)
     if not isinstance(config.get(section), dict):
         raise ValueError(f"{path}: no section [{section}]. Add it.")
-    for key, value in overrides.items():
+    known = {k: v for k, v in overrides.items() if k.split(".")[1] in config[section]}
+    for key, value in (overrides if spelt is None else known).items():
         _override(config, key, value, path)
+    found = _built(config, section, path)
+    if spelt is None or len(known) == len(overrides):
+        return found
+    config = spelt(found)
+    for key in (key for key in overrides if key not in known):
+        _override(config, key, overrides[key], path)
+    return _built(config, section, path)
+
+
+def _built(config: dict[str, Any], section: str, path: Path) -> Any:
     _check_blocks(config[section], section, path)
     try:
         return registry.resolve(config)[section]
