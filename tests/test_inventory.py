@@ -48,6 +48,7 @@ FOREIGN = {
     "language/load.py": "spaCy's components",
     "language/products.py": "spaCy's components",
     "scale/analysis.py": "spaCy's components",
+    "text/pieces.py": "spaCy's components",
 }
 
 
