@@ -8,6 +8,7 @@ paths begin with ``DATA/``, ``PROJECT/`` or ``WORK/`` (what a ``prepare.py`` wro
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -64,7 +65,9 @@ def train(recipe: Path, data: Path, work: Path) -> Model:
 
 
 def _run(script: Path, *arguments: Path) -> None:
-    subprocess.run([sys.executable, str(script), *map(str, arguments)], check=True)
+    path = os.pathsep.join([str(MODELS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    words = [sys.executable, str(script), *map(str, arguments)]
+    subprocess.run(words, check=True, env={**os.environ, "PYTHONPATH": path})
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from workshop import build as workshop
+from workshop.cut_treebank import documents
 
 from textrank import dump_pipeline, load_corpus, load_model, load_nlp, load_pipeline
 from textrank.model import Model
@@ -58,6 +60,32 @@ def test_a_recipe_of_two_files_gives_a_model(tmp_path, monkeypatch):
 def test_an_unknown_model_is_named_with_those_that_exist():
     with pytest.raises(SystemExit, match=r"no recipe for 'nothing'; there are: .*gene_protein"):
         workshop.build("nothing", Path())
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_the_lexicon_is_rebuilt_to_the_byte(data, tmp_path):
+    workshop.build("lexicon", data, tmp_path)
+    built, shipped = (f / "english.tsv.gz" for f in (tmp_path, ROOT / "models" / "lexicon"))
+    assert built.read_bytes() == shipped.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_the_recipe_of_parse_ranking_runs_on_a_slice(data, tmp_path):
+    """Three documents with a few sentences each: every step of the recipe, minutes saved."""
+    blocks: dict[str, list[str]] = {}
+    for name, sentences in documents(data / "treebanks" / "craft-dev.conllu.gz"):
+        blocks[name] = sentences[:4]
+    kept = [(name, own) for name, own in blocks.items() if own][:3]
+    text = "".join(f"# newdoc id = {name}\n{s}\n\n" for name, own in kept for s in own)
+    (tmp_path / "treebanks").mkdir()
+    packed = gzip.compress(text.encode())
+    (tmp_path / "treebanks" / "craft-dev.conllu.gz").write_bytes(packed)
+    workshop.build("parse_ranking", tmp_path, tmp_path / "model")
+    model = Model.from_disk(tmp_path / "model")
+    assert model.pipeline == load_model("parse_ranking").pipeline
+    assert len(model.heldout) > 12
 
 
 @pytest.mark.slow
