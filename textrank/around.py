@@ -1,16 +1,18 @@
-"""Candidates among all others of their texts, which a second stage looks at."""
+"""Candidates among all others of their texts, and in portions that fit into memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from textrank.docs import Candidate, Neighbourhood
+from textrank.docs import Candidate, Neighbourhood, sentence_sizes
 from textrank.tasks.task import Task
 from textrank.types import Indices
+
+AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,3 +42,20 @@ class Around:
 def _key(candidate: Candidate) -> tuple[Any, ...]:
     places = tuple((s.start, s.end, s.id_) for s in candidate.spans)
     return id(candidate.doc), candidate.query, candidate.asked, places
+
+
+def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """Candidates in portions whose sentences have no more than ``AT_ONCE`` words together.
+
+    What a representation of a pair needs grows with its sentence; a list of four hundred names
+    would else take all memory there is.
+    """
+    sizes = sentence_sizes(candidates)
+    start, words = 0, 0
+    for end, size in enumerate(sizes):
+        words += size
+        if words > AT_ONCE and end > start:
+            yield candidates[start:end]
+            start, words = end, size
+    if start < len(candidates):
+        yield candidates[start:]

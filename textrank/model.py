@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.around import Around
-from textrank.docs import Candidate, Neighbourhood, document_id, sentence_sizes
+from textrank.around import Around, portions
+from textrank.docs import Candidate, Neighbourhood, document_id
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
@@ -49,7 +49,6 @@ Failed: TypeAlias = Callable[[Doc, Exception], None] | None
 FORMAT = 2  # rises when an older textrank could not read a new folder
 READABLE = (1, 2)  # 1 had no checksum of meta.json
 MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
-AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
 SOME = 100  # training candidates that an average is taken over
 
 
@@ -366,23 +365,6 @@ class Model:
             "versions": versions(),
         }
         return {**self.meta, **own}
-
-
-def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
-    """Candidates in portions whose sentences have no more than ``AT_ONCE`` words together.
-
-    What a representation of a pair needs grows with its sentence; a list of four hundred names
-    would else take all memory there is.
-    """
-    sizes = sentence_sizes(candidates)
-    start, words = 0, 0
-    for end, size in enumerate(sizes):
-        words += size
-        if words > AT_ONCE and end > start:
-            yield candidates[start:end]
-            start, words = end, size
-    if start < len(candidates):
-        yield candidates[start:]
 
 
 def _number(meta: Mapping[str, Any], key: str) -> float:
