@@ -141,7 +141,7 @@ def score_lemmas(nlp: Language, sentences: Sequence[Sentence], form: Callable[[s
                 if "#" not in lemma:  # CRAFT hides numerals and links
                     total += 1
                     right += form(token.lemma_) == form(_brackets(lemma))
-    return round(right / total, 4)
+    return round(right / max(total, 1), 4)
 
 
 def craft_lemma(lemma: str) -> str:
@@ -233,7 +233,7 @@ def cut_mentions(data: Path, corpus: str) -> float:
         for first, last in mentions:
             total += 1
             cut += first not in starts or last + 1 not in ends
-    return round(cut / total, 4)
+    return round(cut / max(total, 1), 4)
 
 
 def _mentions(path: Path) -> Iterator[tuple[str, list[tuple[int, int]]]]:
