@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import spacy
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from textrank.text import characters, reading_of, words_only
-from textrank.text.words import bare, give_parse, give_tags, spread
+from textrank.text.words import bare, give_parse, give_space_tags, spread
 
 VOCAB = spacy.blank("en").vocab
 
@@ -63,9 +64,11 @@ def test_a_sentence_that_begins_with_white_space_begins_with_its_first_word():
 
 def test_answers_for_words_go_back_to_the_doc():
     doc = Doc(VOCAB, words=["\n", "a", "\t", "b"])
-    words = Doc(VOCAB, words=["a", "b"], tags=["DT", "NN"], heads=[1, 1], deps=["det", "ROOT"])
-    give_tags(doc, words)
-    give_parse(doc, words)
+    for token, tag in zip(doc, ["NN", "DT", "NN", "NN"], strict=True):
+        token.tag_ = tag
+    labels = [VOCAB.strings.add(label) for label in ("det", "ROOT")]
+    give_space_tags(doc)
+    give_parse(doc, np.array([1, 0]), np.array(labels, dtype=np.uint64))
     assert [t.tag_ for t in doc] == ["_SP", "DT", "_SP", "NN"]
     assert [t.head.i for t in doc] == [1, 3, 1, 3]
     assert len(list(doc.sents)) == 1
@@ -74,7 +77,11 @@ def test_answers_for_words_go_back_to_the_doc():
 def test_vectors_of_white_space_are_zero(rng):
     doc = Doc(VOCAB, words=["a", "\n", "b"])
     rows = rng.normal(size=(2, 3))
-    assert spread(doc, rows).tolist() == [rows[0].tolist(), [0, 0, 0], rows[1].tolist()]
+    assert spread(doc, reading_of(doc), rows).tolist() == [
+        rows[0].tolist(),
+        [0, 0, 0],
+        rows[1].tolist(),
+    ]
 
 
 @given(st.lists(st.sampled_from(["p53", "\n", " ", "β", "<b>", "\x00"]), max_size=8))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+from spacy.attrs import SENT_START, SPACY
 from spacy.tokens import Doc, Span
 
-from textrank.text import reading_of
+from textrank.text.words import reading_of, texts_of
 
 Pair = tuple[Span, Span]
 SHORTEST, LONGEST = 2, 12  # characters of an abbreviation
@@ -41,8 +43,14 @@ class _Text:
     def __init__(self, doc: Doc) -> None:
         reading = reading_of(doc, spelt=True)
         self.doc = doc
-        self.kept = list(range(len(doc))) if reading is None else reading.kept.tolist()
-        self.words = [token.text for token in doc] if reading is None else reading.words
+        kept = np.arange(len(doc)) if reading is None else reading.kept
+        self.kept: list[int] = kept.tolist()
+        self.words = texts_of(doc, reading)
+        apart = (doc.to_array([SPACY])[kept] == 1) | (np.diff(kept, append=0) > 1)
+        self._apart: list[bool] = apart.tolist()
+        known = doc.has_annotation("SENT_START")
+        starts = doc.to_array([SENT_START]).astype(np.int64)[kept] == 1
+        self._starts: list[bool] = (starts & known).tolist()
 
     def brackets(self) -> Iterator[tuple[int, int]]:
         """First word inside and the one that closes, of brackets without brackets inside."""
@@ -89,17 +97,12 @@ class _Text:
 
     def spaced(self, n: int) -> bool:
         """Whether anything stands between a word and the next."""
-        if n + 1 >= len(self.kept):
-            return False
-        return self.kept[n + 1] - self.kept[n] > 1 or bool(self.doc[self.kept[n]].whitespace_)
+        return n + 1 < len(self.kept) and self._apart[n]
 
     def sentence(self, n: int) -> int:
         """The first word of the sentence, or some words back where sentences are not known."""
         first = n
-        known = self.doc.has_annotation("SENT_START")
-        while first > 0 and n - first < 60:
-            if known and self.doc[self.kept[first]].is_sent_start:
-                break
+        while first > 0 and n - first < 60 and not self._starts[first]:
             first -= 1
         return first
 

@@ -1,25 +1,32 @@
 """spaCy's networks, tagger and parser, shown words alone: no white space, no markup.
 
-Each works on the Doc without the tokens that are no words, and its answers go back to the Doc as it
-is. A Doc that is all words is given as it is, at the cost of looking at its words once.
+Each works on the words of a Doc without the tokens that are none, and its answers go back to the
+Doc as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
 
+import numpy as np
+from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.language import Language
 from spacy.pipeline import DependencyParser, Tagger, Tok2Vec
 from spacy.pipeline.dep_parser import (  # type: ignore[import-not-found]  # compiled
     DEFAULT_PARSER_MODEL,
 )
 from spacy.pipeline.tagger import DEFAULT_TAGGER_MODEL  # type: ignore[import-not-found]
-from spacy.pipeline.tok2vec import DEFAULT_TOK2VEC_MODEL
+from spacy.pipeline.tok2vec import DEFAULT_TOK2VEC_MODEL, Tok2VecListener
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from textrank.text.words import bare, give_parse, give_tags, spread
+from textrank.language.arc_eager import FEATURES, Network, Tree, longest_sentence, parse
+from textrank.language.embedding import WordNetwork, forms_of
+from textrank.language.name_network import forward_of
+from textrank.language.products import one_thread
+from textrank.text.words import Reading, bare, give_parse, give_space_tags, reading_of, spread
 
 
 class WordsToVectors(Tok2Vec):
@@ -35,39 +42,148 @@ class WordsToVectors(Tok2Vec):
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """The vectors of the tokens of each Doc."""
         docs = list(docs)
-        found = super().predict([bare(doc, spelt=self.spelt) for doc in docs])
-        return [spread(doc, own, spelt=self.spelt) for doc, own in zip(docs, found, strict=True)]
+        readings = [reading_of(doc, spelt=self.spelt) for doc in docs]
+        with one_thread():
+            found = self._of_words(docs, readings)
+        return [spread(*one) for one in zip(docs, readings, found, strict=True)]
+
+    def _of_words(self, docs: list[Doc], readings: Sequence[Reading | None]) -> list[Any]:
+        if not any(map(len, docs)):
+            return cast(list[Any], super().predict(docs))
+        if (names := forward_of(self.model)) is not None:
+            return names.predict(self.model, docs, readings)
+        if (network := self._network()) is not None:
+            forms = [forms_of(*one) for one in zip(docs, readings, strict=True)]
+            return network(forms, self.vocab)
+        return cast(list[Any], super().predict([bare(doc, spelt=self.spelt) for doc in docs]))
+
+    def _network(self) -> WordNetwork | None:
+        if getattr(self, "_of_model", None) is not self.model:  # spaCy may put another model here
+            self._of_model: Any = self.model
+            self._words = WordNetwork.of(self.model)
+        return self._words
 
 
 class WordTagger(Tagger):  # type: ignore[misc]
     """spaCy's tagger of words; the others get the tag of white space."""
 
     def predict(self, docs: Iterable[Doc]) -> Any:
-        """Tags of the words of each Doc, by number."""
-        return super().predict([bare(doc) for doc in docs])
+        """Tags of the tokens of each Doc, by number."""
+        docs = list(docs)
+        if listens(self.model):  # what was said of a token depends on no other
+            return super().predict(docs)
+        readings = [reading_of(doc) for doc in docs]
+        tags = super().predict([bare(doc) for doc in docs])
+        return [spread(*one) for one in zip(docs, readings, tags, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], tags: Any) -> None:
         """Sets the tags."""
-        words = [bare(doc) for doc in docs]
-        super().set_annotations(words, tags)
-        for doc, own in zip(docs, words, strict=True):
-            give_tags(doc, own)
+        super().set_annotations(docs, tags)
+        for doc in docs:
+            give_space_tags(doc)
 
 
 class WordParser(DependencyParser):  # type: ignore[misc]
     """spaCy's parser of words; the others hang on the word before them."""
 
+    def pipe(self, docs: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
+        """Parses Docs, those of a batch together."""
+        for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
+            try:
+                self.set_annotations(batch, self.predict(batch))
+                yield from batch
+            except Exception as error:  # as spaCy's own: the handler decides
+                self.get_error_handler()(self.name, self, batch, error)
+
     def predict(self, docs: Any) -> Any:
-        """The parses of the words."""
-        docs = [docs] if isinstance(docs, Doc) else docs
-        return super().predict([bare(doc) for doc in docs])
+        """The trees of the words, or what a beam found."""
+        docs = [docs] if isinstance(docs, Doc) else list(docs)
+        if self.cfg["beam_width"] != 1:
+            return super().predict([bare(doc) for doc in docs])
+        readings = [reading_of(doc) for doc in docs]
+        starts = [_starts(*one) for one in zip(docs, readings, strict=True)]
+        lengths, together = [len(own) for own in starts], np.concatenate([_NONE, *starts])
+        if not self._side_by_side(together, lengths):
+            words = [bare(doc) for doc in docs]
+            states = super().predict(words)
+            return [_tree(s, len(own)) for s, own in zip(states, words, strict=True)]
+        with one_thread():
+            return self._trees(docs, readings, together, lengths)
+
+    def _trees(self, docs: list[Doc], readings: Any, starts: Any, lengths: list[int]) -> list[Tree]:
+        vectors = self.model.get_ref("tok2vec")
+        if listens(vectors):
+            bounds = np.cumsum([len(doc) for doc in docs])[:-1]
+            own = np.split(vectors.predict(docs), bounds)
+            rows = [x if r is None else x[r.kept] for x, r in zip(own, readings, strict=True)]
+            found = np.concatenate(rows)
+        else:
+            found = vectors.predict([bare(doc) for doc in docs])
+        names = [self.moves.get_class_name(n) for n in range(self.moves.n_moves)]
+        labels = np.array([self.vocab.strings.add(name[2:]) for name in names], dtype=np.uint64)
+        whole = parse(Network.of(self.model, names, labels), found, starts, lengths)
+        ends = np.cumsum(lengths).tolist()
+        return [whole.part(end - size, end) for size, end in zip(lengths, ends, strict=True)]
+
+    def _side_by_side(self, starts: Any, lengths: Sequence[int]) -> bool:
+        """Whether the network is the usual one, and sentences enough that it pays."""
+        usual = self.model.attrs.get("has_upper") and not self.model.attrs.get("unseen_classes")
+        layers = self.model.layers
+        sizes = usual and (layers[1].get_dim("nF"), layers[1].get_dim("nP")) == (FEATURES, 2)
+        if not sizes or "subtok" in self.labels:
+            return False
+        return len(starts) > _PAYS * longest_sentence(starts, lengths)
 
     def set_annotations(self, docs: Sequence[Doc], parses: Any) -> None:
         """Sets heads, labels and sentences."""
-        words = [bare(doc) for doc in docs]
-        super().set_annotations(words, parses)
-        for doc, own in zip(docs, words, strict=True):
-            give_parse(doc, own)
+        trees = parses
+        if self.cfg["beam_width"] != 1:
+            words = [bare(doc) for doc in docs]
+            super().set_annotations(words, parses)
+            trees = [_given(own) for own in words]
+        root = self.vocab.strings.add("ROOT")
+        for doc, tree in zip(docs, trees, strict=True):
+            heads, labels = self._finished(doc, tree)
+            give_parse(doc, heads, np.where(heads == 0, root, labels))
+
+    def _finished(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
+        """Heads and labels, arcs that cross others put where their labels say."""
+        kinds = set(tree.labels.tolist()) - {0}
+        if not any("||" in self.vocab.strings[label] for label in kinds):
+            return tree.heads, tree.labels
+        words = bare(doc)
+        words = words.copy() if words is doc else words
+        give_parse(words, tree.heads, tree.labels)
+        for hook in self.postprocesses:
+            hook(words)
+        own = _given(words)
+        return own.heads, own.labels
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_PAYS = 16  # as many words as the longest sentence times this are parsed faster side by side
+
+
+def listens(model: Any) -> bool:
+    """Whether a network takes the vectors of words from Docs, where another left them."""
+    return any(isinstance(node, Tok2VecListener) for node in model.walk())
+
+
+def _starts(doc: Doc, reading: Reading | None) -> Any:
+    starts = doc.to_array([SENT_START]).astype(np.int64)
+    return starts if reading is None else starts[reading.kept]
+
+
+def _tree(state: Any, length: int) -> Tree:
+    heads, labels = np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.uint64)
+    for arc in state.arcs:
+        heads[arc["child"]], labels[arc["child"]] = arc["head"] - arc["child"], arc["label"]
+    return Tree(heads, labels)
+
+
+def _given(doc: Doc) -> Tree:
+    rows: Any = doc.to_array([HEAD, DEP]).reshape(-1, 2)
+    return Tree(rows[:, 0].astype(np.int64), rows[:, 1])
 
 
 @Language.factory(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -105,7 +106,14 @@ def rows_alone(views: Hashes) -> Iterator[tuple[int, NDArray[np.intp]]]:
 
 def rows_of_pieces(word: str) -> NDArray[np.intp]:
     """Table rows of the pieces of a word."""
-    return _rows(_PIECES, [np.array([number(piece) for piece in pieces(word)], dtype=np.uint64)])
+    return _rows_of_pieces([word])[0]
+
+
+def _rows_of_pieces(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The same for many words, one after the other, and how many each has."""
+    own = [pieces(word) for word in words]
+    numbers = np.array([number(piece) for each in own for piece in each], dtype=np.uint64)
+    return _rows(_PIECES, [numbers]), np.array([len(each) for each in own], dtype=np.intp)
 
 
 def rows_together(columns: Sequence[Hashes], glue: Hashes) -> Iterator[NDArray[np.intp]]:
@@ -155,6 +163,32 @@ class Table:
     def __getitem__(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
         return self.weights.take(rows >> self._shift if self._shift else rows, axis=0)
 
+    @cached_property
+    def _packed(self) -> NDArray[np.uint64]:
+        """Rows of bytes from 0 on, eight in one number: so many are fetched and added at once."""
+        height, width = self.weights.shape
+        packed = np.zeros((height, -(-width // 8) * 8), dtype=np.uint8)
+        packed[:, :width] = self.weights.view(np.uint8) ^ np.uint8(_ZERO)
+        return packed.view(np.uint64)
+
+    def sums(self, rows: Sequence[NDArray[np.intp]]) -> Floats:
+        """The sum of the rows of each place, over at most 256 arrays of rows."""
+        packed = self._packed
+        total = np.zeros((2, len(rows[0]), packed.shape[1]), dtype=np.uint64)  # every other byte
+        for own in rows:
+            found = packed.take(own >> self._shift if self._shift else own, axis=0)
+            total[0] += found & _BYTES
+            found >>= _BYTE
+            found &= _BYTES
+            total[1] += found
+        each = total.view(np.uint16).transpose(1, 2, 0).reshape(len(rows[0]), -1)
+        return (each[:, : len(self.scales)] - np.float32(_ZERO * len(rows))) * self.scales
+
+
+_ZERO = 128  # the byte that stands for no weight
+_BYTE, _BYTES = np.uint64(8), np.uint64(0x00FF00FF00FF00FF)
+_BLOCK = 4096  # places that are worked on at once
+
 
 class Evidence:
     """Tables side by side, one for each recognizer."""
@@ -174,25 +208,30 @@ class Evidence:
         """
         parts = [np.zeros((len(words), len(OFFSETS), 0), dtype=np.float32)]
         alone = list(rows_alone(views))
-        own = [rows_of_pieces(word) for word in words]
+        own, sizes = _rows_of_pieces(words)
+        some, starts = sizes > 0, (np.cumsum(sizes) - sizes)[sizes > 0]
         for table in self.tables:
             total = np.zeros((len(words), len(OFFSETS), len(table.scales)), dtype=np.int32)
             for at, rows in alone:
                 total[:, at + REACH] += table[rows]
-            for place, rows in enumerate(own):
-                total[place, REACH] += table[rows].sum(axis=0, dtype=np.int32)
+            if len(starts):
+                sums = np.add.reduceat(table[own], starts, axis=0, dtype=np.int32)
+                total[some, REACH] += sums
             parts.append(total * table.scales)
         return np.concatenate(parts, axis=2)
 
     def of_places(self, columns: Sequence[Hashes], glue: Hashes) -> Floats:
         """What words tell together with their neighbours, (places, columns)."""
         places = len(glue) - 2 * REACH
-        totals = [np.zeros((places, len(t.scales)), dtype=np.int16) for t in self.tables]
-        for rows in rows_together(columns, glue):
-            for table, total in zip(self.tables, totals, strict=True):
-                total += table[rows]
-        parts = [total * table.scales for table, total in zip(self.tables, totals, strict=True)]
-        return np.hstack([np.zeros((places, 0), dtype=np.float32), *parts])
+        found = np.zeros((places, self.width), dtype=np.float32)
+        for first in range(0, places if self.tables else 0, _BLOCK):
+            end = min(first + _BLOCK, places)
+            seen = slice(first, end + 2 * REACH)
+            rows = list(rows_together([column[seen] for column in columns], glue[seen]))
+            np.concatenate(
+                [table.sums(rows) for table in self.tables], axis=1, out=found[first:end]
+            )
+        return found
 
 
 def glue_of(spaces: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]) -> Any:

@@ -124,7 +124,7 @@ class GeneTables:
         if key in self._found:
             return self._found[key]
         code, check = _hash(key)
-        first = int(np.searchsorted(self.hashes, code))
+        first = int(np.searchsorted(self.hashes, np.uint32(code)))  # else all are copied
         found = []
         for i in range(first, len(self.hashes)):
             if self.hashes[i] != code:
@@ -144,7 +144,7 @@ class GeneTables:
     def plain(self, key: str) -> int:
         """How often text had a key for no single gene, in powers of two."""
         code, _ = _hash(key)
-        i = int(np.searchsorted(self.others, code))
+        i = int(np.searchsorted(self.others, np.uint32(code)))
         return int(self.often[i]) if i < len(self.others) and self.others[i] == code else 0
 
     @cached_property
@@ -157,10 +157,10 @@ class GeneTables:
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes:
             return False
-        if not local.isdigit():
+        if not local.isdigit() or len(local) > 9:
             return local in self.local.values() or local in self.symbols
         numbers = self._numbers
-        i = int(np.searchsorted(numbers, int(local)))
+        i = int(np.searchsorted(numbers, np.int32(local)))
         return i < len(numbers) and numbers[i] == int(local)
 
     @cached_property

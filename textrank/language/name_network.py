@@ -13,13 +13,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import ORTH, SPACY
+from spacy.attrs import ORTH
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 from thinc.api import HashEmbed, Maxout, Model, chain, clone, concatenate, expand_window, residual
 
+from textrank.language.embedding import Growing, places
+from textrank.language.encoder import Encoder, prints
 from textrank.language.evidence import CONJOINED, OFFSETS, REACH, Evidence, Table
 from textrank.language.words import PLACE, WordTable, empty_table
+from textrank.text.words import Reading, spaces
 
 NameNetwork: TypeAlias = Model[list[Doc], list[Any]]  # an array for each Doc
 Ints: TypeAlias = NDArray[np.intp]
@@ -86,14 +89,12 @@ class _Words:
     lengths: Ints
 
     @classmethod
-    def of(cls, docs: Sequence[Doc]) -> _Words:
-        rows = np.concatenate([doc.to_array([ORTH, SPACY]).reshape(-1, 2) for doc in docs])
-        return cls(rows[:, 0], rows[:, 1] == 1, np.array([len(doc) for doc in docs], dtype=np.intp))
-
-    def places(self, gap: int) -> Ints:
-        """Where words stand when ``gap`` empty places come before and after each Doc."""
-        shift = np.repeat(np.arange(1, len(self.lengths) + 1) * gap, self.lengths)
-        return np.arange(len(self.keys)) + shift
+    def of(cls, docs: Sequence[Doc], readings: Sequence[Reading | None] | None = None) -> _Words:
+        readings = readings or [None] * len(docs)
+        both = list(zip(docs, readings, strict=True))
+        keys = [doc.to_array([ORTH]) if own is None else own.orths for doc, own in both]
+        white = np.concatenate([spaces(doc, own) for doc, own in both])
+        return cls(np.concatenate(keys), white, np.array([len(own) for own in keys], dtype=np.intp))
 
     def sentences(self, traits: Ints) -> Ints:
         """First words of what lies between full stops or ends of Docs."""
@@ -141,26 +142,26 @@ class _Memory:
     def __init__(self, table: WordTable, evidence: Evidence, width: int) -> None:
         self.table, self.evidence = table, evidence
         self.rows: dict[int, int] = {}
-        self.embedded = np.zeros((1, len(EMBEDDED)), dtype=np.uint64)
-        self.places = np.full(1, -1, dtype=np.intp)
-        self.mixed = np.zeros((1, width), dtype=np.float32)
-        self.views = np.zeros((1, len(CONJOINED)), dtype=np.uint64)
+        self.embedded = Growing(np.zeros((1, len(EMBEDDED)), dtype=np.uint64))
+        self.places = Growing(np.full(1, -1, dtype=np.intp))
+        self.mixed = Growing(np.zeros((1, width), dtype=np.float32))
+        self.views = Growing(np.zeros((1, len(CONJOINED)), dtype=np.uint64))
         nothing = np.zeros((1, len(PLACE)), dtype=np.uint64)
-        self.told = evidence.of_words(nothing, [""])
+        self.told = Growing(evidence.of_words(nothing, [""]))
 
     def add(self, words: Sequence[tuple[int, str, bool]], mix: Callable[..., Floats]) -> None:
         """Remembers words, given with their keys and whether they are read without case."""
-        first = len(self.places)
+        first = len(self.places.rows)
         self.rows.update((key, first + i) for i, (key, _, _) in enumerate(words))
         texts = [word for _, word, _ in words]
         views = np.array([self.table.views(w, c) for _, w, c in words], dtype=np.uint64)
         embedded = views[:, [PLACE[view] for view in EMBEDDED]]
         places = np.array([self.table.place(word) for word in texts], dtype=np.intp)
-        self.mixed = np.vstack([self.mixed, mix(embedded, self.table.vectors(places))])
-        self.embedded = np.vstack([self.embedded, embedded])
-        self.places = np.append(self.places, places)
-        self.views = np.vstack([self.views, views[:, [PLACE[view] for view in CONJOINED]]])
-        self.told = np.concatenate([self.told, self.evidence.of_words(views, texts)])
+        self.mixed.add(mix(embedded, self.table.vectors(places)))
+        self.embedded.add(embedded)
+        self.places.add(places)
+        self.views.add(views[:, [PLACE[view] for view in CONJOINED]])
+        self.told.add(self.evidence.of_words(views, texts))
 
 
 class _Forward:
@@ -170,26 +171,48 @@ class _Forward:
         self._memory: _Memory | None = None
         self._learned: tuple[Any, ...] = ()
         self._traits: dict[int, int] = {}
+        self._encoder: Encoder | None = None
+        self._unpacked: tuple[list[Any], Any] = [None, None], None
 
     def __call__(
         self, model: NameNetwork, docs: list[Doc], is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
         if not any(len(doc) for doc in docs):
             return [np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs], _nothing
-        words, gap = _Words.of(docs), max(REACH, model.attrs["shape"]["depth"])
-        traits = self._traits_of(words.keys, docs[0].vocab.strings)
+        return self._run(model, _Words.of(docs), docs[0].vocab.strings, is_train)
+
+    def predict(
+        self, model: NameNetwork, docs: Sequence[Doc], readings: Sequence[Reading | None]
+    ) -> list[Any]:
+        """Vectors of the words of each Doc, which are read so."""
+        words = _Words.of(docs, readings)
+        if not len(words.keys):
+            return [np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs]
+        return self._run(model, words, docs[0].vocab.strings, False)[0]
+
+    def _run(
+        self, model: NameNetwork, words: _Words, strings: StringStore, is_train: bool
+    ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
+        gap = max(REACH, model.attrs["shape"]["depth"])
+        traits = self._traits_of(words.keys, strings)
         starts = words.sentences(traits)
-        memory, rows = self._remember(model, words, _caseless(traits, starts), docs[0])
-        places = words.places(gap)
-        order = np.zeros(len(places) + gap * (len(docs) + 1), dtype=np.intp)
-        order[places] = rows
+        memory, rows = self._remember(model, words, _caseless(traits, starts), strings)
+        at = places(words.lengths, gap)
+        order = np.zeros(len(at) + gap * (len(words.lengths) + 1), dtype=np.intp)
+        order[at] = rows
         if is_train:
-            context, backprop = _learn_context(model, memory, order, places)
+            context, backprop = _learn_context(model, memory, order, at)
         else:
-            context, backprop = model.layers[2].predict(memory.mixed[order])[places], _nothing
-        told = _told(memory, order, places, words.glue(traits, starts))
+            context, backprop = self._context(model, memory.mixed.rows[order])[at], _nothing
+        told = _told(memory, order, at, words.glue(traits, starts))
         found = np.hstack([context, told])
         return np.split(found, np.cumsum(words.lengths)[:-1]), backprop
+
+    def _context(self, model: NameNetwork, words: Floats) -> Floats:
+        if self._encoder is None:
+            found: Floats = model.layers[2].predict(words)
+            return found
+        return self._encoder(words)
 
     def _traits_of(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
         distinct, which = np.unique(keys, return_inverse=True)
@@ -203,13 +226,12 @@ class _Forward:
         return np.array(own, dtype=np.intp)[which]
 
     def _remember(
-        self, model: NameNetwork, words: _Words, caseless: NDArray[np.bool_], doc: Doc
+        self, model: NameNetwork, words: _Words, caseless: NDArray[np.bool_], strings: StringStore
     ) -> tuple[_Memory, Ints]:
         """Rows of the words in the memory, which learns those that it does not know."""
         keys = np.where(caseless, words.keys ^ _CASELESS, words.keys)
         distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        memory = self._fresh(model)
-        listed, strings = distinct.tolist(), doc.vocab.strings
+        memory, listed = self._fresh(model), distinct.tolist()
         if any(key not in memory.rows for key in listed):
             if len(memory.rows) + len(listed) > REMEMBERED:
                 self._learned = ()
@@ -224,28 +246,30 @@ class _Forward:
 
     def _fresh(self, model: NameNetwork) -> _Memory:
         """The memory, a new one if the network is not what it was."""
-        learned = (id(model.attrs["words"]), id(model.attrs["evidence"]), *_prints(model))
+        learned = (id(model.attrs["words"]), id(model.attrs["evidence"]), *prints(model.layers))
         if self._memory is None or learned != self._learned:
-            tables = [Table.unpack(stored) for stored in model.attrs["evidence"]]
-            table = WordTable(model.attrs["words"])
-            self._memory = _Memory(table, Evidence(tables), model.attrs["shape"]["width"])
+            table, evidence = self._tables(model)
+            self._memory = _Memory(table, evidence, model.attrs["shape"]["width"])
+            self._encoder = Encoder.of(model.layers[2])
             self._learned = learned
         return self._memory
+
+    def _tables(self, model: NameNetwork) -> tuple[WordTable, Evidence]:
+        """Those of the memory that was, or unpacked, which takes a while."""
+        own = [model.attrs["words"], model.attrs["evidence"]]
+        if not all(a is b for a, b in zip(own, self._unpacked[0], strict=True)):
+            tables = [Table.unpack(stored) for stored in own[1]]
+            self._unpacked = own, (WordTable(own[0]), Evidence(tables))
+        return self._unpacked[1]
+
+
+def forward_of(model: Any) -> _Forward | None:
+    """The forward pass of a network of this kind, None for another."""
+    return model._func if isinstance(model._func, _Forward) else None
 
 
 def _nothing(_: list[Any]) -> list[Doc]:
     return []
-
-
-def _prints(model: NameNetwork) -> list[float]:
-    """Some numbers that change when the embedding of words does."""
-    prints = []
-    for layer in model.layers[:2]:
-        for node in layer.walk():
-            for name in node.param_names:
-                values: Any = node.get_param(name)
-                prints.append(float(values.ravel()[::997].sum()))
-    return prints
 
 
 def _mix(model: NameNetwork, ids: NDArray[np.uint64], vectors: Floats) -> Floats:
@@ -260,8 +284,8 @@ def _learn_context(
     """As what is remembered, but so that the network can learn."""
     tables, mix, encode = model.layers
     distinct, which = np.unique(order[places], return_inverse=True)
-    looked_up, backprop_tables = tables(memory.embedded[distinct], True)
-    vectors = memory.table.vectors(memory.places[distinct])
+    looked_up, backprop_tables = tables(memory.embedded.rows[distinct], True)
+    vectors = memory.table.vectors(memory.places.rows[distinct])
     mixed, backprop_mix = mix(np.hstack([looked_up, vectors]), True)
     words = np.zeros((len(order), mixed.shape[1]), dtype=np.float32)
     words[places] = mixed[which]
@@ -284,8 +308,10 @@ def _told(memory: _Memory, order: Ints, places: Ints, glue: NDArray[np.uint64]) 
     """Evidence for the words at these places, from themselves and their neighbours."""
     joined = np.zeros(len(order), dtype=np.uint64)
     joined[places] = glue
-    columns = np.ascontiguousarray(memory.views[order].T)
+    columns = np.ascontiguousarray(memory.views.rows[order].T)
     told = memory.evidence.of_places(list(columns), joined)[places - REACH]
+    known = memory.told.rows  # (words, offsets, evidence)
+    own = known.reshape(len(known) * len(OFFSETS), told.shape[1])
     for place, at in enumerate(OFFSETS):
-        told += memory.told[order[places + at], place]
+        told += own.take(len(OFFSETS) * order[places + at] + place, axis=0)
     return told

@@ -9,6 +9,7 @@ import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
+from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -16,8 +17,9 @@ from thinc.api import Linear, Model, chain, list2ragged, with_array
 from thinc.types import Floats2d, Ragged
 
 from textrank.language.crf import Bools, Floats, Ints, best_tags, chances, legal_transitions
+from textrank.language.products import one_thread
 from textrank.language.repair import repaired
-from textrank.text.words import bare, reading_of
+from textrank.text.words import Reading, bare, reading_of
 
 KEY = "entities"
 Network = Model[list[Doc], Ragged]
@@ -106,17 +108,28 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def predict(self, docs: Iterable[Doc]) -> list[list[Name]]:
         """The names of each Doc."""
         docs = list(docs)
-        words = [bare(doc, spelt=True) for doc in docs]
-        lengths = [len(doc) for doc in words]
+        readings = [reading_of(doc, spelt=True) for doc in docs]
+        both = list(zip(docs, readings, strict=True))
+        lengths = [len(doc) if own is None else len(own.kept) for doc, own in both]
         if not any(lengths):
             return [[] for _ in docs]
-        scores = np.asarray(self.model.predict(words).dataXd, dtype=np.float64)
+        with one_thread():
+            scores = self._scores(docs, readings).astype(np.float64)
         tags = np.split(best_tags(scores, self._transitions(), lengths), np.cumsum(lengths)[:-1])
-        names = [
-            [name for name in _names(own, self.labels) if _says_something(doc, name)]
-            for doc, own in zip(words, tags, strict=True)
+        names = [_names(own, self.labels) for own in tags]
+        return [_in_tokens(*one, own) for one, own in zip(both, names, strict=True)]
+
+    def _scores(self, docs: Sequence[Doc], readings: Sequence[Reading | None]) -> Any:
+        """Scores of the tags of all words."""
+        if not any(isinstance(node, Tok2VecListener) for node in self.model.walk()):
+            return self.model.predict([bare(doc, spelt=True) for doc in docs]).dataXd
+        scores = self.model.predict(docs).dataXd  # what was said of a token depends on no other
+        ends = np.cumsum([len(doc) for doc in docs]).tolist()
+        kept = [
+            end - len(doc) + (np.arange(len(doc)) if own is None else own.kept)
+            for doc, own, end in zip(docs, readings, ends, strict=True)
         ]
-        return [_in_tokens(doc, own) for doc, own in zip(docs, names, strict=True)]
+        return scores[np.concatenate(kept)]
 
     def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[Name]]) -> None:
         """Puts the names where they belong."""
@@ -174,18 +187,19 @@ def _names(tags: Ints, labels: Sequence[str]) -> list[Name]:
     ]
 
 
-def _says_something(doc: Doc, name: Name) -> bool:
-    """Whether a name has a letter or digit (14-3-3 is one); white space and signs name nothing."""
-    return any(c.isalnum() for token in doc[name.start : name.end] for c in token.text)
+def _in_tokens(doc: Doc, reading: Reading | None, names: list[Name]) -> list[Name]:
+    """Names given in words, in the tokens of the Doc, of which white space and markup are some.
 
-
-def _in_tokens(doc: Doc, names: list[Name]) -> list[Name]:
-    """Names given in words, in the tokens of the Doc, of which white space and markup are some."""
-    reading = reading_of(doc, spelt=True)
-    if reading is None:
-        return names
-    at = reading.kept.tolist()
-    return [Name(at[name.start], at[name.end - 1] + 1, name.label) for name in names]
+    A name has a letter or digit (14-3-3 is one); white space and signs name nothing.
+    """
+    at = range(len(doc)) if reading is None else reading.kept
+    orths = doc.to_array([ORTH]) if reading is None else reading.orths
+    strings = doc.vocab.strings
+    return [
+        Name(int(at[name.start]), int(at[name.end - 1]) + 1, name.label)
+        for name in names
+        if any(any(map(str.isalnum, strings[o])) for o in orths[name.start : name.end].tolist())
+    ]
 
 
 def _allowed(example: Example, labels: Sequence[str]) -> Bools:

@@ -6,6 +6,7 @@ third of the speed of numpy's: with numpy's, the whole pipeline runs about 1.7 t
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -29,8 +30,14 @@ class OneThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types
         self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False
     ) -> Any:
         """The product of two matrices, either of them transposed first if so asked."""
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_thread():
             return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Within it numpy multiplies matrices on one thread."""
+    limits: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limits
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from spacy.tokens import Doc, Span
 
 from textrank.language.abbreviations import abbreviations
-from textrank.text import reading_of
+from textrank.text.words import reading_of, texts_of
 
 Place = tuple[int, int]  # tokens, the end exclusive
 # What a long form ends with that may well be a gene, though none was found there.
@@ -42,7 +42,7 @@ class _Tokens:
     def __init__(self, doc: Doc) -> None:
         reading = reading_of(doc, spelt=True)
         self.kept = list(range(len(doc))) if reading is None else reading.kept.tolist()
-        self.words = [token.text for token in doc] if reading is None else reading.words
+        self.words = texts_of(doc, reading)
         self.number = {token: n for n, token in enumerate(self.kept)}
 
     def key(self, start: int, end: int) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import softmax
 from spacy.tokens import Doc, Span, SpanGroup
 
 from textrank.docs import Candidate, document_id, identifiers_of, named_spans
@@ -183,7 +182,8 @@ class Identifiers:
         return not label or any(word in label.lower() for word in GENE_WORDS)
 
     def _row(self, span: Span, own: Sequence[Candidate], scores: Vector) -> dict[str, Any]:
-        p = softmax(self.temperature * np.asarray(scores))
+        weights = np.exp(self.temperature * (np.asarray(scores) - np.max(scores)))
+        p = weights / weights.sum()
         order = np.argsort(-p, kind="stable")
         best = own[order[0]].spans[0].kb_id_
         others = [_shown(self._gene(own[i]), float(p[i])) for i in order if p[i] >= LIKELY]

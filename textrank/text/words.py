@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.attrs import (
     DEP,
     HEAD,
@@ -19,6 +22,7 @@ from spacy.attrs import (
     SPACY,
     TAG,
 )
+from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank.text.markup import read, spell
@@ -28,11 +32,19 @@ ORIGINAL = "textrank_original"  # in user_data of a reading: characters of its t
 _CACHE_SIZE = 200_000
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Reading:
     """Which tokens of a Doc are words, and how they are read."""
 
     kept: Indices
-    words: list[str]
+    orths: NDArray[np.uint64]  # spaCy's hashes of the words
+    changed: NDArray[np.bool_]  # which words are read otherwise than they are written
+    strings: StringStore
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words."""
+        return [self.strings[orth] for orth in self.orths.tolist()]
 
 
 class _Reader:
@@ -40,28 +52,45 @@ class _Reader:
 
     def __init__(self, read: Callable[[str], str]) -> None:
         self._read = read
-        self._known: dict[int, str | None] = {}  # None: as it is written
+        self._plain: set[int] = set()  # words that are read as they are written
+        self._odd: dict[int, str] = {}  # and the others
 
     def __call__(self, doc: Doc) -> Reading | None:
-        orths: list[int] = doc.to_array([ORTH]).tolist()
-        distinct = set(orths)
-        known = self._known
-        if not distinct <= known.keys():
-            self._learn(doc, distinct)
-        if all(known[orth] is None for orth in distinct):
+        orths: Any = doc.to_array([ORTH])
+        odd = set(orths.tolist()).difference(self._plain)
+        if not odd <= self._odd.keys():
+            self._learn(doc, odd)
+            odd -= self._plain
+        if not odd:
             return None
-        words = [known[o] for o in orths]
-        kept = [i for i, word in enumerate(words) if word != ""]
-        strings = doc.vocab.strings
-        return Reading(np.array(kept, dtype=np.intp), [words[i] or strings[orths[i]] for i in kept])
+        gone = [orth for orth in odd if not self._odd[orth]]
+        kept = np.flatnonzero(~_among(orths, gone))
+        own = orths[kept]
+        changed = _among(own, odd)
+        add = doc.vocab.strings.add
+        own[changed] = [add(self._odd[orth]) for orth in own[changed].tolist()]
+        return Reading(kept, own, changed, doc.vocab.strings)
 
     def _learn(self, doc: Doc, orths: set[int]) -> None:
-        if len(self._known) > _CACHE_SIZE:
-            self._known.clear()
-        for orth in orths - self._known.keys():
+        if len(self._plain) + len(self._odd) > _CACHE_SIZE:
+            self._plain.clear()
+            self._odd.clear()
+        for orth in orths:
             word = doc.vocab.strings[orth]
             answer = self._read(word)
-            self._known[orth] = None if answer == word else answer
+            if answer == word:
+                self._plain.add(orth)
+            else:
+                self._odd[orth] = answer
+
+
+def _among(orths: NDArray[np.uint64], some: Collection[int]) -> NDArray[np.bool_]:
+    if len(some) > 8:
+        return np.isin(orths, np.fromiter(some, dtype=np.uint64))
+    found = np.zeros(len(orths), dtype=bool)
+    for orth in some:
+        found |= orths == orth
+    return found
 
 
 _as_read, _as_spelt = _Reader(read), _Reader(spell)
@@ -72,12 +101,20 @@ def reading_of(doc: Doc, *, spelt: bool = False) -> Reading | None:
     return _as_spelt(doc) if spelt else _as_read(doc)
 
 
+def texts_of(doc: Doc, reading: Reading | None) -> list[str]:
+    """The words of a Doc as they are read."""
+    if reading is not None:
+        return reading.words
+    strings = doc.vocab.strings
+    return [strings[orth] for orth in doc.to_array([ORTH]).tolist()]
+
+
 def bare(doc: Doc, *, spelt: bool = False) -> Doc:
     """The Doc itself, or its words with the tags, sentences and vectors that a network reads."""
     reading = reading_of(doc, spelt=spelt)
     if reading is None:
         return doc
-    words = Doc(doc.vocab, words=reading.words, spaces=_spaces(doc, reading.kept))
+    words = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
     if len(words):
         given: Any = doc.to_array([SENT_START, TAG])[reading.kept]
         words.from_array([SENT_START, TAG], given)
@@ -86,9 +123,8 @@ def bare(doc: Doc, *, spelt: bool = False) -> Doc:
     return words
 
 
-def spread(doc: Doc, rows: Any, *, spelt: bool = False) -> Any:
+def spread(doc: Doc, reading: Reading | None, rows: Any) -> Any:
     """A row for each token of a Doc, given those of its words; none for white space and markup."""
-    reading = reading_of(doc, spelt=spelt)
     if reading is None:
         return rows
     spread = np.zeros((len(doc), *rows.shape[1:]), dtype=rows.dtype)
@@ -96,32 +132,35 @@ def spread(doc: Doc, rows: Any, *, spelt: bool = False) -> Any:
     return spread
 
 
-def give_tags(doc: Doc, words: Doc) -> None:
-    """Tags of the words to the Doc they are of; white space and markup get that of white space."""
+def give_space_tags(doc: Doc) -> None:
+    """Tags white space and markup as white space."""
     reading = reading_of(doc)
     if reading is None:
         return
     tags = np.full(len(doc), doc.vocab.strings.add("_SP"), dtype=np.uint64)
-    tags[reading.kept] = words.to_array([TAG]).ravel()
+    tags[reading.kept] = doc.to_array([TAG])[reading.kept]
     doc.from_array([TAG], cast(Any, tags.reshape(-1, 1)))
 
 
-def give_parse(doc: Doc, words: Doc) -> None:
-    """Arcs of the words to the Doc they are of; white space and markup hang on the word before."""
+def give_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
+    """Arcs of its words to a Doc, heads relative; what is no word hangs on the word before."""
     reading = reading_of(doc)
-    if reading is None or not len(doc):
-        return
-    kept = reading.kept
-    neighbour = _neighbours(kept, len(doc))
-    heads = np.where(neighbour < 0, 0, neighbour - np.arange(len(doc)))
-    labels = np.full(len(doc), doc.vocab.strings.add("dep"), dtype=np.uint64)
-    if len(kept):
-        arcs = words.to_array([HEAD, DEP])
-        above = np.arange(len(kept)) + arcs[:, 0].astype(np.int64)
-        heads[kept] = kept[above] - kept
-        labels[kept] = arcs[:, 1]
+    if reading is not None:
+        heads, labels = _in_tokens(doc, reading.kept, heads, labels)
     rows = np.column_stack([heads.astype(np.int64).astype(np.uint64), labels])
-    doc.from_array([HEAD, DEP], cast(Any, rows))
+    if len(doc):
+        doc.from_array([HEAD, DEP], cast(Any, rows))
+
+
+def _in_tokens(
+    doc: Doc, kept: Indices, heads: Indices, labels: NDArray[np.uint64]
+) -> tuple[Indices, NDArray[np.uint64]]:
+    neighbour = _neighbours(kept, len(doc))
+    all_heads = np.where(neighbour < 0, 0, neighbour - np.arange(len(doc)))
+    all_labels = np.full(len(doc), doc.vocab.strings.add("dep"), dtype=np.uint64)
+    all_heads[kept] = kept[np.arange(len(kept)) + heads] - kept
+    all_labels[kept] = labels
+    return all_heads, all_labels
 
 
 def _neighbours(kept: Indices, length: int) -> Indices:  # (length,)
@@ -146,7 +185,7 @@ def words_only(doc: Doc) -> Doc:
     if reading is None or "dependencies" in doc.user_data:  # a corpus gave tokens and parse
         return doc
     kept = reading.kept
-    copy = Doc(doc.vocab, words=reading.words, spaces=_spaces(doc, kept))
+    copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
     if len(copy):
         attributes = [TAG, POS, MORPH, LEMMA]
         given: Any = doc.to_array(attributes)[kept]
@@ -165,13 +204,14 @@ def original(doc: Doc) -> Doc:
     return cast(Doc, doc.user_hooks.get(ORIGINAL, doc))
 
 
-def _spaces(doc: Doc, kept: Indices) -> list[bool]:
+def spaces(doc: Doc, reading: Reading | None) -> NDArray[np.bool_]:
     """Whether anything white stands between a word and the next."""
-    if not len(kept):
-        return []
+    if reading is None:
+        return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
+    if not len(reading.kept):
+        return np.zeros(0, dtype=bool)
     white: Any = doc.to_array([SPACY, IS_SPACE]).any(axis=1)  # what is no word counts for the last
-    found: list[bool] = (np.add.reduceat(white, kept, dtype=np.intp) > 0).tolist()
-    return found
+    return np.add.reduceat(white, reading.kept, dtype=np.intp) > 0
 
 
 def _copy_parse(doc: Doc, copy: Doc, kept: Indices) -> None:

@@ -1,0 +1,94 @@
+"""Sentences parsed side by side: the very trees of spaCy's own parser."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from spacy.attrs import SENT_START
+from spacy.pipeline import DependencyParser
+from spacy.tokens import Doc
+
+from textrank.language import arc_eager, components, load_nlp
+
+WORDS = """p53 binds the MDM2 protein in cells , which ( as shown before ) activates its own
+transcription ; IL - 2 and IL - 4 did not bind . However nothing""".split()  # noqa: SIM905
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return load_nlp(only=["parser"])
+
+
+def texts_of(vocab, rng, count=30):
+    """Word salad, in which a parser comes to states that no sentence brings it to."""
+    docs = []
+    for _ in range(count):
+        words = rng.choices(WORDS, k=rng.randrange(1, 80))
+        starts = [rng.choice([None, None, False]) for _ in words]
+        begins = {0, *range(rng.randrange(5, 25), len(words), 23)}
+        starts = [n in begins or start for n, start in enumerate(starts)]
+        docs.append(Doc(vocab, words=words, sent_starts=starts))
+    return docs
+
+
+def prepared(nlp, docs):
+    with nlp.select_pipes(disable=["parser"]):
+        return list(nlp.pipe(docs))
+
+
+def given(docs):
+    return [[(t.head.i, t.dep_, t.is_sent_start) for t in doc] for doc in docs]
+
+
+@pytest.mark.parametrize("together", [64, 8192])
+def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
+    monkeypatch.setattr(components, "_PAYS", 0)
+    monkeypatch.setattr(arc_eager, "TOGETHER", together)
+    docs = prepared(nlp, texts_of(nlp.vocab, random.Random(0)))
+    plain = [doc.copy() for doc in docs]
+    parser = nlp.get_pipe("parser")
+    DependencyParser.set_annotations(parser, plain, DependencyParser.predict(parser, plain))
+    parser.set_annotations(docs, parser.predict(docs))
+    assert given(docs) == given(plain)
+
+
+def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):
+    docs = prepared(nlp, texts_of(nlp.vocab, random.Random(1), 3))
+    ways = []
+    for pays in (0, 10**9):
+        monkeypatch.setattr(components, "_PAYS", pays)
+        copies = [doc.copy() for doc in docs]
+        parser = nlp.get_pipe("parser")
+        parser.set_annotations(copies, parser.predict(copies))
+        ways.append(given(copies))
+    assert ways[0] == ways[1]
+
+
+def test_other_weights_count_at_once(nlp, monkeypatch):
+    monkeypatch.setattr(components, "_PAYS", 0)
+    docs = prepared(nlp, texts_of(nlp.vocab, random.Random(2)))
+    parser = nlp.get_pipe("parser")
+    own = parser.predict(docs)
+    weights = {
+        (node.id, name): node.get_param(name) * 0 + 0.01
+        for node in parser.model.walk()
+        for name in node.param_names
+        if node.has_param(name)
+    }
+    with parser.model.use_params(weights):
+        other = parser.predict(docs)
+    assert any((a.heads != b.heads).any() for a, b in zip(own, other, strict=True))
+
+
+def test_sentences_end_where_the_next_begins_or_the_text_does():
+    starts = np.array([1, 0, 1, 0, 0, -1, 0], dtype=np.int64)
+    assert arc_eager.longest_sentence(starts, [5, 0, 2]) == 3
+    assert arc_eager.longest_sentence(np.zeros(0, dtype=np.int64), [0]) == 0
+
+
+def test_a_text_of_nothing_is_parsed(nlp):
+    docs = [Doc(nlp.vocab), Doc(nlp.vocab, words=["\n"])]
+    for doc in nlp.pipe(docs):
+        assert doc.to_array([SENT_START]).size == len(doc)

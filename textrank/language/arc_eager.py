@@ -1,0 +1,253 @@
+"""spaCy's greedy arc-eager parse of many sentences side by side.
+
+What the parser does in a sentence that is known to begin and end depends on no other sentence, but
+for the two words that come next. So all sentences of a batch make their next move together, each
+move one set of array operations; sentences of like length go together, so that few are waited for.
+The moves, and when each may be made, are those of ``spacy.pipeline._parser_internals.arc_eager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.intp]
+Floats: TypeAlias = NDArray[np.float32]
+
+SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
+AHEAD = 2  # words after a sentence that its parse looks at
+FEATURES = 8  # words a state is known by
+TOGETHER = 8192  # words of the sentences that are parsed side by side
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """What scores the moves of a state, and which move each score is of."""
+
+    lower: Floats  # (width, features * pieces * hidden): of the words of a state
+    padding: Floats  # (features, pieces * hidden): of words that are not there
+    bias: Floats  # (pieces * hidden,)
+    upper: Floats  # (hidden, classes)
+    upper_bias: Floats  # (classes,)
+    moves: Ints  # (classes,)
+    labels: NDArray[np.uint64]  # (classes,)
+
+    @classmethod
+    def of(cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]) -> Network:
+        """That of a spaCy parser whose classes have these names and labels."""
+        lower, upper = model.layers[1], model.layers[2]
+        pieces, width = lower.get_dim("nP"), lower.get_dim("nI")
+
+        def pieces_apart(array: Any, *shape: int) -> Any:  # (..., hidden, pieces, ...) -> flat
+            return np.ascontiguousarray(np.moveaxis(array, 2, 1)).reshape(*shape)
+
+        flat = pieces * lower.get_dim("nO")
+        return cls(
+            np.ascontiguousarray(pieces_apart(lower.get_param("W"), -1, width).T),
+            pieces_apart(lower.get_param("pad")[0], FEATURES, flat),
+            np.ascontiguousarray(lower.get_param("b").T).ravel(),
+            np.ascontiguousarray(upper.get_param("W").T),
+            upper.get_param("b"),
+            np.array(["SDLRB".index(name[0]) for name in names], dtype=np.intp),
+            labels,
+        )
+
+    def table(self, vectors: Floats) -> Floats:
+        """What each word adds at each place of a state, a row each; the last are of no word."""
+        table = np.empty((len(vectors) + 1, self.lower.shape[1]), dtype=np.float32)
+        np.matmul(vectors, self.lower, out=table[:-1])
+        table[-1] = self.padding.ravel()
+        table[:, : len(self.bias)] += self.bias
+        return table.reshape(-1, len(self.bias))
+
+    def penalties(self) -> Floats:  # (16, classes)
+        """Added to scores: minus infinity where the bits of a row bar a move."""
+        bits = np.array([1, 2, 4, 4, 8])[self.moves]
+        allowed = (np.arange(16)[:, None] & bits) > 0
+        return np.where(allowed, self.upper_bias, -np.inf).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Heads relative to words and labels of arcs, both 0 for a root."""
+
+    heads: NDArray[np.int64]
+    labels: NDArray[np.uint64]
+
+    def part(self, start: int, end: int) -> Tree:
+        """That of some of the words."""
+        return Tree(self.heads[start:end], self.labels[start:end])
+
+
+def parse(network: Network, vectors: Floats, starts: Ints, lengths: Sequence[int]) -> Tree:
+    """The arcs of all words of some Docs.
+
+    ``starts`` has 1 where a sentence is known to begin and -1 where it is known not to;
+    ``lengths`` are those of the Docs, one after the other.
+    """
+    tree = Tree(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
+    starts, sentences = starts.copy(), _sentences(starts, lengths)
+    while len(sentences[0]):
+        found = [_parse_group(network, vectors, starts, g, tree) for g in _groups(*sentences)]
+        broken = np.concatenate(found)
+        starts[broken] = 1
+        first, last, ends = _sentences(starts, lengths)
+        again = np.isin(first, broken) | np.isin(last, broken)
+        sentences = first[again], last[again], ends[again]
+    return tree
+
+
+def _parse_group(
+    network: Network, vectors: Floats, starts: Ints, group: _Group, tree: Tree
+) -> Ints:
+    """Adds the arcs of some sentences; words after them where the parser broke the next one."""
+    words, own = group.words, group.own
+    states = _States.of(group, starts[words])
+    states.run(network, network.table(vectors[words]))
+    has_head = states.head[:-2] < states.junk
+    heads = states.head[:-2] - np.arange(len(words))
+    tree.heads[words[own]] = np.where(has_head, heads, 0)[own]
+    labels = network.labels[states.label[:-2]]
+    tree.labels[words[own]] = np.where(has_head, labels, np.uint64(0))[own]
+    return words[~own & (states.start[:-2] == 1) & (starts[words] == 0)]
+
+
+def longest_sentence(starts: Ints, lengths: Sequence[int]) -> int:
+    """Words of the longest sentence."""
+    first, last, _ = _sentences(starts, lengths)
+    return int((last - first).max(initial=0))
+
+
+def _sentences(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+    """First word, end, and end of the Doc of each sentence."""
+    ends = np.cumsum(np.asarray([n for n in lengths if n], dtype=np.intp))
+    begins = starts == 1
+    begins[np.append(0, ends[:-1]) if len(ends) else []] = True
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(starts)) if len(first) else first
+    return first, last, ends[np.searchsorted(ends, first, side="right")]
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Sentences with the words ahead of them, one after the other."""
+
+    words: Ints  # which words these are
+    own: NDArray[np.bool_]  # whether a word belongs to the sentence, or is ahead of it
+    first: Ints  # of each sentence, within ``words``
+    end: Ints  # the word after it; the number of words where its Doc ends with it
+    close: Ints  # the last word that is seen of it
+
+
+def _groups(first: Ints, last: Ints, ends: Ints) -> Iterator[_Group]:
+    order = np.argsort(first - last, kind="stable")
+    sizes = (np.minimum(last + AHEAD, ends) - first)[order]
+    number = (np.cumsum(sizes) - sizes) // TOGETHER
+    for chosen in np.split(order, np.flatnonzero(np.diff(number)) + 1):
+        if len(chosen):
+            yield _group(first[chosen], last[chosen], ends[chosen])
+
+
+def _group(first: Ints, last: Ints, ends: Ints) -> _Group:
+    sizes = np.minimum(last + AHEAD, ends) - first
+    close = np.cumsum(sizes)
+    begin = close - sizes
+    words = np.arange(close[-1]) + np.repeat(first - begin, sizes)
+    own = words < np.repeat(last, sizes)
+    end = np.where(last < ends, begin + last - first, close[-1])
+    return _Group(words, own, begin, end, close - 1)
+
+
+class _States:
+    """Where the parses of some sentences stand, each a stack and a buffer of linked words.
+
+    ``none`` stands for a word that is not there; ``junk`` is where a word without a head has it.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.none, self.junk = size, size + 1
+        self.below = np.full(size + 2, self.none, dtype=np.intp)  # the next word on the stack
+        self.next = np.minimum(np.arange(1, size + 3), self.none)  # the next word of the buffer
+        self.left = self.below.copy()  # the last child to the left, and to the right
+        self.right = self.below.copy()
+        self.before = self.below.copy()  # the right child of its head before a word became one
+        self.head = np.full(size + 2, self.junk, dtype=np.intp)
+        self.label = np.zeros(size + 2, dtype=np.intp)
+        self.start = np.zeros(size + 2, dtype=np.int8)
+        self.stays = np.zeros(size + 2, dtype=bool)  # came back from the stack: not shifted again
+        self.top = self.front = self.end = np.zeros(0, dtype=np.intp)
+
+    @classmethod
+    def of(cls, group: _Group, starts: Ints) -> _States:
+        """All sentences at their first words."""
+        states = cls(len(group.words))
+        states.start[:-2] = starts
+        states.next[group.close] = states.none
+        states.front, states.end = group.first, group.end
+        states.top = np.full(len(group.first), states.none, dtype=np.intp)
+        return states
+
+    def run(self, network: Network, table: Floats) -> None:
+        """Moves on until all sentences are parsed."""
+        penalties = network.penalties()
+        while len(self.front):
+            second, following = self.below[self.top], self.next[self.front]
+            scores = self._hidden(table, second, following) @ network.upper
+            scores += penalties[self._allowed(second, following)]
+            chosen = scores.argmax(axis=1)
+            self._move(network.moves[chosen], chosen, second, following)
+            going = (self.top != self.none) | (self.front != self.end)
+            if not going.all():
+                self.top, self.front, self.end = self.top[going], self.front[going], self.end[going]
+
+    def _hidden(self, table: Floats, second: Ints, following: Ints) -> Floats:
+        top, front = self.top, self.front
+        at = (following, top, second, self.below[second], self.left[front], self.left[top],
+              self.right[top])  # fmt: skip
+        total = table.take(FEATURES * front, axis=0)
+        for place, words in enumerate(at, start=1):
+            total += table.take(FEATURES * words + place, axis=0)
+        half = total.shape[1] // 2
+        hidden: Floats = np.maximum(total[:, :half], total[:, half:])
+        return hidden
+
+    def _allowed(self, second: Ints, following: Ints) -> Any:
+        """Bits of the moves that may be made: shift, reduce, arcs, break."""
+        top, front, none = self.top, self.front, self.none
+        start, after = self.start[front], self.start[following]
+        empty, over, last = top == none, front == none, following == none
+        begins = start == 1
+        shift = empty | ~(last | begins | self.stays[front])
+        reduce = ~empty & (over | (second != none) | (start != -1))
+        arcs = ~(empty | over | begins)
+        breaks = ~last & (following == front + 1) & (after == 0)
+        return shift + 2 * reduce + 4 * arcs + 8 * breaks
+
+    def _move(self, moves: Ints, chosen: Ints, second: Ints, following: Ints) -> None:
+        top, front = self.top, self.front
+        rights, lefts = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
+        self._attach_right(front[rights], top[rights], chosen[rights])
+        self._attach_left(top[lefts], front[lefts], chosen[lefts])
+        pushes = (moves == SHIFT) | (moves == RIGHT)
+        self.below[front[pushes]] = top[pushes]
+        pops = (moves == LEFT) | (moves == REDUCE)
+        back = (moves == REDUCE) & (self.head[top] == self.junk) & (second != self.none)
+        self.stays[top[back]] = True
+        self.next[top[back]] = front[back]
+        self.start[following[moves == BREAK]] = 1
+        self.top = np.where(pushes, front, np.where(pops, second, top))
+        self.front = np.where(pushes, following, np.where(back, top, front))
+
+    def _attach_right(self, child: Ints, head: Ints, label: Ints) -> None:
+        self.before[child] = self.right[head]
+        self.right[head], self.head[child], self.label[child] = child, head, label
+
+    def _attach_left(self, child: Ints, head: Ints, label: Ints) -> None:
+        """Instead of the head that the word may have, whose last child to the right it is."""
+        self.right[self.head[child]] = self.before[child]
+        self.left[head], self.head[child], self.label[child] = child, head, label
+        self.stays[head] = False
