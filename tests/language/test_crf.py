@@ -7,6 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from textrank.language import crf
 from textrank.language.crf import best_tags, chances, legal_transitions
 
 LENGTHS = [3, 0, 1, 4, 2, 3]  # texts of one batch, an empty one among them
@@ -73,6 +74,23 @@ def test_the_best_tags_are_the_best_of_all_sequences(labels, seed):
     everything = np.ones(emissions.shape, dtype=bool)
     *_, best = written_out(emissions, transitions, everything)
     assert best_tags(emissions, transitions, LENGTHS).tolist() == best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_text_that_is_cut_has_the_tags_of_the_whole(seed, monkeypatch):
+    labels, lengths = 1 + seed % 3, [200, 0, 1, 150]
+    rng = np.random.default_rng(seed)
+    tags = 4 * labels + 1
+    emissions = rng.normal(scale=2, size=(sum(lengths), tags))
+    emissions[:, 0] += 5
+    transitions = rng.normal(scale=0.5, size=(tags + 1, tags + 1))
+    transitions = np.where(legal_transitions(labels), transitions, -np.inf)
+    monkeypatch.setattr(crf, "_PIECE", 2)
+    cuts = crf._cuts(emissions, transitions, np.cumsum([200, 1, 150]))
+    found = best_tags(emissions, transitions, lengths)
+    monkeypatch.setattr(crf, "_FEW", 0)
+    assert len(cuts) > 5
+    assert found.tolist() == best_tags(emissions, transitions, lengths).tolist()
 
 
 def test_chances_are_the_gradient_of_the_total():

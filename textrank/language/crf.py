@@ -135,22 +135,97 @@ def _pairs(steps: _Steps, step: Floats, ahead: Floats, came: Floats, ends: Float
 
 
 def best_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) -> Ints:
-    """The tag of each word in the sequence that scores highest, by the Viterbi algorithm."""
+    """The tag of each word in the sequence that scores highest, by the Viterbi algorithm.
+
+    Tags are those of ``legal_transitions``. Texts are cut after words that are surely in no name.
+    """
     if not len(emissions):
         return np.zeros(0, dtype=np.intp)
-    steps = _Steps.of(lengths)
+    sizes = np.asarray([length for length in lengths if length], dtype=np.intp)
+    ends = np.cumsum(sizes)
+    few = len(emissions) < _FEW * sizes.max()  # texts to work on side by side
+    cuts = _cuts(emissions, transitions, ends) if few else np.zeros(0, dtype=np.intp)
+    steps = _Steps.of(np.diff(np.union1d(ends, cuts), prepend=0).tolist())
     scores = emissions[steps.order]  # becomes that of the best way to each tag
-    scores[: steps.first] += transitions[-1, :-1]
-    inner = transitions[:-1, :-1]
+    begins = np.isin(steps.order[: steps.first], np.append(0, ends))
+    scores[: steps.first] += np.where(begins[:, None], transitions[-1, :-1], transitions[0, :-1])
+    inner = np.ascontiguousarray(transitions[:-1, :-1].T)  # to, from
     for (start, _), (later, stop) in pairwise(steps.bounds):
-        ways = scores[start : start + stop - later, :, None] + inner
-        scores[later:stop] += ways.max(axis=1)
-    return _trace(steps, scores, transitions)
+        ways = scores[start : start + stop - later, None, :] + inner
+        scores[later:stop] += ways.max(axis=2)
+    sure = np.isin(steps.order, cuts - 1)
+    return _trace(steps, scores, transitions, sure)
 
 
-def _trace(steps: _Steps, scores: Floats, transitions: Floats) -> Ints:
+_FEW = 24  # texts as long as the longest
+_PIECE = 40  # words after which a text is cut as soon as may be
+
+
+def _cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
+    """Words before which texts may be cut, since the word before them is surely in no name.
+
+    Were that word in a name, the name without it, or its two halves, would score higher: what is
+    lost by other tags of its two neighbours and by transitions is less than what is won.
+    """
+    sure = np.flatnonzero(_won(emissions, transitions) > 0) + 1
+    found, last = [], 0
+    starts = np.append(0, ends)
+    for cut, begun in zip(
+        sure.tolist(), starts[np.searchsorted(starts, sure, side="right") - 1].tolist(), strict=True
+    ):
+        if cut - max(last, begun) >= _PIECE:
+            found.append(cut)
+            last = cut
+    return np.array(found, dtype=np.intp)
+
+
+def _won(emissions: Floats, transitions: Floats) -> Floats:
+    """What is won at least when a word leaves whatever name it may be in."""
+    begin, inside, last, alone = (emissions[:, first::4] for first in range(1, 5))
+    ends, begins = np.zeros_like(begin), np.zeros_like(begin)  # lost by its neighbours
+    ends[1:] = np.maximum(begin - alone, inside - last)[:-1]
+    begins[:-1] = np.maximum(inside - begin, last - alone)[1:]
+    lost = np.array([_lost(transitions, first) for first in range(1, emissions.shape[1], 4)]).T
+    highest = np.maximum(begin + begins + lost[0], inside + ends + begins + lost[1])
+    highest = np.maximum(np.maximum(highest, last + ends + lost[2]), alone + lost[3])
+    won: Floats = emissions[:, 0] - highest.max(axis=1)
+    return won
+
+
+def _lost(transitions: Floats, first: int) -> tuple[float, ...]:
+    """What transitions lose at most when a word that has one of the tags of a label gets O.
+
+    The word before it becomes the last of a name, the one after it the first.
+    """
+    T, end = transitions, len(transitions) - 1
+    b, i, last, alone = range(first, first + 4)
+    out, into = [0, *range(3, end, 4), *range(4, end, 4), end], [i, last]
+    opens = [0, *range(1, end, 4), *range(4, end, 4), end]
+
+    def before(tag: int) -> float:  # what ends before this tag, now before O
+        from_b = (T[out, b] - T[out, alone]).max() + T[b, tag] - T[alone, 0]
+        from_i = (T[[b, i], i] - T[[b, i], last]).max() + T[i, tag] - T[last, 0]
+        return float(max(from_b, from_i))
+
+    def after(tag: int) -> float:  # what begins after it, now after O
+        to_i = T[tag, i] - T[0, b] + (T[i, into] - T[b, into]).max()
+        to_last = T[tag, last] - T[0, alone] + (T[last, opens] - T[alone, opens]).max()
+        return float(max(to_i, to_last))
+
+    def enters(tag: int) -> float:
+        return float((T[out, tag] - T[out, 0]).max())
+
+    def leaves(tag: int) -> float:
+        return float((T[tag, opens] - T[0, opens]).max())
+
+    both = before(i) + after(i)
+    return enters(b) + after(b), both, before(last) + leaves(last), enters(alone) + leaves(alone)
+
+
+def _trace(steps: _Steps, scores: Floats, transitions: Floats, sure: Bools) -> Ints:
     """Back along the best ways. Where they came from is worked out only where they go."""
     tags = (scores + transitions[:-1, -1]).argmax(axis=1)  # right where a text ends
+    tags[sure] = 0  # or is cut
     into = np.ascontiguousarray(transitions[:-1, :-1].T)
     for (start, _), (later, stop) in reversed(list(pairwise(steps.bounds))):
         rows = slice(start, start + stop - later)
