@@ -62,7 +62,8 @@ lint: $(VENV)/.develops
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.develops  ## speed, as ratios measured in one run
+bench: $(VENV)/.develops  ## speed, as ratios measured in one run; writes docs/benchmarks.md
+	$(BIN)/python -m tests.benchmarks.waiting
 	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s
 
 docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken link fails

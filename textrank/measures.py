@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kendalltau, rankdata
 
 from textrank.types import Vector
 
@@ -53,6 +52,8 @@ def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
     n = len(labels) - p
     if not p or not n:
         return None
+    from scipy.stats import rankdata  # loads slowly, and who applies a model measures nothing
+
     return float((rankdata(values)[positive].sum() - p * (p + 1) / 2) / (p * n))
 
 
@@ -180,6 +181,8 @@ def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
     labels, values = _pair(y, scores)
     if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
         return None
+    from scipy.stats import kendalltau
+
     return float(kendalltau(labels, values, variant="b").statistic)
 
 

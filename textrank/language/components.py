@@ -54,7 +54,7 @@ class WordsToVectors(Tok2Vec):
             return names.predict(self.model, docs, readings)
         if (network := self._network()) is not None:
             forms = [forms_of(*one) for one in zip(docs, readings, strict=True)]
-            return network(forms, self.vocab)
+            return network(forms, docs[0].vocab)
         return cast(list[Any], super().predict([bare(doc, spelt=self.spelt) for doc in docs]))
 
     def _network(self) -> WordNetwork | None:

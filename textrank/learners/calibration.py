@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_expit, softmax
-from sklearn.isotonic import IsotonicRegression
 
 from textrank.learners.checks import check_alphas, check_gram, check_targets
 from textrank.linalg.inverse import inverse
@@ -86,6 +85,8 @@ class Isotonic:
     def of(cls, heldout: Vector, y: Vector) -> Isotonic:
         """From held-out scores."""
         scores, positive = _two_classes(heldout, y)
+        from sklearn.isotonic import IsotonicRegression  # only who trains waits for it
+
         curve = IsotonicRegression(out_of_bounds="clip").fit(scores, positive.astype(np.float64))
         return cls(curve.X_thresholds_, curve.y_thresholds_)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, asking
@@ -51,13 +52,20 @@ class Weights:
         question = np.array([places.get(word, -1) for word in words], dtype=np.intp)
         asked = question[model.names.parts[:, 0]]
         plain = Names(words, model.names.parts[:, 1:])
-        constant = np.array([plain[i] == (CONSTANT,) for i in range(len(plain))], dtype=bool)
+        constant = _is_constant(plain)
         offsets = np.zeros(len(answers))
         offsets[asked[constant]] = model.fit.coef[constant] * kernel.constant
         used, column = _merged(plain.take(np.flatnonzero(~constant)))
         values = np.zeros((len(used), len(answers)))
         values[column, asked[~constant]] = model.fit.coef[~constant]
         return cls(used, values, offsets)
+
+
+def _is_constant(names: Names) -> NDArray[np.bool_]:
+    """Which names are that of the constant and nothing more."""
+    places = [place for place, word in enumerate(names.vocabulary) if word == CONSTANT]
+    alone = (names.parts >= 0).sum(axis=1) == 1
+    return alone & np.isin(names.parts, places).any(axis=1)
 
 
 def _merged(names: Names) -> tuple[Names, Indices]:

@@ -7,13 +7,15 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 from spacy.tokens import Doc
 
 from textrank.io import printable, writing
 from textrank.tasks.facts import facts
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
 
@@ -26,6 +28,8 @@ def interaction_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
     ``b``, which are attributes of the edge), ``count``, the number of sentences, ``documents``,
     how many sentences deny or doubt it, and ``evidence``, the sentences with their documents.
     """
+    import networkx as nx  # loads slowly, and few ask for a network
+
     graph = nx.Graph()
     for fact in facts(docs, level=level):
         if not fact["asserted"]:
@@ -59,6 +63,8 @@ def check_network(path: str | Path | None) -> None:
 
 def _graphml(graph: nx.Graph) -> str:
     """Evidence, a list, becomes one text of a line a sentence."""
+    import networkx as nx
+
     plain = nx.Graph()
     for node, data in graph.nodes(data=True):
         plain.add_node(printable(node), **{k: printable(v) for k, v in data.items()})

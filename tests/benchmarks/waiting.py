@@ -1,0 +1,271 @@
+"""What a user waits for, as ratios measured in one run: printed, and written as a page of docs.
+
+``python -m tests.benchmarks.waiting [PAGE]``; ``make bench`` runs it. One thread, CPU time, medians
+of ratios within a repeat, so that what else the machine does counts for both sides.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks.pubmed import citations
+from tests.benchmarks.ratios import gaussian, labels, measure
+from textrank.text.markup import plain
+
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+DATA = Path(__file__).parents[3] / "shared" / "data"
+REPEATS = int(os.environ.get("BENCH_REPEATS", "3"))
+TEXTS = int(os.environ.get("BENCH_TEXTS", "100"))
+SHORT = "GRB2 binds SOS1 and activates the Ras gene in HeLa cells. MDM2 does not inhibit p53 mRNA."
+TASKS = ("ppi", "gene_protein", "identifiers", "spelling", "parse_ranking")
+LANGUAGE = """
+from textrank.language.load import model_path, register
+register()
+import spacy
+spacy.load(model_path())
+"""
+
+Rows = list[tuple[str, ...]]
+
+
+def main(page: Path = PAGE) -> None:
+    """Measures everything, prints it and writes the page."""
+    parts = [_head(), _started(), *_tasks(), _learners()]
+    text = "\n".join(parts)
+    sys.stdout.write(text)
+    page.write_text(text, encoding="utf-8")
+
+
+def _head() -> str:
+    there = [f"{name} {version(name)}" for name in ("numpy", "scipy", "spacy", "scikit-learn")]
+    there += (
+        [f"rlscore {version('rlscore')}"] if find_spec("rlscore") else ["RLScore not installed"]
+    )
+    return (
+        "# What you wait for\n\n"
+        "Written by `make bench`: one thread, CPU time, medians of "
+        f"{REPEATS} ratios, both sides of each measured in one run.\n\n"
+        f"Python {platform.python_version()}, {', '.join(there)}; {_processor()}, "
+        f"{os.cpu_count()} cores. Texts: {_abstracts()[0]}.\n"
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((x.partition(":")[2].strip() for x in lines if x.startswith("model name")), "")
+
+
+def _abstracts() -> tuple[str, list[str]]:
+    path = DATA / "jnlpba" / "train.jsonl.gz"
+    if path.is_file():
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            texts = [json.loads(line)["text"] for line in lines]
+        return f"{TEXTS} abstracts of JNLPBA, others read before", texts[: 2 * TEXTS]
+    return f"{TEXTS} abstracts made up", [plain(text) for text in citations(2 * TEXTS)]
+
+
+def table(title: str, columns: Sequence[str], rows: Rows) -> str:
+    """A Markdown table under its title."""
+    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
+    return f"\n## {title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def ratio(seconds: Mapping[str, Sequence[float]], name: str, unit: str) -> float:
+    """The median of what a thing took in units of another, by repeats."""
+    return median(a / b for a, b in zip(seconds[name], seconds[unit], strict=True))
+
+
+def _command(*arguments: str, given: str = "") -> float:
+    """CPU seconds of a fresh Python."""
+    begun = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run(
+        [sys.executable, *arguments], input=given, text=True, capture_output=True, check=True,
+        env=os.environ | one,
+    )  # fmt: skip
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime
+
+
+def _started() -> str:
+    spacy, load = "`import spacy`", "`spacy.load` of the language model, with imports"
+    commands: dict[str, tuple[str, ...]] = {
+        spacy: ("-c", "import spacy"),
+        load: ("-c", LANGUAGE),
+        "`import textrank`": ("-c", "import textrank"),
+        "`textrank --help`": ("-m", "textrank", "--help"),
+        **{f"`textrank apply {t}`, first answer": ("-m", "textrank", "apply", t, "-")
+           for t in TASKS},
+    }  # fmt: skip
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(REPEATS):
+        for name, arguments in commands.items():
+            seconds[name].append(_command(*arguments, given=SHORT))
+    rows = [
+        (name, f"{median(own):.2f}", *(f"{ratio(seconds, name, u):.2f}" for u in (spacy, load)))
+        for name, own in seconds.items()
+    ]
+    return table("Starting", ("what", "CPU s", "× import of spaCy", "× loading"), rows)
+
+
+def _tasks() -> list[str]:
+    """Each task over its language pipeline: one short text, and many."""
+    from textrank.language import load_nlp
+
+    nlp = load_nlp()
+    texts = _abstracts()[1]
+    before, texts = texts[TEXTS:], texts[:TEXTS]
+    for _ in nlp.pipe(before):
+        pass
+    words = sum(len(text.split()) for text in texts)
+    language = _language(nlp, texts, words)
+    rows = [_task(nlp, name, texts) for name in TASKS]
+    columns = ("task", "unit", "one short text, warm", f"{TEXTS} abstracts", "ms an abstract")
+    return [language, table("Tasks over the language pipeline", columns, rows)]
+
+
+def _language(nlp: Any, texts: Sequence[str], words: int) -> str:
+    runs = {
+        "tokens": [],
+        "tags and parse": ["tagger", "parser"],
+        "names": ["genes", "ner"],
+        "all but identifiers": [name for name in nlp.component_names if name != "identifiers"],
+        "all": nlp.component_names,
+    }
+
+    def run(enable: Sequence[str]) -> Callable[[], object]:
+        from textrank.language.load import needed_components
+
+        def work() -> None:
+            with nlp.select_pipes(enable=needed_components(nlp, enable) if enable else []):
+                for _ in nlp.pipe(texts):
+                    pass
+
+        return work
+
+    seconds = measure({name: run(enable) for name, enable in runs.items()}, REPEATS)
+    rows = [
+        (name, f"{words / median(own):,.0f}", f"{ratio(seconds, name, 'all'):.2f}")
+        for name, own in seconds.items()
+    ]
+    return table("Language pipeline", ("components", "words a CPU s", "× all of it"), rows)
+
+
+def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    from textrank.config import load_model
+    from textrank.language.load import needed_components
+
+    model = load_model(name)
+    task = model.pipeline.task
+    reads = [*(task.reads or ()), *task.recognises]
+    enable = needed_components(nlp, reads) if reads else []
+
+    def analysed(some: Sequence[str]) -> list[Any]:
+        with nlp.select_pipes(enable=enable):
+            return list(nlp.pipe(some))
+
+    list(model.pipe(analysed([SHORT, *texts[:2]])))
+    shown = []
+    cost = 0.0
+    for some, times in (([SHORT], 20), (list(texts), 1)):
+        docs = [analysed(some) for _ in range(REPEATS * times)]
+        rest = iter(docs)
+        seconds = measure(
+            {
+                "language": lambda some=some, n=times: [analysed(some) for _ in range(n)],
+                "task": lambda rest=rest, n=times: [list(model.pipe(next(rest))) for _ in range(n)],
+            },
+            REPEATS,
+        )
+        shown.append(f"{ratio(seconds, 'task', 'language'):.2f}")
+        cost = 1000 * median(seconds["task"]) / len(some)
+    unit = ", ".join(reads) or "tokens"
+    return name, unit, *shown, f"{cost:.1f}"
+
+
+def _learners() -> str:
+    """In units of one eigendecomposition; RLScore's beside where it is installed."""
+    from textrank.docs import Targets
+    from textrank.learners.checks import groups_of
+    from textrank.learners.rankrls import RankRLS
+    from textrank.learners.rls import rls_coefs, rls_path
+
+    n, grid = 1000, 2.0 ** np.arange(-15, 15)
+    K, y = gaussian(n)
+    fives = labels(n, 5)
+    targets = Targets(y, fives, fives)
+    ours: dict[str, Callable[[], object]] = {
+        "path of 30 alphas": lambda: rls_coefs(K, y[:, None], grid, dual=True),
+        "leave-one-out, 30 alphas": lambda: rls_path(
+            K, y[:, None], grid, groups_of(np.arange(n), n), dual=True
+        ),
+        "leave-group-out (5), 30 alphas": lambda: rls_path(
+            K, y[:, None], grid, groups_of(fives, n), dual=True
+        ),
+        "RankRLS, leave-query-out (5), 30 alphas": lambda: RankRLS(alphas=grid).fit(K, targets),
+    }
+    theirs = _rlscore(K, y, fives, grid) if find_spec("rlscore") else {}
+    unit = "one eigh"
+    all_ = {unit: lambda: np.linalg.eigh(K), **ours, **{f"~{k}": v for k, v in theirs.items()}}
+    seconds = measure(all_, REPEATS)
+    rows = [
+        (
+            name,
+            f"{ratio(seconds, name, unit):.2f}",
+            f"{ratio(seconds, f'~{name}', unit):.2f}" if name in theirs else "not installed",
+        )
+        for name in ours
+    ]
+    title = f"Learners, {n} candidates, in units of one `eigh`"
+    return table(title, ("what", "textrank", "RLScore"), rows)
+
+
+def _rlscore(K: Any, y: Any, groups: Any, grid: Any) -> dict[str, Callable[[], object]]:
+    from rlscore.learner import RLS  # type: ignore[import-not-found]
+
+    folds = [np.flatnonzero(groups == g).tolist() for g in np.unique(groups)]
+
+    def rls() -> Any:
+        return RLS(K, y, kernel="PrecomputedKernel")
+
+    def path() -> None:
+        learner = rls()
+        for alpha in grid:
+            learner.solve(alpha)
+
+    def alone() -> None:
+        learner = rls()
+        for alpha in grid:
+            learner.solve(alpha)
+            learner.leave_one_out()
+
+    def by_group() -> None:
+        learner = rls()
+        for alpha in grid:
+            learner.solve(alpha)
+            for fold in folds:
+                learner.holdout(fold)
+
+    names = ("path of 30 alphas", "leave-one-out, 30 alphas", "leave-group-out (5), 30 alphas")
+    return dict(zip(names, (path, alone, by_group), strict=True))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))
