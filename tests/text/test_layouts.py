@@ -122,7 +122,9 @@ def _html(i: int, c: str) -> str:
 def _wraps(text: str) -> Filler:
     column, ends = 0, set()
     for found in re.finditer(r"\S+", text):
-        if column + 1 + len(found[0]) > 60 and found.start():
+        if text[max(found.start() - 1, 0)] == "\n":  # a line of the text itself
+            column = len(found[0])
+        elif column + 1 + len(found[0]) > 60 and found.start():
             ends.add(found.start() - 1)
             column = len(found[0])
         else:
@@ -148,5 +150,5 @@ def test_abstracts_in_seven_layouts(nlp, data, layout):
         kinds += len(want[2])
         same_kinds += sum(found[2].get(key) == value for key, value in want[2].items())
     assert same >= 0.99 * total
-    assert same_pairs >= 0.97 * pairs
+    assert same_pairs >= 0.99 * pairs
     assert same_kinds >= 0.99 * kinds

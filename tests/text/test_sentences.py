@@ -32,6 +32,10 @@ def sentences(text: str) -> list[str]:
         "We show that IL-2 activates\nSTAT5 in cells.",
         "Binding of p53 to MDM2 was\nlost in\nthese cells.",
         "1. Introduction of the method.",
+        "Isolation of a clone that codes for a second kappa B\n"
+        "DNA-binding protein with a role in the nuclei of resting B\ncells.",
+        "Sites of binding in nuclei (type-II\nEBS) have been seen in many a human lymphoblastoid "
+        "cell\nline.",
     ],
 )
 def test_one_sentence_stays_whole(text):

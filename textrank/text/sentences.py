@@ -219,10 +219,11 @@ def _new_in_block(lines: Sequence[str]) -> Iterator[int]:
     if len(lines) < 2:
         return
     width = max(len(line.expandtabs()) for line in lines)
+    hyphens = any(line.rstrip().endswith("-") for line in lines[:-1])  # words are broken there
     table = _is_table(lines)
     fresh = True  # the line above begins with a sentence
     for n, (above, line) in enumerate(pairwise(lines), 1):
-        new = table or _is_new(above.rstrip(), line, width, fresh)
+        new = table or _is_new(above.rstrip(), line, width, fresh, hyphens)
         if new:
             yield n
         fresh = new or above.rstrip()[-1:] in ".!?"
@@ -238,17 +239,18 @@ def _is_table(lines: Sequence[str]) -> bool:
     return False
 
 
-def _is_new(above: str, line: str, width: int, fresh: bool) -> bool:
+def _is_new(above: str, line: str, width: int, fresh: bool, hyphens: bool) -> bool:
     words = line.split(maxsplit=1)
     head, last = words[0], above[-1:]
     item = _ITEM.match(line)
     if item and (item["bullet"] or last in ".:;!?" or _ITEM.match(above)):
         return True
-    if last in ".!?" or _UNFINISHED.search(above):
+    if last in ".!?" or _UNFINISHED.search(above) or above.count("(") > above.count(")"):
         return False
     if head in _STARTERS:
         return True
-    room = width - len(above.expandtabs()) > len(re.split(r"(?<=-)", head)[0])
+    piece = re.split(r"(?<=-)", head)[0] if hyphens else head
+    room = width - len(above.expandtabs()) > len(piece) + 1  # one letter more or less is chance
     capital = head[0].isupper() or head[0].isdigit()
     whole = fresh and len(above) <= _HEADING and not re.search(r"[.!?]\s+[A-Z]", above)
     return bool(room and capital and whole) or bool(item and room)
