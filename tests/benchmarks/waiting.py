@@ -44,9 +44,12 @@ Rows = list[tuple[str, ...]]
 
 def main(page: Path = PAGE) -> None:
     """Measures everything, prints it and writes the page."""
-    parts = [_head(), _started(), *_tasks(), _learners()]
-    text = "\n".join(parts)
-    sys.stdout.write(text)
+    text = ""
+    for part in (_head, _started, _tasks, _learners):
+        found = part()
+        sys.stdout.write(found)
+        sys.stdout.flush()
+        text += found
     page.write_text(text, encoding="utf-8")
 
 
@@ -125,7 +128,7 @@ def _started() -> str:
     return table("Starting", ("what", "CPU s", "× import of spaCy", "× loading"), rows)
 
 
-def _tasks() -> list[str]:
+def _tasks() -> str:
     """Each task over its language pipeline: one short text, and many."""
     from textrank.language import load_nlp
 
@@ -138,7 +141,7 @@ def _tasks() -> list[str]:
     language = _language(nlp, texts, words)
     rows = [_task(nlp, name, texts) for name in TASKS]
     columns = ("task", "unit", "one short text, warm", f"{TEXTS} abstracts", "ms an abstract")
-    return [language, table("Tasks over the language pipeline", columns, rows)]
+    return language + table("Tasks over the language pipeline", columns, rows)
 
 
 def _language(nlp: Any, texts: Sequence[str], words: int) -> str:
@@ -175,7 +178,7 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
     model = load_model(name)
     task = model.pipeline.task
     reads = [*(task.reads or ()), *task.recognises]
-    enable = needed_components(nlp, reads) if reads else []
+    enable = needed_components(nlp, reads)  # sentences at least
 
     def analysed(some: Sequence[str]) -> list[Any]:
         with nlp.select_pipes(enable=enable):
@@ -196,7 +199,7 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
         )
         shown.append(f"{ratio(seconds, 'task', 'language'):.2f}")
         cost = 1000 * median(seconds["task"]) / len(some)
-    unit = ", ".join(reads) or "tokens"
+    unit = ", ".join(reads) or "tokens and sentences"
     return name, unit, *shown, f"{cost:.1f}"
 
 
