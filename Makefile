@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: docs gallery reproduce demo test browser screenshots lint bench wheel clean
+.PHONY: docs pages gallery reproduce demo test browser screenshots lint bench wheel clean
 
 $(VENV)/.runs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -70,6 +70,9 @@ docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken lin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python docs/commands.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+pages: docs  ## every page of the site at two widths, in build/pages; fails where one overflows
+	$(BIN)/python docs/screenshots.py build/pages
 
 gallery: $(VENV)/.develops  ## the pictures of docs/gallery; those of Reuters where DATA has it
 	$(BIN)/python docs/gallery.py --data $(DATA)

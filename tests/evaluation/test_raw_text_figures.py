@@ -1,4 +1,4 @@
-"""Interactions from raw text on a corpus not trained on: the table of pipelines/README.md.
+"""Interactions from raw text on a corpus not trained on, for docs/experiments/interactions.md.
 
 ``pytest -m corpus -s tests/protocols/test_raw_text_figures.py`` trains four models and prints it.
 With TEXTRANK_KEEP naming a folder the models are kept there and used again: only names are then

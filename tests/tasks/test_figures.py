@@ -1,4 +1,4 @@
-"""The figures of pipelines/README.md for names and spelling, on the research corpora.
+"""The figures of docs/experiments for names and spelling, on the research corpora.
 
 ``pytest -m corpus -s tests/tasks/test_figures.py`` prints them; an hour on a busy core.
 """

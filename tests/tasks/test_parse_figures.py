@@ -1,4 +1,4 @@
-"""The figures of pipelines/README.md for parse ranking, on CRAFT's dev part.
+"""The figures of docs/experiments for parse ranking, on CRAFT's dev part.
 
 ``pytest -m corpus -s tests/tasks/test_parse_figures.py`` prints them; 15 minutes of one core.
 """

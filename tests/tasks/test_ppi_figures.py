@@ -1,4 +1,4 @@
-"""The figures that pipelines/README.md states for ppi, measured anew where the corpora are."""
+"""The figures of docs/experiments/interactions.md, measured anew where the corpora are."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_documents_never_trained_on(data: Path, corpus: str, f: float, auc: floa
 
 def test_the_parse_of_the_shipped_language_model_is_enough(data: Path) -> None:
     report = evaluated(data, "AImed", read(data, "AImed", "spacy"))
-    given = 0.899  # with the parses of the corpus alone, see pipelines/README.md
+    given = 0.899  # with the parses of the corpus alone, see docs/experiments/interactions.md
     assert Summary.of(report.folds, "auc").mean >= given - 0.02
 
 
@@ -69,5 +69,5 @@ def test_a_model_of_one_corpus_on_another(data: Path) -> None:
     for cell, auc in published.items():
         assert found.mean("auc", *cell) > auc
     assert found.mean("f_mean", "AImed", "IEPA") >= 0.65
-    # Short of 0.78, which is reached only by saying yes to half, see pipelines/README.md.
+    # Short of 0.78, which is reached only by saying yes to half.
     assert found.mean("f_mean", "AImed", "LLL") >= 0.74

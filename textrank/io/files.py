@@ -29,6 +29,7 @@ class Bounded(io.RawIOBase):
         self._read = self._since = 0
 
     def readable(self) -> bool:
+        """Yes: it is read."""
         return True
 
     def mark(self) -> None:
@@ -36,6 +37,7 @@ class Bounded(io.RawIOBase):
         self._since = 0
 
     def read(self, size: int = -1) -> bytes:
+        """At most ``size`` bytes; an error where that would be too many in all."""
         return self._counted(self._stream.read(min(CHUNK, size) if size >= 0 else CHUNK))
 
     def readline(self, size: int | None = -1) -> bytes:

@@ -44,6 +44,7 @@ class Sum:
         return total
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return np.sum([weight * kernel.diag(X) for _, weight, kernel in self._parts], axis=0)
 
     def features(self, X: Sequence[Any]) -> Features:
@@ -79,6 +80,7 @@ class Product:
         return product
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return np.prod([kernel.diag(X) for kernel in _named(self.kernels).values()], axis=0)
 
 
@@ -101,6 +103,7 @@ class Scale:
         return self.factor * self.kernel(X, Y)
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self.factor * self.kernel.diag(X)
 
     def features(self, X: Sequence[Any]) -> Features:
@@ -126,6 +129,7 @@ class Power:
         return self.kernel(X, Y) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self.kernel.diag(X) ** self.degree
 
 
@@ -155,6 +159,7 @@ class Polynomial:
         return (self.gamma * self.kernel(X, Y) + self.constant) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return (self.gamma * self.kernel.diag(X) + self.constant) ** self.degree
 
 
@@ -186,6 +191,7 @@ class Gaussian:
         return np.exp(K, out=K)
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return np.ones(len(self.kernel.diag(X)))
 
 
@@ -210,6 +216,7 @@ class Exponential:
         return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return np.exp(self.gamma * (self.kernel.diag(X) - 1.0))
 
 
@@ -243,6 +250,7 @@ class Normalized:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return (self._factors(self.kernel.diag(X)) > 0).astype(float)
 
     def features(self, X: Sequence[Any]) -> Features:
@@ -285,6 +293,7 @@ class Centred:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.around).mean()
 
     def _means(self, X: Sequence[Any]) -> Vector:
@@ -308,6 +317,7 @@ class OnView:
         return self.kernel(self._view(X), None if Y is None else self._view(Y))
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self.kernel.diag(self._view(X))
 
     def features(self, X: Sequence[Any]) -> Features:

@@ -47,6 +47,7 @@ class Blocks:
         return np.where(left[:, None] == right[None, :], K, 0.0)
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self.kernel.diag(X) + self.constant**2
 
     def features(self, X: Sequence[Any]) -> Features:

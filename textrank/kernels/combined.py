@@ -85,6 +85,7 @@ class CombinedViews:
         return Alternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self.whole.diag(X)
 
     def contributions(self, X: Sequence[Any], Y: Sequence[Any], coef: Vector) -> Features:

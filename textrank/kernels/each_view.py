@@ -35,6 +35,7 @@ class EachView:
         return self._sum(X)(X, Y)
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return self._sum(X).diag(X) if len(X) else np.zeros(0)
 
     def features(self, X: Sequence[Any]) -> Features:

@@ -40,6 +40,7 @@ class Places:
 
     @classmethod
     def of(cls, family: GraphFamily, rank: Indices) -> Places:
+        """Those of a batch of graphs."""
         g, v, k = family.labels.shape
         found = rank[family.labels].reshape(g, v * k)
         # Shapes that occur again are solved once: their places must not depend on the labels.

@@ -90,6 +90,7 @@ class LocalityConvolution:
         return WindowPairs(windows.symbols, P).gram(counts[: len(first)], counts[len(first) :])
 
     def diag(self, X: Sequence[Sequences]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         first = batch(X)
         windows = Windows.of(first, self.window)
         P = positional_matrix(self.positional, self.window, self.theta)

@@ -50,6 +50,7 @@ class Positional:
         return gram_of(self.features, X, Y)
 
     def diag(self, X: Sequence[Contexts]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         batch = contexts(X)
         if self.words is not None:
             return squares(self.features(batch).values)

@@ -33,6 +33,7 @@ class Numbers:
 
     @classmethod
     def of(cls, F: Features) -> Numbers:
+        """Those of a batch of inputs."""
         return cls(NameIndex(F.names), F.values.toarray(), squares(F.values))
 
     def moved(self, F: Features) -> tuple[Matrix, Vector]:

@@ -39,6 +39,7 @@ class Similarities:
         return F @ (F if Y is None else self.map(Y)).T
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         return np.asarray((self.map(X) ** 2).sum(axis=1))
 
     def features(self, X: Sequence[Any]) -> Features:

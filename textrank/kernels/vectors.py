@@ -41,6 +41,7 @@ class Linear:
         return left @ right.T
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         F = _plain(vectors(X))
         return squares(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
 

@@ -26,6 +26,7 @@ class Windows:
 
     @classmethod
     def of(cls, X: Sequences, w: int) -> Windows:
+        """The distinct windows of the sequences, and how often each has one."""
         columns = [shifted(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
         code = encoded(centre_first)
@@ -37,6 +38,7 @@ class Windows:
 
     @property
     def centre(self) -> NDArray[np.int64]:
+        """The symbol in the middle of each window."""
         return self.symbols[:, self.symbols.shape[1] // 2]
 
 

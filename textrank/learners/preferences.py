@@ -47,10 +47,12 @@ class Centring:
 
     @cached_property
     def size(self) -> Indices:  # (n,) of its query
+        """How many candidates the query of each has."""
         return np.bincount(self.query)[self.query]
 
     @cached_property
     def scale(self) -> Vector:  # (n,)
+        """What the pairs of each query are multiplied by."""
         size = self.size.astype(np.float64)
         return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
 

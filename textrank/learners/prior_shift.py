@@ -80,8 +80,8 @@ def mean_threshold(scores: Vector) -> float:
     A model scores another corpus on another scale, where the training threshold means nothing. The
     mean needs no label and assumes no share of positives; it moves up where few scores are far
     above the rest. Between interaction corpora it lost least against the best threshold in
-    hindsight, see ``pipelines/README.md``. Where the two kinds are far apart and one is rare it
-    lies too low: then state the share.
+    hindsight (docs/experiments/interactions.md). Where the two kinds are far apart and one is
+    rare it lies too low: then state the share.
 
     >>> mean_threshold(np.array([-1.25, -1.0, -0.75, 0.0]))
     -0.75

@@ -133,6 +133,7 @@ class Blocked:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
         parts = [self.kernel.diag(X[part]) for part in blocks(size(X), self.rows)]
         return np.concatenate(parts) if parts else np.empty(0)
 

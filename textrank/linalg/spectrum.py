@@ -46,6 +46,7 @@ class Spectrum:
 
     @property
     def n(self) -> int:
+        """How many candidates there are."""
         return len(self.Q)
 
     @property

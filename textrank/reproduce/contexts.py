@@ -56,7 +56,7 @@ def names(setting: Setting, most: int) -> tuple[list[Candidate], list[str]]:
 
 def gene_protein(setting: Setting) -> Cells:
     """AUC of DNA against protein, five times two halves by abstract."""
-    candidates, groups = names(setting, 1000 if setting.full else 200)
+    candidates, groups = names(setting, 2000 if setting.full else 1000)
     y = np.array([c.label for c in candidates])
     near = WordPositions(span=60, stop_words="en")(candidates)
     whole = WordPositions(stop_words="en")(candidates)
@@ -91,7 +91,7 @@ def gene_protein(setting: Setting) -> Cells:
 
 def gene_protein_kernels(setting: Setting) -> Cells:
     """AUC with kernels on top of the bag and of contextual weighting, two halves by abstract."""
-    candidates, groups = names(setting, 400 if setting.full else 60)
+    candidates, groups = names(setting, 400 if setting.full else 100)
     targets = Targets.of(candidates)
     near = WordPositions(span=60, stop_words="en")(candidates)
     whole = WordPositions(stop_words="en")(candidates)
@@ -117,7 +117,7 @@ def gene_protein_kernels(setting: Setting) -> Cells:
 def word_senses(setting: Setting) -> Cells:
     """Accuracy over the instances of four words."""
     docs = list(Senseval(str(setting.file(SENSEVAL)))(spacy.blank("en")))
-    docs = docs if setting.full else docs[setting.seed % 15 :: 15]
+    docs = docs if setting.full else docs[setting.seed % 10 :: 10]
     weights = {"words": 1.0, "near": 0.0, "mention": 0.0}
     return _compared("wsd", docs, weights, {"near": 1.0})
 

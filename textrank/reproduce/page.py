@@ -10,8 +10,9 @@ HEAD = """# The sources' tables, and ours
 
 Written by `textrank reproduce`, figures and all; the JSON files beside this page hold every number.
 A cell shows the **source's figure** before the arrow and **ours** behind it, with the spread where
-there are several runs. `–` stands where one of the two has none. Nothing here was tuned on what is
-reported: parameters are chosen inside each training part, unless a table says otherwise.
+there are several runs; without an arrow, the source has no figure there. Nothing here was tuned on
+what is reported: parameters are chosen inside each training part, unless a table says otherwise.
+The tables are short versions of seconds to minutes; where one says so, `--full` takes whole data.
 """
 
 
@@ -60,8 +61,8 @@ def cell(table: Table, row: str, column: str) -> str:
     ours = table.cells.get(row, {}).get(column)
     if source is None and ours is None:
         return ""
-    told = "–" if source is None else f"{source:.{digits}f}"
-    return f"{told} → {_figure(ours, digits)}"
+    shown = _figure(ours, digits)
+    return shown if source is None else f"{source:.{digits}f} → {shown}"
 
 
 def _figure(figure: Figure | None, digits: int) -> str:

@@ -196,6 +196,7 @@ def packed(vocabulary: Sequence[str]) -> Arrays:
 
 
 def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
+    """The names that ``packed`` wrote."""
     text = arrays["words"].astype(np.uint8).tobytes().decode()
     return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
 

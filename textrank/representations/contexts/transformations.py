@@ -35,6 +35,7 @@ class Bag:
     """All positions alike: ``P̂ = 1 1'``, the bag of words."""
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         return Features(sp.csr_array(np.ones((len(positions), 1))), Names.of(["anywhere"]))
 
 
@@ -46,6 +47,7 @@ class Strict:
     """Each position like itself only: ``P̂ = I``."""
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         distinct, column = np.unique(np.asarray(positions), return_inverse=True)
         cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
         values = sp.csr_array(cells, shape=(len(positions), len(distinct)))
@@ -75,6 +77,7 @@ class Weighting:
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         return self.of.factor(positions).scaled(self.weights(positions))
 
     def weights(self, positions: NDArray[np.integer]) -> Vector:
@@ -97,6 +100,7 @@ class Sided:
         _check_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         inner = self.of.factor(positions)
         side = np.sign(positions)
         own = np.sqrt(1.0 - self.across)
@@ -119,6 +123,7 @@ class Within:
             raise ValueError(f"span must not be negative, got {self.span}")
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         near = (np.abs(positions) <= self.span).astype(float)
         return _occurring(self.of.factor(positions).scaled(near))
 
@@ -139,6 +144,7 @@ class Smooth:
         _check_smooth(self)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         distances = _middles((0, *self.bins))
         grid = np.concatenate([-distances[:0:-1], distances])
         at = len(self.bins) + np.sign(positions) * _bin(positions, (0, *self.bins))
@@ -162,6 +168,7 @@ class ScaleFree:
         _check_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         return Sided(self.across, of=_Distances(self, np.sqrt)).factor(positions)
 
 
@@ -179,6 +186,7 @@ class LogScale:
         _check_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         return Sided(self.across, of=_Distances(self, _logarithm)).factor(positions)
 
 
@@ -240,6 +248,7 @@ class PositionTable:
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
         P = np.asarray(self.matrix)
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
         distances = _middles(self.bins)

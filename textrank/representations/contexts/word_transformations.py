@@ -25,6 +25,7 @@ class EqualWords:
     """Each word like itself only: ``Ŵ = I``."""
 
     def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
         return _one_each(list(words))
 
 
@@ -38,6 +39,7 @@ class SharedStem:
         stemmer(self.algorithm)
 
     def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
         return _one_each(stemmer(self.algorithm).stemWords([word.lower() for word in words]))
 
 
@@ -51,6 +53,7 @@ class SharedTag:
     tags: Mapping[str, str]
 
     def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
         return _one_each([self.tags.get(word) for word in words])
 
 
@@ -73,6 +76,7 @@ class CharacterNgrams:
             )
 
     def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
         rows = [Counter(self._grams(word)) for word in words]
         ids = {gram: i for i, gram in enumerate(dict.fromkeys(g for row in rows for g in row))}
         row = np.repeat(np.arange(len(rows)), [len(grams) for grams in rows])
@@ -118,6 +122,7 @@ class WordVectors:
         return hash(self.words)
 
     def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
         V = np.asarray(self.vectors)
         row_of = {word: i for i, word in enumerate(self.words)}
         at = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
@@ -137,6 +142,7 @@ class WordVectorFile:
     path: str
 
     def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
         file = Path(self.path)
         if not file.is_file():
             raise FileNotFoundError(

@@ -209,6 +209,7 @@ class Mentions:
 
     @classmethod
     def of(cls, doc: Doc) -> Mentions:
+        """Those of the group ``entities``."""
         tokens = [found for span in doc.spans.get("entities", ()) if (found := tokens_of(span))]
         ends = np.array([(own[0], own[-1]) for own in tokens], dtype=np.intp).reshape(-1, 2)
         return cls(tokens, ends[:, 0], ends[:, 1])

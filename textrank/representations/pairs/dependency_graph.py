@@ -181,6 +181,7 @@ class Pairs:
 
     @classmethod
     def of(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> Pairs:
+        """Those of the candidates."""
         first, second = (np.zeros((len(sentence.members), len(sentence)), bool) for _ in range(2))
         links = []
         for row, member in enumerate(sentence.members):

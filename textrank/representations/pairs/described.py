@@ -118,6 +118,7 @@ class Pairs:
 
     @classmethod
     def of(cls, facts: SentenceFacts, pairs: Sequence[EntityPair]) -> Pairs:
+        """Those of the candidates."""
         rows: dict[tuple[int, ...], int] = {}
 
         def row(tokens: list[int]) -> int:

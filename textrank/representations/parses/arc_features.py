@@ -77,6 +77,7 @@ class ParseTree:
 
     @classmethod
     def of(cls, candidate: Candidate) -> ParseTree:
+        """The tree of a candidate's parse."""
         doc = candidate.doc
         if len(doc) and not doc.has_annotation("DEP"):
             raise ValueError(
