@@ -29,7 +29,7 @@ from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.aspects import PARSE, Aspects, state
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.statements import ANSWERS
-from textrank.tasks.task import Task
+from textrank.tasks.task import Task, candidates_of
 from textrank.types import (
     AdditiveKernel,
     FeatureKernel,
@@ -114,7 +114,7 @@ class Model:
     def judge(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         """The Docs with their candidates judged, all compared at once."""
         task = self.pipeline.task
-        found = [task.candidates(doc) for doc in docs]
+        found = candidates_of(task, docs)
         everyone = [candidate for own in found for candidate in own]
         scores, stated = self._judged(everyone)
         answers = iter(stated)
@@ -136,8 +136,8 @@ class Model:
         views = self.pipeline.representation
         alike = isinstance(views, PairViews) and views.parse == PARSE
         if self._aspects is None or not alike or self.fit.stage is not None:
-            stated = [row for part in portions(candidates) for row in self.stated(part)]
-            return self.score(candidates), stated
+            asked = portions(candidates) if self._aspects else ()
+            return self.score(candidates), [row for part in asked for row in self.stated(part)]
         scores, stated = [np.empty(0)], []
         for part in portions(candidates):
             pairs = entity_pairs(part, PARSE)

@@ -10,6 +10,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.docs import Candidate
@@ -101,7 +102,7 @@ def test_agreement_is_the_mean_over_parses_drawn_by_votes(rows):
     trees = [Tree("", *zip(*arcs, strict=True), (), votes=1.0 + n) for n, arcs in enumerate(rows)]
     votes = np.array([tree.votes for tree in trees])
     total = votes.sum()
-    for tree, found in zip(trees, shares(trees, votes).mean(axis=1), strict=True):
+    for tree, found in zip(trees, shares(trees, votes[:, None]).mean(axis=(1, 2)), strict=True):
         mean = 0.0
         for other in trees:
             same = [
@@ -321,3 +322,25 @@ def test_the_shipped_model_ranks_parses_of_raw_sentences(text):
     assert scores == sorted(scores, reverse=True)
     heads = [token.head.i - token.sent.start for token in text]
     assert heads == first["parses"][0]["heads"] + second["parses"][0]["heads"]
+
+
+def test_several_documents_are_parsed_as_each_alone():
+    task = ParseRanking(copies=2)
+    docs = [_plain(words) for words in ("Raf binds MEK . It may bind ERK .", "", "MEK binds .")]
+    together = task.candidates_of(docs)
+    assert [len(own) > 0 for own in together] == [True, False, True]
+    for doc, own in zip(docs, together, strict=True):
+        alone = task.candidates(doc)
+        assert [_arcs_of(c.doc) for c in own] == [_arcs_of(c.doc) for c in alone]
+        assert [c.query for c in own] == [c.query for c in alone]
+
+
+def _plain(words: str) -> Doc:
+    doc = Doc(Vocab(), words=words.split())
+    for token in doc:
+        token.is_sent_start = token.i == 0 or doc[token.i - 1].text == "."
+    return doc
+
+
+def _arcs_of(doc: Doc) -> list[tuple[int, str]]:
+    return [(token.head.i, token.dep_) for token in doc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from textrank.cli.options import JsonFile, ModelName, Nlp, Texts
 if TYPE_CHECKING:
     from textrank.reports.explanation import Explanation
 
+TOGETHER = 16  # texts: what a model knows is laid beside their candidates once
 EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
 
 
@@ -54,19 +56,26 @@ def explain_model(
     model: str, texts: Sequence[str], nlp: str | None = None
 ) -> Iterator[Explanation]:
     """Every candidate of the texts with the features that made its score and what is said of it."""
+    import numpy as np
+
     from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
     from textrank.docs import answers
     from textrank.evaluation.decisions import judged
     from textrank.reports.explanation import Explanation
+    from textrank.tasks.task import candidates_of
 
     loaded = in_language_model(load_model(model), nlp)
     task = loaded.pipeline.task
-    for doc in read_texts(texts, load_language(nlp, task, raw=True)):
-        candidates = task.candidates(doc)
-        decisions = judged(candidates, loaded.score(candidates), loaded.threshold, paths=True)
-        told = answers(loaded(doc), task.name) if task.name == "ppi" else None
-        rows = told or [{}] * len(candidates)
+    docs = read_texts(texts, load_language(nlp, task, raw=True))
+    while batch := list(islice(docs, TOGETHER)):
+        candidates = [c for own in candidates_of(task, batch) for c in own]
+        if task.name == "ppi":
+            rows = [row for doc in loaded.judge(batch) for row in answers(doc, task.name) or ()]
+            scores = np.array([row["score"] for row in rows])
+        else:
+            rows, scores = [{}] * len(candidates), loaded.score(candidates)
+        decisions = judged(candidates, scores, loaded.threshold, paths=True)
         parts = loaded.explain_all(candidates)
         for decision, own, row in zip(decisions, parts, rows, strict=True):
             yield Explanation(decision, own, row)

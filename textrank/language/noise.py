@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -80,7 +80,7 @@ class NoisyParser:
         with nlp.select_pipes(enable=before):
             docs = list(nlp.pipe(docs))
         tags = [tuple(token.tag_ for token in doc) for doc in docs]
-        known: dict[bytes, Tree] = {}
+        known: dict[Hashable, Tree] = {}
         own = _trees(nlp, docs, {}, known)
         copies = _noise(self.name, self.sigma, self.copies, self.seed)
         noisy = [_trees(nlp, docs, weights, known) for weights in copies]
@@ -97,19 +97,20 @@ Tree: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 def _trees(
-    nlp: Language, docs: Sequence[Doc], weights: Weights, known: dict[bytes, Tree]
+    nlp: Language, docs: Sequence[Doc], weights: Weights, known: dict[Hashable, Tree]
 ) -> list[Tree]:
     """What the parser finds with other weights than its own; most of it is known already."""
     parser: Any = nlp.get_pipe("parser")
-    copies = [doc.copy() for doc in docs]
     with parser.model.use_params(weights):
-        parser.set_annotations(copies, parser.predict(copies))
-    tables: list[Any] = [doc.to_array([HEAD, DEP]) for doc in copies]
+        states = parser.predict(docs)
     found = []
-    for table in tables:
-        key = table.tobytes()
+    for number, (doc, state) in enumerate(zip(docs, states, strict=True)):
+        arcs = [(arc["child"], arc["head"], arc["label"]) for arc in state.arcs]
+        key = number, frozenset(arcs)
         if key not in known:
-            known[key] = _tree(table, nlp.vocab.strings)
+            copy = doc.copy()
+            parser.set_annotations([copy], [state])
+            known[key] = _tree(copy.to_array([HEAD, DEP]), nlp.vocab.strings)
         found.append(known[key])
     return found
 

@@ -21,6 +21,7 @@ from textrank.types import Vector
 if not Doc.has_extension("textrank_parse_ranking"):
     Doc.set_extension("textrank_parse_ranking", default=None)
 
+Parsed: TypeAlias = list[tuple[Span, list[Tree]]]
 Source: TypeAlias = Literal["auto", "given", "parser", "link_grammar"]
 
 
@@ -76,9 +77,18 @@ class ParseRanking:
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Every parse of every sentence."""
+        (found,) = self.candidates_of([doc])
+        return found
+
+    def candidates_of(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
+        """The same for several Docs; parsers see the sentences of all of them at once."""
+        trees = self._trees_of(docs)
+        return [self._asked(doc, own) for doc, own in zip(docs, trees, strict=True)]
+
+    def _asked(self, doc: Doc, parsed: Parsed) -> list[Candidate]:
         document, gold = document_id(doc), _rows(doc, "gold")
         found = []
-        for number, (sentence, trees) in enumerate(self._trees(doc)):
+        for number, (sentence, trees) in enumerate(parsed):
             right = gold.get(sentence.start, [])
             best = self._comparable(_tree(right[0], sentence)) if right else None
             query = _sentence_name(doc, number)
@@ -100,7 +110,8 @@ class ParseRanking:
             return sum(start not in parsed for start in _rows(doc, "gold"))
         if self.source == "link_grammar":  # which need not find a parse
             gold = _rows(doc, "gold")
-            return sum(not trees and part.start in gold for part, trees in self._trees(doc))
+            (found,) = self._trees_of([doc])
+            return sum(not trees and part.start in gold for part, trees in found)
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float | None:
@@ -178,16 +189,25 @@ class ParseRanking:
     def _comparable(self, tree: Tree) -> Tree:
         return tree if self.labelled else replace(tree, labels=[""] * len(tree.labels))
 
-    def _trees(self, doc: Doc) -> Iterator[tuple[Span, list[Tree]]]:
-        sentences = list(_sentences(doc))
-        if self._given(doc):
-            rows = _rows(doc, "parses")
-            for sentence in sentences:
-                yield sentence, _given_trees(rows.get(sentence.start, []), sentence)
-            return
-        found = [parser(sentences) for parser in self._parsers()]
-        for sentence, *parses in zip(sentences, *found, strict=True):
-            yield sentence, pooled(parses) if parses[0] else []
+    def _trees_of(self, docs: Sequence[Doc]) -> list[Parsed]:
+        """The sentences of each Doc with their trees."""
+        sentences = [list(_sentences(doc)) for doc in docs]
+        given = [self._given(doc) for doc in docs]
+        asked = [s for own, has in zip(sentences, given, strict=True) if not has for s in own]
+        pools = iter(self._parsed(asked))
+        found = []
+        for doc, own, has in zip(docs, sentences, given, strict=True):
+            rows = _rows(doc, "parses") if has else {}
+            found.append(
+                [(s, _given_trees(rows.get(s.start, []), s) if has else next(pools)) for s in own]
+            )
+        return found
+
+    def _parsed(self, sentences: Sequence[Span]) -> list[list[Tree]]:
+        if not sentences:
+            return []
+        parses = zip(*(parser(sentences) for parser in self._parsers()), strict=True)
+        return [pooled(own) if own[0] else [] for own in parses]
 
     def _parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
         if self.source == "link_grammar":
@@ -203,10 +223,7 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
     if not trees:
         return
     by = np.array([tree.by for tree in trees])  # (trees, parsers)
-    arcs, heads = (
-        np.stack([shares(trees, votes, labels=labels) for votes in by.T], axis=2)
-        for labels in (True, False)
-    )  # (trees, words, parsers)
+    arcs, heads = (shares(trees, by, labels=labels) for labels in (True, False))
     plain: dict[tuple[str, ...], Doc] = {}
     for i, tree in enumerate(trees):
         tags = tuple(tree.tags)

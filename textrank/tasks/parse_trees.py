@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textrank.language.noise import Parse
 from textrank.language.spanning import spanning_tree
-from textrank.types import Matrix, Vector
+from textrank.types import Matrix
 
 Link: TypeAlias = tuple[int, int, str]  # head, dependent, type
 
@@ -63,21 +63,23 @@ def attached(tree: Tree, gold: Tree) -> int:
 
 
 def shares(
-    trees: Sequence[Tree], votes: Vector, *, labels: bool = True
-) -> Matrix:  # (trees, words)
-    """For each tree and word the share of votes for trees that have the same arc there."""
+    trees: Sequence[Tree], votes: Matrix, *, labels: bool = True
+) -> Matrix:  # (trees, parsers) -> (trees, words, parsers)
+    """For each tree and word the share of each parser's votes for trees with the same arc there."""
     numbers: dict[tuple[int, str], int] = {}
     arcs: NDArray[np.intp] = np.array(
         [
             [
-                numbers.setdefault((head, label if labels else ""), len(numbers))
-                for head, label in zip(tree.heads, tree.labels, strict=True)
+                numbers.setdefault(arc, len(numbers))
+                for arc in zip(
+                    tree.heads, tree.labels if labels else [""] * len(tree.labels), strict=True
+                )
             ]
             for tree in trees
         ]
     )
-    weights = votes / max(float(votes.sum()), 1e-300)
-    return np.einsum("ijw,j->iw", arcs[:, None] == arcs[None], weights)
+    weights = votes / np.maximum(votes.sum(axis=0), 1e-300)
+    return np.einsum("ijw,jp->iwp", arcs[:, None] == arcs[None], weights)
 
 
 def pooled(parsers: Sequence[Sequence[Parse]]) -> list[Tree]:

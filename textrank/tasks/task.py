@@ -70,6 +70,21 @@ def group_of(task: Task) -> str:
 
 
 @runtime_checkable
+class BatchTask(Protocol):
+    """A task that finds candidates of several Docs together sooner than one by one."""
+
+    def candidates_of(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
+        """Those of each Doc."""
+
+
+def candidates_of(task: Task, docs: Sequence[Doc]) -> list[list[Candidate]]:
+    """The candidates of each Doc."""
+    if isinstance(task, BatchTask):
+        return task.candidates_of(docs)
+    return [task.candidates(doc) for doc in docs]
+
+
+@runtime_checkable
 class ParsingTask(Protocol):
     """A task that runs parsers of its own, so that another language model must reach them."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -48,21 +47,21 @@ class ArcFeatures:
         tree = ParseTree.of(candidate)
         columns.enter(tree.sentence)
         words = _Words(self.form, candidate.doc, tree.tags)
-        heads, labels = tree.heads, tree.labels
+        heads, labels, known = tree.heads, tree.labels, columns.parts
         found: list[int] = []
         below: dict[int, list[int]] = {}
         for i, (h, kind) in enumerate(zip(heads, labels, strict=True)):
             if i == h:
-                found += columns.of(("root", i), partial(words.root, i))
+                found += known.get(i) or columns.new(i, words.root(i))
                 continue
             below.setdefault(h, []).append(i)
-            found += columns.of(("arc", i, h, kind), partial(words.arc, i, h, kind))
-            around = i, h, kind, labels[h], heads[h]
-            found += columns.of(("above", *around), partial(words.above, *around))
+            arc, around = (i, h, kind), (i, h, kind, labels[h], heads[h])
+            found += known.get(arc) or columns.new(arc, words.arc(*arc))
+            found += known.get(around) or columns.new(around, words.above(*around))
         for h, children in below.items():
             kinds = [labels[i] for i in children]
-            key = ("beside", h, tuple(children), tuple(kinds))
-            found += columns.of(key, partial(_beside, tree.tags, h, children, kinds))
+            key = h, tuple(children), tuple(kinds)
+            found += known.get(key) or columns.new(key, _beside(tree.tags, h, children, kinds))
         return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from textrank.docs import Candidate
 from textrank.progress import track
@@ -46,7 +45,8 @@ class ArcVotes:
         found: list[int] = []
         for i, (h, kind, arc, head) in enumerate(rows):
             key = i, h, kind, arc.tobytes(), head.tobytes()
-            found += columns.of(key, partial(self._names, tree.tags, i, h, kind, arc, head))
+            part = columns.parts.get(key)
+            found += part or columns.new(key, self._names(tree.tags, i, h, kind, arc, head))
         return found
 
     def _names(

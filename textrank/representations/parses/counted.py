@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,13 +28,10 @@ class Columns:
         if sentence != self.sentence:
             self.sentence, self.parts = sentence, {}
 
-    def of(self, part: Hashable, names: Callable[[], Iterable[Name]]) -> list[int]:
-        """The columns of a part of a parse, which are named where it is new in its sentence."""
-        found = self.parts.get(part)
-        if found is None:
-            numbers = self.numbers
-            found = [numbers.setdefault(name, len(numbers)) for name in names()]
-            self.parts[part] = found
+    def new(self, part: Hashable, names: Iterable[Name]) -> list[int]:
+        """The columns of a part of a parse that is new in its sentence."""
+        numbers = self.numbers
+        found = self.parts[part] = [numbers.setdefault(name, len(numbers)) for name in names]
         return found
 
 
