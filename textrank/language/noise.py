@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
+from textrank.language.arc_eager import Tree as Arcs
 from textrank.language.load import load_nlp, model_path
 
 MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
@@ -105,14 +106,20 @@ def _trees(
         states = parser.predict(docs)
     found = []
     for number, (doc, state) in enumerate(zip(docs, states, strict=True)):
-        arcs = [(arc["child"], arc["head"], arc["label"]) for arc in state.arcs]
-        key = number, frozenset(arcs)
+        key = number, _arcs(state)
         if key not in known:
             copy = doc.copy()
             parser.set_annotations([copy], [state])
             known[key] = _tree(copy.to_array([HEAD, DEP]), nlp.vocab.strings)
         found.append(known[key])
     return found
+
+
+def _arcs(state: Any) -> Hashable:
+    """What tells apart what our parser found, or spaCy's own."""
+    if isinstance(state, Arcs):
+        return state.heads.tobytes(), state.labels.tobytes()
+    return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
 
 
 def _tree(table: Any, strings: StringStore) -> Tree:
