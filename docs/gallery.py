@@ -314,6 +314,7 @@ def _embedded(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
         if taken[own] < 130:  # as many of each, for the eye
             taken[own] += 1
             order.append(i)
+    order = np.random.default_rng(1).permutation(order)  # frequent topics were full first
     names = [next(t for t in topics if t in single[i].topics) for i in order]
     texts = [f"{single[i].title} {single[i].text}" for i in order]
     y = np.array([topics.index(name) for name in names])
