@@ -94,7 +94,7 @@ class PreparedViews:
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
-        shared = sum((self._moved(name, F) for name, F in views.items()), self._nothing(len(X)))
+        shared = self._beside([self._moved(name, F) for name, F in views.items()], len(X))
         numbers = {n: self.numbers[n].moved(_vectors(n, X)) for n in self.kernel.gaussian}
         roots = np.sqrt(_lengths(self.kernel, views, len(X)))
         K = np.empty((len(X), len(self.roots)))
@@ -131,8 +131,14 @@ class PreparedViews:
         dense[row[place >= 0], place[place >= 0]] = shared.data[place >= 0]
         return np.asarray(dense @ self.dense + (shared @ self.rare).toarray())
 
-    def _nothing(self, size: int) -> sp.csr_array:
-        return sp.csr_array((size, self.table.shape[0]))
+    def _beside(self, moved: Sequence[sp.csr_array], size: int) -> sp.csr_array:
+        """Matrices of disjoint columns as one; adding them would cost all columns there are."""
+        row = [np.repeat(np.arange(size), np.diff(F.indptr)) for F in moved]
+        order = np.argsort(np.concatenate([np.empty(0, np.intp), *row]), kind="stable")
+        data = np.concatenate([np.empty(0), *(F.data for F in moved)])[order]
+        indices = np.concatenate([np.empty(0, np.int32), *(F.indices for F in moved)])[order]
+        ends = sum((F.indptr for F in moved), np.zeros(size + 1, dtype=np.int32))
+        return sp.csr_array((data, indices, ends), shape=(size, self.table.shape[0]))
 
     def _moved(self, name: str, F: Features) -> sp.csr_array:
         """The features that fixed candidates have too, by their place in the table."""
