@@ -20,7 +20,7 @@ PACKAGE = ROOT / "textrank"
 LAYERS = [
     {"types", "progress"},
     {"docs", "linalg", "io", "registries"},
-    {"measures", "text"},
+    {"measures", "text", "spelling"},
     {"formats", "representations", "kernels", "learners", "language"},
     {"tasks"},
     {"parts", "around"},

@@ -101,7 +101,7 @@ def test_only_changed_lines_are_judged(tmp_path, capsys):
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
         subprocess.run([*git, *words], check=True)
     assert spell(capsys, file, "--since", "HEAD")[0] == 0
-    file.write_text(f"{WRONG}\nThat one is smaller then this.\n")
+    file.write_text(f"{WRONG}\nSurely this one is larger then the other.\n")
     code, shown = spell(capsys, file, "--since", "HEAD")
     assert code == 1
     assert ":3:" in shown.out

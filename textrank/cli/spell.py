@@ -26,7 +26,7 @@ def command(
     since: Annotated[
         str | None, typer.Option(metavar="REVISION", help="Only lines changed since then.")
     ] = None,
-    model: Annotated[str, typer.Option(help="A spelling model.")] = "spelling",
+    model: Annotated[str, typer.Option(help="A table of confusion pairs.")] = "confusions",
 ) -> int:
     """Finds words that are spelt right and are the wrong ones: *then* for *than*."""
     if format not in FORMATS:
@@ -45,7 +45,7 @@ def check_files(
     *,
     precision: float | None = None,
     since: str | None = None,
-    model: str = "spelling",
+    model: str = "confusions",
 ) -> tuple[dict[Path, str], list[Proposal]]:
     """The texts of the files, and what is proposed for them."""
     from textrank.lint import Linter, kind_of

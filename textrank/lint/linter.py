@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-import spacy
-from spacy.language import Language
-from spacy.tokens import Doc
+from textrank.lint.prose import prose
+from textrank.spelling import PRECISION, Confusions, Flag, shipped
 
-from textrank.config import load_model
-from textrank.lint.prose import HOLE, prose
-from textrank.model import Model
-from textrank.settings import adjusted
-
-NEAR = 2  # words on either side that must be prose
-BATCH = 64  # paragraphs that are judged at once
+WIDE = 300  # characters of a sentence that are shown on either side
 
 
 @dataclass(frozen=True)
@@ -42,84 +36,58 @@ class Proposal:
 
 
 class Linter:
-    """Judges the prose of texts with a spelling model; only words of its sets cost anything.
+    """Judges the prose of texts with a table of confusions; nothing of spaCy is loaded.
 
-    ``precision`` is the share of proposals that shall be right, ``words`` are those never judged.
+    ``precision`` is the share of proposals that shall be right where one word in a hundred is
+    wrong, ``words`` are those never judged.
     """
 
     def __init__(
-        self, model: str = "spelling", *, precision: float | None = None, words: Sequence[str] = ()
+        self,
+        model: str = "confusions",
+        *,
+        precision: float | None = None,
+        words: Sequence[str] = (),
     ) -> None:
-        settings = [] if precision is None else [f"task.precision={precision}"]
-        self.model: Model = adjusted(load_model(model), settings)
+        self.confusions = Confusions.from_disk(shipped(model) or Path(model))
+        self.precision = PRECISION if precision is None else precision
         self.words: Collection[str] = frozenset(word.lower() for word in words)
 
     def __call__(self, text: str, *, file: str = "-", kind: str = "text") -> list[Proposal]:
         """The proposals of one text, in its order."""
         kept = prose(text, kind)
-        pieces = list(self._paragraphs(kept))
-        docs = (self._doc(kept[start:end]) for start, end in pieces)
-        found = []
-        for (start, _), doc in zip(pieces, self.model.pipe(docs, batch_size=BATCH), strict=True):
-            for row in doc._.textrank_spelling:
-                if self._told(doc, row):
-                    found.append(self._proposal(text, start, row, file))
-        return found
+        flags = self.confusions.flags(kept, self.precision)
+        told = [flag for flag in flags if flag.printed.lower() not in self.words]
+        ends = [end.start() for end in re.finditer("\n", text)] if told else []
+        return [_proposal(text, ends, flag, file) for flag in told]
 
-    def _paragraphs(self, kept: str) -> Iterator[tuple[int, int]]:
-        """The paragraphs that hold a word of the sets at all."""
-        for paragraph in re.finditer(r"(?:[^\n]*[^\s\x00][^\n]*\n?)+", kept):
-            if self._pattern.search(paragraph[0]):
-                yield paragraph.start(), paragraph.end()
 
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        task: Any = self.model.pipeline.task
-        words = {word for own in (*task.sets, *task.more) for word in own}
-        each = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-        return re.compile(rf"(?<!\w)(?:{each})(?!\w)")
+def _proposal(text: str, ends: Sequence[int], flag: Flag, file: str) -> Proposal:
+    line = bisect_right(ends, flag.start - 1)
+    begin = ends[line - 1] + 1 if line else 0
+    return Proposal(
+        file=file,
+        line=line + 1,
+        column=flag.start - begin + 1,
+        offset=flag.start,
+        length=flag.end - flag.start,
+        word=text[flag.start : flag.end],
+        proposal=flag.proposal,
+        probability=flag.probability,
+        because=", ".join(flag.because),
+        sentence=_sentence(text, flag.start, flag.end),
+    )
 
-    @cached_property
-    def _nlp(self) -> Language:
-        nlp = spacy.blank("en")
-        nlp.add_pipe("sentencizer")
-        return nlp
 
-    def _doc(self, text: str) -> Doc:
-        return self._nlp(text.replace(HOLE, "\u2028"))  # a character that no word has
-
-    def _told(self, doc: Doc, row: dict[str, Any]) -> bool:
-        """Whether a proposal may be shown: prose on both sides, and no word of the user's."""
-        if row["printed"].lower() in self.words:
-            return False
-        span = doc.char_span(*row["span"])
-        if span is None:
-            return False
-        around = [*doc[max(0, span.start - NEAR) : span.start], *doc[span.end : span.end + NEAR]]
-        return not any("\u2028" in token.text for token in around)
-
-    def _proposal(self, text: str, start: int, row: dict[str, Any], file: str) -> Proposal:
-        offset = start + row["span"][0]
-        line = text.count("\n", 0, offset) + 1
-        column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-        reasons = [" ".join(reason["feature"]) for reason in row.get("because", ())]
-        return Proposal(
-            file=file,
-            line=line,
-            column=column,
-            offset=offset,
-            length=row["span"][1] - row["span"][0],
-            word=row["printed"],
-            proposal=row["proposal"],
-            probability=float(row["probability"]),
-            because=", ".join(reasons),
-            sentence=" ".join(row["sentence"].replace("\u2028", "").split()),
-        )
+def _sentence(text: str, start: int, end: int) -> str:
+    """What is shown around a word: up to the next full stop or blank line."""
+    before = re.split(r"[.!?]\s+|\n\s*\n", text[max(0, start - WIDE) : start])[-1]
+    after = re.split(r"(?<=[.!?])\s|\n\s*\n", text[end : end + WIDE])[0]
+    return " ".join((before + text[start:end] + after).split())
 
 
 def fixed(text: str, proposals: Sequence[Proposal]) -> str:
-    """The text with all proposals put in; an apostrophe stays as the text writes it."""
+    """The text with all proposals put in."""
     for one in sorted(proposals, key=lambda proposal: -proposal.offset):
-        word = one.proposal.replace("'", "’") if "’" in one.word else one.proposal
-        text = text[: one.offset] + word + text[one.offset + one.length :]
+        text = text[: one.offset] + one.proposal + text[one.offset + one.length :]
     return text

@@ -1,7 +1,8 @@
 """Prose in files of many kinds: what is not prose is blanked, so that every offset stays.
 
 Nothing of spaCy is needed here. A character that is no prose becomes ``HOLE``, line ends stay; the
-linter does not judge a word next to a hole, for half of its context is missing.
+linter does not judge a word next to a hole, for half of its context is missing. Marks inside
+sentences, such as those of emphasis and links, become blanks, and those between them ``BREAK``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 HOLE = "\x00"
+BREAK = "¶"
+BULLET = r"(?m)^[ \t]*(?:[-+*•]|\d{1,3}[.)])(?=[ \t])"
 SUFFIXES: Mapping[str, str] = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -37,10 +40,8 @@ MARKDOWN = (
     r"(?m)^(?: {4}|\t).*$",
     r"(?m)^\s*\|.*$",
     r"<!--.*?-->",
-    r"</?[A-Za-z][^>\n]*>",
-    r"(?<=\])\([^)\n]*\)",
     r"(?m)^\s*\[[^\]\n]+\]:.*$",
-    r"!\[[^\]\n]*\]",
+    r"!\[[^\]\n]*\](?:\([^)\n]*\))?",
 )
 RST = (
     r"(?m)^(?P<i>[ \t]*)\.\. (?:code|code-block|sourcecode|math|image|figure|csv-table|highlight)"
@@ -63,11 +64,19 @@ LATEX = (
     r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?",
 )
 HTML = (
-    r"(?is)<(?P<t>script|style|pre|code|samp|kbd|table|head)\b.*?</(?P=t)\s*>",
+    r"(?is)<(?P<t>script|style|pre|code|samp|kbd|tt|var|table|head|math|svg)\b.*?</(?P=t)\s*>",
     r"<!--.*?-->",
-    r"<[^>]*>",
     r"&#?\w+;",
 )
+INLINE = (
+    r"</?(?:a|abbr|acronym|b|big|cite|dfn|em|font|i|ins|q|small|span|strong|u)"
+    r"(?:\s[^<>]*)?/?>"
+)
+BLANK: Mapping[str, str] = {  # inside a sentence, without being part of it
+    "markdown": rf"\]\([^)\n]*\)|\[(?=[^\[\]\n]*\]\()|{INLINE}",
+    "html": INLINE,
+}
+BETWEEN: Mapping[str, str] = {"markdown": r"</?[A-Za-z][^>\n]*>", "html": r"<[^>]*>"}
 PATTERNS: Mapping[str, tuple[str, ...]] = {
     "text": (),
     "markdown": MARKDOWN,
@@ -93,17 +102,23 @@ def prose(text: str, kind: str = "text") -> str:
     'Call ######## than.'
     """
     kept = _python(text) if kind == "python" else text
-    for pattern in (*PATTERNS.get(kind, RST), *ANYWHERE):
+    for pattern in PATTERNS.get(kind, RST):
         kept = _blanked(kept, re.compile(pattern))
-    return _switched(text, kept)
+    if kind in BLANK:
+        kept = _blanked(kept, re.compile(BLANK[kind], re.IGNORECASE), " ")
+        kept = _blanked(kept, re.compile(BETWEEN[kind]), BREAK)
+    kept = _blanked(kept, re.compile(BULLET), BREAK)
+    return _switched(text, _blanked(kept, re.compile("|".join(ANYWHERE))))
 
 
-def _blanked(text: str, pattern: re.Pattern[str]) -> str:
-    return pattern.sub(lambda found: _hole(found[0]), text)
+def _blanked(text: str, pattern: re.Pattern[str], by: str = HOLE) -> str:
+    return pattern.sub(lambda found: _hole(found[0], by), text)
 
 
-def _hole(text: str) -> str:
-    return re.sub(r"[^\n]", HOLE, text)
+def _hole(text: str, by: str = HOLE) -> str:
+    if "\n" not in text:
+        return by * len(text)
+    return re.sub(r"[^\n]", by, text)
 
 
 def _switched(text: str, kept: str) -> str:
