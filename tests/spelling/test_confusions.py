@@ -69,6 +69,6 @@ def test_the_model_is_small_and_comes_back_whole(confusions, tmp_path):
 
 
 def test_info_lists_the_pairs_with_their_figures(confusions):
-    ((title, rows),) = information("spelling").items()
+    title, rows = list(information("spelling").items())[-1]
     assert title.startswith(f"{len(confusions.pairs)} confusion pairs")
     assert "recall" in rows["than/then"]

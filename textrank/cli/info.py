@@ -50,8 +50,6 @@ def command(
 
 def information(name: str | None = None) -> dict[str, dict[str, str]]:
     """What is registered and shipped, or the settings of one name."""
-    if name == PAIRS:
-        return _pairs()
     from textrank.config import model_names, pipeline_names
     from textrank.formats.table import READERS, WRITERS
     from textrank.registries import registries, versions
@@ -77,7 +75,7 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
         if name in names:
             return _described(role, name, names[name])
     if name in pipeline_names() or name in model_names():
-        return _shipped(name)
+        return {**_shipped(name), **(_pairs() if name == PAIRS else {})}
     known = sorted(key for names in found.values() for key in names)
     close = difflib.get_close_matches(name, known) or known
     raise ValueError(
