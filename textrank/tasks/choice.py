@@ -33,14 +33,15 @@ class Question:
     def candidates(self, number: int) -> list[Candidate]:
         """One for the second of two answers, else one for each."""
         asked = self.answers[1:] if len(self.answers) == 2 else self.answers
-        return [self._candidate(answer, number) for answer in asked]
+        span = self.span
+        bare = (Span(span.doc, span.start, span.end, span_id=span.id),)  # its label may tell
+        return [self._candidate(bare, answer, number) for answer in asked]
 
-    def _candidate(self, answer: str, number: int) -> Candidate:
-        doc, span = self.span.doc, self.span
-        bare = Span(doc, span.start, span.end, span_id=span.id_)  # its label may be the answer
+    def _candidate(self, spans: tuple[Span], answer: str, number: int) -> Candidate:
+        doc = self.span.doc
         gold = None if self.right is None else 1.0 if answer == self.right else -1.0
         return Candidate(
-            doc, (bare,), document_id(doc), f"q{number}", gold, question=self.title, answer=answer
+            doc, spans, document_id(doc), f"q{number}", gold, question=self.title, answer=answer
         )
 
 

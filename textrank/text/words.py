@@ -15,6 +15,7 @@ from spacy.attrs import (
     IDX,
     IS_SPACE,
     LEMMA,
+    LENGTH,
     MORPH,
     ORTH,
     POS,
@@ -191,9 +192,8 @@ def words_only(doc: Doc) -> Doc:
         given: Any = doc.to_array(attributes)[kept]
         copy.from_array(attributes, given)
         _copy_parse(doc, copy, kept)
-    places = doc.to_array([IDX]).astype(np.int64)[kept]
-    where = zip(places.tolist(), kept.tolist(), strict=True)
-    copy.user_data = {**doc.user_data, ORIGINAL: [[a, a + len(doc[i])] for a, i in where]}
+    places = doc.to_array([IDX, LENGTH]).astype(np.int64)[kept]
+    copy.user_data = {**doc.user_data, ORIGINAL: np.cumsum(places, axis=1).tolist()}
     copy.user_hooks[ORIGINAL] = cast(Any, doc)
     _copy_names(doc, copy, kept)
     return copy

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from spacy.attrs import LOWER
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
@@ -119,7 +121,8 @@ class Collocations:
             ids = {tuple(name): i for i, name in enumerate(self.known)}
         lexicon = None if self.tags is None else self.tags.words()  # once: it may be a file
         tracked = track(candidates, "collocations", len(candidates))
-        rows = [self._row(_Around.of(c, self, lexicon), ids) for c in tracked]
+        words = _Lower()
+        rows = [self._row(_Around.of(c, self, lexicon, words), ids) for c in tracked]
         columns = [column for row in rows for column in row]
         values = [value for row in rows for value in row.values()]
         starts = np.cumsum([0, *map(len, rows)])
@@ -135,11 +138,19 @@ class Collocations:
                 row[column] = value
         return row
 
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return sorted({offset for offsets in self.ngrams for offset in offsets})
+
+    @cached_property
+    def _named_ngrams(self) -> list[tuple[Sequence[int], str]]:
+        return [(own, " ".join(f"{offset:+d}" for offset in own)) for own in self.ngrams]
+
     def _named(self, around: _Around) -> Iterator[tuple[Name, float]]:
-        for offsets in self.ngrams:
+        known = {offset: around.word(offset) for offset in self._offsets}
+        for offsets, where in self._named_ngrams:
             value = self.weights[min(len(offsets), len(self.weights)) - 1]
-            where = " ".join(f"{offset:+d}" for offset in offsets)
-            words = [around.word(offset) for offset in offsets]
+            words = [known[offset] for offset in offsets]
             yield (where, *words), value
             if self.tags is not None:
                 tags = [around.tag(offset) for offset in offsets]
@@ -153,11 +164,26 @@ class Collocations:
             yield from around.glue()
 
 
+class _Lower:
+    """The words of Docs in lower case; those of the last Doc are kept."""
+
+    doc: Doc | None = None
+    words: Sequence[str] = ()
+
+    def __call__(self, doc: Doc) -> Sequence[str]:
+        if doc is not self.doc:
+            strings = doc.vocab.strings
+            self.words = [strings[int(orth)] for orth in doc.to_array([LOWER]).ravel()]
+            self.doc = doc
+        return self.words
+
+
 @dataclass(frozen=True)
 class _Around:
     """The tokens near one target."""
 
     doc: Doc
+    words: Sequence[str]
     target: Span
     low: int
     high: int
@@ -170,12 +196,13 @@ class _Around:
         candidate: Candidate,
         settings: Collocations,
         lexicon: Mapping[str, Sequence[str]] | None,
+        words: _Lower,
     ) -> _Around:
         target = candidate.spans[settings.focus]
         low, high = 0, len(candidate.doc)
         if settings.bounds == "sentence":
             low, high = target.sent.start, candidate.doc[target.end - 1].sent.end
-        return cls(candidate.doc, target, low, high, settings, lexicon)
+        return cls(candidate.doc, words(candidate.doc), target, low, high, settings, lexicon)
 
     def index(self, offset: int) -> int:
         """The token at an offset, -1 outside."""
@@ -186,7 +213,7 @@ class _Around:
         i = self.index(offset)
         if i < 0:
             return OUTSIDE
-        word = self.doc[i].lower_
+        word = self.words[i]
         return collapse_digits(word) if self.settings.digits == "collapse" else word
 
     def tag(self, offset: int) -> str:

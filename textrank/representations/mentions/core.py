@@ -36,6 +36,9 @@ class Once:
         first: list[Candidate] = []
         at = np.empty(len(candidates), dtype=np.intp)
         for number, candidate in enumerate(candidates):
+            if number and candidate.spans is candidates[number - 1].spans:
+                at[number] = at[number - 1]
+                continue
             places = tuple((span.start, span.end, span.id) for span in candidate.spans)
             at[number] = rows.setdefault((id(candidate.doc), *places), len(rows))
             if at[number] == len(first):
