@@ -12,9 +12,11 @@ _WORDS: dict[int, str] = {
     HUMAN: "human humans patient patients man men woman women child children people infants boy "
     "girl volunteers homo_sapiens hela hek293 hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs "
     "probands hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma xenograft xenografts "
-    "nude_mice",
+    "nude_mice subjects participants cohort pedigree pedigrees proband mcf7 sh-sy5y a549 hct116 "
+    "lncap ht-29 ht29 caco-2 thp-1 u937 hl-60 mda-mb-231 pc-3 du145 u87 hek-293 hek_293",
     MOUSE: "mouse mice murine mus_musculus c57bl/6 c57bl/6j balb/c nih3t3 nih_3t3 knockout_mice "
-    "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12",
+    "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12 c57bl/6n ob/ob db/db nih-3t3 mc3t3-e1 min6 j774 "
+    "ba/f3 neuro2a neuro-2a l929",
     RAT: "rat rats rattus rattus_norvegicus sprague-dawley wistar pc12",
     ZEBRAFISH: "zebrafish danio danio_rerio",
     FLY: "drosophila melanogaster fly flies",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from textrank.language.abbreviations import long_forms
 from textrank.language.gene_forms import listed
 from textrank.language.gene_matches import SURE, Lookup, Match
-from textrank.language.gene_tables import Gene, Kind, case_of
+from textrank.language.gene_tables import Case, Gene, Kind, case_of
 from textrank.language.species import HUMAN, MOUSE, RAT, SpeciesWord, species_words
 
 Facts = Mapping[str, float]
@@ -41,6 +41,8 @@ class Surroundings:
     fixed: frozenset[int]  # species that genes must be of; all where empty
     long: Mapping[str, str]  # long forms of abbreviations
     named: Mapping[str, int]  # how many different names may stand for an identifier
+    style: Mapping[int, float]  # how names are written: as symbols of man or of mouse
+    own: Mapping[int, float]  # share of the names that only genes of a species have
 
     @classmethod
     def of(
@@ -55,12 +57,20 @@ class Surroundings:
         first = text.find("\n") if "\n" in text else text.find(". ")
         title = frozenset(word.taxon for word in found if word.start < first)
         distinct = dict.fromkeys(names)
-        named: Counter[str] = Counter()
-        for name in distinct:
-            named.update(match.gene.identifier for match in lookup.matches(name))
-        lead = _lead(share, len(found))
-        own = frozenset(fixed)
-        return cls(lookup, found, share, lead, title, own, long_forms(text), dict(named))
+        matches = {name: lookup.matches(name) for name in distinct}
+        named = Counter(match.gene.identifier for own in matches.values() for match in own)
+        return cls(
+            lookup,
+            found,
+            share,
+            _lead(share, len(found)),
+            title,
+            frozenset(fixed),
+            long_forms(text),
+            dict(named),
+            _style(matches),
+            _own(matches),
+        )
 
     def near(self, start: int, end: int, name: str) -> int:
         """The taxon that the text names at or nearest to a place; 0 where none is near."""
@@ -105,6 +115,30 @@ def _lead(share: Mapping[int, float], words: int) -> dict[int, float]:
         other = max((n for t, n in counts.items() if t != taxon), default=_UNNAMED[HUMAN])
         found[taxon] = min(1.0, max(-1.0, math.log(count / other) / 2))
     return found
+
+
+def _style(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
+    """Whether symbols are written as TP53 or as Trp53, from -1 to 1."""
+    symbols = [name for name, own in matches.items() if any(map(_is_symbol, own))]
+    cases = Counter(case_of(name) for name in symbols)
+    upper, title = cases[Case.UPPER], cases[Case.TITLE]
+    mouse = (title - upper) / (title + upper + 1)
+    return {HUMAN: -mouse, MOUSE: mouse}
+
+
+def _is_symbol(match: Match) -> bool:
+    return match.kind is Kind.SYMBOL and match.how == "whole" and bool(match.gene.taxon)
+
+
+def _own(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
+    """How many names have genes of one species only, of those that have genes at all."""
+    taxa = [
+        {match.gene.taxon for match in own if match.gene.taxon and match.how in SURE}
+        for own in matches.values()
+    ]
+    single = Counter(next(iter(own)) for own in taxa if len(own) == 1)
+    known = sum(map(bool, taxa))
+    return {taxon: count / (known + 1) for taxon, count in single.items()}
 
 
 _UNNAMED = {HUMAN: 0.5, MOUSE: 0.3}  # as if a text had named them so often
@@ -178,6 +212,8 @@ def _species(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str,
         yield "species near" if near == taxon else "other species near", 1.0
     if not around.share:
         yield f"no species {taxon}", 1.0
+    yield "style", around.style.get(taxon, 0.0)
+    yield "only of species", around.own.get(taxon, 0.0)
 
 
 def _family(

@@ -20,11 +20,13 @@ from spacy.tokens import Doc, Span
 from textrank.language.gene_forms import key_of
 from textrank.language.gene_matches import SURE, Lookup
 from textrank.language.gene_tables import GeneTables, Kind
+from textrank.language.species import species_words
 from textrank.tasks.identifier_facts import Surroundings, is_plain
 
 VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1}
 MOST = 20  # votes of one spelling for a protein
 LONGEST = 7000  # characters of a text that are read
+HIDDEN = 3  # one text of so many is shown without its species words
 OFTEN = 3  # times that a name is met before its being untagged says something
 
 Tag = tuple[int, int, Sequence[str]]
@@ -112,7 +114,8 @@ def docs(
     lookup = Lookup([tables])
     for one in found:
         around = Surroundings.of(one.text, [], lookup, ())
-        doc = nlp.make_doc(one.text)
+        hidden = crc32(one.id.encode()) // 2 % HIDDEN == 0
+        doc = nlp.make_doc(without_species(one.text) if hidden else one.text)
         spans: list[Span] = []
         gold: dict[str, list[str]] = {}
         for start, end in one.names:
@@ -124,6 +127,19 @@ def docs(
         doc.spans["entities"] = spans
         doc.user_data |= {"document": one.id, "identifiers": gold}
         yield doc
+
+
+def without_species(text: str) -> str:
+    """The text with its species words made unreadable, as long as it was.
+
+    What names say of a species is learnt where nothing else does.
+
+    >>> without_species("in mice")
+    'in xxxx'
+    """
+    for word in species_words(text):
+        text = text[: word.start] + "x" * (word.end - word.start) + text[word.end :]
+    return text
 
 
 def _right(
