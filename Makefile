@@ -80,8 +80,9 @@ gallery: $(VENV)/.develops  ## the pictures of docs/gallery; those of Reuters wh
 reproduce: $(VENV)/.develops  ## the tables of the sources on DATA, into docs/reproduce; half an hour
 	OMP_NUM_THREADS=1 $(BIN)/textrank reproduce --data $(DATA) --out docs/reproduce
 
-wheel: $(VENV)/.develops
+wheel: $(VENV)/.develops  ## textrank, and the small one that lets spacy.load know its pipeline by name
 	$(BIN)/python -m build --wheel --outdir dist .
+	$(BIN)/python -m build --wheel --outdir dist packaging/en_textrank_bio
 
 DATA ?= ../shared/data
 MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling parse_ranking ppi

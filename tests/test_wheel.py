@@ -77,3 +77,17 @@ def test_wheel_installs_into_an_empty_environment(tmp_path: Path) -> None:
 def _site_packages() -> list[Path]:
     """Where this environment's packages lie, but for the repository itself."""
     return [Path(p) for p in sys.path if p.endswith("site-packages") and Path(p).is_dir()]
+
+
+def test_spacy_loads_the_pipeline_by_name(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "packaging" / "en_textrank_bio", source)
+    options = ["--no-deps", "--no-build-isolation", "--quiet", "--target", tmp_path / "installed"]
+    run(sys.executable, "-m", "pip", "install", *options, source, cwd=tmp_path)
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); import spacy;"
+        "nlp = spacy.load('en_textrank_bio', exclude=['ner']); print(nlp.pipe_names)"
+    )
+    shown = run(sys.executable, "-c", code, cwd=tmp_path)
+    assert "parser" in shown
+    assert "'ner'" not in shown

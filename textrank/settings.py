@@ -90,6 +90,8 @@ def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
     role = next((key for key in block if key.startswith("@")), None)
     if role is None:
         return
+    if not isinstance(block[role], str):
+        raise ValueError(f"{path}, [{place}]: {role} = {block[role]!r:.40} is no name.")
     try:
         cls = registry.get(role[1:], block[role])
     except (catalogue.RegistryError, ValueError):
@@ -110,7 +112,7 @@ def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
 def _validation(error: ConfigValidationError) -> str:
     parts = [
         f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_told(item.get('msg', ''))}"
-        for item in error.errors
+        for item in error.errors or ()
     ]
     return "; ".join(parts) or _one_line(error)
 

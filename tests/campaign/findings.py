@@ -18,9 +18,7 @@ def check(
 ) -> None:
     """Fails with the faults found; ``CAMPAIGN_KEEP=1`` writes their inputs to ``kept/``."""
     line = f"{target}: {len(found)} inputs, {summary(found)}"
-    if report := os.environ.get("CAMPAIGN_REPORT"):
-        with open(report, "a", encoding="utf-8") as out:
-            out.write(line + "\n")
+    note(line)
     faults = {outcome.reason[-120:]: outcome for outcome in found if outcome.fault}
     if spoilt is not None and os.environ.get("CAMPAIGN_KEEP"):
         for outcome in faults.values():
@@ -30,6 +28,13 @@ def check(
             (KEPT / name).write_bytes(data)
     told = [f"  {o.index} {o.kind}: {o.reason}" for o in list(faults.values())[:SHOWN]]
     assert not faults, "\n".join([line, f"{len(faults)} different faults, the first:", *told])
+
+
+def note(line: str) -> None:
+    """Adds a line to the report of the campaign, the file that ``CAMPAIGN_REPORT`` names."""
+    if report := os.environ.get("CAMPAIGN_REPORT"):
+        with open(report, "a", encoding="utf-8") as out:
+            out.write(line + "\n")
 
 
 def minimised(data: bytes, faulty: Callable[[bytes], bool], attempts: int = 2000) -> bytes:

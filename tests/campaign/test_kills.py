@@ -6,171 +6,103 @@ import os
 import shutil
 import signal
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.campaign.commands import COMMANDS, Case, Files, child, content, prepared, quiet
+from tests.campaign.findings import note
+
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 EVENTS = ("open", "os.", "shutil.", "textrank.")
-Files = dict[str, bytes]
+SEQUEL = ("apply --out",)  # whose folder is a part of the whole until the last part is there
 
 
-def run(arguments: Sequence[object]) -> None:
-    """A command in this process."""
-    from textrank.cli import main
-
-    sys.argv = ["textrank", *map(str, arguments)]
-    try:
-        main()
-    except SystemExit as stop:
-        if stop.code:
-            raise
-
-
-def child(action: Callable[[], None], place: Path, kill_at: int = 0) -> tuple[bool, int]:
-    """Runs an action in a child that is killed before its n-th operation in a folder.
-
-    Gives whether it was killed, and how many operations there were until then.
-    """
-    ours, theirs = os.pipe()
+def killed(action: Callable[[], int], place: Path, at: int) -> bool:
+    """Runs an action in a child that is killed before its n-th operation in a folder."""
     pid = os.fork()
     if pid == 0:
-        _quiet()
+        quiet()
         count = 0
 
-        def operation(what: str) -> None:
+        def operation() -> None:
             nonlocal count
             count += 1
-            os.write(theirs, b".")
-            if count == kill_at:
+            if count == at:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         def watch(event: str, values: tuple[object, ...]) -> None:
             if event.startswith(EVENTS) and any(str(place) in str(v) for v in values[:2]):
-                operation(event)
+                operation()
 
         plain_sync = os.fsync
-        time.perf_counter = float  # reports state seconds, which would differ
 
         def sync(handle: int) -> None:
-            operation("fsync")
+            operation()
             plain_sync(handle)
 
         os.fsync = sync
         sys.addaudithook(watch)
         try:
-            action()
+            os._exit(action())
         except BaseException:
             os._exit(9)
-        os._exit(0)
-    os.close(theirs)
-    _, status = os.waitpid(pid, 0)
-    with os.fdopen(ours, "rb") as stream:
-        count = len(stream.read())
+    status = os.waitpid(pid, 0)[1]
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the command failed"
-    return os.WIFSIGNALED(status), count
+    return os.WIFSIGNALED(status)
 
 
-def _quiet() -> None:
-    out = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
+def of(files: Files, output: str) -> Files:
+    """The files of one output: what belongs together must change together."""
+    return {k: v for k, v in files.items() if k == output or k.startswith(f"{output}/")}
 
 
-def content(folder: Path) -> Files:
-    """All files below a folder; what is hidden is debris."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def targets(folder: Path, names: Sequence[str]) -> list[Files]:
-    """Each output by itself: what belongs together must change together."""
-    found = []
-    for name in names:
-        path = folder / name
-        if path.is_dir():
-            found.append(content(path))
-        else:
-            found.append({name: path.read_bytes()} if path.exists() else {})
-    return found
-
-
-COMMANDS: dict[str, tuple[list[str], list[str]]] = {
-    "train": (["train", "ppi-linear", "CORPUS", "OUT/model"], ["model"]),
-    "convert to a folder": (["convert", "CORPUS", "OUT/brat"], ["brat"]),
-    "convert to a file": (["convert", "CORPUS", "OUT/x.jsonl"], ["x.jsonl"]),
-    "convert to texts": (["convert", "CORPUS", "OUT/t", "--format", "text"], ["t"]),
-    "apply": (
-        ["apply", "ppi", "TEXT", "--write", "OUT/x.bioc.xml", "--network", "OUT/n.graphml"],
-        ["x.bioc.xml", "n.graphml"],
-    ),
-    "report": (
-        ["run", "ppi-linear", "CORPUS", "--folds", "2", "--report", "OUT/r", "--json", "OUT/j"],
-        ["r", "j"],
-    ),
-    "sweep": (
-        ["run", "ppi-linear", "CORPUS", "--folds", "2", "--sweep", "learner.alphas=[1],[2]",
-         "--cache", "OUT/cache", "--json", "OUT/s.json", "--report", "OUT/s"],
-        ["s.json", "s"],
-    ),
-}  # fmt: skip
+def visible(files: Files) -> Files:
+    """The files a user sees; what is hidden is debris until the next run."""
+    return {k: v for k, v in files.items() if not any(p.startswith(".") for p in Path(k).parts)}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_kill_at_any_operation_leaves_the_old_or_the_new(name: str, tmp_path: Path) -> None:
-    arguments, outputs = COMMANDS[name]
-    out = tmp_path / "out"
-    corpora = [ROOT / "corpora" / "sample-ppi", _smaller(tmp_path)]
-    text = ROOT / "corpora" / "sample-text" / "egfr.txt"
-
-    def command(corpus: Path) -> Callable[[], None]:
-        words = {"CORPUS": str(corpus), "TEXT": str(text)}
-        filled = [words.get(a, a.replace("OUT", str(out))) for a in arguments]
-        return lambda: run(filled)
-
-    run_quietly = [command(corpus) for corpus in corpora]
-    states = []
-    for action in run_quietly:
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        child(action, out)
-        states.append(targets(out, outputs))
-    old, new = states[1], states[0]
+    case = prepared(name, tmp_path)
     start = tmp_path / "start"
-    shutil.rmtree(out)
-    out.mkdir()
-    child(run_quietly[1], out)
-    shutil.copytree(out, start, symlinks=True)
-    number, killed = 0, True
-    while killed:
+    if name in SEQUEL:  # goes on with its own folder only
+        shutil.rmtree(case.out)
+        case.out.mkdir()
+    shutil.copytree(case.out, start, symlinks=True)
+    number, went_on = 0, True
+    while went_on:
         number += 1
-        shutil.rmtree(out)
-        shutil.copytree(start, out, symlinks=True)
-        killed, _ = child(run_quietly[0], out, kill_at=number)
-        found = targets(out, outputs)
-        for was, now, here in zip(old, new, found, strict=True):
-            assert here in (was, now), f"half-made at operation {number}"
-        child(run_quietly[0], out)  # the next run goes on and tidies up
-        for now, here in zip(new, targets(out, outputs), strict=True):
-            assert here == now, f"the run after a kill at {number} differs"
-        debris = [p for p in out.rglob("*") if p.name.startswith(".")]
-        assert not debris, f"debris after a kill at {number}: {debris}"
+        shutil.rmtree(case.out)
+        shutil.copytree(start, case.out, symlinks=True)
+        went_on = killed(case.action, case.out, at=number)
+        _check_after_kill(name, case, number)
+        assert child(case.action) == 0, f"no run after a kill at {number}"
+        _check_after_next(name, case, number)
     assert number > 3, "nothing was watched"
+    note(f"kills of {name}: {number - 1} operations")
 
 
-def _smaller(folder: Path) -> Path:
-    """Another corpus, so that old and new differ."""
-    import spacy
+def _check_after_kill(name: str, case: Case, number: int) -> None:
+    if name in SEQUEL:
+        return
+    found = visible(content(case.out))
+    for output in case.outputs:
+        here = of(found, output)
+        assert here in (of(case.old, output), of(case.new, output)), f"half-made at {number}"
 
-    from textrank.config import load_corpus
-    from textrank.formats.table import write
 
-    docs = list(load_corpus(ROOT / "corpora" / "sample-ppi")(spacy.blank("en")))
-    write(docs[: len(docs) // 2], folder / "sample-ppi.xml")
-    return folder / "sample-ppi.xml"
+def _check_after_next(name: str, case: Case, number: int) -> None:
+    found = content(case.out)
+    debris = [k for k in found if k not in visible(found) and k not in case.new]
+    assert not debris, f"debris after a kill at {number}: {debris}"
+    for output in case.outputs:
+        here, new = of(found, output), of(case.new, output)
+        if name in SEQUEL:  # its log tells of two runs
+            here, new = (_tables(files) for files in (here, new))
+        assert here == new, f"the run after a kill at {number} differs"
+
+
+def _tables(files: Files) -> Files:
+    return {k: v for k, v in files.items() if "part" in Path(k).parts[-2] or k.endswith(".jsonl")}

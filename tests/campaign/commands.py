@@ -1,0 +1,161 @@
+"""Every command that writes, on small inputs, from an old output to a new one."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import spacy
+
+from textrank import config
+from textrank.cli import sources
+from textrank.config import load_corpus
+from textrank.formats.table import write
+
+ROOT = Path(__file__).parents[2]
+Files = dict[str, bytes]
+COMMANDS: dict[str, tuple[list[str], list[str]]] = {
+    "train": (["train", "ppi-linear", "CORPUS", "OUT/model"], ["model"]),
+    "convert to a folder": (["convert", "CORPUS", "OUT/brat"], ["brat"]),
+    "convert to a file": (["convert", "CORPUS", "OUT/x.jsonl"], ["x.jsonl"]),
+    "convert to texts": (["convert", "CORPUS", "OUT/t", "--format", "text"], ["t"]),
+    "apply --write --network --facts": (
+        ["apply", "ppi", "TEXT", "--write", "OUT/x.bioc.xml", "--network", "OUT/n.graphml",
+         "--facts", "OUT/f.json"],
+        ["x.bioc.xml", "n.graphml", "f.json"],
+    ),
+    "apply --out": (
+        ["apply", "ppi", "TEXT", "--out", "OUT/parts", "--format", "jsonl"], ["parts"],
+    ),
+    "run --report --json": (
+        ["run", "ppi-linear", "CORPUS", "--folds", "2", "--report", "OUT/r", "--json", "OUT/j"],
+        ["r", "j"],
+    ),
+    "run --sweep": (
+        ["run", "ppi-linear", "CORPUS", "--folds", "2", "--sweep", "learner.alphas=[1],[2]",
+         "--cache", "OUT/cache", "--json", "OUT/s.json", "--report", "OUT/s"],
+        ["s.json", "s"],
+    ),
+}  # fmt: skip
+PASSING = ("cache",)  # what a command keeps for its next run, and is no output
+
+
+@dataclass
+class Case:
+    """A command with its outputs as they were and as they will be."""
+
+    out: Path
+    outputs: Sequence[str]
+    action: Callable[[], int]
+    old: Files
+    new: Files
+
+    def run(self) -> int:
+        """The exit code of the command, in this process."""
+        try:
+            return self.action()
+        except SystemExit as stop:
+            return int(stop.code or 0)
+
+
+def prepared(name: str, folder: Path) -> Case:
+    """The old output in its place, and the command that makes the new one."""
+    _keep_loaded()
+    arguments, outputs = COMMANDS[name]
+    out = folder / "out"
+    large, small = _corpora(folder)
+    old, new = (_action(arguments, out, corpus) for corpus in (small, large))
+    states = []
+    for action in (new, old):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        assert child(action) == 0, name
+        states.append(content(out))
+    return Case(out, outputs, new, states[1], states[0])
+
+
+def _action(arguments: Sequence[str], out: Path, corpus: Path) -> Callable[[], int]:
+    words = {"CORPUS": str(corpus), "TEXT": str(corpus.with_suffix(".txt"))}
+    filled = [words.get(a, a.replace("OUT", str(out))) for a in arguments]
+
+    def action() -> int:
+        from textrank.cli.app import run
+
+        time.perf_counter = float  # reports state seconds, which would differ
+        time.time = float
+        sys.argv = ["textrank", *filled]
+        return run(filled)
+
+    return action
+
+
+def child(action: Callable[[], int]) -> int:
+    """The exit code of an action in a child of its own, which says nothing."""
+    pid = os.fork()
+    if pid == 0:
+        quiet()
+        try:
+            os._exit(action())
+        except BaseException:
+            os._exit(9)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def quiet() -> None:
+    """Sends what this process prints nowhere."""
+    out = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+
+
+def content(folder: Path) -> Files:
+    """All files below a folder but what a command keeps for its next run."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in PASSING
+    }
+
+
+@functools.cache
+def _keep_loaded() -> None:
+    """Models are loaded once, here, for a kill costs no more than the command itself then."""
+    for module, name in ((sources, "load_nlp"), (config, "load_model")):
+        load = getattr(module, name)
+        kept: dict[str, Any] = {}
+
+        def once(*a: Any, load: Any = load, kept: dict[str, Any] = kept, **k: Any) -> Any:
+            key = repr((a, k))
+            if key not in kept:
+                kept[key] = load(*a, **k)
+            return kept[key]
+
+        setattr(module, name, once)
+    import textrank.reports.html
+    import textrank.reports.plots
+    from textrank.tasks.ppi import PPI
+
+    textrank.reports.plots.check_installed()
+    sources.load_language(None, PPI())
+    sources.load_language(None, PPI(), raw=True)
+    config.load_model("ppi")
+
+
+def _corpora(folder: Path) -> tuple[Path, Path]:
+    """Two corpora, one a part of the other, each with a text beside it."""
+    docs = list(load_corpus(ROOT / "corpora" / "sample-ppi")(spacy.blank("en")))
+    found = []
+    for name, count in (("large", 8), ("small", 6)):
+        path = folder / name / "c.xml"
+        path.parent.mkdir(exist_ok=True)
+        write(docs[:count], path)
+        path.with_suffix(".txt").write_text(" ".join(doc.text for doc in docs[: count - 5]))
+        found.append(path)
+    return found[0], found[1]

@@ -1,0 +1,65 @@
+"""A disk that fills while a command writes: code 2, a message, the old output, no debris."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.campaign.commands import COMMANDS, Case, content, prepared
+
+pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
+SIZES = (0, 1, 100, 1000, 3000)  # bytes a file may grow to
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("size", SIZES)
+def test_a_full_disk(name: str, size: int, tmp_path: Path) -> None:
+    case = prepared(name, tmp_path)
+    before = content(case.out)
+    largest = max((len(data) for data in case.new.values()), default=0)
+    code, told = _limited(case, size)
+    assert code in (0, 2), told
+    assert "Traceback" not in told
+    hidden = [path.name for path in case.out.rglob(".*")]
+    assert not hidden
+    if code == 2:
+        assert content(case.out) == before
+    else:
+        assert largest <= size
+
+
+def _limited(case: Case, size: int) -> tuple[int, str]:
+    """The exit code of the command where no file grows beyond a size, and what it said."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(write, 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        os._exit(case.run())
+    os.close(write)
+    with os.fdopen(read) as stream:
+        told = stream.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), told
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_folder_that_cannot_be_written(name: str, tmp_path: Path) -> None:
+    """Root may write anywhere, so the folder is made immutable, where the system lets us."""
+    case = prepared(name, tmp_path)
+    before = content(case.out)
+    if not shutil.which("chattr") or os.system(f"chattr +i {case.out} 2>/dev/null"):
+        pytest.skip("this file system or user cannot make a folder immutable")
+    try:
+        code, told = _limited(case, resource.RLIM_INFINITY)
+    finally:
+        os.system(f"chattr -i {case.out}")
+    assert code == 2, told
+    assert "Traceback" not in told
+    assert content(case.out) == before
