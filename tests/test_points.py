@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import spacy
 
 from textrank import load_corpus, load_pipeline
 from textrank.cli.app import run
@@ -92,6 +94,17 @@ def test_a_corpus_of_any_name_can_be_drawn() -> None:
     assert "$c$ _{" in figure.svg
 
 
+def test_a_text_is_the_same_text_in_json_lines(tmp_path: Path) -> None:
+    text = "A title\n\nSHC binds\nto GRB2. It does\n so.\n- one\n- two\n"
+    (tmp_path / "x.txt").write_text(text)
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "x", "text": text}))
+    plain, line = (
+        [s.text for doc in load_corpus(tmp_path / name)(spacy.blank("en")) for s in doc.sents]
+        for name in ("x.txt", "x.jsonl")
+    )
+    assert plain == line
+
+
 def test_info_knows_what_is_shipped() -> None:
     found = information("ppi")
     assert "task.precision" in found["pipeline ppi: settings, for --set"]
@@ -117,7 +130,7 @@ def test_a_trained_model_refuses_words_it_never_saw() -> None:
 
 def test_intervals_hold_their_own_means() -> None:
     pipeline = load_pipeline("spelling", {"learner.learner.alphas": [1.0]})
-    docs = list(load_corpus(ROOT / "corpora" / "sample-spelling")(__import__("spacy").blank("en")))
+    docs = list(load_corpus(ROOT / "corpora" / "sample-spelling")(spacy.blank("en")))
     report = assess(pipeline, pipeline.prepare(docs), DocumentFolds(3))
     assert {"f", "precision", "recall"} <= set(report.intervals)
     for name, (low, high) in report.intervals.items():

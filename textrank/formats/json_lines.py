@@ -40,7 +40,8 @@ class JsonLines:
     ``pieces``, a list of ``[start, end]``. ``relations`` are objects with ``entities`` (two ids),
     ``label`` (true or false) and perhaps ``type``; ``sentences`` lists the first character of each
     sentence. Further keys stay in ``doc.user_data["meta"]``. Without ``sentences`` a newline ends
-    a sentence, as between title and abstract, unless ``newlines`` is false. Without
+    a sentence if ``newlines`` is true, as between title and abstract; if it is not said, so in
+    documents with ``entities``, while bare text is read as a text file is. Without
     ``entities`` the names are left to a recogniser in ``nlp``.
 
     ``cut`` cuts a token that a name covers in part, so that "-binding" outlives a blinded name.
@@ -49,7 +50,7 @@ class JsonLines:
 
     path: str
     cut: bool = True
-    newlines: bool = True
+    newlines: bool | None = None
     skip_bad: bool = False
     limit: int = LIMIT
 
@@ -68,7 +69,8 @@ class JsonLines:
         mentions = _each(value, "entities", place, _mention) if "entities" in value else None
         gold = _each(value, "relations", place, _relation) if "relations" in value else None
         starts = _each(value, "sentences", place, _start)
-        breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * self.newlines)
+        hard = mentions is not None if self.newlines is None else self.newlines
+        breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * hard)
         data = {key: value[key] for key, kind in EXTRA.items() if isinstance(value.get(key), kind)}
         meta = {key: value[key] for key in value if key not in KEYS and key not in data}
         return Record(

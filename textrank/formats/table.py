@@ -104,7 +104,7 @@ def reader_for(path: str | Path, *, format: str | None = None, **settings: Any) 
     ``settings`` go to the reader. ``READERS`` lists the formats.
 
     >>> reader_for("abstracts.jsonl", format="json_lines", cut=False)
-    JsonLines(path='abstracts.jsonl', cut=False, newlines=True, skip_bad=False, limit=8388608)
+    JsonLines(path='abstracts.jsonl', cut=False, newlines=None, skip_bad=False, limit=8388608)
     """
     return _choice(READERS, format or format_of(path))(str(path), **settings)
 
