@@ -94,3 +94,21 @@ def test_a_cfg_cannot_expand_without_end(tmp_path: Path) -> None:
     (tmp_path / "corpus.cfg").write_text("\n".join(rows))
     with pytest.raises(ValueError, match=r"corpus\.cfg: refers to other values"):
         read_config(tmp_path / "corpus.cfg")
+
+
+def test_an_older_model_is_sealed_anew(tmp_path: Path) -> None:
+    from workshop.reseal import reseal
+
+    folder = tmp_path / "model"
+    Model.from_disk(model_path("gene_protein")).to_disk(folder)
+    meta = json.loads((folder / "meta.json").read_text())
+    older = {key: value for key, value in meta.items() if key != "checksum"} | {"format": 1}
+    (folder / "meta.json").write_text(json.dumps(older))
+    (folder / "README.md").write_text("a card, which is no part of the model")
+    reseal(folder)
+    (folder / "README.md").write_text("another card")
+    assert Model.from_disk(folder).meta["format"] == 2
+    text = (folder / "meta.json").read_text()
+    (folder / "meta.json").write_text(text.replace('"alpha": ', '"alpha": 1'))
+    with pytest.raises(ValueError, match="its checksum differs"):
+        Model.from_disk(folder)

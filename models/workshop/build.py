@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from confection import Config
+from workshop.reseal import reseal
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.language import load_nlp
@@ -38,6 +39,7 @@ def build(name: str, data: Path, out: Path | None = None) -> None:
         work = Path(folder)
         if (recipe / "build.py").is_file():
             _run(recipe / "build.py", data.resolve(), target)
+            reseal(target)
             return
         if (recipe / "prepare.py").is_file():
             _run(recipe / "prepare.py", data.resolve(), work)
@@ -45,6 +47,7 @@ def build(name: str, data: Path, out: Path | None = None) -> None:
         target.mkdir(parents=True, exist_ok=True)
         for file in (work / "model").iterdir():  # beside the recipe and the card, which stay
             shutil.copy2(file, target / file.name)
+        reseal(target)
 
 
 def train(recipe: Path, data: Path, work: Path) -> Model:

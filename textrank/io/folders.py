@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,10 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         yield folder
 
 
-def seal(folder: Path, meta: Mapping[str, Any]) -> None:
-    """Writes ``meta.json`` with a checksum of every other file and of itself, last of all."""
-    names = sorted(f.name for f in folder.iterdir() if f.name != META and f.is_file())
+def seal(folder: Path, meta: Mapping[str, Any], only: Iterable[str] | None = None) -> None:
+    """Writes ``meta.json`` with a checksum of every other file, or some, and of itself, last."""
+    own = (f.name for f in folder.iterdir() if f.name != META and f.is_file())
+    names = sorted(own if only is None else only)
     sealed = {**meta, "files": {name: _checksum(folder / name) for name in names}}
     sealed["checksum"] = _own(sealed)
     text = json.dumps(sealed, indent=2, ensure_ascii=False, allow_nan=False)
