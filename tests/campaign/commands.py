@@ -124,6 +124,11 @@ def content(folder: Path) -> Files:
     }
 
 
+def of(files: Files, output: str) -> Files:
+    """The files of one output: what belongs together must change together."""
+    return {k: v for k, v in files.items() if k == output or k.startswith(f"{output}/")}
+
+
 @functools.cache
 def _keep_loaded() -> None:
     """Models are loaded once, here, for a kill costs no more than the command itself then."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.commands import COMMANDS, Case, Files, child, content, prepared, quiet
+from tests.campaign.commands import COMMANDS, Case, Files, child, content, of, prepared, quiet
 from tests.campaign.findings import note
 
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
@@ -51,11 +51,6 @@ def killed(action: Callable[[], int], place: Path, at: int) -> bool:
     status = os.waitpid(pid, 0)[1]
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the command failed"
     return os.WIFSIGNALED(status)
-
-
-def of(files: Files, output: str) -> Files:
-    """The files of one output: what belongs together must change together."""
-    return {k: v for k, v in files.items() if k == output or k.startswith(f"{output}/")}
 
 
 def visible(files: Files) -> Files:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import spacy
@@ -51,3 +55,24 @@ def test_what_is_no_protein_is_not_paired(make_doc: Callable[..., Doc]) -> None:
     doc.spans["entities"] = [Span(doc, 0, 1, label="DRUG"), Span(doc, 2, 3, label="protein")]
     assert PPI().candidates(doc) == []
     assert len(PPI(labels=["DRUG", "protein"]).names(doc)) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", [" and ".join(f"GRB{i}" for i in range(400)), "a-" * 50_000], ids=["names", "hyphens"]
+)
+def test_one_sentence_stays_within_bounded_memory(text: str, tmp_path: Path) -> None:
+    """These took 11.8 GB and 1.3 GB; here they must do with 3 GB of addresses."""
+    (tmp_path / "x.txt").write_text(text)
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30));"
+        "from textrank.cli.app import run; sys.exit(run(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "apply", "ppi", str(tmp_path / "x.txt")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    assert "not enough memory" not in done.stderr
