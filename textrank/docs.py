@@ -162,7 +162,8 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
         if not doc.has_annotation("ENT_IOB"):
             raise ValueError(
                 f"document {document_id(doc)!r} has no span group {key!r} and no entities. Mark "
-                f"the names in doc.spans[{key!r}], or run a recogniser before."
+                f"the names in doc.spans[{key!r}], or run a recogniser before: `textrank apply` "
+                "has one, while `run` and `train` learn from the names that a corpus gives."
             )
         from spacy.tokens import Span
 

@@ -177,6 +177,17 @@ HTML = b"""<!DOCTYPE html><html><head><title>Page</title><style>p{}</style></hea
 <table><tr><td>A</td><td>B</td></tr></table><!-- not this --></body></html>
 """
 
+LETOR = b"""2 qid:1 1:0.5 2:0.25 # docid = d1
+0 qid:1 1:0.1 2:1e-3
+1 qid:2 1:-3 7:0 # docid = d2
+"""
+
+REUTERS = b"""<!DOCTYPE lewis SYSTEM "lewis.dtd">
+<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" CGISPLIT="x" OLDID="1" NEWID="1"><DATE>1</DATE>
+<TOPICS><D>grain</D><D>wheat</D></TOPICS><TEXT><TITLE>WHEAT &lt;X></TITLE><BODY>It rose.&#3;</BODY></TEXT>
+</REUTERS><REUTERS TOPICS="NO" LEWISSPLIT="TEST" NEWID="2"><TOPICS></TOPICS><TEXT TYPE="BRIEF">Two.</TEXT></REUTERS>
+"""
+
 BIONLP = {
     "PMC-7-01.txt": b"Loss of A1 activates B2. A1 does not bind C3.",
     "PMC-7-01.a1": b"T1\tProtein 8 10\tA1\nT2\tProtein 21 23\tB2\nT3\tProtein 25 27\tA1\nT4\tProtein 42 44\tC3\n",
@@ -243,6 +254,8 @@ def files() -> Mapping[str, bytes]:
         "a.nbib": MEDLINE,
         "a.csv": CSV,
         "a.html": HTML,
+        "a.letor": LETOR,
+        "a.sgm": REUTERS,
         "a.tar": tarred(BIONLP),
         "a.a2": BIONLP["PMC-7-01.a2"],
         "corpus.cfg": CORPUS_CFG,

@@ -38,7 +38,7 @@ WAYS: dict[str, Mutation] = {
     "a.spacy": any_of(spoil_bytes, spoil_docbin, spoil_docbin),
     "a.zip": spoil_bytes,
 }
-READ: dict[str, str] = {"a.pos": "senseval.v1", "a.zip": "senseval.v1", "a.a2": "bionlp.v1"}
+READ: dict[str, str] = {"a.a2": "bionlp.v1"}
 
 
 @pytest.mark.parametrize("name", samples.files())

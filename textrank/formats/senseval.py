@@ -35,7 +35,10 @@ class Senseval:
                 number += 1
                 yield _doc(element, word, nlp, f"{name}, instance {number}")
         if not number:
-            raise ValueError(f"{self.path}: no instance in it. Name a .pos file of Senseval.")
+            raise ValueError(
+                f"{self.path}: no instance of Senseval in it. Name a .pos file, or a folder or zip "
+                "archive of such files."
+            )
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         path = Path(self.path)

@@ -25,6 +25,7 @@ from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
 from textrank.formats.pubmed import Medline, PubMedXML
 from textrank.formats.pubtator import SECTION, PubTator, write_pubtator
 from textrank.formats.reuters import Reuters
+from textrank.formats.senseval import Senseval
 from textrank.formats.web_page import HTML
 from textrank.io import check_changeable, check_writable, open_bytes
 
@@ -48,6 +49,7 @@ READERS: dict[str, Callable[..., Corpus]] = {
     "html": HTML,
     "letor": Letor,
     "reuters": Reuters,
+    "senseval": Senseval,
 }
 WRITERS: dict[str, Callable[..., None]] = {
     "text": write_text,
@@ -84,6 +86,8 @@ SUFFIXES = {
     ".sgm": "reuters",
     ".tar": "bionlp",
     ".tgz": "bionlp",
+    ".pos": "senseval",
+    ".zip": "senseval",
 }
 ROOTS = {  # of XML files
     "collection": "bioc_xml",
