@@ -118,9 +118,9 @@ def test_settings_say_what_they_may_be_and_mean() -> None:
     assert "one of 'auc', 'f'" in settings["select"]
     assert "a list of numbers" in settings["alphas"]
     assert "multiplies the squared error" in settings["positive_weight"]
-    for role, names in TABLE.items():
+    for names in TABLE.values():
         for name in names:
-            assert information(name)[name]["role"] == role
+            assert name in information(name)
 
 
 def test_a_trained_model_refuses_words_it_never_saw() -> None:
