@@ -16,7 +16,7 @@ from confection import Config
 from spacy.tokens import Doc
 
 from textrank.around import Around, portions
-from textrank.docs import Candidate, Neighbourhood, document_id
+from textrank.docs import Candidate, Neighbourhood, document_id, whole
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
@@ -125,7 +125,7 @@ class Model:
                 own,
                 part,
                 threshold=self.threshold or 0.0,
-                probabilities=self.probability(part),
+                probabilities=self.probability(part, whole(doc, own)),
             )
             if self._aspects:
                 state(judged, list(islice(answers, len(own))))
@@ -154,12 +154,13 @@ class Model:
         """Status, type, direction and trigger of each candidate; nothing where no model knows."""
         return self._aspects.answers(candidates) if self._aspects else []
 
-    def probability(self, scores: Vector) -> Vector | None:
+    def probability(self, scores: Vector, share: float = 0.0) -> Vector | None:
         """How likely yes is at these scores, calibrated on the held-out scores of training.
 
-        None where answers are not yes or no, as in rankings.
+        ``share`` is that of candidates from whole texts, see ``docs.whole``. None where answers are
+        not yes or no, as in rankings.
         """
-        return None if self.calibration is None else np.asarray(self.calibration(scores))
+        return None if self.calibration is None else np.asarray(self.calibration(scores, share))
 
     @cached_property
     def calibration(self) -> Platt | None:
@@ -344,7 +345,8 @@ class Model:
             model = replace(model, average=average)
         known = meta.get("calibration")
         if known is not None:  # a property that is computed once is an entry of the instance
-            model.__dict__["calibration"] = Platt(float(known["slope"]), float(known["shift"]))
+            values = (known["slope"], known["shift"], known.get("whole", 0.0))
+            model.__dict__["calibration"] = Platt(*map(float, values))
         return model
 
     @property

@@ -2,7 +2,8 @@
 
     python build.py > corpus.jsonl
 
-A small grammar in our own words. A frame is a sentence with the names A, B, C and slots for verbs;
+A small grammar in our own words; ``constructions.py`` adds longer sentences. A frame is a sentence
+with the names A, B, C and slots for verbs;
 its pairs say status, type and direction. Sentences of one frame are one document, so that leaving a
 document out leaves a way of saying it out.
 """
@@ -13,6 +14,8 @@ import json
 import random
 import sys
 from collections.abc import Iterator
+
+from constructions import constructions
 
 NAMES = [
     "AXL",
@@ -110,6 +113,41 @@ NAMES = [
     "YAP1",
     "ZAP-70",
     "ZEB1",
+]
+MORE_NAMES = [  # for longer sentences, with names of several words
+    *NAMES,
+    "alpha-actinin",
+    "Bcl-2",
+    "beta-catenin",
+    "c-Jun",
+    "calcineurin",
+    "calmodulin",
+    "caspase-9",
+    "cdk2",
+    "cyclin E",
+    "cyclin A2",
+    "E-cadherin",
+    "eIF4E",
+    "Fas ligand",
+    "GM-CSF",
+    "heat shock protein 70",
+    "IL-10",
+    "IL-2 receptor",
+    "integrin beta 3",
+    "JNK",
+    "MyD88",
+    "NF-kappaB p65",
+    "p27Kip1",
+    "paxillin",
+    "PI3K",
+    "profilin",
+    "protein kinase A",
+    "Rho kinase",
+    "sigma 70",
+    "Skp2",
+    "TGF-beta1",
+    "TNF-alpha",
+    "vinculin",
 ]
 CELLS = [
     "HeLa cells",
@@ -718,9 +756,11 @@ def sentences(rng: random.Random) -> Iterator[tuple[str, str, list[tuple[str, st
             yield frame, text, []
 
 
-def placed(rng: random.Random, text: str) -> tuple[str, dict[str, tuple[int, int]]]:
+def placed(
+    rng: random.Random, text: str, letters: str, known: list[str]
+) -> tuple[str, dict[str, tuple[int, int]]]:
     """The sentence with names in place of letters, and where they stand."""
-    names = dict(zip("ABC", rng.sample(NAMES, 3), strict=True))
+    names = dict(zip(letters, rng.sample(known, len(letters)), strict=True))
     places: dict[str, tuple[int, int]] = {}
     done = ""
     while "{" in text:
@@ -734,11 +774,17 @@ def placed(rng: random.Random, text: str) -> tuple[str, dict[str, tuple[int, int
     return done[0].upper() + done[1:], places
 
 
-def document(number: int, rng: random.Random, told: list[tuple[str, list]]) -> dict:
+def document(
+    number: int,
+    rng: random.Random,
+    told: list[tuple[str, list]],
+    letters: str = "ABC",
+    known: list[str] = NAMES,
+) -> dict:
     """The sentences of a frame, a line each."""
     text, entities, relations, starts = "", [], [], []
     for sentence, pairs in told:
-        written, places = placed(rng, sentence)
+        written, places = placed(rng, sentence, letters, known)
         starts.append(len(text))
         ids = {}
         for slot, (start, end) in sorted(places.items(), key=lambda item: item[1]):
@@ -769,11 +815,16 @@ def document(number: int, rng: random.Random, told: list[tuple[str, list]]) -> d
 
 def main() -> None:
     rng = random.Random(14)
-    frames: dict[str, list] = {}
+    frames, longer = {}, {}
     for frame, text, pairs in sentences(rng):
         frames.setdefault(frame, []).append((text, pairs))
-    for number, told in enumerate(frames.values()):
-        sys.stdout.write(json.dumps(document(number, rng, told), ensure_ascii=False) + "\n")
+    documents = [document(number, rng, told) for number, told in enumerate(frames.values())]
+    for frame, text, pairs in constructions(rng, TRANSITIVE, WITH):
+        longer.setdefault(frame, []).append((text, pairs))
+    for number, told in enumerate(longer.values(), len(documents)):
+        documents.append(document(number, rng, told, "ABCD", MORE_NAMES))
+    for row in documents:
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,15 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.evaluation.curves import calibration, mean_roc, precision_recall, roc
+from textrank.evaluation.curves import (
+    calibration,
+    calibration_error,
+    expected_error,
+    mean_roc,
+    precision_recall,
+    reliability,
+    roc,
+)
 from textrank.measures import auc
 
 judged = st.lists(st.tuples(st.sampled_from([-1, 1]), st.integers(0, 4)), max_size=14)
@@ -77,3 +85,14 @@ def test_calibration_of_equal_scores_and_of_nothing():
     (only,) = calibration([1, -1, 1, 1], [0.5] * 4)
     assert (only.share, only.candidates) == (0.75, 4)
     assert calibration([], []) == []
+
+
+def test_a_probability_is_worth_what_its_bin_says(rng: np.random.Generator) -> None:
+    p = rng.random(5000)
+    y = np.where(rng.random(5000) < p, 1.0, -1.0)
+    bins = reliability(y, p)
+    assert sum(b.candidates for b in bins) == 5000
+    assert all(abs(b.share - b.score) < 0.08 for b in bins)
+    true, shifted = calibration_error(y, p), calibration_error(y, np.minimum(p + 0.2, 1.0))
+    assert true < 2 * expected_error(p)
+    assert shifted > 0.1

@@ -122,3 +122,39 @@ def test_one_document_alone_cannot_be_held_out(rng):
     alone = Targets(targets.y, np.zeros(len(targets), dtype=np.intp), targets.queries)
     with pytest.raises(ValueError, match="of one document: nothing can be held out"):
         Blockwise(LEARNER).path(data, alone)
+
+
+def twins(rng: np.random.Generator) -> tuple[Features, Targets]:
+    """Two questions about the same candidates."""
+    n = 45
+    x = rng.normal(size=(n, 20))
+    y = np.sign(x[:, :2] + 0.5 * rng.normal(size=(n, 2)))
+    asked = [question for _ in range(n) for question in ("one", "two")]
+    X = Viewed({"asked": asked, "x": np.repeat(x, 2, axis=0)})
+    documents = np.repeat(np.arange(n) // 3, 2)
+    features = Blocks("asked", OnView("x", Linear())).features(X)
+    return features, Targets(y.ravel(), documents, np.arange(2 * n))
+
+
+def test_questions_about_the_same_candidates_share_their_work_and_nothing_else(rng):
+    data, targets = twins(rng)
+    learner = Blockwise(RLS(alphas=[0.5, 2.0]))
+    both = learner.path(data, targets)
+    for first in (0, 1):
+        index = np.arange(first, len(data), 2)
+        alone = learner.path(data.rows(index), targets.take(index))
+        np.testing.assert_allclose(both.heldout[:, index], alone.heldout, atol=1e-9)
+        np.testing.assert_allclose(
+            both.predict(data)[:, index], alone.predict(data.rows(index)), atol=1e-9
+        )
+
+
+def test_folds_together_are_those_of_one_training_a_fold(rng):
+    data, targets = twins(rng)
+    folds = targets.documents % 3
+    apart, together = (
+        Blockwise(RLS(alphas=[0.5, 2.0]), together=way).nested(data, targets, [folds])[0]
+        for way in (False, True)
+    )
+    np.testing.assert_allclose(together.outer, apart.outer, atol=1e-8)
+    np.testing.assert_allclose(together.inner, apart.inner, atol=1e-8)

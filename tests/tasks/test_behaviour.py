@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from spacy.tokens import Doc, Span
 
 import textrank
 from tests.tasks.statement_sentences import NAMES, SENTENCES, Answer
+from tests.tasks.statement_templates import TEMPLATES
 
+Told = tuple[str, str, dict[str, Answer]]
 FLIP = {"a>b": "b>a", "b>a": "a>b"}
 KEYS = ("status", "type", "direction")
 
@@ -30,7 +33,7 @@ def written(frame: str, names: tuple[str, ...]) -> tuple[str, dict[str, tuple[in
     while "{" in frame:
         before, _, rest = frame.partition("{")
         letter, _, frame = rest.partition("}")
-        name = dict(zip("ABC", names, strict=True))[letter]
+        name = dict(zip("ABC", names, strict=True))[letter[0]]
         text += before
         places[letter] = (len(text), len(text) + len(name))
         text += name
@@ -49,11 +52,14 @@ def judged(nlp: Language, text: str, places: dict[str, tuple[int, int]]) -> dict
     return {"".join(letters[tuple(s)] for s in row["spans"]): row for row in rows}
 
 
-def checks(nlp: Language, names: tuple[str, ...]) -> Iterator[tuple[str, Answer, dict[str, Any]]]:
-    for capability, frame, pairs in SENTENCES:
+def checks(
+    nlp: Language, names: tuple[str, ...], told: Sequence[Told] = SENTENCES
+) -> Iterator[tuple[str, Answer, dict[str, Any]]]:
+    for capability, frame, pairs in told:
         rows = judged(nlp, *written(frame, names))
         for pair, answer in pairs.items():
-            row = rows[pair] if pair in rows else rows[pair[::-1]]
+            turned = "".join(reversed(re.findall(r"[A-C]\d?", pair)))
+            row = rows[pair] if pair in rows else rows[turned]
             if pair not in rows:
                 row = {**row, "direction": FLIP.get(row["direction"], row["direction"])}
             yield capability, answer, row
@@ -72,6 +78,15 @@ def test_statements_of_sentences_never_trained_on(nlp: Language) -> None:
     assert shares["status"] >= 0.93
     assert shares["type"] >= 0.85
     assert shares["direction"] >= 0.9
+
+
+@pytest.mark.parametrize("told", [SENTENCES, TEMPLATES], ids=["sentences", "templates"])
+def test_who_interacts_in_sentences_never_trained_on(nlp: Language, told: Sequence[Told]) -> None:
+    rows = [row for names in NAMES[:2] for row in checks(nlp, names, told)]
+    right = [row["interacts"] == answer.interacts for _, answer, row in rows]
+    assert sum(right) / len(right) >= 0.92
+    status = [row["status"] == answer.status for _, answer, row in rows if answer.status]
+    assert sum(status) / len(status) >= 0.93
 
 
 def test_what_is_denied_or_doubted_never_interacts(nlp: Language) -> None:

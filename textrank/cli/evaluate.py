@@ -38,7 +38,7 @@ def command(
         str | None,
         typer.Option(
             metavar="SHARE|auto",
-            help="Says yes to this share, not by the threshold; auto: above their mean.",
+            help="Says yes to this share, not by the threshold; auto: the best F expected.",
         ),
     ] = None,
     names: Annotated[

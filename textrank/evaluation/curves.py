@@ -95,6 +95,37 @@ def calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
     return result
 
 
+def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[Bin]:
+    """How often candidates of a probability are positive, in bins of equal width."""
+    labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
+    place = np.minimum((p * bins).astype(np.intp), bins - 1)
+    result = []
+    for number in np.unique(place):
+        at = place == number
+        share = float((labels[at] > 0).mean())
+        low, high = _wilson(share, int(at.sum()))
+        result.append(Bin(float(p[at].mean()), share, low, high, int(at.sum())))
+    return result
+
+
+def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> float:
+    """The mean gap between probability and share of positives over bins of equal width.
+
+    >>> calibration_error([1, -1, 1, 1], [0.75, 0.75, 0.75, 0.75])
+    0.0
+    """
+    found = reliability(y, probabilities, bins)
+    total = sum(b.candidates for b in found)
+    return sum(abs(b.share - b.score) * b.candidates for b in found) / max(total, 1)
+
+
+def expected_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
+    """The calibration error that chance gives probabilities that are all true, simulated."""
+    p, rng = np.asarray(probabilities, dtype=np.float64), np.random.default_rng(seed)
+    drawn = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))
+    return float(np.mean([calibration_error(y, p) for y in drawn]))
+
+
 def _steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
     """Positives and candidates above each threshold, from none to all."""
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)

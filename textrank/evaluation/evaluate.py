@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Literal
 
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, labels_of
+from textrank.docs import Candidate, labels_of, whole
+from textrank.evaluation.curves import calibration_error, expected_error, reliability
 from textrank.evaluation.fold_scores import FoldScores, document_intervals
 from textrank.evaluation.report import Counts, Report
-from textrank.learners.prior_shift import mean_threshold
+from textrank.learners.prior_shift import expected_threshold, mean_threshold
 from textrank.measures import positive_rate_threshold, precision_recall_f
 from textrank.model import Model
 from textrank.registries import config_of
@@ -29,7 +30,8 @@ def evaluate(
 
     Where positives are far more or less frequent than in training, that threshold is wrong.
     ``positives`` is the share of them that is expected; the highest scores get the yes. With
-    ``auto`` it goes to scores above their mean, see ``mean_threshold``.
+    ``auto`` it goes to where the model's own probabilities expect the best F, if it was calibrated
+    on corpora left out (see ``Platt``), else to scores above their mean (``mean_threshold``).
     """
     docs = list(docs)
     task = model.pipeline.task
@@ -39,11 +41,13 @@ def evaluate(
     if not candidates:
         raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
     scores = model.score(candidates)
-    threshold, words = decided(model, scores, positives)
+    share = shared(docs, found)
+    threshold, words = decided(model, scores, positives, share)
     test = single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measured(task)
-    beside = at_level(model, candidates, scores, unreachable)
+    beside = at_level(model, candidates, scores, unreachable, share)
     fold = replace(fold, measures={**fold.measures, **beside})
+    probabilities = model.probability(scores, share)
     return Report(
         task=task.name,
         corpus=corpus,
@@ -54,22 +58,43 @@ def evaluate(
         folds=[fold],
         intervals=document_intervals([test], [fold], {}) if not unreachable else {},
         decisions=list(test.decisions(fold)),
+        curves=_curves(labels_of(candidates), probabilities),
     )
 
 
+def _curves(y: Vector, probabilities: Vector | None) -> dict[str, list[dict[str, float]]]:
+    """What probabilities were worth, in bins."""
+    bins = [] if probabilities is None else reliability(y, probabilities)
+    return {"reliability": [{"x": b.score, **asdict(b)} for b in bins]} if bins else {}
+
+
+def shared(docs: Sequence[Doc], found: Sequence[Sequence[Candidate]]) -> float:
+    """The share of candidates that come from whole texts."""
+    counts = [len(own) * whole(doc, own) for doc, own in zip(docs, found, strict=True)]
+    return sum(counts) / max(sum(map(len, found)), 1)
+
+
 def at_level(
-    model: Model, candidates: Sequence[Candidate], scores: Vector, unreachable: int
+    model: Model,
+    candidates: Sequence[Candidate],
+    scores: Vector,
+    unreachable: int,
+    share: float = 0.0,
 ) -> dict[str, float | None]:
     """F where yes means a probability of at least the task's level, and where it is asserted too.
 
     That is how rows are judged; the other figures are at the threshold of training, for corpora
     differ in whether what is denied or doubted counts. Only for pairs that carry a probability.
     """
-    task, probabilities = model.pipeline.task, model.probability(scores)
+    task, probabilities = model.pipeline.task, model.probability(scores, share)
     if not isinstance(task, PPI) or probabilities is None:
         return {}
     y, sure = labels_of(candidates), probabilities >= task.level
-    found = {"f_at_level": precision_recall_f(y, sure, unreachable).f}
+    found: dict[str, float | None] = {
+        "f_at_level": precision_recall_f(y, sure, unreachable).f,
+        "calibration_error": calibration_error(y, probabilities),
+        "calibration_error_of_chance": expected_error(probabilities),
+    }
     told = model.stated(candidates)
     if told:
         asserted = np.array([row.get("status", "asserted") == "asserted" for row in told])
@@ -77,8 +102,13 @@ def at_level(
     return found
 
 
-def decided(model: Model, scores: Vector, positives: Positives) -> tuple[float | None, str]:
+def decided(
+    model: Model, scores: Vector, positives: Positives, share: float = 0.0
+) -> tuple[float | None, str]:
     """The threshold for these scores, and how it came about in words."""
+    if positives == "auto" and model.calibration is not None and model.calibration.whole:
+        words = "alpha by leave-document-out there; threshold of the best F that it expects here"
+        return expected_threshold(scores, model.calibration(scores, share)), words
     if positives == "auto":
         words = "alpha by leave-document-out there; threshold at the mean of the test scores"
         return mean_threshold(scores), words

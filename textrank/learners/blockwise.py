@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
 from textrank.docs import Targets
-from textrank.learners.checks import check_features, check_targets
-from textrank.learners.fit import Path
-from textrank.learners.nested import Around, PathLearner
+from textrank.learners.checks import check_features, check_targets, groups_of
+from textrank.learners.fit import Nested, Path
+from textrank.learners.nested import Around, PathLearner, empty, nested_of_many
+from textrank.learners.rls import RLS, rls_path
 from textrank.learners.selection import Measure
+from textrank.linalg.spectrum import gram
 from textrank.progress import track
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
@@ -39,12 +44,17 @@ class Blockwise(Around):
         A feature that fewer training candidates have gets no weight: it is hardly ever met again.
     bits
         Weights keep so many binary digits, which packs a model well; 0 keeps all.
+    together
+        Test folds of an ``RLS`` come from one inverse a question and alpha instead of one training
+        a fold. Features are then counted, and left out, in all folds at once, and weights are not
+        rounded: no answer of a test fold is seen, and figures differ in the last digits.
     """
 
     learner: PathLearner
     minimum: int = 1
     bits: int = 0
     select: Measure = "auc"
+    together: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.learner, PathLearner):
@@ -74,16 +84,62 @@ class Blockwise(Around):
             )
         coefs = np.zeros((len(self.alphas), len(data.names)))
         heldout = np.zeros((len(self.alphas), len(y)))
-        groups = _groups(data)
-        for rows in track(groups, "questions", len(groups)):
-            block = _Block.of(data, rows, self.minimum)
-            found = self._path(block.features, targets.take(rows))
-            for a, scores in enumerate(found.heldout):
-                slope, offset = logistic_scale(scores, y[rows])
-                coefs[a, block.columns] = slope * found.coefs[a]
-                coefs[a, block.constant] += offset / block.value
-                heldout[a, rows] = slope * scores + offset
+        for twins in track(self._twins(data, targets), "questions"):
+            for (rows, block), found in zip(twins, self._paths(twins, targets), strict=True):
+                for a, scores in enumerate(found.heldout):
+                    slope, offset = logistic_scale(scores, y[rows])
+                    coefs[a, block.columns] = slope * found.coefs[a]
+                    coefs[a, block.constant] += offset / block.value
+                    heldout[a, rows] = slope * scores + offset
         return Path(tuple(self.alphas), rounded(coefs, self.bits), heldout)
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[Nested]:
+        """Test and inner held-out log-odds for each division into folds, at every alpha."""
+        if not (self.together and isinstance(self.learner, RLS) and isinstance(data, Features)):
+            return super().nested(data, targets, partitions)
+        results = [empty(tuple(self.alphas), np.asarray(folds)) for folds in partitions]
+        for twins in self._twins(data, targets):
+            rows, block = twins[0]
+            Y = np.column_stack([targets.y[rows] for rows, _ in twins])
+            parts = [np.asarray(folds)[rows] for folds in partitions]
+            K, documents = gram(block.features.values), targets.documents[rows]
+            for (own, _), found in zip(
+                twins, nested_of_many(K, Y, documents, parts, tuple(self.alphas)), strict=True
+            ):
+                for result, one in zip(results, found, strict=True):
+                    for a, fold in product(range(len(self.alphas)), np.unique(one.folds).tolist()):
+                        _fill(result, one, own, targets.y[own], (a, fold))
+        return results
+
+    def _twins(self, data: Features, targets: Targets) -> list[list[Asked]]:
+        """The questions, those together that see the same of the same candidates."""
+        found: list[list[Asked]] = []
+        for rows in _groups(data):
+            asked = rows, _Block.of(data, rows, self.minimum)
+            plain = isinstance(self.learner, RLS) and self.learner.positive_weight == 1.0
+            if plain and found and _alike(found[-1][0], asked, targets):
+                found[-1].append(asked)
+            else:
+                found.append([asked])
+        return found
+
+    def _paths(self, twins: Sequence[Asked], targets: Targets) -> Iterator[Path]:
+        """The path of each of some questions that see the same."""
+        rows, block = twins[0]
+        if len(twins) == 1:
+            yield self._path(block.features, targets.take(rows))
+            return
+        Y = np.column_stack([targets.y[own] for own, _ in twins])
+        X, groups = (
+            block.features.values,
+            groups_of(targets.documents[rows], len(rows), name="documents"),
+        )
+        A, heldout = rls_path(X, Y, np.array(self.alphas), groups, dual=False)
+        for one in range(len(twins)):
+            coefs = np.asarray((X.T @ A[:, :, one].T).T)
+            yield Path(tuple(self.alphas), coefs, heldout[:, :, one])
 
     def _path(self, data: Features, targets: Targets) -> Path:
         """The learner's path; zeros where the answers or documents are too few to learn from."""
@@ -118,6 +174,34 @@ class _Block:
         return cls(
             Features(_columns(X, columns), data.names.take(columns)), columns, constant, value
         )
+
+
+Asked: TypeAlias = tuple[Indices, _Block]  # the candidates of a question and what they look like
+
+
+def _alike(one: Asked, two: Asked, targets: Targets) -> bool:
+    """Whether two questions are about the same candidates, seen alike; both with yes and no."""
+    (a, first), (b, second) = one, two
+    X, Z = first.features.values, second.features.values
+    return (
+        X.shape == Z.shape
+        and len(set(targets.y[a])) == len(set(targets.y[b])) == 2
+        and len(set(targets.documents[a])) > 1
+        and np.array_equal(targets.documents[a], targets.documents[b])
+        and np.array_equal(X.indptr, Z.indptr)
+        and np.array_equal(X.indices, Z.indices)
+        and np.array_equal(X.data, Z.data)
+    )
+
+
+def _fill(into: Nested, one: Nested, rows: Indices, y: Vector, at: tuple[int, int]) -> None:
+    """One fold of one question: its log-odds by a curve through the scores of the other folds."""
+    a, fold = at
+    out, rest = np.flatnonzero(one.folds == fold), np.flatnonzero(one.folds != fold)
+    inner = one.inner[a, fold, rest]
+    slope, offset = logistic_scale(inner, y[rest])
+    into.inner[a, fold, rows[rest]] = slope * inner + offset
+    into.outer[a, rows[out]] = slope * one.outer[a, out] + offset
 
 
 def _groups(data: Features) -> list[Indices]:

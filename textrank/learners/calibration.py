@@ -19,7 +19,8 @@ from textrank.types import Matrix, Vector
 class Platt:
     """``1 / (1 + exp(-(slope s + shift)))``: two numbers, so a few hundred scores are enough.
 
-    Platt (1999), with his smoothed targets.
+    Platt (1999), with his smoothed targets. A third number, ``whole``, is added to the log-odds of
+    what comes from whole texts: where sentences were picked for what they say, a yes is likelier.
 
     >>> Platt.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1]))(0.0).round(6)
     np.float64(0.5)
@@ -27,30 +28,37 @@ class Platt:
 
     slope: float
     shift: float
+    whole: float = 0.0
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> Platt:
-        """From held-out scores; those of training would be far too sure."""
+    def of(cls, heldout: Vector, y: Vector, whole: Vector | None = None) -> Platt:
+        """From held-out scores; those of training would be far too sure.
+
+        ``whole`` says how far each comes from a whole text, between 0 and 1.
+        """
         scores, positive = _two_classes(heldout, y)
         n = positive.sum()
         high, low = (n + 1) / (n + 2), 1 / (len(scores) - n + 2)
         goal = np.where(positive, high, low)
         spread = float(scores.std()) or 1.0
         centre = float(scores.mean())
-        z = (scores - centre) / spread  # so that both parameters are of order one
+        z = (scores - centre) / spread  # so that all parameters are of order one
+        Z = np.column_stack([z, np.ones(len(z)), *([] if whole is None else [whole])])
 
         def loss(p: Vector) -> tuple[float, Vector]:
-            t = p[0] * z + p[1]
+            t = Z @ p
             gap = expit(t) - goal
             value = -(goal * log_expit(t) + (1 - goal) * log_expit(-t)).sum()
-            return float(value), np.array([gap @ z, gap.sum()])
+            return float(value), gap @ Z
 
-        slope, shift = minimize(loss, np.array([1.0, 0.0]), jac=True, method="BFGS").x
-        return cls(float(slope / spread), float(shift - slope * centre / spread))
+        start = np.array([1.0, *np.zeros(Z.shape[1] - 1)])
+        slope, shift, *more = map(float, minimize(loss, start, jac=True, method="BFGS").x)
+        return cls(slope / spread, shift - slope * centre / spread, *more)
 
-    def __call__(self, scores: Any) -> Vector:
+    def __call__(self, scores: Any, whole: Any = 0.0) -> Vector:
         """Probabilities of a positive label."""
-        return np.asarray(expit(self.slope * np.asarray(scores) + self.shift))[()]
+        log_odds = self.slope * np.asarray(scores) + self.shift + self.whole * np.asarray(whole)
+        return np.asarray(expit(log_odds))[()]
 
 
 def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None) -> float:

@@ -67,7 +67,7 @@ def nested_by_retraining(
 ) -> list[Nested]:
     """Nested scores of any learner: one training for each fold of each partition."""
     divisions = [check_partition(folds, targets.documents) for folds in partitions]
-    results = [_empty(tuple(learner.alphas), folds) for folds in divisions]
+    results = [empty(tuple(learner.alphas), folds) for folds in divisions]
     jobs = [(result, f) for result in results for f in np.unique(result.folds)]
     for result, fold in track(jobs, "folds", len(jobs)):
         rest, out = np.flatnonzero(result.folds != fold), np.flatnonzero(result.folds == fold)
@@ -119,15 +119,34 @@ def nested_by_inverse(
     is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. Where
     scores are not ``K a`` but ``readout @ a``, they are ``(B a')_d - (B G')_dd G'_dd^-1 a'_d``.
     """
+    found = nested_of_many(
+        K, y[:, None], documents, partitions, alphas, weights=weights, readout=readout
+    )
+    return found[0]
+
+
+def nested_of_many(
+    K: Matrix,
+    Y: Matrix,
+    documents: Indices,
+    partitions: Sequence[Indices],
+    alphas: tuple[float, ...],
+    *,
+    weights: Vector | None = None,
+    readout: Matrix | None = None,
+) -> list[list[Nested]]:
+    """``nested_by_inverse`` of several answers about the same candidates, an inverse for all."""
     divisions = [check_partition(folds, documents) for folds in partitions]
-    results = [_empty(alphas, folds) for folds in divisions]
-    groups = groups_of(documents, len(y), name="documents")
+    results = [[empty(alphas, folds) for folds in divisions] for _ in Y.T]
+    groups = groups_of(documents, len(Y), name="documents")
     for a, alpha in enumerate(track(alphas, "alphas", len(alphas))):
         G = inverse(K, alpha, weights)
-        whole = _Whole(G, G @ y, y, None if readout is None else readout @ G)
-        for result in results:
-            for fold in np.unique(result.folds):
-                _fill_fold(whole, groups, result, a, int(fold))
+        BG = None if readout is None else readout @ G
+        for y, own in zip(Y.T, results, strict=True):
+            whole = _Whole(G, G @ y, y, BG)
+            for result in own:
+                for fold in np.unique(result.folds):
+                    _fill_fold(whole, groups, result, a, int(fold))
     return results
 
 
@@ -182,7 +201,8 @@ def _read_correction(rest: _Whole, W: Matrix, X: Matrix, index: Indices) -> Matr
     return np.asarray(((BG - X[index] @ W[index].transpose(0, 2, 1)) @ x)[:, :, 0])
 
 
-def _empty(alphas: tuple[float, ...], folds: Indices) -> Nested:
+def empty(alphas: tuple[float, ...], folds: Indices) -> Nested:
+    """Nested scores that are still to be filled in."""
     n, number = len(folds), int(folds.max()) + 1
     outer = np.full((len(alphas), n), np.nan)
     return Nested(alphas, folds, outer, np.full((len(alphas), number, n), np.nan))

@@ -57,21 +57,30 @@ class PriorShift:
         return _moved(self.calibration(scores), self.prior, self.estimate(scores))
 
     def threshold(self, scores: Vector) -> float:
-        """The threshold of highest expected F among the new scores themselves.
+        """The threshold of highest expected F among the new scores themselves."""
+        known = self.probabilities(scores) if len(scores) else np.empty(0)
+        return expected_threshold(scores, known)
 
-        Of the ``k`` highest, ``Σ p`` are expected to be positive, so that the F expected of saying
-        yes to them is ``2 Σ_k p / (k + Σ p)``.
-        """
-        scores = np.asarray(scores, dtype=np.float64)
-        if not len(scores):
-            raise ValueError("no scores: the threshold is chosen among those of new candidates")
-        order = np.argsort(-scores, kind="stable")
-        p = self.probabilities(scores)[order]
-        expected = 2 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
-        ranked = scores[order]
-        last = np.append(np.diff(ranked) < 0, True)  # a threshold cannot part equal scores
-        best = int(np.argmax(np.where(last, expected, -np.inf)))
-        return float(ranked[best])
+
+def expected_threshold(scores: Vector, probabilities: Vector) -> float:
+    """The threshold of highest expected F among scores with their probabilities.
+
+    Of the ``k`` highest, ``Σ p`` are expected to be positive, so that the F expected of saying
+    yes to them is ``2 Σ_k p / (k + Σ p)``.
+
+    >>> expected_threshold(np.array([3.0, 1.0, 2.0]), np.array([0.9, 0.1, 0.7]))
+    2.0
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    if not len(scores):
+        raise ValueError("no scores: the threshold is chosen among those of new candidates")
+    order = np.argsort(-scores, kind="stable")
+    p = np.asarray(probabilities)[order]
+    expected = 2 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
+    ranked = scores[order]
+    last = np.append(np.diff(ranked) < 0, True)  # a threshold cannot part equal scores
+    best = int(np.argmax(np.where(last, expected, -np.inf)))
+    return float(ranked[best])
 
 
 def mean_threshold(scores: Vector) -> float:

@@ -63,6 +63,7 @@ def figures(report: Report) -> list[Figure]:
     if any(d.threshold is not None for d in report.decisions):
         drawn = [roc_plot(parts), precision_recall_plot(parts, report), *drawn]
         drawn.append(calibration_plot(report.decisions))
+    drawn.append(reliability_plot(report.curves.get("reliability", ())))
     drawn.append(path_plot(report.curves.get("alpha", ())))
     drawn.append(learning_plot(report.curves.get("learning", ())))
     return [figure for figure in drawn if figure is not None]
@@ -133,6 +134,21 @@ def calibration_plot(decisions: Sequence[Decision]) -> Figure | None:
         "the dashed line is the mean threshold."
     )
     return Figure("calibration", "What a score means", words, canvas.svg())
+
+
+def reliability_plot(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """How often candidates of a probability are positive; true probabilities lie on the line."""
+    if not bins:
+        return None
+    canvas = Canvas("reliability")
+    axes = canvas.axes
+    axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
+    x, share = [b["x"] for b in bins], np.array([b["share"] for b in bins])
+    spread = [share - [b["low"] for b in bins], [b["high"] for b in bins] - share]
+    axes.errorbar(x, share, yerr=spread, color=ACCENT, marker="o", markersize=4, linewidth=1.5)
+    _unit(axes, "probability", "share of positives")
+    words = "Candidates by probability, in bins of a tenth, with 95 % intervals."
+    return Figure("reliability", "What a probability is worth", words, canvas.svg())
 
 
 def folds_plot(report: Report) -> Figure | None:
