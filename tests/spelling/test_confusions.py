@@ -36,6 +36,12 @@ def test_places_in_long_texts_are_those_of_their_words(confusions):
     assert {text[one.start : one.end] for one in found} == {"then"}
 
 
+@pytest.mark.parametrize("text", ["They lost there", "We where told", "a \ud800 it's own log"])
+def test_ends_of_texts_and_broken_characters_are_no_fault(confusions, text):
+    for one in confusions.flags(text, 0.5):
+        assert text[one.start : one.end] == one.printed
+
+
 def test_more_precision_never_flags_more(confusions):
     levels = [confusions.levels(p) for p in (*PRECISIONS, 0.999)]
     for lower, higher in pairwise(levels):

@@ -222,9 +222,10 @@ class Confusions:
         words = ["…"]
         for place in sorted(places, key=abs):
             at = start + place if place < 0 else end - 1 + place
-            inside = tokens.sentence[at] == tokens.sentence[start]
-            span = spans[at - len(AROUND) // 2] if inside else (0, 0)
-            word = " ".join(text[span[0] : span[1]].split()) if inside else ""
+            own = at - len(AROUND) // 2
+            inside = own < len(spans) and tokens.sentence[at] == tokens.sentence[start]
+            span = spans[own] if inside else (0, 0)
+            word = " ".join(text[span[0] : span[1]].split())
             words = [word, *words] if place < 0 else [*words, word]
         return " ".join(filter(None, words))
 

@@ -93,13 +93,13 @@ class Lexicon:
 
     def _row(self, token: str) -> tuple[int, ...]:
         plain = plain_form(token)
-        hashed = zlib.crc32(plain.encode())
+        hashed = hashed_text(plain)
         fine, coarse = self.classes.get(hashed) or shape(plain)
         case = 0 if token.islower() else 1 if token[:1].isupper() and token[1:].islower() else 2
         if token in ("I", "A") or token.startswith(("I'", "I’")):
             case = 1
         member = self.members.get(plain, -1) if case < 2 else -1
-        letters = zlib.crc32(plain[:1].encode()), zlib.crc32(plain[:3].encode())
+        letters = hashed_text(plain[:1]), hashed_text(plain[:3])
         return hashed, fine, coarse, *letters, member, case, int(plain in ENDS)
 
     def read(self, text: str) -> Tokens:
@@ -112,6 +112,11 @@ class Lexicon:
         found = [number(token) for token in TOKEN.findall(text)]
         pad = [0] * REACH
         return Tokens.of(np.array(pad + found + pad, dtype=np.int64), self.rows)
+
+
+def hashed_text(text: str) -> int:
+    """A number of 32 bits for a text, the same everywhere; half of a surrogate pair has one too."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def plain_form(token: str) -> str:
@@ -131,8 +136,8 @@ def shape(plain: str) -> tuple[int, int]:
     if not plain[0].isalpha():
         return 65000, 65000
     hyphen = 1 if "-" in plain or "/" in plain or "." in plain else 0
-    ending = zlib.crc32(plain[-3:].encode()) % 20_000
-    coarse = zlib.crc32(plain[-2:].encode()) % 500
+    ending = hashed_text(plain[-3:]) % 20_000
+    coarse = hashed_text(plain[-2:]) % 500
     return 30_000 + 2 * ending + hyphen & 0xFFFF, 60_000 + 2 * coarse + hyphen
 
 
