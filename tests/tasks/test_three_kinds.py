@@ -104,7 +104,7 @@ def judged(
 def test_three_kinds(model: Model, halves: list[list[Doc]], spans: str) -> None:
     test = halves[1]
     docs = list(load_nlp(only=["genes"]).pipe(d.text for d in test)) if spans != "given" else test
-    assert min(tested(model, docs, test, spans).values()) >= 0.97
+    assert min(figures_of(model, docs, test, spans).values()) >= 0.97
 
 
 def test_newer_abstracts(docs: list[Doc], grammar: list[Doc]) -> None:
@@ -112,12 +112,14 @@ def test_newer_abstracts(docs: list[Doc], grammar: list[Doc]) -> None:
     docs = sorted(docs, key=lambda doc: int(document_id(doc).partition("-")[0]))
     older, newest = docs[:-NEWEST], docs[-NEWEST:]
     before = load_pipeline("gene_protein", BEFORE).fit(older)
-    tested(before, newest, newest, "newest, as before")
+    figures_of(before, newest, newest, "newest, as before")
     now = load_pipeline(RECIPE / "pipeline.cfg").fit([*older, *grammar])
-    assert min(tested(now, newest, newest, "newest").values()) >= 0.96
+    assert min(figures_of(now, newest, newest, "newest").values()) >= 0.96
 
 
-def tested(model: Model, docs: Sequence[Doc], gold: Sequence[Doc], what: str) -> dict[str, float]:
+def figures_of(
+    model: Model, docs: Sequence[Doc], gold: Sequence[Doc], what: str
+) -> dict[str, float]:
     truth = {id(doc): answers_of(right) for doc, right in zip(docs, gold, strict=True)}
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
     right = [truth[id(original(c.doc))].get(characters(c.spans[0]), "") for c in candidates]
