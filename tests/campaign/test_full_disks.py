@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def _limited(case: Case, size: int) -> tuple[int, str]:
     if child == 0:
         os.dup2(write, 2)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         os._exit(case.run())
