@@ -38,6 +38,8 @@ class WordsToVectors(Tok2Vec):
     def __init__(self, vocab: Vocab, model: Any, name: str = "tok2vec", *, spelt: bool) -> None:
         super().__init__(vocab, model, name)
         self.spelt = spelt
+        self._of_model: Any = None
+        self._words: WordNetwork | None = None
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """The vectors of the tokens of each Doc."""
@@ -58,8 +60,8 @@ class WordsToVectors(Tok2Vec):
         return cast(list[Any], super().predict([bare(doc, spelt=self.spelt) for doc in docs]))
 
     def _network(self) -> WordNetwork | None:
-        if getattr(self, "_of_model", None) is not self.model:  # spaCy may put another model here
-            self._of_model: Any = self.model
+        if self._of_model is not self.model:  # spaCy may put another model here
+            self._of_model = self.model
             self._words = WordNetwork.of(self.model)
         return self._words
 
