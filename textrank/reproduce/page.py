@@ -15,8 +15,8 @@ kernels are chosen inside each training part, unless a table says otherwise. The
 fixed before any figure was seen: after a first look `letor` took relevance in two grades, as the
 source words it, instead of three; `auc-estimates` was given a constant feature, without which no
 bias showed; `embedding-reuters` took other topics and more articles; and the samples of
-`gene-protein`, `gene-protein-kernels`, `word-senses`, `reduced-set`, `locality` and the `ppi` tables
-were enlarged. Read those as what can be had, not as a blind trial. The sentences on why a figure
+`gene-protein`, `gene-protein-kernels`, `word-senses`, `reduced-set`, `locality` and of `ppi`
+tables were enlarged. Read those as what can be had, not as a blind trial. The sentences on why a figure
 differs are our reading; no experiment was made for them.
 The tables are short versions of seconds to minutes; where one says so, `--full` takes whole data.
 """
