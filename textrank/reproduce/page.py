@@ -16,8 +16,8 @@ fixed before any figure was seen: after a first look `letor` took relevance in t
 source words it, instead of three; `auc-estimates` was given a constant feature, without which no
 bias showed; `embedding-reuters` took other topics and more articles; and the samples of
 `gene-protein`, `gene-protein-kernels`, `word-senses`, `reduced-set`, `locality` and of `ppi`
-tables were enlarged. Read those as what can be had, not as a blind trial. The sentences on why a figure
-differs are our reading; no experiment was made for them.
+tables were enlarged. Read those as what can be had, not as a blind trial. Why a figure differs is
+our reading; no experiment was made for it.
 The tables are short versions of seconds to minutes; where one says so, `--full` takes whole data.
 """
 
