@@ -44,7 +44,7 @@ ONE_IMPORTER = {
         scale.cluster scale.worker web.curator web.explorer web.static_page web.sources""",
     "would make its importer too long to read": """
         lint.files scale.analysis scale.manifest scale.rows web.choosing web.starting web.naming
-        web.exports web.taught""",
+        web.exports web.taught representations.pairs.described_words""",
 }
 # Objects of other libraries, which say by their attributes what they can do.
 FOREIGN = {
