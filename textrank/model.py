@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 Failed: TypeAlias = Callable[[Doc, Exception], None] | None
 FORMAT = 2  # rises when an older textrank could not read a new folder
-READABLE = (1, 2)  # 1 had no checksum of meta.json
+READABLE = (1, FORMAT)  # 1 had no checksum of meta.json
 MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
 SOME = 100  # training candidates that an average is taken over
 
@@ -56,8 +56,7 @@ SOME = 100  # training candidates that an average is taken over
 class Model:
     """What a pipeline learnt: a weight per named feature, or a coefficient per training candidate.
 
-    With features it keeps no training text, and every score splits exactly into the features that
-    made it (``explain``).
+    With features it keeps no training text, and scores split exactly into features (``explain``).
     """
 
     pipeline: Pipeline
@@ -155,10 +154,9 @@ class Model:
         return self._aspects.answers(candidates) if self._aspects else []
 
     def probability(self, scores: Vector, share: float = 0.0) -> Vector | None:
-        """How likely yes is at these scores, calibrated on the held-out scores of training.
+        """How likely yes is, by held-out scores of training; None where answers are no yes or no.
 
-        ``share`` is that of candidates from whole texts, see ``docs.whole``. None where answers are
-        not yes or no, as in rankings.
+        ``share`` is that of candidates from whole texts, see ``docs.whole``.
         """
         return None if self.calibration is None else np.asarray(self.calibration(scores, share))
 
