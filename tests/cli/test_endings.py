@@ -27,9 +27,16 @@ def program(*arguments: object, before: str = "", **how: object) -> subprocess.P
     )
 
 
+def hear() -> None:
+    """Lets a child hear Ctrl-C also where the tests themselves run in the background, deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_at_work_ends_with_130_and_says_so(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "text.txt")
-    running = program("apply", "spelling", tmp_path / "text.txt", stdout=subprocess.PIPE)
+    running = program(
+        "apply", "spelling", tmp_path / "text.txt", stdout=subprocess.PIPE, preexec_fn=hear
+    )
     handle = _opened_by_other_side(tmp_path / "text.txt")
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=240)
@@ -56,7 +63,7 @@ def test_ctrl_c_while_modules_load_ends_with_130_and_says_so() -> None:
         "sys.addaudithook(lambda e, a: e == 'import' and a[0] == 'spacy' "
         "and os.kill(os.getpid(), signal.SIGINT))"
     )
-    running = program("info", before=before, stdout=subprocess.PIPE)
+    running = program("info", before=before, stdout=subprocess.PIPE, preexec_fn=hear)
     _, told = running.communicate(timeout=240)
     assert running.returncode == 130
     assert told.strip() == "textrank: error: interrupted; nothing half-written remains."
