@@ -28,7 +28,7 @@ def program(*arguments: object, before: str = "", **how: object) -> subprocess.P
 
 
 def hear() -> None:
-    """Lets a child hear Ctrl-C also where the tests themselves run in the background, deaf to it."""
+    """Lets a child hear Ctrl-C also where the tests run in the background, deaf to it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -18,7 +18,7 @@ class EachView:
 
     Views that need settings of their own are summed with ``Sum`` and ``OnView``.
 
-    >>> from textrank.kernels.linear import Linear
+    >>> from textrank.kernels.vectors import Linear
     >>> views = Viewed({"a": np.array([[1.0]]), "b": np.array([[2.0]])})
     >>> EachView(Linear(), weights={"b": 0.5})(views).item()
     3.0
