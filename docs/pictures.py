@@ -110,9 +110,8 @@ def main() -> None:
         with rows.open("w") as out:
             subprocess.run(command, cwd=ROOT, stdout=out, check=True)
         with served("explore", str(rows), "--model", "ppi") as address:
-            shoot(
-                address, {"facts": "", "statement": "fact?a=grb2&b=sos1", "name": "name?key=actin"}
-            )
+            pair, name = "a=ncbigene:2885&b=ncbigene:6654", "key=fplx:Actin"
+            shoot(address, {"facts": "", "statement": f"fact?{pair}", "name": f"name?{name}"})
         answers = str(Path(work) / "answers.sqlite")
         with served("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
             answered(address, 60)

@@ -33,7 +33,7 @@ class Reasons:
             model, nlp = self._model()
             doc = self._doc(row, around, nlp)
             candidate = self._candidate(model, doc, row)
-            return {**shown(model.explain(candidate)), "stored": row["score"]}
+            return {**shown(model.explain_all([candidate])[0]), "stored": row["score"]}
 
     def _model(self) -> tuple[Model, Language]:
         if self._loaded is None:
