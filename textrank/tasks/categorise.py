@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, document_id, labels_of
 from textrank.measures import auc, classification_measures, decide, precision_recall_f
-from textrank.tasks.task import Explain
+from textrank.tasks.task import WithoutReasons
 from textrank.text import words_only
 from textrank.types import Vector
 
@@ -21,7 +21,7 @@ if not Doc.has_extension("textrank_categorise"):
 
 
 @dataclass(frozen=True)
-class Categorise:
+class Categorise(WithoutReasons):
     """The topics of each document, each asked for by itself.
 
     ``topics`` are those to tell; others that a document has are not asked for. Gold topics stand
@@ -87,10 +87,6 @@ class Categorise:
             for candidate, score in zip(candidates, scores, strict=True)
         ]
         doc._.textrank_categorise = sorted(rows, key=lambda row: -row["score"])
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: ``explain`` gives them for the asking."""
         return doc
 
     def measures(

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id, labels_of, tokens_of
 from textrank.measures import classification_measures
-from textrank.tasks.task import Explain
+from textrank.tasks.task import WithoutReasons
 from textrank.text import Passages
 from textrank.types import Vector
 
@@ -78,7 +78,7 @@ class Answered:
         return labels[int(np.argmax(self.scores))] > 0
 
 
-class ChoiceTask:
+class ChoiceTask(WithoutReasons):
     """What tasks of such questions share; each has a ``row`` for an answered question."""
 
     name: ClassVar[str]
@@ -104,10 +104,6 @@ class ChoiceTask:
         text = Passages.of(doc, candidates[0].doc if candidates else doc)
         found = [self.row(text, question) for question in answered(candidates, scores)]
         doc._.set(f"textrank_{self.name}", found)
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
         return doc
 
     def measures(

@@ -17,7 +17,7 @@ from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import Gene, GeneTables, read_own
 from textrank.tasks.identifier_facts import Option, Surroundings, options, parts_of
 from textrank.tasks.identifier_measures import Known, identifier_measures
-from textrank.tasks.task import Explain
+from textrank.tasks.task import WithoutReasons
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_identifiers"):
@@ -31,7 +31,7 @@ LIKELY = 0.01  # less probable meanings are not listed
 
 
 @dataclass(frozen=True)
-class Identifiers:
+class Identifiers(WithoutReasons):
     """A candidate for every gene or family that a name may stand for, and one for none of them.
 
     Ranked together are the meanings of one name. A candidate's first span has the identifier as
@@ -148,10 +148,6 @@ class Identifiers:
             rows.append(row)
         self._set(doc, rows)
         doc._.textrank_identifiers = rows
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
         return doc
 
     def measures(

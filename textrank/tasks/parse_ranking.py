@@ -15,7 +15,7 @@ from textrank.language.link_grammar import LinkGrammar
 from textrank.language.noise import NoisyParser, Parse
 from textrank.measures import ranking_measures
 from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
-from textrank.tasks.task import Explain
+from textrank.tasks.task import WithoutReasons
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_parse_ranking"):
@@ -26,7 +26,7 @@ Source: TypeAlias = Literal["auto", "given", "parser", "link_grammar"]
 
 
 @dataclass(frozen=True)
-class ParseRanking:
+class ParseRanking(WithoutReasons):
     """A candidate for every parse of a sentence; the answer is how near it is to the gold tree.
 
     That is the F-score of its links, see ``goodness``. Candidates are those given with the
@@ -150,10 +150,6 @@ class ParseRanking:
         if found:
             _set_parse(doc, heads, labels)
         doc._.textrank_parse_ranking = found
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
         return doc
 
     def measures(

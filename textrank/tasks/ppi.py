@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate, document_id, labels_of, named_spans, tokens_of
 from textrank.language.abbreviations import abbreviations
 from textrank.measures import best_threshold, classification_measures
-from textrank.tasks.task import Explain
+from textrank.tasks.task import WithoutReasons
 from textrank.text import characters, plain, words_only
 from textrank.types import Vector
 
@@ -28,7 +28,7 @@ UNKNOWN = {"status": "asserted", "type": "regulation", "direction": "none"}
 
 
 @dataclass(frozen=True)
-class PPI:
+class PPI(WithoutReasons):
     """A candidate for every two names of a sentence; the answer is whether they interact.
 
     ``entities`` is the span group that holds the names; a Doc without it gets one of its
@@ -168,10 +168,6 @@ class PPI:
                 row["probability"] = float(probabilities[i])
             found.append(row)
         doc._.textrank_ppi = found
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: the rows say what they rest on."""
         return doc
 
     def measures(

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, document_id, labels_of
 from textrank.measures import mean_average_precision, ranking_measures
-from textrank.tasks.task import Explain
+from textrank.tasks.task import WithoutReasons
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_retrieve"):
@@ -25,7 +25,7 @@ SATURATION, LENGTH = 1.2, 0.75  # the usual constants of BM25
 
 
 @dataclass(frozen=True)
-class Retrieve:
+class Retrieve(WithoutReasons):
     """The documents of each query in order; a Doc is the query, its text what is asked.
 
     ``doc.user_data["judged"]``, or ``["meta"]["judged"]`` of JSON lines, lists
@@ -79,10 +79,6 @@ class Retrieve:
         ]
         rows.sort(key=lambda row: -row["score"])
         doc._.textrank_retrieve = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
-        return doc
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons: ``explain`` gives them for the asking."""
         return doc
 
     def measures(

@@ -84,6 +84,14 @@ def candidates_of(task: Task, docs: Sequence[Doc]) -> list[list[Candidate]]:
     return [task.candidates(doc) for doc in docs]
 
 
+class WithoutReasons:
+    """Tasks whose rows say what they rest on; ``explain`` gives reasons for the asking."""
+
+    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
+        """No reasons are added."""
+        return doc
+
+
 @runtime_checkable
 class ParsingTask(Protocol):
     """A task that runs parsers of its own, so that another language model must reach them."""
