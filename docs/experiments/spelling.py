@@ -22,7 +22,8 @@ from textrank.lint import kind_of, prose
 from textrank.spelling import PRECISION, Confusions, shipped
 from textrank.spelling.confusions import CLEAR
 
-AT_ONCE = 3000  # occurrences
+MOST = 1500  # places of a word that errors are planted at; they stand for all
+SEED = 1
 
 
 @dataclass(frozen=True)
@@ -59,54 +60,55 @@ class Planting:
         """The other word of a pair."""
         return self.confusions.words[self.confusions.pairs[pair].words[1 - side]]
 
-    def asked(self, word: int) -> list[int]:
-        """The pairs that matter where a word stands: its own, and those of its partners."""
-        own = self.questions[word]
-        more = [q for one in own for q, _ in self.questions[self.partner(*one)]]
-        return sorted({*(pair for pair, _ in own), *more})
-
-    def proposal(self, word: int, odds: dict[int, float]) -> tuple[int, int] | None:
-        """What would be proposed for a word: the pair, and the other word."""
-        asked = [(odds[pair] * (1 - 2 * side), pair, side) for pair, side in self.questions[word]]
-        (value, pair, side), *others = sorted(asked, reverse=True)
-        ahead = not others or value >= others[0][0] + CLEAR
-        above = value >= self.levels[pair, side]
-        return (pair, self.partner(pair, side)) if ahead and above else None
-
     @cached_property
     def levels(self) -> Any:
         """Of the precision asked for."""
         return self.confusions.levels(self.precision)
 
+    def proposals(self, word: int, odds: Any) -> tuple[Any, Any]:
+        """For each row of log-odds the question that proposes another word, and whether it does."""
+        asked = self.questions[word]
+        values = np.stack([odds[pair] * (1 - 2 * side) for pair, side in asked], axis=1)
+        best = values.argmax(axis=1)
+        rows = np.arange(len(values))
+        ahead = np.sort(values, axis=1)
+        clear = values.shape[1] == 1 or ahead[:, -1] >= ahead[:, -2] + CLEAR
+        level = np.array([self.levels[pair, side] for pair, side in asked])[best]
+        return best, (values[rows, best] >= level) & clear
+
     def trials(self, text: str) -> Trials:
-        """All words of a text as printed and with their partners."""
+        """All words of a text as printed, and with their partners."""
         counts = np.zeros((len(self.confusions.pairs), 4))
-        for word, odds in self.contexts(text):
-            alarm = self.proposal(word, odds)
-            if alarm:
-                counts[alarm[0], 0] += 1
+        tokens, start, end, member = self.confusions.places(text)
+        rng = np.random.default_rng(SEED)
+        for word in np.unique(member).tolist():
+            rows = np.flatnonzero(member == word)
+            self._alarms(counts, word, self._odds(tokens, start[rows], end[rows], [word]))
+            some = rows if len(rows) <= MOST else rng.choice(rows, MOST, replace=False)
             own = self.questions[word]
-            for pair, side in own:
-                found = self.proposal(self.partner(pair, side), odds)
-                counts[pair, 3] += 1 / len(own)
-                if found:
-                    counts[pair, 1 if found[1] == word else 2] += 1 / len(own)
+            partners = [self.partner(*one) for one in own]
+            odds = self._odds(tokens, start[some], end[some], partners)
+            for (pair, _), other in zip(own, partners, strict=True):
+                share = len(rows) / len(some) / len(own)
+                best, shown = self.proposals(other, odds)
+                meant = np.array([self.partner(*q) == word for q in self.questions[other]])[best]
+                counts[pair, 1] += share * (shown & meant).sum()
+                counts[pair, 2] += share * (shown & ~meant).sum()
+                counts[pair, 3] += share * len(some)
         return Trials(counts, len(text.split()))
 
-    def contexts(self, text: str) -> Any:
-        """Each word that is judged, with the log-odds of all pairs that matter there."""
-        tokens, start, end, member = self.confusions.places(text)
-        for first in range(0, len(start), AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            rows = [(k, q) for k, word in enumerate(member[some]) for q in self.asked(word)]
-            table = np.array(rows, dtype=np.int64).reshape(-1, 2)
-            odds = self.confusions.log_odds(
-                tokens, start[some][table[:, 0]], end[some][table[:, 0]], table[:, 1]
-            )
-            own: list[dict[int, float]] = [{} for _ in member[some]]
-            for (k, q), value in zip(rows, odds.tolist(), strict=True):
-                own[k][q] = value
-            yield from zip(member[some].tolist(), own, strict=True)
+    def _alarms(self, counts: Any, word: int, odds: Any) -> None:
+        best, shown = self.proposals(word, odds)
+        for number, (pair, _) in enumerate(self.questions[word]):
+            counts[pair, 0] += (shown & (best == number)).sum()
+
+    def _odds(self, tokens: Any, start: Any, end: Any, words: Sequence[int]) -> dict[int, Any]:
+        """The log-odds of all pairs of some words, at each place."""
+        asked = sorted({pair for word in words for pair, _ in self.questions[word]})
+        features = tokens.features(start, end)
+        return {
+            pair: self.confusions.of_features(features, np.full(len(start), pair)) for pair in asked
+        }
 
 
 def read(path: Path) -> str:

@@ -32,16 +32,18 @@ from textrank.spelling.contexts import (
     W,
     plain_form,
 )
+from textrank.spelling.table import found_weights, question_hash, spread_table, table_keys
 
-FORMAT = 1
+FORMAT = 2
 ERRORS = 0.01  # share of wrong words that the levels assume
-PRECISIONS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995)  # that levels are known for
-PRECISION = 0.98
-MEASURED = 0.95  # that the figures of the pairs are of
+PRECISIONS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)  # that levels are known for
+PRECISION = 0.995
+MEASURED = 0.997  # that the figures of the pairs are of
 NEVER = 1e4  # log-odds that nothing reaches
-CLEAR = 1.5  # log-odds that a proposal is ahead of all others for its place
-AT_ONCE = 4096  # occurrences whose features are held at a time
+CLEAR = 4.0  # log-odds that a proposal is ahead of all others for its place
+AT_ONCE = 2048  # occurrences whose features are held at a time
 TOLD = 2  # contexts that are told with a proposal
+_VALUES = VALUES.astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ class Confusions:
         for first in range(0, len(start), AT_ONCE):
             some = slice(first, first + AT_ONCE)
             for row in self._judged(tokens, start[some], end[some], member[some], precision):
+                if tokens.habitual(*row[:2]):
+                    continue
                 spans = spans or [one.span() for one in TOKEN.finditer(text)]
                 found.append(self._flag(text, spans, tokens, *row))
         return _best(found)
@@ -127,8 +131,14 @@ class Confusions:
         self, tokens: Tokens, start: Numbers, end: Numbers, pair: Numbers
     ) -> npt.NDArray[np.float64]:
         """How much the context of each span is for the second word of its pair."""
-        added = self._parts(tokens.features(start, end), pair)
-        return self._slope[pair] * (added.sum(axis=1) + self._bias[pair]) + self._shift[pair]
+        return self.of_features(tokens.features(start, end), pair)
+
+    def of_features(self, features: Hashes, pair: Numbers) -> npt.NDArray[np.float64]:
+        """The same from the features of the spans."""
+        added = self._weights(features, pair) @ _VALUES
+        return (
+            self._slope[pair] * (self._scale[pair] * added + self._bias[pair]) + self._shift[pair]
+        )
 
     def _judged(
         self, tokens: Tokens, start: Numbers, end: Numbers, member: Numbers, precision: float
@@ -139,7 +149,7 @@ class Confusions:
         offset = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
         asked = self._asked[np.repeat(self._first[member], count) + offset]
         pair, side = asked[:, 0], asked[:, 1]
-        odds = self.log_odds(tokens, start[row], end[row], pair) * (1 - 2 * side)
+        odds = self.of_features(tokens.features(start, end)[row], pair) * (1 - 2 * side)
         above = (odds >= self.levels(precision)[pair, side]) & _clear(row, odds, len(start))
         for one in np.flatnonzero(above):
             at = row[one]
@@ -147,10 +157,16 @@ class Confusions:
 
     def _parts(self, features: Hashes, pair: Numbers) -> npt.NDArray[np.float64]:
         """What each feature adds to the score of its pair."""
-        keys = table_keys(features, self._own[pair][:, None]).ravel()
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        weights = np.where(self.keys[at] == keys, self.weights[at], 0).reshape(features.shape)
-        return np.asarray(weights * VALUES * self._scale[pair][:, None])
+        return np.asarray(self._weights(features, pair) * VALUES * self._scale[pair][:, None])
+
+    def _weights(self, features: Hashes, pair: Numbers) -> npt.NDArray[np.float32]:
+        """The weights of features, none where the table has another one in its place."""
+        keys = table_keys(features, self._own[pair][:, None])
+        return found_weights(self._cells, keys)
+
+    @cached_property
+    def _cells(self) -> npt.NDArray[np.uint16]:
+        return spread_table(self.keys, self.weights)
 
     def levels(self, precision: float) -> npt.NDArray[np.float64]:  # (pairs, sides)
         """The log-odds of the other word from which a printed one is flagged."""
@@ -350,18 +366,6 @@ class Confusions:
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             told = f"{error!r:.200}"
             raise ValueError(f"{folder}: not a whole model ({told}). Restore it.") from error
-
-
-def question_hash(title: str) -> int:
-    """What stands for a pair in the table."""
-    return zlib.crc32(title.encode()) * 0x94D049BB133111EB & (1 << 64) - 1
-
-
-def table_keys(features: Hashes, own: Hashes) -> npt.NDArray[np.uint32]:
-    """The keys of features of pairs in the common table: 28 bits."""
-    found = (features ^ own) * np.uint64(0xD6E8FEB86659FD93)
-    found ^= found >> np.uint64(32)
-    return (found * np.uint64(0xD6E8FEB86659FD93) >> np.uint64(36)).astype(np.uint32)
 
 
 def _clear(row: Numbers, odds: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ TOKEN = re.compile(
 )
 REACH = 9  # words on either side that count at all
 NEAR = 2  # words on either side that must be prose
+HABIT = 3  # times that a text says something on purpose
+COMMON = 50  # tokens of a text that are no telling neighbours
 SHORT = 5  # a sentence with fewer words is a heading or a cell
 ENDS = frozenset(".!?¶")
 
@@ -195,6 +198,30 @@ class Tokens:
                 kept &= ~(inside & (self.codes[W][at] == hole))
         first = self.sentence[start - 1] != self.sentence[start]
         return kept & ((self.case[start] == 0) | first)
+
+    def habitual(self, start: int, end: int) -> bool:
+        """Whether a text says this again and again: the same words beside a telling neighbour."""
+        words = self.numbers
+        return any(
+            words[at] not in self.commonest
+            and self._runs(min(at, start), max(at + 1, end)) >= HABIT
+            for at in (start - 1, end)
+        )
+
+    def _runs(self, first: int, last: int) -> int:
+        """How often the words of a span follow one another in the text."""
+        found = np.flatnonzero(
+            self.numbers[: len(self.numbers) - (last - first) + 1] == self.numbers[first]
+        )
+        for step in range(1, last - first):
+            found = found[self.numbers[found + step] == self.numbers[first + step]]
+        return len(found)
+
+    @cached_property
+    def commonest(self) -> frozenset[int]:
+        """The tokens that say nothing of what stands beside them, for they are everywhere."""
+        counts = np.bincount(self.numbers)
+        return frozenset(np.argsort(-counts, kind="stable")[:COMMON].tolist())
 
     def _long(self, start: Numbers) -> Any:
         sizes = np.bincount(self.sentence)

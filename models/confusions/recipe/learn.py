@@ -1,0 +1,152 @@
+"""Least squares for a pair of words over hashed features, each fold of genres left out in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textrank.spelling.contexts import AROUND, BAG, SLOTS, VALUES, W, mixed
+from textrank.spelling.table import question_hash, table_keys
+
+SLOT_BITS = 24
+STEPS = 18  # of conjugate gradients; fewer are more cautious
+ALPHA = 3.0
+OFTEN = 2  # contexts a feature must have
+KEEP = 5_000  # weights of a pair
+FOLDS = 4  # of genres, each left out once
+REMAP = np.full(1 << SLOT_BITS, -1, dtype=np.int32)
+
+
+def features(around: Any, table: Any) -> Any:
+    """The features of contexts; what ``Tokens.features`` gives for the same places."""
+    found = np.empty((len(around), len(VALUES)), dtype=np.uint64)
+    column = {place: k for k, place in enumerate(AROUND)}
+    filled: dict[tuple[int, int], Any] = {}
+
+    def code(kind: int, place: int) -> Any:
+        if (kind, place) not in filled:
+            filled[kind, place] = table[around[:, column[place]], kind]
+        return filled[kind, place]
+
+    for slot, parts in enumerate(SLOTS):
+        found[:, slot] = mixed(slot, [code(*part) for part in parts])
+    for k, place in enumerate(AROUND):
+        found[:, BAG + k] = mixed(BAG, [code(W, place)])
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Rows of both words of a pair, columns of the features that occur often enough."""
+
+    matrix: Any
+    y: Any
+    fold: Any
+    keys: Any  # 32 bits each, of the columns
+
+    def rows(self, kept: Any) -> tuple[Any, Any]:
+        """Matrix and answers of some rows."""
+        return self.matrix[kept], self.y[kept]
+
+
+def design(title: str, first: Any, second: Any, folds: tuple[Any, Any], table: Any) -> Design:
+    """From the contexts of both words."""
+    around = np.concatenate([first, second])
+    own = np.uint64(question_hash(title))
+    keys = np.empty((len(around), len(VALUES)), dtype=np.uint32)
+    for start in range(0, len(around), 8192):
+        some = slice(start, start + 8192)
+        keys[some] = table_keys(features(around[some], table), own)
+    slots = (keys >> np.uint32(8)).ravel()
+    ordered = np.sort(slots)
+    begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    often = np.diff(np.r_[begins, len(ordered)]) >= OFTEN
+    columns = ordered[begins[often]]
+    REMAP[columns] = np.arange(len(columns), dtype=np.int32)
+    index = REMAP[slots]
+    whole = np.zeros(len(columns), dtype=np.uint32)
+    kept = index >= 0
+    whole[index[kept]] = keys.ravel()[kept]
+    REMAP[columns] = -1
+    return Design(
+        _matrix(index, len(around), len(columns)),
+        np.r_[-np.ones(len(first), np.float32), np.ones(len(second), np.float32)],
+        np.concatenate(folds),
+        whole,
+    )
+
+
+def _matrix(index: Any, rows: int, columns: int) -> Any:
+    kept = index >= 0
+    counts = kept.reshape(rows, -1).sum(axis=1)
+    starts = np.r_[0, np.cumsum(counts)].astype(np.int32)
+    values = np.tile(VALUES.astype(np.float32), rows)[kept]
+    return csr_array((values, index[kept], starts), shape=(rows, columns))
+
+
+def solve(matrix: Any, y: Any, alpha: float = ALPHA, steps: int = STEPS) -> tuple[Any, float]:
+    """Weights and bias by conjugate gradients; both words weigh the same."""
+    share = np.where(y > 0, 0.5 / max((y > 0).sum(), 1), 0.5 / max((y < 0).sum(), 1)) * len(y)
+    share = share.astype(np.float32)
+    other = matrix.T.tocsr()
+    weights, bias = np.zeros(matrix.shape[1], np.float32), 0.0
+
+    def product(w: Any, b: float) -> tuple[Any, float]:
+        score = share * (matrix @ w + b)
+        return other @ score + alpha * w, float(score.sum())
+
+    rest, rest_bias = other @ (share * y), float((share * y).sum())
+    step, step_bias = rest.copy(), rest_bias
+    size = float(rest @ rest) + rest_bias**2
+    for _ in range(steps):
+        image, image_bias = product(step, step_bias)
+        rate = size / (float(step @ image) + step_bias * image_bias + 1e-12)
+        weights += np.float32(rate) * step
+        bias += rate * step_bias
+        rest = rest - np.float32(rate) * image
+        rest_bias -= rate * image_bias
+        new = float(rest @ rest) + rest_bias**2
+        step = rest + np.float32(new / size) * step
+        step_bias = rest_bias + new / size * step_bias
+        size = new
+    return weights, bias
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The strongest weights of a pair, in steps of ``scale``."""
+
+    keys: Any
+    weights: Any  # int8
+    scale: float
+    bias: float
+
+
+def fit(found: Design, kept: Any) -> tuple[Fit, Any]:
+    """A fit on some rows, and the scores that it gives to all."""
+    weights, bias = solve(*found.rows(kept))
+    size = np.sqrt(np.asarray(found.matrix.multiply(found.matrix).sum(axis=0)).ravel())
+    weight = np.abs(weights) * size
+    if len(weights) > KEEP:
+        weights = np.where(weight >= np.partition(weight, -KEEP)[-KEEP], weights, 0)
+    scale = float(np.abs(weights).max()) / 127 or 1.0
+    steps = np.rint(weights / scale).astype(np.int8)
+    own = steps != 0
+    scores = (found.matrix @ steps.astype(np.float32)) * scale + bias
+    return Fit(found.keys[own], steps[own], scale, float(bias)), scores
+
+
+def leave_out(found: Design) -> tuple[list[Fit], Any]:
+    """A fit without each fold, one with all, and the scores of rows by the fits without them."""
+    fits, scores = [], np.zeros(len(found.y), dtype=np.float32)
+    for fold in range(FOLDS):
+        out = found.fold == fold
+        rest = ~out if out.any() and len(set(found.y[~out])) == 2 else np.ones_like(out)
+        own, all_scores = fit(found, rest)
+        scores[out] = all_scores[out]
+        fits.append(own)
+    fits.append(fit(found, np.ones(len(found.y), dtype=bool))[0])
+    return fits, scores
