@@ -86,3 +86,13 @@ def test_the_shipped_pipeline_gives_names_and_identifiers() -> None:
         ("MDM2", "ncbigene:4193"),
         ("p53", "ncbigene:7157"),
     ]
+
+
+def test_a_family_of_many_genes_and_a_list_keep_what_they_are() -> None:
+    made = spacy.blank("en")
+    made.add_pipe("entity_ruler").add_patterns(
+        [{"label": "GENE", "pattern": name} for name in ("Wnt", "BRCA1/2")]
+    )
+    made.add_pipe("textrank_identifiers")
+    doc = made("Wnt and BRCA1/2 in patients.")
+    assert found(doc) == ["fplx:Wnt", "ncbigene:672"]

@@ -11,10 +11,10 @@ from typing import Any
 from defusedxml import ElementTree
 from spacy.language import Language
 from spacy.tokens import Doc
-from workshop.prepare import NameDocs, Treebank, runs
+from workshop.prepare import PPI_CORPORA, NameDocs, Treebank, runs
 from workshop.treebanks import Sentence, lines_of
 
-from textrank.language.names import KEY
+from textrank.language.names import KEY, NARROW
 from textrank.language.tokenizer import BioTokenizer
 
 Place = tuple[int, int]  # first and last character, white space not counted
@@ -38,6 +38,7 @@ def evaluate(
         },
         "bc2gm_devel": score_genes(nlp, names["genes"].left_out),
         "jnlpba_left_out": score_types(nlp, names["ner"].left_out),
+        **{f"names_{name}": score_ppi_names(nlp, data, name) for name in PPI_CORPORA},
         "cut_mentions": {name: cut_mentions(data, name) for name in ("AImed", "BioInfer")},
     }
 
@@ -220,6 +221,37 @@ def _prf(pairs: Iterable[tuple[set[Any], set[Any]]]) -> Scores:
 
 def _f(right: int, given: int, found: int) -> float:
     return 2 * right / (given + found) if given + found else 0.0
+
+
+def score_ppi_names(nlp: Language, data: Path, corpus: str) -> Scores:
+    """F of the names of an interaction corpus, sentence by sentence, in both groups of names.
+
+    A name overlaps if it shares a character with one of the other side; exact ones are equal.
+    """
+    rows = list(_mentions(data / "ppi" / f"{corpus}.xml.gz"))
+    scores = {}
+    nlp.enable_pipe(NARROW)
+    with nlp.select_pipes(enable=["names_tok2vec", "genes", NARROW]):
+        docs = list(nlp.pipe(text for text, _ in rows))
+    nlp.disable_pipe(NARROW)
+    for key in (KEY, NARROW):
+        pairs = [
+            ({(first, last + 1) for first, last in gold},
+             {(span.start_char, span.end_char) for span in doc.spans[key]})
+            for (_, gold), doc in zip(rows, docs, strict=True)
+        ]  # fmt: skip
+        found = sum(_touching(names, gold) for gold, names in pairs)
+        met = sum(_touching(gold, names) for gold, names in pairs)
+        p = found / max(sum(len(names) for _, names in pairs), 1)
+        r = met / max(sum(len(gold) for gold, _ in pairs), 1)
+        scores[f"{key}_overlap_f"] = round(2 * p * r / (p + r) if p + r else 0.0, 4)
+        scores[f"{key}_exact_f"] = _prf(pairs)["f"]
+    return scores
+
+
+def _touching(names: set[Place], others: set[Place]) -> int:
+    """How many names share a character with one of the others."""
+    return sum(any(a < d and c < b for c, d in others) for a, b in names)
 
 
 def cut_mentions(data: Path, corpus: str) -> float:

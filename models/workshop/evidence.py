@@ -187,7 +187,7 @@ def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -
 
 
 @njit(cache=True)
-def _marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Array) -> None:
+def marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Array) -> None:
     """Adds how probable tags and pairs of tags are; with ``tags``, when only these are allowed."""
     n, size = scores.shape
     step = np.exp(steps)
@@ -252,8 +252,8 @@ def _epoch(
                     scores[i, t] += weights[row, t]
         free, given = np.zeros((n, size)), np.zeros((n, size))
         pairs, given_pairs = np.zeros_like(steps), np.zeros_like(steps)
-        _marginals(scores, steps, tags[:0], free, pairs)
-        _marginals(scores, steps, tags[first : first + n], given, given_pairs)
+        marginals(scores, steps, tags[:0], free, pairs)
+        marginals(scores, steps, tags[first : first + n], given, given_pairs)
         free -= given
         for i in range(n):
             if np.abs(free[i]).max() <= 1e-3:

@@ -11,6 +11,7 @@ from spacy.language import Language
 
 from textrank.language.load import register
 from textrank.language.morphology import add_morphology
+from textrank.language.names import NARROW
 from textrank.language.products import use_fast_products
 
 
@@ -71,10 +72,11 @@ def add_syntax(nlp: Language, settings: Settings) -> None:
 
 
 def add_names(nlp: Language, settings: Settings) -> None:
-    """Adds two recognizers of names on one network, all untrained.
+    """Adds the recognizers of names on one network, all untrained.
 
     Their corpora disagree on what a name is, so each has its own, and they share what they know
-    of words: the one for genes learns from BC2GM, the one for five types from JNLPBA.
+    of words: the one for genes learns from BC2GM, the one for five types from JNLPBA, the one for
+    proteins under their narrowest names from the event corpora.
     """
     network = {
         "@architectures": "textrank.NameNetwork.v1",
@@ -92,17 +94,13 @@ def add_names(nlp: Language, settings: Settings) -> None:
     }
     nlp.add_pipe("textrank_genes", name="genes", config={"model": tags})
     nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
+    narrow = {"model": tags, "key": NARROW, "narrow": True}
+    nlp.add_pipe("textrank_genes", name=NARROW, config=narrow)
 
 
-def add_for_training(nlp: Language, settings: Settings, recognizers: Sequence[str]) -> None:
-    """Adds a tagger and further recognizers on the network of names, which are dropped later."""
+def add_for_training(nlp: Language, settings: Settings) -> None:
+    """Adds a tagger on the network of names, which is dropped later."""
     nlp.add_pipe("tagger", name="tags", config={"model": _tagger(settings, "names_tok2vec")})
-    tags = {
-        "@architectures": "textrank.NameTags.v1",
-        "tok2vec": _listener(settings, "names_tok2vec"),
-    }
-    for name in recognizers:
-        nlp.add_pipe("textrank_names", name=name, config={"model": tags})
 
 
 def _tagger(settings: Settings, upstream: str) -> dict[str, object]:
@@ -129,10 +127,14 @@ def _listener(settings: Settings, upstream: str) -> dict[str, object]:
     }
 
 
-def state_of(nlp: Language) -> dict[str, bytes]:
-    """What the components have learned, without the words they have seen."""
+def state_of(nlp: Language, names: Sequence[str] | None = None) -> dict[str, bytes]:
+    """What the components, or those of some names, have learned, without the words they saw."""
     components: list[tuple[str, Any]] = nlp.pipeline
-    return {name: component.to_bytes(exclude=["vocab"]) for name, component in components}
+    return {
+        name: component.to_bytes(exclude=["vocab"])
+        for name, component in components
+        if names is None or name in names
+    }
 
 
 def assemble(
@@ -152,4 +154,5 @@ def assemble(
         component.from_bytes(learned, exclude=["vocab"])
         for label in getattr(component, "labels", ()):
             nlp.vocab.strings.add(label)
+    nlp.disable_pipe(NARROW)  # for those who ask for it
     return use_fast_products(nlp)

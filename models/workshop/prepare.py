@@ -286,7 +286,7 @@ def read_events(data: Path, vocab: Vocab) -> NameDocs:
             rows = (line.split("\t") for line in files[name[:-4] + ".a1"].splitlines())
             places = sorted(tuple(map(int, row[1].split()[1:3])) for row in rows if len(row) > 2)
             doc.ents = _disjoint(
-                doc.char_span(start, end, "protein", alignment_mode="expand")
+                doc.char_span(start, end, "PROTEIN", alignment_mode="expand")
                 for start, end in places
             )
             docs.append(doc)

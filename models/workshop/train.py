@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ import srsly
 import typer
 from spacy.language import Language
 from workshop.evaluate import evaluate
-from workshop.networks import Settings, add_syntax, assemble, blank_nlp, state_of
+from workshop.networks import Settings, add_names, add_syntax, assemble, blank_nlp, state_of
 from workshop.prepare import (
     EVENTS,
     PPI_CORPORA,
@@ -26,13 +26,21 @@ from workshop.prepare import (
     read_jnlpba,
     read_treebank,
 )
-from workshop.training import lemma_tables, train_names, train_syntax
+from workshop.training import (
+    RECOGNIZERS,
+    extend_names,
+    lemma_tables,
+    train_names,
+    train_syntax,
+)
+from workshop.unlabelled import pubmed_sentences
 from workshop.word_table import SPECIES, build_table
 
 from textrank.language.load import SHIPPED
 
 SYNTAX = Settings(epochs=6)
 NAMES = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=26)
+UNLABELLED = 24_000  # sentences of PubMed that evidence learns from
 FILES = (
     *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
     *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
@@ -61,11 +69,17 @@ SOURCES = [
 
 
 def build(
-    data: Path, *, syntax: Settings = SYNTAX, names: Settings = NAMES, keep: Path | None = None
+    data: Path,
+    *,
+    syntax: Settings = SYNTAX,
+    names: Settings = NAMES,
+    keep: Path | None = None,
+    keep_names: Path | None = None,
 ) -> Language:
     """The pipeline, trained and scored on the corpora in ``data``; its halves side by side.
 
-    With ``keep``, the folder of an earlier one, tagger and parser are taken from there.
+    With ``keep``, the folder of an earlier one, tagger and parser are taken from there; with
+    ``keep_names`` all recognizers of names but that of proteins.
     """
     missing = [name for name in FILES if not (data / name).is_file()]
     if missing:
@@ -75,7 +89,7 @@ def build(
     kept = None if keep is None else read_syntax(keep, syntax)
     with ProcessPoolExecutor(2) as pool:
         first: Future[Any] = pool.submit(_syntax, data, None if kept else syntax)
-        second = pool.submit(_names, data, names)
+        second = pool.submit(_names, data, names, keep_names)
         (learned, treebank), learned_names = first.result(), second.result()
     half = kept or learned
     state = {**half.state, **learned_names}
@@ -107,15 +121,33 @@ def read_syntax(folder: Path, settings: Settings) -> Syntax:
             if key != "names"
         }
         tables = srsly.msgpack_loads((folder / "morphology" / "tables.msgpack").read_bytes())
-        for name, component in nlp.pipeline:
-            trained: Any = component
-            trained.from_disk(folder / name, exclude=["vocab"])
+        learned = _learned(nlp, folder, nlp.pipe_names)
     except (OSError, KeyError, ValueError) as error:
         raise ValueError(
             f"{folder} holds no pipeline of this command, whose tagger and parser could be kept: "
             f"{error}"
         ) from error
-    return Syntax(state_of(nlp), tables, training)
+    return Syntax(learned, tables, training)
+
+
+def read_recognizers(folder: Path, settings: Settings) -> dict[str, bytes]:
+    """Network of names, genes and types of a pipeline that was written to ``folder``."""
+    nlp = blank_nlp()
+    add_names(nlp, settings)
+    try:
+        return _learned(nlp, folder, ["names_tok2vec", *RECOGNIZERS])
+    except (OSError, KeyError, ValueError) as error:
+        raise ValueError(
+            f"{folder} holds no pipeline of this command, whose names could be kept: {error}"
+        ) from error
+
+
+def _learned(nlp: Language, folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """What the components of these names have learned, read from a pipeline's folder."""
+    for name in names:
+        component: Any = nlp.get_pipe(name)
+        component.from_disk(folder / name, exclude=["vocab"])
+    return state_of(nlp, names)
 
 
 def read_names(data: Path) -> dict[str, NameDocs]:
@@ -136,13 +168,17 @@ def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treeb
     return Syntax(learned, lemma_tables(treebank), {"syntax": asdict(settings)}), treebank
 
 
-def _names(data: Path, settings: Settings) -> dict[str, bytes]:
+def _names(data: Path, settings: Settings, keep: Path | None) -> dict[str, bytes]:
     corpora = read_names(data)
+    unlabelled = pubmed_sentences(data, UNLABELLED, settings.seed)
+    if keep is not None:
+        kept = read_recognizers(keep, settings)
+        return extend_names(kept, corpora, unlabelled, settings, _say("names"))
     texts = [
         [t.text for t in doc if not t.is_space] for own in corpora.values() for doc in own.train
     ]
     table = build_table(data, texts, settings.vectors, settings.seed)
-    return train_names(corpora, craft_train(data), table, settings, _say("names"))
+    return train_names(corpora, craft_train(data), table, unlabelled, settings, _say("names"))
 
 
 def _say(what: str) -> Callable[[str], None]:
@@ -176,13 +212,16 @@ def main(
     keep: Annotated[
         Path | None, typer.Option(help="earlier pipeline whose tagger and parser are kept")
     ] = None,
+    keep_names: Annotated[
+        Path | None, typer.Option(help="earlier pipeline whose names are kept, proteins aside")
+    ] = None,
 ) -> None:
     """Trains the biomedical pipeline, scores it on what was left out, and writes it."""
     syntax = replace(SYNTAX, epochs=syntax_epochs)
     names = replace(NAMES, epochs=names_epochs)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before hours of work, not after
-        nlp = build(data, syntax=syntax, names=names, keep=keep)
+        nlp = build(data, syntax=syntax, names=names, keep=keep, keep_names=keep_names)
     except (OSError, ValueError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from error

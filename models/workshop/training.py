@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Optimizer, fix_random_seed
 from workshop.evidence import EvidenceSettings, NamedText, train_evidence, with_variants
+from workshop.narrow import train_narrow
 from workshop.networks import (
     Settings,
     add_for_training,
@@ -25,15 +26,18 @@ from workshop.networks import (
 )
 from workshop.prepare import RUN, NameDocs, Treebank, doc_of, runs
 from workshop.treebanks import Sentence
+from workshop.unlabelled import labelled
 
 from textrank.language.evidence import BITS, Table
 from textrank.language.morphology import build_tables
 from textrank.language.products import use_fast_products
 from textrank.language.words import WordTable
 
-RECOGNIZERS = ("genes", "ner")  # those of the pipeline
+RECOGNIZERS = ("genes", "ner")  # those with evidence of their own
 EVIDENCE = EvidenceSettings()
 MISSED = 0.1
+TAKEN = {"tags": 0.25, "proteins": 0.5}  # of what only teaches the network about words, an epoch
+TAUGHT = ("genes",)  # those whose evidence learns from unlabelled sentences too
 SHARES = {"genes": 0.5, "ner": 0.3}  # of evidence in the scores of a recognizer; else a half
 Watch = Callable[[str], None]
 _Step = Callable[[list[Example], Optimizer, dict[str, float]], None]
@@ -54,13 +58,14 @@ def train_syntax(
     def step(batch: list[Example], optimizer: Optimizer, losses: dict[str, float]) -> None:
         nlp.update(batch, sgd=optimizer, drop=settings.dropout, losses=losses)
 
-    return _train(nlp, [(step, examples)], settings, draw, watch)
+    return _train(nlp, [(step, examples, 1.0)], settings, draw, watch)
 
 
 def train_names(
     corpora: Mapping[str, NameDocs],
     tagged: Sequence[Sentence],
     words: Mapping[str, Any],
+    unlabelled: Sequence[NamedText],
     settings: Settings,
     watch: Watch,
     *,
@@ -69,14 +74,14 @@ def train_names(
     """What the recognizers of names learn by turns on one network, each from its own corpus.
 
     ``words`` has the arrays of the table of words. The network also learns the parts of speech of
-    the sentences ``tagged`` and the names of corpora that have no recognizer in the pipeline, for
-    what they teach about words. Evidence is learned apart from it, and joined to it afterwards.
+    the sentences ``tagged``, for what they teach about words. Evidence is learned apart from it,
+    joined to it, and learned anew with what both find in the sentences ``unlabelled``; the proteins
+    learn once more, from both.
     """
     fix_random_seed(settings.seed)
     nlp = blank_nlp()
     add_names(nlp, settings)
-    others = [name for name in corpora if name not in RECOGNIZERS]
-    add_for_training(nlp, settings, others)
+    add_for_training(nlp, settings)
     use_fast_products(nlp)
     network: Any = nlp.get_pipe("names_tok2vec")
     network.model.attrs["words"] = dict(words)
@@ -93,20 +98,72 @@ def train_names(
         component: Any = nlp.get_pipe(name)
         component.initialize(lambda own=own: own, nlp=nlp)
     steps = [
-        (_step_alone(network, nlp.get_pipe(name), name, settings), own)
+        (_step_alone(network, nlp.get_pipe(name), name, settings), own, TAKEN.get(name, 1.0))
         for name, own in examples.items()
     ]
     _train(nlp, steps, settings, random.Random(settings.seed), watch)
-    table = WordTable(words)
     learned = {}
     for name in RECOGNIZERS:
-        labels = nlp.get_pipe(name).labels  # type: ignore[attr-defined]
-        bits = BITS - (len(labels) > 1)  # a table with many columns has half the rows
-        own_settings = replace(evidence, bits=bits, epochs=evidence.epochs - 2 * (len(labels) > 1))
-        learned[name] = train_evidence(texts[name], labels, table, own_settings)
+        learned[name] = _evidence(nlp, name, texts[name], evidence)
         watch(f"evidence of {name}")
     join_evidence(nlp, learned)
-    return {name: own for name, own in state_of(nlp).items() if name not in ("tags", *others)}
+    teach(nlp, texts, unlabelled, evidence, watch)
+    return {name: own for name, own in state_of(nlp).items() if name != "tags"}
+
+
+def extend_names(
+    state: Mapping[str, bytes],
+    corpora: Mapping[str, NameDocs],
+    unlabelled: Sequence[NamedText],
+    settings: Settings,
+    watch: Watch,
+) -> dict[str, bytes]:
+    """What ``train_names`` gives, with network, genes and types as they are in ``state``.
+
+    Only what stands beside the network learns: evidence, and the scores of proteins.
+    """
+    nlp = blank_nlp()
+    add_names(nlp, settings)
+    for name, learned in state.items():
+        component: Any = nlp.get_pipe(name)
+        component.from_bytes(learned, exclude=["vocab"])
+    use_fast_products(nlp)
+    texts = {name: [named_text(doc) for doc in own.train] for name, own in corpora.items()}
+    teach(nlp, texts, unlabelled, EVIDENCE, watch)
+    return state_of(nlp)
+
+
+def teach(
+    nlp: Language,
+    texts: Mapping[str, Sequence[NamedText]],
+    unlabelled: Sequence[NamedText],
+    evidence: EvidenceSettings,
+    watch: Watch,
+) -> None:
+    """Lets evidence learn anew, also from what it finds together with the network; then proteins.
+
+    Weights of the two in the scores, and transitions, stay as they are.
+    """
+    network: Any = nlp.get_pipe("names_tok2vec")
+    tables = list(network.model.attrs["evidence"])
+    for name in TAUGHT:
+        found = labelled(nlp, name, unlabelled)
+        weights, _ = _evidence(nlp, name, [*texts[name], *found], evidence)
+        tables[RECOGNIZERS.index(name)] = Table.of(weights).pack()
+        watch(f"evidence of {name}, taught")
+    network.model.attrs["evidence"] = tables
+    train_narrow(nlp, texts["proteins"])
+
+
+def _evidence(
+    nlp: Language, name: str, texts: Sequence[NamedText], settings: EvidenceSettings
+) -> tuple[Any, Any]:
+    """Weights and transitions that the evidence of a recognizer learns."""
+    network: Any = nlp.get_pipe("names_tok2vec")
+    recognizer: Any = nlp.get_pipe(name)
+    several = len(recognizer.labels) > 1  # a table with many columns has half the rows
+    own = replace(settings, bits=BITS - several, epochs=settings.epochs - 2 * several)
+    return train_evidence(texts, recognizer.labels, WordTable(network.model.attrs["words"]), own)
 
 
 def named_text(doc: Doc) -> NamedText:
@@ -172,15 +229,20 @@ def _step_alone(network: Any, recognizer: Any, name: str, settings: Settings) ->
 
 def _train(
     nlp: Language,
-    corpora: Sequence[tuple[_Step, list[Example]]],
+    corpora: Sequence[tuple[_Step, list[Example], float]],
     settings: Settings,
     draw: random.Random,
     watch: Watch,
 ) -> dict[str, bytes]:
-    """Runs through all batches in random order, epoch by epoch; the weights are averages."""
+    """Runs through all batches in random order, epoch by epoch; the weights are averages.
+
+    Beside the examples of a corpus stands which share of them an epoch has, drawn anew each time.
+    """
 
     def order() -> list[tuple[_Step, list[Example]]]:
-        steps = [(step, b) for step, own in corpora for b in batches(own, settings.words, draw)]
+        taken = [(step, draw.sample(own, int(share * len(own))) if share < 1 else own)
+                 for step, own, share in corpora]  # fmt: skip
+        steps = [(step, b) for step, own in taken for b in batches(own, settings.words, draw)]
         draw.shuffle(steps)
         return steps
 

@@ -57,12 +57,24 @@ def test_spacy_loads_it_by_its_path():
     [
         (["parser"], ["sentences", "tok2vec", "parser"]),
         (["genes"], ["sentences", "names_tok2vec", "genes"]),
+        (["proteins"], ["sentences", "names_tok2vec", "proteins"]),
         (["morphology"], ["sentences", "tok2vec", "tagger", "parser", "morphology"]),
         ([], ["sentences"]),
     ],
 )
 def test_only_what_is_needed_runs(only, run):
     assert load_nlp(only=only).pipe_names == run
+
+
+def test_narrow_names_are_for_those_who_ask(nlp):
+    text = "The p21 gene is induced by the p53 protein."
+    assert "proteins" not in nlp(text).spans
+    doc = load_nlp(only=["genes", "proteins"])(text)
+    assert [span.text for span in doc.spans["entities"]] == ["p21 gene", "p53 protein"]
+    assert [(s.text, s.label_) for s in doc.spans["proteins"]] == [
+        ("p21", "PROTEIN"),
+        ("p53", "PROTEIN"),
+    ]
 
 
 def test_an_unknown_component_is_named_with_the_known_ones():

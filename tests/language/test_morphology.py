@@ -62,3 +62,13 @@ def test_every_tag_has_a_part_of_speech_spacy_knows():
 def test_untagged_words_stay_without_part_of_speech():
     vocab = spacy.blank("en").vocab
     assert [t.pos_ for t in Morphology(vocab)(Doc(vocab, words=["x", "y"]))] == ["", ""]
+
+
+def test_lemmas_outlive_a_memory_zone():
+    """What is remembered of a word is told to spaCy again, which forgets with each zone."""
+    nlp = spacy.blank("en")
+    morphology = Morphology(nlp.vocab, TABLES)
+    for _ in range(2):
+        with nlp.memory_zone():
+            doc = morphology(Doc(nlp.vocab, words=["frombulated"], tags=["VBN"]))
+            assert doc[0].lemma_ == "frombulate"

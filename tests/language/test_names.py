@@ -135,3 +135,12 @@ def test_names_without_letters_or_digits_are_refused(nlp):
     doc = nlp(Doc(nlp.vocab, words=["(", "14", "-", "...", "p53", "\n\n", ")"]))
     scores.set_param("b", kept)
     assert [span.text for span in doc.spans["entities"]] == ["14", "p53"]
+
+
+def test_narrow_names_stand_in_a_group_of_their_own(nlp):
+    doc = nlp(Doc(nlp.vocab, words=WORDS))
+    assert texts(doc.spans["proteins"]) == [("IL - 2", 1, 4, "DNA"), *NAMES[1:]]
+    given = Doc(nlp.vocab, words=WORDS)
+    given.spans["proteins"] = [Span(given, 1, 4, "mine")]
+    assert texts(nlp(given).spans["proteins"]) == [("IL - 2", 1, 4, "mine")]
+    assert texts(given.spans["entities"]) == NAMES

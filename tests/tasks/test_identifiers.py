@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.language.gene_tables import Gene, Kind, build
 from textrank.tasks.identifiers import Identifiers
+from textrank.tasks.task import Scored
 
 GENES = {
     Gene("ncbigene:7157", "TP53", 9606, 11998, "P04637"): [("p53", Kind.SYNONYM)],
@@ -49,7 +50,7 @@ def judged(task: Identifiers, doc: Doc) -> Doc:
         liked.get(task.lookup.gene(c.spans[0].kb_id_).taxon, 0.5) if c.spans[0].kb_id_ else 0.0
         for c in candidates
     ]
-    return task.annotate(doc, candidates, np.array(scores))
+    return task.annotate(doc, Scored(candidates, np.array(scores)))
 
 
 def test_every_gene_of_a_spelling_is_a_candidate_and_none_too(task: Identifiers) -> None:

@@ -11,9 +11,9 @@ from spacy.tokens import Doc
 from workshop.evidence import (
     EvidenceSettings,
     NamedText,
-    _marginals,
     cut_short,
     emissions,
+    marginals,
     tags_of,
     train_evidence,
     with_variants,
@@ -67,7 +67,7 @@ def test_marginals_are_those_of_the_pipelines_field():
     steps = np.where(legal, rng.normal(size=legal.shape), -1e30)
     scores = rng.normal(size=(6, 5))
     found, pairs = np.zeros((6, 5)), np.zeros(legal.shape)
-    _marginals(scores, steps, np.zeros(0, dtype=np.int64), found, pairs)
+    marginals(scores, steps, np.zeros(0, dtype=np.int64), found, pairs)
     expected = chances(scores, np.where(legal, steps, -np.inf), [6])
     np.testing.assert_allclose(found, expected.tags, atol=1e-9)
     np.testing.assert_allclose(np.where(legal, pairs, 0), expected.pairs, atol=1e-9)

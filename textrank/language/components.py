@@ -45,8 +45,10 @@ class WordsToVectors(Tok2Vec):
         """The vectors of the tokens of each Doc."""
         docs = list(docs)
         readings = [reading_of(doc, spelt=self.spelt) for doc in docs]
+        found: list[Any] = []
         with one_thread():
-            found = self._of_words(docs, readings)
+            for part in _parts(docs):
+                found += self._of_words(docs[part], readings[part])
         return [spread(*one) for one in zip(docs, readings, found, strict=True)]
 
     def _of_words(self, docs: list[Doc], readings: Sequence[Reading | None]) -> list[Any]:
@@ -162,7 +164,19 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         return own.heads, own.labels
 
 
+def _parts(docs: Sequence[Doc]) -> Iterator[slice]:
+    """Some Docs at a time, as many as keep their words near the processor."""
+    first = words = 0
+    for n, doc in enumerate(docs):
+        if words and words + len(doc) > _TOGETHER:
+            yield slice(first, n)
+            first, words = n, 0
+        words += len(doc)
+    yield slice(first, len(docs))
+
+
 _NONE = np.zeros(0, dtype=np.int64)
+_TOGETHER = 8192  # words of the Docs whose vectors are worked out together
 _PAYS = 16  # as many words as the longest sentence times this are parsed faster side by side
 
 

@@ -24,10 +24,16 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Growing:
-    """Rows of an array to which others are added; its room doubles when it is full."""
+    """Rows of an array to which others are added; its room doubles when it is full.
 
-    def __init__(self, first: NDArray[Any]) -> None:
-        self._room, self._used = first, len(first)
+    The ``room`` that is asked for is taken at once, so that memory stays what it is while rows are
+    added.
+    """
+
+    def __init__(self, first: NDArray[Any], room: int = 0) -> None:
+        self._first = self._used = len(first)
+        self._room = np.full((max(room, len(first)), *first.shape[1:]), 1, dtype=first.dtype)
+        self._room[: self._used] = first
 
     def add(self, rows: NDArray[Any]) -> None:
         """Puts rows after the present ones."""
@@ -38,6 +44,10 @@ class Growing:
             self._room = room
         self._room[self._used : used] = rows
         self._used = used
+
+    def forget(self) -> None:
+        """Only the first rows stay, and the room: another would lie beside the old for a while."""
+        self._used = self._first
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -83,18 +93,22 @@ class WordNetwork:
         lengths = [len(own) for own in forms]
         at = places(lengths, self._gap)
         rows = self._remembered(np.concatenate(forms), vocab)
-        known = self._known.rows
-        words = np.zeros((sum(lengths) + self._gap * (len(forms) + 1), known.shape[1]), "f")
-        words[at] = known[rows]
+        order = np.zeros(sum(lengths) + self._gap * (len(forms) + 1), dtype=np.intp)
+        order[at] = rows
         assert self._encoder is not None
-        return np.split(self._encoder(words)[at], np.cumsum(lengths)[:-1])
+        found = self._encoder(self._known.rows, order)[at]
+        return np.split(found, np.cumsum(lengths)[:-1])
 
     def _refresh(self) -> None:
         """Forgets all if the network is not what it was."""
         learned = prints([self._hashed, self._mix, self._encode])
-        if learned != self._learned or len(self._rows) > REMEMBERED:
+        if learned == self._learned and len(self._rows) > REMEMBERED:
+            self._rows = {}
+            self._known.forget()
+        elif learned != self._learned:
             self._learned, self._rows = learned, {}
-            self._known = Growing(np.zeros((0, self._mix.get_dim("nO")), dtype=np.float32))
+            nothing = np.zeros((1, self._mix.get_dim("nO")), dtype=np.float32)
+            self._known = Growing(nothing, REMEMBERED * 5 // 4)
             self._encoder = Encoder.of(self._encode)
 
     def _remembered(self, forms: Forms, vocab: Vocab) -> NDArray[np.intp]:
@@ -105,7 +119,7 @@ class WordNetwork:
         if new:
             features = [self._features(vocab, *forms[first[n]].tolist()) for n in new]
             self._known.add(self._vectors(np.array(features, dtype=np.uint64)))
-            first_row = len(rows)
+            first_row = len(rows) + 1  # the first one is that of no word
             rows.update((listed[n], first_row + i) for i, n in enumerate(new))
         return np.array([rows[key] for key in listed], dtype=np.intp)[which]
 

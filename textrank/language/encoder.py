@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 Floats: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.intp]
 BLOCK = 512  # words
 
 
@@ -48,16 +49,26 @@ class Encoder:
             return None
         return cls([_layer(*nodes) for nodes in zip(pieces, norms, strict=True)])
 
-    def __call__(self, words: Floats) -> Floats:
-        """Words, (words, width), in the context of those beside them."""
-        length, width = words.shape
+    def __call__(self, known: Floats, order: Ints) -> Floats:
+        """Words in the context of those beside them: ``order`` has their rows among known ones.
+
+        What the first layer multiplies is known of each word and place, so it is worked out once.
+        """
+        length, width = len(order), known.shape[1]
         old = np.zeros((length + 2, width), dtype=np.float32)
-        old[1:-1] = words
+        old[1:-1] = known[order]
         new = np.zeros_like(old)
         space = _Space.of(min(BLOCK, length), width, self.layers)
+        seen = _Seen.of(self.layers[0], known, order)
         for layer in self.layers:
             for first in range(0, length, BLOCK):
-                space.run(layer, old, new, first, min(first + BLOCK, length))
+                end = min(first + BLOCK, length)
+                pieces = space.pieces[: end - first]
+                if layer is self.layers[0]:
+                    seen.gather(first, end, pieces)
+                else:
+                    space.multiply(layer, old, first, end)
+                space.finish(layer, old, new, first, end)
             old, new = new, old
         return old[1:-1]
 
@@ -69,6 +80,28 @@ def _layer(pieces: Model[Any, Any], norm: Model[Any, Any]) -> Layer:
     scale: Any = norm.get_param("G")
     shift: Any = norm.get_param("b")
     return Layer(np.ascontiguousarray(wide.T), np.ascontiguousarray(bias.T).ravel(), scale, shift)
+
+
+class _Seen(NamedTuple):
+    """What each distinct word gives the first layer, standing before, at or after the place."""
+
+    tables: Floats  # (3, distinct + 1, pieces * width); the last row is of no word
+    rows: Ints  # of the words in them, one of no word before and after
+
+    @classmethod
+    def of(cls, layer: Layer, known: Floats, order: Ints) -> _Seen:
+        distinct, which = np.unique(order, return_inverse=True)
+        words = np.zeros((len(distinct) + 1, known.shape[1]), dtype=np.float32)
+        words[:-1] = known[distinct]
+        tables = np.matmul(words, layer.weights.reshape(3, known.shape[1], -1))
+        tables[1] += layer.bias
+        return cls(tables, np.concatenate([[len(distinct)], which, [len(distinct)]]))
+
+    def gather(self, first: int, end: int, pieces: Floats) -> None:
+        """The sums for some words."""
+        self.tables[0].take(self.rows[first:end], axis=0, out=pieces, mode="clip")
+        for place in (1, 2):
+            pieces += self.tables[place].take(self.rows[first + place : end + place], axis=0)
 
 
 class _Space(NamedTuple):
@@ -88,14 +121,19 @@ class _Space(NamedTuple):
         mean = np.full(width, 1 / width, dtype=np.float32)
         return cls(window, pieces, highest, squares, mean)
 
-    def run(self, layer: Layer, old: Floats, new: Floats, first: int, end: int) -> None:
-        """One layer of words ``first`` to ``end``; rows are one further on, after an empty one."""
+    def multiply(self, layer: Layer, old: Floats, first: int, end: int) -> None:
+        """The pieces of words ``first`` to ``end``; rows are one further on, after an empty one."""
         n, width = end - first, old.shape[1]
-        window, pieces, high, squares = (room[:n] for room in self[:4])
+        window, pieces = self.window[:n], self.pieces[:n]
         for place in range(3):
             window[:, place * width : (place + 1) * width] = old[first + place : end + place]
         np.matmul(window, layer.weights, out=pieces)
         pieces += layer.bias
+
+    def finish(self, layer: Layer, old: Floats, new: Floats, first: int, end: int) -> None:
+        """What the layer adds to these words."""
+        n, width = end - first, old.shape[1]
+        _, pieces, high, squares = (room[:n] for room in self[:4])
         np.maximum(pieces[:, :width], pieces[:, width : 2 * width], out=high)
         for at in range(2 * width, pieces.shape[1], width):
             np.maximum(high, pieces[:, at : at + width], out=high)

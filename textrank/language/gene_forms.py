@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ _WORD = re.compile(r"[A-Za-z]+|\d+")
 _PLURAL = re.compile(r"^(?:[A-Z][A-Za-z]*[A-Z]|[A-Za-z]*[a-rt-z]{2}[a-hj-tv-z])s$")
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def words(name: str) -> tuple[str, ...]:
     """The words, letters and numbers of a name, spelt in one way.
 
@@ -109,7 +110,7 @@ def _spelt(word: str, place: int) -> str:
     return _GREEK.get(lower) or _SPELT.get(lower, lower)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def key_of(name: str) -> str:
     """What all spellings of a name have in common; empty where nothing of it is left.
 
@@ -126,6 +127,29 @@ def key_of(name: str) -> str:
     if sum(len(word) >= 3 and word.isalpha() for word in kept) >= 2:
         return " ".join(sorted(kept))
     return "".join(sorted(kept, key=lambda word: len(word) < 5))  # collagen 7, catenin alpha
+
+
+class Case(IntEnum):
+    """How a spelling uses capitals."""
+
+    MIXED = 0
+    UPPER = 1
+    LOWER = 2
+    TITLE = 3
+
+
+def case_of(text: str) -> Case:
+    """How the letters of a text are written.
+
+    >>> case_of("TP53"), case_of("Trp53"), case_of("tp53"), case_of("hERG")
+    (<Case.UPPER: 1>, <Case.TITLE: 3>, <Case.LOWER: 2>, <Case.MIXED: 0>)
+    """
+    letters = "".join(c for c in text if c.isalpha())
+    if letters.isupper():
+        return Case.UPPER
+    if letters.islower():
+        return Case.LOWER
+    return Case.TITLE if letters[:1].isupper() and letters[1:].islower() else Case.MIXED
 
 
 class Variant(NamedTuple):

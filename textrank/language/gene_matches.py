@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
-from textrank.language.gene_forms import Variant, key_of, listed, parts, variants
-from textrank.language.gene_tables import Entry, Gene, GeneTables, Kind, case_of
+from textrank.language.gene_forms import Variant, case_of, key_of, listed, parts, variants
+from textrank.language.gene_tables import Entry, Gene, GeneTables, Kind
 
 SURE = frozenset(("whole", "head", "outside", "inside", "prefix", "roman"))
 MOST = 24  # candidates of a name
@@ -22,6 +23,7 @@ class Match(NamedTuple):
     share: float  # of the name
     case: bool  # whether capitals are those of the table
     seen: int  # how often text had it so, in powers of two
+    lent: bool = False  # whether only the same gene of another species is listed with the name
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,21 +31,25 @@ class Lookup:
     """Several tables as one, and what was looked up before."""
 
     tables: Sequence[GeneTables]
-    _known: dict[str, tuple[Match, ...]] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, frozenset[int]], tuple[Match, ...]] = field(
+        default_factory=dict, repr=False
+    )
     _given: dict[str, Gene] = field(default_factory=dict, repr=False)
 
-    def matches(self, name: str) -> tuple[Match, ...]:
+    def matches(self, name: str, taxa: frozenset[int] | None = None) -> tuple[Match, ...]:
         """The genes and families a name may stand for, surest first; of a list, none.
 
-        Readings are tried until one is known; a name that stands for a family only may also be
-        meant for one of its genes. Where no reading is known, the longest known part of the name
-        is taken.
+        Only genes of the species ``taxa`` are considered; of all that the tables have if not
+        given. Readings are tried until one is known; a name that stands for a family only may
+        also be meant for one of its genes. Where no reading is known, the longest known part of
+        the name is taken.
         """
-        if name not in self._known:
+        asked = (name, self.taxa if taxa is None else taxa)
+        if asked not in self._known:
             if len(self._known) > _KEPT:
                 self._known.clear()
-            self._known[name] = self._matches(name)
-        return self._known[name]
+            self._known[asked] = self._matches(*asked)
+        return self._known[asked]
 
     def gene(self, identifier: str) -> Gene:
         """A gene that was among some matches before."""
@@ -58,36 +64,56 @@ class Lookup:
         """Whether some table has an identifier."""
         return any(table.knows(identifier) for table in self.tables)
 
-    @property
+    @cached_property
     def taxa(self) -> frozenset[int]:
         """The species that the tables have genes of."""
         return frozenset(taxon for table in self.tables for taxon in table.taxa)
 
-    def _matches(self, name: str) -> tuple[Match, ...]:
+    def _matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
         found: dict[str, Match] = {}
         for variant in variants(name):
             if variant.how not in SURE and any(match.gene.taxon for match in found.values()):
                 break
-            self._add(variant, found)
+            self._add(variant, taxa, found)
         for part in () if found or listed(name) else parts(name):
-            self._add(part, found)
+            self._add(part, taxa, found)
             if found:
                 break
         order = sorted(found.values(), key=lambda match: (match.kind, -match.seen))[:MOST]
         self._given.update({match.gene.identifier: match.gene for match in order})
         return tuple(order)
 
-    def _add(self, variant: Variant, found: dict[str, Match]) -> None:
-        case = case_of(variant.text)
+    def _add(self, variant: Variant, taxa: frozenset[int], found: dict[str, Match]) -> None:
+        """The genes that a reading names, and where a species has none, twins of these."""
         for table in self.tables:
-            for entry in table.entries(variant.key):
-                if variant.how in _STRICT and not _strict(entry):
-                    continue
-                gene = table.gene(entry.row)
-                if gene.identifier not in found:
-                    found[gene.identifier] = Match(
-                        gene, entry.kind, variant.how, variant.share, entry.case == case, entry.seen
-                    )
+            own = [
+                e for e in table.entries(variant.key) if variant.how not in _STRICT or _strict(e)
+            ]
+            kinds = {entry.row: entry.kind for entry in own}
+            listed_in = {int(table.taxon[row]) for row in kinds}
+            for entry in own:
+                twin = int(table.twin[entry.row])
+                kind = min(entry.kind, kinds.get(twin, entry.kind))
+                _put(table.gene(entry.row), entry._replace(kind=kind), variant, taxa, found)
+                if twin >= 0 and int(table.taxon[twin]) not in listed_in:
+                    _put(table.gene(twin), entry, variant, taxa, found, lent=True)
+
+
+def _put(
+    gene: Gene,
+    entry: Entry,
+    variant: Variant,
+    taxa: frozenset[int],
+    found: dict[str, Match],
+    *,
+    lent: bool = False,
+) -> None:
+    """A match more, if its species may be meant and its gene was not found in a surer way."""
+    if (gene.taxon in taxa or not gene.taxon) and gene.identifier not in found:
+        case = not lent and entry.case == case_of(variant.text)
+        found[gene.identifier] = Match(
+            gene, entry.kind, variant.how, variant.share, case, entry.seen, lent
+        )
 
 
 _KEPT = 1 << 15  # names looked up before

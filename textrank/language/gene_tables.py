@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.io import read_arrays, write_arrays
-from textrank.language.gene_forms import key_of
+from textrank.language.gene_forms import Case, case_of, key_of
 from textrank.types import Arrays
 
 FILE = "tables.npz"
@@ -36,29 +36,7 @@ class Kind(IntEnum):
     SEEN = 5  # in text only
     FAMILY = 6
     SHORTENED = 7  # a longer name without one of its words
-
-
-class Case(IntEnum):
-    """How a spelling uses capitals."""
-
-    MIXED = 0
-    UPPER = 1
-    LOWER = 2
-    TITLE = 3
-
-
-def case_of(text: str) -> Case:
-    """How the letters of a text are written.
-
-    >>> case_of("TP53"), case_of("Trp53"), case_of("tp53"), case_of("hERG")
-    (<Case.UPPER: 1>, <Case.TITLE: 3>, <Case.LOWER: 2>, <Case.MIXED: 0>)
-    """
-    letters = "".join(c for c in text if c.isalpha())
-    if letters.isupper():
-        return Case.UPPER
-    if letters.islower():
-        return Case.LOWER
-    return Case.TITLE if letters[:1].isupper() and letters[1:].islower() else Case.MIXED
+    MEMBER = 8  # the name of a family that the gene is of
 
 
 @dataclass(frozen=True)
@@ -111,6 +89,7 @@ class GeneTables:
     rgd: NDArray[np.int32]  # (g,)
     popular: NDArray[np.uint8]  # (g,)
     coding: NDArray[np.bool_]  # (g,)
+    twin: NDArray[np.int32]  # (g,) row of the same gene of another species; -1: none
     symbols: Sequence[str]  # (g,)
     uniprot: Mapping[int, str]  # by row
     local: Mapping[int, str]  # by row, of identifiers that end in neither number nor symbol
@@ -182,21 +161,25 @@ class GeneTables:
             int(self.popular[row]),
         )
 
-    def counted(self, seen: Mapping[tuple[str, str], int], plain: Mapping[str, int]) -> GeneTables:
+    def counted(
+        self, seen: Mapping[tuple[str, str], float], plain: Mapping[str, int]
+    ) -> GeneTables:
         """The tables with counts from text.
 
         ``seen`` says how often a key stood for an identifier, ``plain`` how often for no single
-        gene.
+        gene. What is counted for a gene holds for its twin too: a spelling is of no species.
         """
-        powers = np.zeros(len(self.rows), dtype=np.uint8)
-        totals = np.zeros(len(self), dtype=np.int64)
+        rows = {self.gene(row).identifier: row for row in range(len(self))}
+        counts = np.zeros(len(self.rows))
+        totals = np.zeros(len(self))
         for (key, identifier), count in seen.items():
             code, check = _hash(key)
+            same = {row := rows[identifier], int(self.twin[row])} - {-1}
+            totals[list(same)] += count
             for i in range(*np.searchsorted(self.hashes, [code, code + 1])):
-                own = self.checks[i] == check and self.gene(self.rows[i]).identifier == identifier
-                if own:
-                    powers[i] = _power(count)
-                    totals[self.rows[i]] += count
+                if self.checks[i] == check and int(self.rows[i]) in same:
+                    counts[i] += count
+        powers = np.array([_power(int(count)) for count in counts], dtype=np.uint8)
         others = {_hash(key)[0]: _power(count) for key, count in plain.items()}
         order = np.array(sorted(others), dtype=np.uint32)
         often = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
@@ -221,6 +204,7 @@ class GeneTables:
             "rgd": self.rgd,
             "popular": self.popular,
             "coding": self.coding,
+            "twin": self.twin,
             "symbols": _text(self.symbols),
             **_table("uniprot", self.uniprot),
             **_table("local", self.local),
@@ -248,16 +232,19 @@ class GeneTables:
 
 
 _KEPT = 1 << 17  # keys looked up before
-_NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix")  # of genes
+_NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
 _PLAIN = ("checks", "rows", "kinds", "seen", "often", *_NUMBERS)  # on disk as they are
 _PACKED = ("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows", "local")
 _ARRAYS = {*_PLAIN, *_PACKED, "local_rows"}
 
 
 def build(
-    genes: Mapping[Gene, Iterable[tuple[str, Kind]]],
+    genes: Mapping[Gene, Iterable[tuple[str, Kind]]], twins: Mapping[str, str] | None = None
 ) -> GeneTables:
-    """Tables of genes with their names; the symbol is one without being listed."""
+    """Tables of genes with their names; the symbol is one without being listed.
+
+    ``twins`` has pairs of identifiers: one gene in two species.
+    """
     ordered = sorted(genes, key=lambda gene: (gene.taxon, _local(gene)))
     postings: dict[tuple[str, int], int] = {}
     for row, gene in enumerate(ordered):
@@ -266,16 +253,22 @@ def build(
             if key := key_of(text):
                 code = int(kind) | int(case_of(text)) << 4
                 postings[key, row] = min(code, postings.get((key, row), 255), key=lambda c: c & 15)
-    counts = Counter((key, ordered[row].taxon) for key, row in postings)
+    counts = Counter(
+        (key, ordered[row].taxon)
+        for (key, row), kind in postings.items()
+        if kind & 15 != Kind.MEMBER
+    )
     kept = {
         (key, row): kind
         for (key, row), kind in postings.items()
         if counts[key, ordered[row].taxon] <= (FEW if kind & 15 == Kind.SHORTENED else MANY)
     }
-    return _arrays(ordered, kept)
+    return _arrays(ordered, kept, twins or {})
 
 
-def _arrays(genes: Sequence[Gene], postings: Mapping[tuple[str, int], int]) -> GeneTables:
+def _arrays(
+    genes: Sequence[Gene], postings: Mapping[tuple[str, int], int], twins: Mapping[str, str]
+) -> GeneTables:
     rows = sorted((*_hash(key), row, kind) for (key, row), kind in postings.items())
     prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))
     places = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
@@ -295,10 +288,25 @@ def _arrays(genes: Sequence[Gene], postings: Mapping[tuple[str, int], int]) -> G
         rgd=np.array([gene.rgd for gene in genes], dtype=np.int32),
         popular=np.array([gene.popular for gene in genes], dtype=np.uint8),
         coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
+        twin=_twins(genes, twins),
         symbols=[gene.symbol for gene in genes],
         uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},
         local={row: own for row, gene in enumerate(genes) if (own := _other_local(gene))},
     )
+
+
+def _twins(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[np.int32]:
+    """Rows of twins; of several human genes of one mouse gene the one with its symbol counts."""
+    rows = {gene.identifier: row for row, gene in enumerate(genes)}
+    twin = np.full(len(genes), -1, dtype=np.int32)
+    for one, other in pairs.items():
+        if one in rows and other in rows:
+            a, b = rows[one], rows[other]
+            if twin[b] < 0 or genes[a].symbol.lower() == genes[b].symbol.lower():
+                if twin[b] >= 0:
+                    twin[twin[b]] = -1
+                twin[a], twin[b] = b, a
+    return twin
 
 
 def read_own(path: str | Path) -> GeneTables:
@@ -354,7 +362,7 @@ def _other_local(gene: Gene) -> str:
     return local if _local(gene) < 0 and local != gene.symbol else ""
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _hash(key: str) -> tuple[int, int]:
     digest = hashlib.blake2b(key.encode(), digest_size=5).digest()
     return int.from_bytes(digest[:4], "little"), digest[4]

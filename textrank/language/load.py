@@ -29,6 +29,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "lemmatizer": ("tagger", "morphologizer", "attribute_ruler"),
     "attribute_ruler": ("tagger",),
     "identifiers": ("genes",),
+    "proteins": ("names_tok2vec",),  # which does not know of a listener that is switched off
 }
 _ALWAYS = ("sentences",)  # costs next to nothing, and every task looks at sentences
 
@@ -57,15 +58,19 @@ def load_nlp(
 
     The shipped one also gives each name its identifier (component ``identifiers``). ``only`` names
     the components that are run (of the shipped one: tagger, parser, morphology, ner, genes,
-    identifiers); what these build on is run too, the rest stays switched off until
-    ``nlp.enable_pipe``. A text of more than ``max_length`` characters is refused.
+    proteins, identifiers); what these build on is run too, the rest stays switched off until
+    ``nlp.enable_pipe``, as ``proteins`` does when nothing is named. A text of more than
+    ``max_length`` characters is refused.
     """
     nlp = _load(SHIPPED if name is None else name)
     if name is None and "identifiers" not in nlp.component_names:
         nlp.add_pipe("textrank_identifiers", "identifiers")
     nlp.max_length = max_length
     if only is not None:
-        nlp.select_pipes(enable=needed_components(nlp, only))
+        wanted = needed_components(nlp, only)
+        for component in set(nlp.disabled) & set(wanted):
+            nlp.enable_pipe(component)
+        nlp.select_pipes(enable=wanted)
     return nlp
 
 

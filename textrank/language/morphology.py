@@ -88,7 +88,7 @@ _IRREGULAR = {
 _CLITICS = {"n't": "not", "n’t": "not", "ca": "can", "wo": "will", "’s": "'s"}
 _NOUN = (("ies", "y"), ("sses", "ss"), ("yses", "ysis"), ("uses", "us"), ("xes", "x"),
          ("ches", "ch"), ("shes", "sh"), ("s", ""))  # fmt: skip
-_CACHE_SIZE = 200_000
+_CACHE_SIZE = 1 << 14  # words, as in the tokenizer
 
 
 class Morphology:
@@ -107,14 +107,17 @@ class Morphology:
             self._rows.clear()
         rows = []
         for orth, tag, dep in doc.to_array([ORTH, TAG, DEP]).tolist():
-            row = self._rows.get((orth, tag, dep))
-            if row is None:
-                row = self._rows[orth, tag, dep] = self._row(orth, tag, dep)
-            rows.append(row)
+            known = self._rows.get((orth, tag, dep))
+            if known is None:
+                known = self._rows[orth, tag, dep] = self._row(orth, tag, dep)
+            if known[1]:  # which spaCy may have forgotten with a memory zone
+                self.vocab.strings.add(known[1])
+            rows.append(known[0])
         values = np.array(rows, dtype=np.uint64).reshape(len(doc), 3)
         return doc.from_array([POS, MORPH, LEMMA], cast(Any, values))
 
-    def _row(self, orth: int, tag: int, dep: int) -> tuple[int, int, int]:
+    def _row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
+        """Part of speech, form and lemma, and the lemma's letters where it is not the word."""
         strings = self.vocab.strings
         word, name = read(strings[orth]) or strings[orth], strings[tag]
         pos, morph = TAGS.get(name, ("X" if name else "", ""))
@@ -123,7 +126,8 @@ class Morphology:
             pos = "AUX" if lemma in _AUXILIARY else pos
         if name == "IN" and strings[dep] == "mark":
             pos = "SCONJ"
-        return IDS[pos], self.vocab.morphology.add(morph), strings.add(lemma)
+        row = IDS[pos], self.vocab.morphology.add(morph), strings.add(lemma)
+        return row, lemma if row[2] != orth else ""
 
     def lemma(self, word: str, tag: str) -> str:
         """The dictionary form of a word with this Penn tag.
@@ -170,7 +174,7 @@ class Morphology:
             self._e_after[verb[-3:-1] if verb.endswith("e") else verb[-2:]] += (
                 1 if verb.endswith("e") else -1
             )
-        self._rows: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+        self._rows: dict[tuple[int, int, int], tuple[tuple[int, int, int], str]] = {}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The tables."""

@@ -142,12 +142,18 @@ class _Memory:
     def __init__(self, table: WordTable, evidence: Evidence, width: int) -> None:
         self.table, self.evidence = table, evidence
         self.rows: dict[int, int] = {}
-        self.embedded = Growing(np.zeros((1, len(EMBEDDED)), dtype=np.uint64))
-        self.places = Growing(np.full(1, -1, dtype=np.intp))
-        self.mixed = Growing(np.zeros((1, width), dtype=np.float32))
-        self.views = Growing(np.zeros((1, len(CONJOINED)), dtype=np.uint64))
+        self.embedded = Growing(np.zeros((1, len(EMBEDDED)), dtype=np.uint64), REMEMBERED)
+        self.places = Growing(np.full(1, -1, dtype=np.intp), REMEMBERED)
+        self.mixed = Growing(np.zeros((1, width), dtype=np.float32), REMEMBERED)
+        self.views = Growing(np.zeros((1, len(CONJOINED)), dtype=np.uint64), REMEMBERED)
         nothing = np.zeros((1, len(PLACE)), dtype=np.uint64)
-        self.told = Growing(evidence.of_words(nothing, [""]))
+        self.told = Growing(evidence.of_words(nothing, [""]), REMEMBERED)
+
+    def forget(self) -> None:
+        """Forgets all words, and keeps the room for others."""
+        self.rows.clear()
+        for kept in (self.embedded, self.places, self.mixed, self.views, self.told):
+            kept.forget()
 
     def add(self, words: Sequence[tuple[int, str, bool]], mix: Callable[..., Floats]) -> None:
         """Remembers words, given with their keys and whether they are read without case."""
@@ -203,16 +209,16 @@ class _Forward:
         if is_train:
             context, backprop = _learn_context(model, memory, order, at)
         else:
-            context, backprop = self._context(model, memory.mixed.rows[order])[at], _nothing
+            context, backprop = self._context(model, memory.mixed.rows, order)[at], _nothing
         told = _told(memory, order, at, words.glue(traits, starts))
         found = np.hstack([context, told])
         return np.split(found, np.cumsum(words.lengths)[:-1]), backprop
 
-    def _context(self, model: NameNetwork, words: Floats) -> Floats:
+    def _context(self, model: NameNetwork, known: Floats, order: Ints) -> Floats:
         if self._encoder is None:
-            found: Floats = model.layers[2].predict(words)
+            found: Floats = model.layers[2].predict(known[order])
             return found
-        return self._encoder(words)
+        return self._encoder(known, order)
 
     def _traits_of(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
         distinct, which = np.unique(keys, return_inverse=True)
@@ -234,8 +240,7 @@ class _Forward:
         memory, listed = self._fresh(model), distinct.tolist()
         if any(key not in memory.rows for key in listed):
             if len(memory.rows) + len(listed) > REMEMBERED:
-                self._learned = ()
-                memory = self._fresh(model)
+                memory.forget()
             new = [
                 (key, strings[int(words.keys[at])], bool(caseless[at]))
                 for key, at in zip(listed, first.tolist(), strict=True)

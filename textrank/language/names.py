@@ -18,10 +18,11 @@ from thinc.types import Floats2d, Ragged
 
 from textrank.language.crf import Bools, Floats, Ints, best_tags, chances, legal_transitions
 from textrank.language.products import one_thread
-from textrank.language.repair import repaired
-from textrank.text.words import Reading, bare, reading_of
+from textrank.language.repair import narrowed, repaired
+from textrank.text.words import Reading, bare, paragraphs, reading_of
 
 KEY = "entities"
+NARROW = "proteins"  # the group of single proteins under their narrowest names
 Network = Model[list[Doc], Ragged]
 
 
@@ -110,12 +111,14 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         docs = list(docs)
         readings = [reading_of(doc, spelt=True) for doc in docs]
         both = list(zip(docs, readings, strict=True))
-        lengths = [len(doc) if own is None else len(own.kept) for doc, own in both]
+        parts = [paragraphs(*one) for one in both]
+        lengths = [sum(own) for own in parts]
         if not any(lengths):
             return [[] for _ in docs]
         with one_thread():
             scores = self._scores(docs, readings).astype(np.float64)
-        tags = np.split(best_tags(scores, self._transitions(), lengths), np.cumsum(lengths)[:-1])
+        best = best_tags(scores, self._transitions(), [n for own in parts for n in own])
+        tags = np.split(best, np.cumsum(lengths)[:-1])
         names = [_names(own, self.labels) for own in tags]
         return [_in_tokens(*one, own) for one, own in zip(both, names, strict=True)]
 
@@ -159,21 +162,41 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
 
 
 class GeneRecognizer(NameRecognizer):
-    """Names in ``doc.spans["entities"]``, so that a second recognizer can fill ``doc.ents``.
+    """Names in a group of ``doc.spans``, so that another recognizer can fill ``doc.ents``.
 
-    A Doc that has this group, read from a corpus or set by hand, keeps it.
+    A Doc that has this group, read from a corpus or set by hand, keeps it. ``narrow`` names are
+    without "gene", "protein" and the like.
     """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Network,
+        name: str,
+        *,
+        scorer: Callable[..., Any] | None,
+        key: str = KEY,
+        narrow: bool = False,
+    ) -> None:
+        super().__init__(vocab, model, name, scorer=scorer)
+        self.key = key
+        self.narrow = narrow
 
     def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[Name]]) -> None:
         """Puts the names where they belong."""
         for doc, own in zip(docs, names, strict=True):
-            if KEY not in doc.spans:
+            if self.key not in doc.spans:
                 labels = {(name.start, name.end): name.label for name in own}
                 usual = own[0].label if own else ""
-                doc.spans[KEY] = [
-                    Span(doc, *place, labels.get(place, usual), span_id=f"e{number}")
+                cut = narrowed if self.narrow else _whole
+                doc.spans[self.key] = [
+                    Span(doc, *cut(doc, *place), labels.get(place, usual), span_id=f"e{number}")
                     for number, place in enumerate(repaired(doc, list(labels)))
                 ]
+
+
+def _whole(_: Doc, start: int, end: int) -> tuple[int, int]:
+    return start, end
 
 
 def _names(tags: Ints, labels: Sequence[str]) -> list[Name]:
@@ -257,12 +280,13 @@ DEFAULT_MODEL = {
 @Language.factory(
     "textrank_genes",
     assigns=["doc.spans"],
-    default_config={"model": DEFAULT_MODEL},
+    default_config={"model": DEFAULT_MODEL, "key": KEY, "narrow": False},
     default_score_weights={"genes_f": 1.0, "genes_p": 0.0, "genes_r": 0.0},
 )
-def make_genes(nlp: Language, name: str, model: Network) -> GeneRecognizer:
+def make_genes(nlp: Language, name: str, model: Network, key: str, narrow: bool) -> GeneRecognizer:
     """What the factory of this name gives."""
-    return GeneRecognizer(nlp.vocab, model, name, scorer=score_genes)
+    scorer = score_genes if key == KEY else None  # a second group would report over the first
+    return GeneRecognizer(nlp.vocab, model, name, scorer=scorer, key=key, narrow=narrow)
 
 
 @Language.factory(

@@ -107,6 +107,37 @@ class _Tokens:
         return {p for key, own in others.items() if len(own) <= counts[key] for p in own}
 
 
+_KINDS = """
+gene genes locus allele alleles promoter cdna cdnas mrna mrnas transcript transcripts protein
+proteins polypeptide molecule molecules complex complexes
+"""
+_SOURCES = """
+human mouse murine rat bovine chicken yeast endogenous exogenous recombinant purified wild-type
+mutant mutated
+"""
+_LAST, _FIRST = frozenset(_KINDS.split()), frozenset(_SOURCES.split())
+_NAMING = re.compile(r".*[A-Z0-9]")
+
+
+def narrowed(doc: Doc, start: int, end: int) -> Place:
+    """A name without words before and after it that say whose or what kind of thing it is.
+
+    They are left where the word beside them is a word like others: "TATA-binding protein".
+
+    >>> import spacy
+    >>> doc = spacy.blank("en")("human p53 gene and retinol binding protein")
+    >>> narrowed(doc, 0, 3), narrowed(doc, 4, 7)
+    ((1, 2), (4, 7))
+    """
+    words = [token.text for token in doc[start:end]]
+    first, last = 0, len(words)
+    while last > 1 and words[last - 1].lower() in _LAST and _NAMING.match(words[last - 2]):
+        last -= 1
+    while first < last - 1 and words[first].lower() in _FIRST and _NAMING.match(words[first + 1]):
+        first += 1
+    return start + first, start + last
+
+
 _EDGES = frozenset([".", ",", ";", ":", "!", "?", "...", "…", "=", "<", ">", '"', "“", "”", "/"])
 
 

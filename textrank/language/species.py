@@ -8,11 +8,9 @@ from typing import NamedTuple
 HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
 
 _WORDS: dict[int, str] = {
-    # Also what is human without saying so: cancers, their cells in nude mice, HIV.
     HUMAN: "human humans patient patients man men woman women child children people infants boy "
     "girl volunteers homo_sapiens hela hek293 hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs "
-    "probands hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma xenograft xenografts "
-    "nude_mice subjects participants cohort pedigree pedigrees proband mcf7 sh-sy5y a549 hct116 "
+    "probands subjects participants cohort pedigree pedigrees proband mcf7 sh-sy5y a549 hct116 "
     "lncap ht-29 ht29 caco-2 thp-1 u937 hl-60 mda-mb-231 pc-3 du145 u87 hek-293 hek_293",
     MOUSE: "mouse mice murine mus_musculus c57bl/6 c57bl/6j balb/c nih3t3 nih_3t3 knockout_mice "
     "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12 c57bl/6n ob/ob db/db nih-3t3 mc3t3-e1 min6 j774 "
@@ -36,11 +34,21 @@ _WORDS: dict[int, str] = {
     9796: "horse equine",
     3702: "arabidopsis thaliana",
 }
+# What is human or of the mouse without saying so: cancers and their cells in nude mice, HIV and
+# studies of families; knockouts and what is bred with Cre.
+_HINTS: dict[int, str] = {
+    HUMAN: "hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma xenograft xenografts "
+    "nude_mice polymorphism polymorphisms snp snps haplotype haplotypes consanguineous autosomal",
+    MOUSE: "knockout knockouts knock-out knockin knock-in cre creert2 floxed flox/flox fl/fl f/f "
+    "littermate littermates transgenic splenocytes",
+}
+HINT = 0.4  # of a word that names the species
 _TAXA = {word.replace("_", " "): taxon for taxon, own in _WORDS.items() for word in own.split()}
+_HINTED = {word.replace("_", " "): taxon for taxon, own in _HINTS.items() for word in own.split()}
 _PATTERN = re.compile(
     r"(?<![\w-])(?:"
-    + "|".join(re.escape(word) for word in sorted(_TAXA, key=len, reverse=True))
-    + r")(?![\w])",
+    + "|".join(re.escape(word) for word in sorted(_TAXA | _HINTED, key=len, reverse=True))
+    + r")(?![\w])|[(-]-/-",
     re.IGNORECASE,
 )
 
@@ -51,6 +59,7 @@ class SpeciesWord(NamedTuple):
     start: int
     end: int
     taxon: int
+    weight: float = 1.0  # less where the species is only hinted at
 
 
 def species_words(text: str) -> list[SpeciesWord]:
@@ -59,7 +68,15 @@ def species_words(text: str) -> list[SpeciesWord]:
     >>> [(word.taxon, word.start) for word in species_words("Mice and human cells")]
     [(10090, 0), (9606, 9)]
     """
-    return [
-        SpeciesWord(found.start(), found.end(), _TAXA[found.group().lower()])
-        for found in _PATTERN.finditer(text)
-    ]
+    found = [_word(match.start(), match.end(), match.group()) for match in _PATTERN.finditer(text)]
+    named = {word.taxon for word in found if word.weight == 1.0}
+    if MOUSE in named or named <= {HUMAN}:
+        return found
+    return [word for word in found if word.taxon != MOUSE]  # knockouts are of the animals named
+
+
+def _word(start: int, end: int, text: str) -> SpeciesWord:
+    taxon = _TAXA.get(text.lower())
+    if taxon is not None:
+        return SpeciesWord(start, end, taxon)
+    return SpeciesWord(start, end, _HINTED.get(text.lower(), MOUSE), HINT)

@@ -57,7 +57,7 @@ _TOKEN = re.compile(
 _PIECE = re.compile(r"\S+|\s+")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CACHED_LENGTH = 40  # longer pieces hardly ever come back
-_CACHE_SIZE = 100_000
+_CACHE_SIZE = 1 << 14  # pieces; a stream of new ones must not need ever more memory
 
 
 def split_piece(piece: str) -> list[str]:

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from textrank.language.abbreviations import long_forms
-from textrank.language.gene_forms import listed
+from textrank.language.gene_forms import Case, case_of, key_of, listed
 from textrank.language.gene_matches import SURE, Lookup, Match
-from textrank.language.gene_tables import Case, Gene, Kind, case_of
+from textrank.language.gene_tables import Gene, Kind
 from textrank.language.species import HUMAN, MOUSE, RAT, SpeciesWord, species_words
 
 Facts = Mapping[str, float]
 BEFORE, AFTER = 25, 12  # characters within which a species word is near
 ALWAYS = frozenset((HUMAN, MOUSE))  # taken into account where a text names no species
+FEW = 3  # genes of a species that may have the name of a family without it being meant
 _PREFIXES = {"h": HUMAN, "m": MOUSE, "r": RAT}
 
 
@@ -39,7 +40,9 @@ class Surroundings:
     lead: Mapping[int, float]  # log-odds of a species against the most named other one
     title: frozenset[int]  # species named there
     fixed: frozenset[int]  # species that genes must be of; all where empty
+    taxa: frozenset[int]  # species whose genes are considered
     long: Mapping[str, str]  # long forms of abbreviations
+    short: Mapping[str, str]  # abbreviations by the keys of their long forms
     named: Mapping[str, int]  # how many different names may stand for an identifier
     style: Mapping[int, float]  # how names are written: as symbols of man or of mouse
     own: Mapping[int, float]  # share of the names that only genes of a species have
@@ -50,23 +53,34 @@ class Surroundings:
     ) -> Surroundings:
         """Those of a text with these names."""
         found = species_words(text)
-        counts = Counter(word.taxon for word in found)
-        share = {taxon: count / len(found) for taxon, count in counts.items()}
+        counts: Counter[int] = Counter()
+        for word in found:
+            counts[word.taxon] += word.weight  # type: ignore[assignment]
+        total = sum(counts.values())
+        share = {taxon: count / total for taxon, count in counts.items()}
         if fixed:
             share = {taxon: 1.0 / len(fixed) for taxon in fixed}
         first = text.find("\n") if "\n" in text else text.find(". ")
         title = frozenset(word.taxon for word in found if word.start < first)
-        distinct = dict.fromkeys(names)
-        matches = {name: lookup.matches(name) for name in distinct}
-        named = Counter(match.gene.identifier for own in matches.values() for match in own)
+        taxa = _taxa(lookup, share, frozenset(fixed))
+        matches = {name: lookup.matches(name, taxa) for name in dict.fromkeys(names)}
+        named = Counter(
+            match.gene.identifier
+            for own in matches.values()
+            for match in own
+            if match.kind is not Kind.MEMBER
+        )
+        long = long_forms(text)
         return cls(
             lookup,
-            found,
+            [word for word in found if word.weight == 1.0],
             share,
-            _lead(share, len(found)),
+            _lead(share, total),
             title,
             frozenset(fixed),
-            long_forms(text),
+            taxa,
+            long,
+            {key_of(full): short for short, full in long.items()},
             dict(named),
             _style(matches),
             _own(matches),
@@ -85,29 +99,85 @@ class Surroundings:
             return self.species[i].taxon
         return 0
 
-    def considered(self, name: str) -> list[Match]:
-        """The matches of a name, of species that may be meant, with those of its long form."""
-        matches = {match.gene.identifier: match for match in self.lookup.matches(name)}
+    def matches(self, name: str) -> tuple[Match, ...]:
+        """The genes and families of a name, of species that may be meant."""
+        return self.lookup.matches(name, self.taxa)
+
+    def in_full(self, name: str) -> str | None:
+        """The long form of an abbreviation, or of one with something behind it: TRbeta.
+
+        >>> around = Surroundings.of("the thyroid receptor (TR)", [], Lookup([]), [])
+        >>> around.in_full("TR"), around.in_full("TRbeta"), around.in_full("TRAF2")
+        ('thyroid receptor', 'thyroid receptor beta', None)
+        """
         if name in self.long:
-            for match in self.lookup.matches(self.long[name]):
-                if match.how in SURE:
-                    matches.setdefault(match.gene.identifier, match._replace(how="long"))
-        return [match for match in matches.values() if self._may_be_meant(match.gene.taxon)]
+            return self.long[name]
+        for short, full in self.long.items():
+            if (at := name.find(short)) in (0, 1) and name[:at] in _SPECIES_LETTERS:
+                behind = name[at + len(short) :]
+                if _BEHIND.match(behind):
+                    return f"{full} {behind.strip(' -')}"
+        return None
 
-    def _may_be_meant(self, taxon: int) -> bool:
-        if taxon == 0:
-            return True
-        if self.fixed:
-            return taxon in self.fixed
-        return taxon in ALWAYS or taxon in self.share or taxon not in _SHIPPED
+    def meant(self, name: str) -> tuple[Match, ...] | None:
+        """What the long form of an abbreviation stands for; None where it has none.
+
+        Only the surest sort of matches counts. Where a long form is unknown with what stands
+        behind the abbreviation (glucocorticoid receptor alpha), it counts without.
+        """
+        full = self.in_full(name)
+        if full is None:
+            return None
+        for text in (full,) if name in self.long else (full, full.rpartition(" ")[0]):
+            sure = [match for match in self.matches(text) if match.how in SURE]
+            named = [match for match in sure if match.kind not in _VAGUE]
+            best = {m.gene.taxon: m.kind for m in sorted(named, key=lambda m: -m.kind)}
+            found = tuple(match for match in named if match.kind == best[match.gene.taxon])
+            if found:
+                return found
+        return ()
+
+    def considered(self, name: str) -> list[Match]:
+        """The matches of a name, with those of its long form or of its abbreviation."""
+        matches = {match.gene.identifier: match for match in self.matches(name)}
+        others, how = self.meant(name), "long"
+        if others is None and not any(map(_is_sure, matches.values())):
+            others, how = self.matches(self.short.get(key_of(name), "")), "short"
+        known = {
+            matches[o.gene.identifier].gene.taxon
+            for o in others or ()
+            if o.gene.identifier in matches
+        }
+        for match in others or ():
+            if match.how in SURE and match.gene.taxon not in known:
+                matches.setdefault(match.gene.identifier, match._replace(how=how))
+        return list(matches.values())
 
 
-_SHIPPED = frozenset((HUMAN, MOUSE, 7955, 7227))  # a user's own species are always considered
+_VAGUE = frozenset((Kind.SHORTENED, Kind.MEMBER))
+_SPECIES_LETTERS = frozenset(("", *_PREFIXES))
+_BEHIND = re.compile(
+    r"^[\s-]?(?:[IVX]+|[A-Z]?\d{1,2}[A-Za-z]?|[A-E]|[a-e]|alpha|beta|gamma|delta|[α-ω])\d?$"
+)
 
 
-def _lead(share: Mapping[int, float], words: int) -> dict[int, float]:
+def _is_sure(match: Match) -> bool:
+    return match.how in SURE and bool(match.gene.taxon)
+
+
+def _taxa(lookup: Lookup, share: Mapping[int, float], fixed: frozenset[int]) -> frozenset[int]:
+    """The species whose genes may be meant; a user's own species are always among them."""
+    if fixed:
+        return fixed
+    return frozenset(t for t in lookup.taxa if t in ALWAYS or t in share or t not in _SHIPPED)
+
+
+_SHIPPED = frozenset((HUMAN, MOUSE, 7955, 7227))
+
+
+def _lead(share: Mapping[int, float], words: float) -> dict[int, float]:
     """How much more a species is named than any other, from -1 to 1; unnamed, human leads."""
-    counts = {taxon: part * max(words, 1) for taxon, part in share.items()}
+    counts = {taxon: part * max(words, 1.0) for taxon, part in share.items()}
     for taxon, more in _UNNAMED.items():
         counts[taxon] = counts.get(taxon, 0.0) + more
     found = {}
@@ -147,11 +217,13 @@ _UNNAMED = {HUMAN: 0.5, MOUSE: 0.3}  # as if a text had named them so often
 def options(name: str, near: int, around: Surroundings) -> list[Option]:
     """The meanings of a name near a species word; the last is that it means no gene."""
     matches = around.considered(name)
+    if parts_of(name, around.lookup):
+        matches = [match for match in matches if not match.gene.taxon]  # genes are those of parts
     genes = [match for match in matches if match.gene.taxon]
-    if any(match.kind is Kind.SYMBOL and match.how == "whole" for match in genes):
-        matches = genes  # who writes the symbol of a gene does not mean its family
-    long = around.long.get(name)
-    meant = _meant(long, around)
+    if _is_of_genes(genes):
+        # A name that genes have themselves is not that of a family, nor of others of a family.
+        matches = genes = [match for match in genes if match.kind is not Kind.MEMBER]
+    meant = around.meant(name)
     found = [Option(m.gene, dict(_gene(m, name, near, genes, meant, around))) for m in genes]
     found += [
         Option(m.gene, dict(_family(m, name, genes, around))) for m in matches if not m.gene.taxon
@@ -159,11 +231,17 @@ def options(name: str, near: int, around: Surroundings) -> list[Option]:
     return [*found, Option(None, dict(_none(name, near, matches, meant, around)))]
 
 
-def _meant(long: str | None, around: Surroundings) -> frozenset[str] | None:
-    """The identifiers that a long form stands for; None where there is no long form."""
-    if long is None:
-        return None
-    return frozenset(match.gene.identifier for match in around.lookup.matches(long))
+def _is_of_genes(genes: Sequence[Match]) -> bool:
+    """Whether a species lists a name for some genes, but not for so many that it is a family's."""
+    own = Counter(
+        match.gene.taxon
+        for match in genes
+        if match.kind <= Kind.PREVIOUS
+        and match.how in SURE
+        and match.gene.coding
+        and not match.lent
+    )
+    return 0 < min(own.values(), default=0) <= FEW
 
 
 def _gene(
@@ -171,7 +249,7 @@ def _gene(
     name: str,
     near: int,
     genes: Sequence[Match],
-    meant: frozenset[str] | None,
+    meant: Sequence[Match] | None,
     around: Surroundings,
 ) -> Iterator[tuple[str, float]]:
     taxon = match.gene.taxon
@@ -179,23 +257,31 @@ def _gene(
     yield match.kind.name.lower(), 1.0
     yield f"how {match.how}", 1.0
     yield "left out", 1.0 - match.share
-    yield "case", float(match.case)
+    yield "case", float(match.case or _in_capitals(match, name))
+    yield "official", float(match.kind is Kind.SYMBOL and match.how in SURE)
     yield "seen", match.seen / 8
     yield "most seen", float(0 < match.seen >= max(other.seen for other in rivals))
     yield "best kind", float(match.kind == min(other.kind for other in rivals))
     yield "rivals", math.log2(len(rivals)) / 4
+    yield "most popular", float(match.gene.popular >= max(o.gene.popular for o in rivals))
     yield "no protein", float(not match.gene.coding)
+    yield "rival is protein", float(not match.gene.coding and any(o.gene.coding for o in rivals))
+    yield "lent", float(match.lent)
     yield "popular", match.gene.popular / 8
     other = around.named.get(match.gene.identifier, 1) - 1
     yield "other names", min(other, 3) / 3
-    if meant is not None:
-        yield "long form" if match.gene.identifier in meant else "other long form", 1.0
+    full = [other.gene for other in meant or () if other.gene.taxon == taxon]
+    if full:
+        yield "long form" if match.gene in full else "other long form", 1.0
     yield from _species(taxon, near, around)
-    if match.kind in _SYMBOLS:
+    if not around.share and " " not in name:
         yield f"{case_of(name).name.lower()} {taxon}", 1.0
 
 
-_SYMBOLS = frozenset((Kind.SYMBOL, Kind.SYNONYM, Kind.PREVIOUS))
+def _in_capitals(match: Match, name: str) -> bool:
+    """Whether the symbol of a mouse gene is written as that of a protein, all in capitals."""
+    symbol = match.kind is Kind.SYMBOL and match.gene.taxon == MOUSE
+    return symbol and case_of(name) is Case.UPPER
 
 
 def _species(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str, float]]:
@@ -212,7 +298,7 @@ def _species(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str,
         yield "species near" if near == taxon else "other species near", 1.0
     if not around.share:
         yield f"no species {taxon}", 1.0
-    yield "style", around.style.get(taxon, 0.0)
+    yield "style" if around.share else "style unnamed", around.style.get(taxon, 0.0)
     yield "only of species", around.own.get(taxon, 0.0)
 
 
@@ -232,7 +318,7 @@ def _none(
     name: str,
     near: int,
     matches: Sequence[Match],
-    meant: frozenset[str] | None,
+    meant: Sequence[Match] | None,
     around: Surroundings,
 ) -> Iterator[tuple[str, float]]:
     yield "none", 1.0
@@ -245,8 +331,9 @@ def _none(
     if matches and all(match.how not in SURE for match in matches):
         yield f"none how {matches[0].how}", 1.0
     if meant is not None:
-        known = any(match.gene.identifier in meant for match in matches)
-        plain = not known and is_plain(around.long[name])
+        full = {other.gene for other in meant}
+        known = any(match.gene in full for match in matches)
+        plain = not known and is_plain(around.in_full(name) or "")
         yield "none but long form" if known else "none as long form", 1.0
         yield "none as plain long form", float(plain)
     if near and near not in around.lookup.taxa:

@@ -17,7 +17,7 @@ from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import Gene, GeneTables, read_own
 from textrank.tasks.identifier_facts import Option, Surroundings, options, parts_of
 from textrank.tasks.identifier_measures import Known, identifier_measures
-from textrank.tasks.task import WithoutReasons
+from textrank.tasks.task import Scored, WithoutReasons
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_identifiers"):
@@ -116,15 +116,7 @@ class Identifiers(WithoutReasons):
         """None that means anything: the meanings of a name are compared with each other."""
         return 0.0
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Sets ``span.kb_id_`` of each name, and ``doc._.textrank_identifiers``, in text order.
 
         A row has ``name``, ``span`` (characters), ``identifier`` (a CURIE, or None), its
@@ -132,6 +124,7 @@ class Identifiers(WithoutReasons):
         (less probable meanings) and ``parts``, the rows of the names in a list. The identifier of
         a list is that of the family where one is meant, else of its first part.
         """
+        candidates, scores = scored.candidates, scored.scores
         rows: list[dict[str, Any]] = []
         grouped = _by_name(candidates)
         for number, span in enumerate(self.names(doc)):
@@ -150,16 +143,10 @@ class Identifiers(WithoutReasons):
         doc._.textrank_identifiers = rows
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """Shares of names and of documents' identifiers, see ``identifier_measures``."""
-        gold = self._gold_of(candidates)
-        return identifier_measures(candidates, scores, gold, self.lookup.knows)
+        gold = self._gold_of(scored.candidates)
+        return identifier_measures(scored.candidates, scored.scores, gold, self.lookup.knows)
 
     def _gold(self, doc: Doc) -> list[frozenset[str]] | None:
         """The right identifiers of each name; None where nothing is known of any."""

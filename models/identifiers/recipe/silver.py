@@ -18,12 +18,12 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.language.gene_forms import key_of
-from textrank.language.gene_matches import SURE, Lookup
+from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import GeneTables, Kind
 from textrank.language.species import species_words
 from textrank.tasks.identifier_facts import Surroundings, is_plain
 
-VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1}
+VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1, Kind.DESIGNATION: 1}
 MOST = 20  # votes of one spelling for a protein
 LONGEST = 7000  # characters of a text that are read
 HIDDEN = 3  # one text of so many is shown without its species words
@@ -59,8 +59,12 @@ def texts(folder: Path, names: Mapping[str, Sequence[tuple[int, int]]]) -> Itera
 
 
 def aligned(found: Iterable[Text], tables: GeneTables) -> dict[str, str]:
-    """The gene of each protein whose spellings speak for one at least twice as much as others."""
-    votes: dict[str, Counter[int]] = defaultdict(Counter)
+    """The gene of each protein whose spellings speak for one at least twice as much as others.
+
+    A spelling of several genes shares its votes out among them, and a gene goes to the protein
+    that has most votes for it: COX-2 speaks for PTGS2, since MT-CO2 is another protein's.
+    """
+    votes: dict[str, Counter[int]] = defaultdict(Counter)  # of fractions
     spent: Counter[tuple[str, str]] = Counter()
     for one in found:
         for start, end, proteins in one.tags:
@@ -68,38 +72,80 @@ def aligned(found: Iterable[Text], tables: GeneTables) -> dict[str, str]:
             for protein in proteins:
                 if spent[protein, key] < MOST:
                     spent[protein, key] += 1
-                    taxon = int(protein.partition(".")[0])
-                    for entry in tables.entries(key):
-                        if entry.kind in VOTES and tables.taxon[entry.row] == taxon:
-                            votes[protein][entry.row] += VOTES[entry.kind]
+                    votes[protein].update(_votes(key, int(protein.partition(".")[0]), tables))
+    owner: dict[int, str] = {}
+    for protein, own in votes.items():
+        for row, count in own.items():
+            if row not in owner or count > votes[owner[row]][row]:
+                owner[row] = protein
     clear = {}
     for protein, own in votes.items():
-        (row, most), *rest = own.most_common(2)
-        if not rest or most >= 2 * rest[0][1]:
-            clear[protein] = tables.gene(row).identifier
+        left = Counter({row: count for row, count in own.items() if owner[row] == protein})
+        for row, most in left.most_common(1):
+            if most >= 2 * max((n for other, n in left.items() if other != row), default=0):
+                clear[protein] = tables.gene(row).identifier
     return clear
+
+
+def _votes(key: str, taxon: int, tables: GeneTables) -> dict[int, float]:
+    own = [entry for entry in tables.entries(key) if tables.taxon[entry.row] == taxon]
+    return {entry.row: VOTES[entry.kind] / len(own) for entry in own if entry.kind in VOTES}
 
 
 @dataclass
 class Counts:
     """How often keys stood for genes, and for no single gene."""
 
-    seen: Counter[tuple[str, str]]
+    seen: dict[tuple[str, str], float]
     plain: Counter[str]
 
     @classmethod
     def of(cls, found: Iterable[Text], genes: Mapping[str, str]) -> Counts:
-        """Of texts with names; a name that no tag touches stands for no single gene."""
-        seen: Counter[tuple[str, str]] = Counter()
+        """Of texts with names; a name that no tag touches stands for no single gene.
+
+        A name that the tagger gives several genes of a species is shared out among them, unless
+        the text has one of them under another name too.
+        """
+        seen: dict[tuple[str, str], float] = defaultdict(float)
         plain: Counter[str] = Counter()
         for one in found:
+            single = _single(one)
             for start, end, proteins in one.tags:
                 key = key_of(one.text[start:end])
-                seen.update({(key, genes[p]) for p in proteins if p in genes})
+                for own in _by_species(proteins).values():
+                    meant = _clear(own, key, single) or own
+                    for protein in meant:
+                        if protein in genes:
+                            seen[key, genes[protein]] += 1 / len(meant)
             for start, end in one.names:
                 if not _touching(one.tags, start, end):
                     plain[key_of(one.text[start:end])] += 1
         return cls(seen, plain)
+
+
+def _by_species(proteins: Sequence[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for protein in proteins:
+        found.setdefault(int(protein.partition(".")[0]), []).append(protein)
+    return found
+
+
+def _single(one: Text) -> dict[str, set[str]]:
+    """The proteins that names of a text stand for alone, with the keys of these names."""
+    found: dict[str, set[str]] = {}
+    for start, end, proteins in one.tags:
+        for own in _by_species(proteins).values():
+            if len(own) == 1:
+                found.setdefault(own[0], set()).add(key_of(one.text[start:end]))
+    return found
+
+
+def _clear(own: Sequence[str], key: str, single: Mapping[str, set[str]]) -> list[str]:
+    """The one protein of a species that is meant; none where that is not clear."""
+    if len(own) == 1:
+        return list(own)
+    elsewhere = [protein for protein in own if single.get(protein, set()) - {key}]
+    return elsewhere if len(elsewhere) == 1 else []
 
 
 def docs(
@@ -114,13 +160,14 @@ def docs(
     lookup = Lookup([tables])
     for one in found:
         around = Surroundings.of(one.text, [], lookup, ())
+        single = _single(one)
         hidden = crc32(one.id.encode()) // 2 % HIDDEN == 0
         doc = nlp.make_doc(without_species(one.text) if hidden else one.text)
         spans: list[Span] = []
         gold: dict[str, list[str]] = {}
         for start, end in one.names:
             span = doc.char_span(start, end, label="GENE", span_id=f"e{len(spans)}")
-            right = _right(one, start, end, genes, around, tables, counts, tagged)
+            right = _right(one, start, end, genes, around, tables, counts, tagged, single)
             if span is not None and right is not None:
                 spans.append(span)
                 gold[span.id_] = right
@@ -151,6 +198,7 @@ def _right(
     tables: GeneTables,
     counts: Counts,
     tagged: set[str],
+    single: Mapping[str, set[str]],
 ) -> list[str] | None:
     """The identifiers of a name; empty for none, None where it is not known."""
     tags = _touching(one.tags, start, end)
@@ -159,32 +207,26 @@ def _right(
         key = key_of(name)
         if counts.plain[key] < OFTEN or key in tagged:
             return None
-        return [
-            tables.gene(entry.row).identifier
-            for entry in tables.entries(key)
-            if entry.kind is Kind.FAMILY
-        ]
+        entries = tables.entries(key)
+        families = [tables.gene(e.row).identifier for e in entries if e.kind is Kind.FAMILY]
+        listed = any(e.kind <= Kind.PREVIOUS for e in entries)  # then no family is considered
+        return None if families and listed else families
     (first, last, proteins), *rest = tags
     inside = start <= first and last <= end
     if rest or not inside or (2 * (last - first) < end - start):
         return None
-    long = around.long.get(name)
-    if long and is_plain(long) and not around.lookup.matches(long):
+    long = around.in_full(name)
+    if long and is_plain(long) and not around.matches(long):
         return []  # the tagger does not read what an abbreviation stands for
     species = _species(around, start, end, name)
     if species is None:
         return None
-    if long and (meant := _meant(around, long, species)):
-        return meant
+    meant = [m.gene.identifier for m in around.meant(name) or () if m.gene.taxon == species]
+    if meant:
+        return meant  # whatever the tagger takes the abbreviation for
     own = [p for p in proteins if int(p.partition(".")[0]) == species]
-    known = [genes[p] for p in own if p in genes]
+    known = [genes[p] for p in _clear(own, key_of(name), single) if p in genes]
     return known if known or species not in tables.taxa else None
-
-
-def _meant(around: Surroundings, long: str, species: int) -> list[str]:
-    """What a long form names, whatever the tagger takes its abbreviation for."""
-    found = [match for match in around.lookup.matches(long) if match.how in SURE]
-    return [match.gene.identifier for match in found if match.gene.taxon == species]
 
 
 def _species(around: Surroundings, start: int, end: int, name: str) -> int | None:

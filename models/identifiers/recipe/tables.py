@@ -34,6 +34,7 @@ SOURCE = re.compile(
     r"\s*\((?:Drosophila|S\. ?\w+|C\. ?\w+|E\. ?coli|yeast|mouse|human|\w+\. \w+)[^)]*\)"
 )
 LONGEST = 90
+MOST_MEMBERS = 25  # of a family whose name may stand for one of them
 SHORTENED = (9606, 10090)  # species whose long names are also shortened
 
 Named = dict[Gene, list[tuple[str, Kind]]]
@@ -45,7 +46,8 @@ def genes(folder: Path) -> Named:
     found: Named = {}
     for taxon, species in TAXA.items():
         for row in _rows(folder / f"ncbi-{species}.tsv.gz"):
-            if row["type_of_gene"] not in LEFT_OUT:
+            own_species = row["#tax_id"] == str(taxon)  # the files have subspecies too
+            if own_species and row["type_of_gene"] not in LEFT_OUT:
                 own = hgnc.get(row["GeneID"], {}) if taxon == 9606 else {}
                 gene = _gene(row, taxon, own)
                 names = [n for n in _names(row, own) if _useful(*n, gene)]
@@ -58,14 +60,14 @@ def genes(folder: Path) -> Named:
     return found
 
 
-def _shortened(names: Iterable[tuple[str, Kind]]) -> set[str]:
+def _shortened(names: Iterable[tuple[str, Kind]]) -> list[str]:
     """Long names without their first or their last word: sodium-dependent serotonin transporter."""
     found = set()
     for name, kind in names:
         words = name.split()
         if kind in (Kind.NAME, Kind.DESIGNATION) and 3 <= len(words) <= 7:
             found |= {" ".join(words[1:]), " ".join(words[:-1])}
-    return {name for name in found if len(re.findall(r"[A-Za-z]{3,}", name)) > 1}
+    return sorted(name for name in found if len(re.findall(r"[A-Za-z]{3,}", name)) > 1)
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
@@ -76,7 +78,7 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
 def _gene(row: Mapping[str, str], taxon: int, hgnc: Mapping[str, str]) -> Gene:
     return Gene(
         f"ncbigene:{row['GeneID']}",
-        row["Symbol"],
+        _symbol(row),
         taxon,
         int(hgnc.get("HGNC ID", "HGNC:0").removeprefix("HGNC:")),
         hgnc.get("UniProt ID(supplied by UniProt)", "").split(",")[0].strip(),
@@ -85,13 +87,19 @@ def _gene(row: Mapping[str, str], taxon: int, hgnc: Mapping[str, str]) -> Gene:
     )
 
 
+def _symbol(row: Mapping[str, str]) -> str:
+    """The authority's; NCBI has COX2 for MT-CO2, which texts hardly ever mean."""
+    official = row["Symbol_from_nomenclature_authority"]
+    return row["Symbol"] if official == "-" else official
+
+
 def _number(text: str) -> int:
     first = text.split(",")[0].strip().removeprefix("RGD:")
     return int(first) if first.isdigit() else 0
 
 
 def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[str, Kind]]:
-    yield row["Symbol_from_nomenclature_authority"], Kind.SYMBOL
+    yield row["Symbol"], Kind.SYNONYM
     for column in ("description", "Full_name_from_nomenclature_authority"):
         yield from _in_full(row[column])
     for name in row["Synonyms"].split("|"):
@@ -123,13 +131,58 @@ def _useful(name: str, kind: Kind, gene: Gene) -> bool:
     return len(key) > 1 and not key.isdigit() and (kind is Kind.SYMBOL or gene.symbol != name)
 
 
-def _families(folder: Path, known: Mapping[Gene, object]) -> Named:
-    """Families and complexes; texts that FamPlex gives to single proteins become their names."""
-    with gzip.open(folder / "famplex-entities.csv.gz", "rt", encoding="utf-8") as lines:
-        families = {row[0]: Gene(f"fplx:{row[0]}", row[0]) for row in csv.reader(lines)}
+def _families(folder: Path, known: Mapping[Gene, list[tuple[str, Kind]]]) -> Named:
+    """Families and complexes; what FamPlex says of single genes goes to the genes known already.
+
+    A text that names a single gene becomes its name, and the names of a family are those of its
+    members, in a way of their own.
+    """
+    families = {row[0]: Gene(f"fplx:{row[0]}", row[0]) for row in _lines(folder, "entities")}
+    human = {gene.symbol: names for gene, names in known.items() if gene.taxon == 9606}
+    members = _members(folder)
     found: Named = {family: [] for family in families.values()}
-    with gzip.open(folder / "famplex-grounding_map.csv.gz", "rt", encoding="utf-8") as lines:
-        for text, space, name, *_ in csv.reader(lines):
-            if space == "FPLX" and name in families:
-                found[families[name]].append((text, Kind.FAMILY))
+    for text, space, name, *_ in _lines(folder, "grounding_map"):
+        if space == "FPLX" and name in families:
+            found[families[name]].append((text, Kind.FAMILY))
+        elif space == "HGNC" and name in human:
+            human[name].append((text, Kind.SYNONYM))
+    for family, names in found.items():
+        own = members.get(family.symbol, frozenset())
+        for symbol in sorted(own) if len(own) <= MOST_MEMBERS else ():
+            texts = [family.symbol, *(text for text, _ in names)]
+            human.get(symbol, []).extend((text, Kind.MEMBER) for text in texts)
+    return found
+
+
+def _members(folder: Path) -> dict[str, frozenset[str]]:
+    """The symbols of the genes that families and complexes consist of, also by smaller ones."""
+    parts: dict[str, set[tuple[str, str]]] = {}
+    for space, name, _, _, whole in _lines(folder, "relations"):
+        parts.setdefault(whole, set()).add((space, name))
+
+    def genes(family: str) -> frozenset[str]:
+        own = parts.get(family, set())
+        smaller = [genes(name) for space, name in own if space == "FPLX"]
+        return frozenset(name for space, name in own if space == "HGNC").union(*smaller)
+
+    return {family: genes(family) for family in parts}
+
+
+def _lines(folder: Path, name: str) -> Iterator[list[str]]:
+    with gzip.open(folder / f"famplex-{name}.csv.gz", "rt", encoding="utf-8") as lines:
+        yield from csv.reader(lines)
+
+
+def twins(folder: Path) -> dict[str, str]:
+    """Human genes with the same gene of the mouse, by identifier."""
+    mouse = {}
+    for row in _rows(folder / f"ncbi-{TAXA[10090]}.tsv.gz"):
+        for reference in row["dbXrefs"].split("|"):
+            if reference.startswith("MGI:MGI:"):
+                mouse[reference.removeprefix("MGI:")] = f"ncbigene:{row['GeneID']}"
+    found = {}
+    for row in _rows(folder / "hgnc.tsv.gz"):
+        other = row["Mouse genome database ID(supplied by MGI)"].split(",")[0].strip()
+        if row["NCBI Gene ID(supplied by NCBI)"] and other in mouse:
+            found[f"ncbigene:{row['NCBI Gene ID(supplied by NCBI)']}"] = mouse[other]
     return found
