@@ -15,7 +15,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, document_id, labels_of
+from textrank.docs import Candidate, document_id
 from textrank.measures import auc, best_threshold
 
 if not Doc.has_extension("textrank_long_words"):
@@ -81,15 +81,14 @@ class LongWords:
     def threshold(self, y: np.ndarray, heldout: np.ndarray) -> float | None:
         return best_threshold(y, heldout)
 
-    def annotate(self, doc, candidates, scores, *, threshold=0.0, probabilities=None):
-        rows = zip(candidates, scores, strict=True)
-        doc._.textrank_long_words = [c.spans[0].text for c, s in rows if s >= threshold]
+    def annotate(self, doc, scored):
+        rows = zip(scored.candidates, scored.scores, strict=True)
+        doc._.textrank_long_words = [c.spans[0].text for c, s in rows if s >= scored.limit]
         return doc
 
     def justify(self, doc, candidates, explain):
         return doc
 
-    def measures(self, candidates, scores, threshold, unreachable):
-        y = labels_of(candidates)
-        said = np.asarray(scores) >= (threshold if threshold is not None else np.inf)
-        return {"auc": auc(y, scores), "share_said": float(said.mean())}
+    def measures(self, scored):
+        said = np.asarray(scored.scores) >= scored.limit
+        return {"auc": auc(scored.y, scored.scores), "share_said": float(said.mean())}

@@ -31,7 +31,7 @@ ONE_IMPORTER = {
         reproduce.embeddings reproduce.estimates reproduce.interactions reproduce.parses
         learners.multiclass learners.online tasks.network reports.explanation reports.raw_text""",
     "is a method of its own with a reference in plain loops": """
-        kernels.prepared kernels.windows kernels.window_pairs kernels.diverging
+        kernels.prepared kernels.acyclic kernels.windows kernels.window_pairs kernels.diverging
         language.spanning language.repair learners.bias learners.ranking
         learners.reduced_holdout linalg.tridiagonal representations.pairs.collapsed
         tasks.parse_trees tasks.aspects around""",
@@ -44,7 +44,8 @@ ONE_IMPORTER = {
         scale.cluster scale.worker web.curator web.explorer web.static_page web.sources""",
     "would make its importer too long to read": """
         lint.files scale.analysis scale.manifest scale.rows web.choosing web.starting web.naming
-        web.exports web.taught representations.pairs.described_words""",
+        web.exports web.taught representations.pairs.described_words
+        representations.pairs.descriptor_entities""",
 }
 # Objects of other libraries, which say by their attributes what they can do.
 FOREIGN = {

@@ -14,7 +14,7 @@ from textrank.config import TABLE
 from textrank.docs import Targets
 from textrank.kernels.vectors import Linear
 from textrank.representations.contexts.transformations import Strict
-from textrank.tasks.task import Task
+from textrank.tasks.task import Scored, Task
 from textrank.testing import check_kernel
 from textrank.types import Contexts, Features, Names, Sequences, Viewed
 
@@ -160,7 +160,7 @@ def test_registered_tasks_state_what_is_asked_of_them(name):
     doc.spans["entities"] = []
     found = task.candidates(doc)
     if not found:
-        task.annotate(doc, found, np.empty(0))
+        task.annotate(doc, Scored(found, np.empty(0)))
         assert getattr(doc._, f"textrank_{task.name}") == []
         assert task.justify(doc, found, lambda _: []) is doc
         assert task.unreachable(doc, found) == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -330,8 +330,24 @@ def _bound(reader: Any, cfg: Path) -> Any:
         return Together({name: _bound(part, cfg) for name, part in reader.corpora.items()})
     if is_dataclass(reader) and any(field.name == "path" for field in fields(reader)):
         settings: Any = reader
+        _check_reader(settings, cfg)
         return replace(settings, path=str(cfg.parent / settings.path))
     return reader
+
+
+def _check_reader(reader: Any, cfg: Path) -> None:
+    """Raises where a cfg gives a path or a limit that the system would stumble over."""
+    given = asdict(reader)
+    path, limit = given["path"], given.get("limit", 1)
+    if not isinstance(path, str) or not _whole(path):
+        raise ValueError(f"{cfg}: [corpus] path {path!r} is no path. Write it in whole letters.")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit < 1 << 62:
+        raise ValueError(f"{cfg}: [corpus] limit must be a number of bytes, got {limit!r:.40}.")
+
+
+def _whole(path: str) -> bool:
+    """Whether a system can name a file so: no NUL, no half of a surrogate pair."""
+    return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _shipped(kind: str, *parts: str) -> Path | None:

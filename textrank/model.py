@@ -29,7 +29,7 @@ from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.aspects import PARSE, Aspects, state
 from textrank.tasks.pair_views import PairViews
 from textrank.tasks.statements import ANSWERS
-from textrank.tasks.task import Task, candidates_of
+from textrank.tasks.task import Scored, Task, candidates_of
 from textrank.types import (
     AdditiveKernel,
     FeatureKernel,
@@ -119,13 +119,8 @@ class Model:
         answers = iter(stated)
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
-            judged = task.annotate(
-                doc,
-                own,
-                part,
-                threshold=self.threshold or 0.0,
-                probabilities=self.probability(part, whole(doc, own)),
-            )
+            likely = self.probability(part, whole(doc, own))
+            judged = task.annotate(doc, Scored(own, part, self.threshold, likely))
             if self._aspects:
                 state(judged, list(islice(answers, len(own))))
             yield judged if self.names is None else task.justify(judged, own, self.explain)

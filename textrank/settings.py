@@ -170,7 +170,10 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
         task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})
     except (TypeError, LookupError, AttributeError) as error:
         told = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
-        raise ValueError(f"--set {told} does not fit the task {task.name!r}: {error}.") from error
+        kinds = [f"{f.name} is {f.type}" for f in fields(task) if f"task.{f.name}" in changes]
+        raise ValueError(
+            f"--set {told} does not fit the task {task.name!r}: {', '.join(kinds)}."
+        ) from error
     threshold = task.threshold(model.labels, model.heldout)
     if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
         heldout = model.probability(model.heldout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from textrank.cli import main
 from textrank.config import load_pipeline
 from textrank.evaluation.raw_text import evaluate_raw_text
 from textrank.formats.records import Mention, set_mentions
+from textrank.learners.calibration import Platt
 from textrank.pipeline import Pipeline
 from textrank.reports.json import write_data
 
@@ -25,6 +26,7 @@ class Reader:
     pipeline: Pipeline
     verbs: tuple[str, ...] = ("binds",)
     threshold: float = 0.5
+    calibration: Platt | None = None
     meta: dict[str, Any] = field(default_factory=lambda: {"corpus": "elsewhere"})
 
     def score(self, candidates):
@@ -170,6 +172,17 @@ def test_documents_add_up_and_do_not_mix(model):
     assert counts(found, "overlap") == counts(found, "given") == (2, 2, 2, 1)
     half = evaluate_raw_text(model, docs, recogniser("AA1", "BB2"), positives=1.0)
     assert counts(half, "overlap") == (2, 2, 3, 2)
+
+
+@pytest.mark.parametrize(("calibration", "yes"), [(None, 1), (Platt(1.0, 0.0, -0.1), 3)])
+def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibration, yes):
+    docs = [
+        annotated(f"AA1 {verb} BB2.", ["AA1", "BB2"], [("AA1", "BB2")], verb)
+        for verb in ("binds", "sees", "meets")
+    ]
+    model = replace(model, calibration=calibration)  # without one, above the mean of the scores
+    found = evaluate_raw_text(model, docs, recogniser("AA1", "BB2"), positives="auto")
+    assert counts(found, "overlap") == counts(found, "given") == (3, 3, yes, yes)
 
 
 def test_the_file_has_stable_keys_and_no_nan(model, tmp_path):

@@ -15,6 +15,7 @@ from textrank.model import Model
 from textrank.representations.mentions.target import Mention, shape_of
 from textrank.tasks.choice import answered
 from textrank.tasks.gene_protein import GeneProtein
+from textrank.tasks.task import Scored
 from textrank.tasks.wsd import WordSenses
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ def test_three_answers_make_three_candidates_a_name(doc):
 def test_probabilities_sum_to_one_and_the_best_is_told(doc, answers, rng):
     task = GeneProtein(answers=answers)
     found = task.candidates(doc)
-    task.annotate(doc, found, rng.normal(size=len(found)))
+    task.annotate(doc, Scored(found, rng.normal(size=len(found))))
     for row in doc._.textrank_gene_protein:
         assert sum(row["probabilities"].values()) == pytest.approx(1)
         assert row["probability"] == max(row["probabilities"].values())
@@ -68,8 +69,8 @@ def test_accuracy_counts_names_not_candidates(doc):
     task = GeneProtein(answers=["protein", "DNA", "RNA"], also=())
     found = task.candidates(doc)
     scores = np.array([-1.0, 2, -1, 1, 2, -1, -3, -2, -1])
-    assert [q.correct(0.0) for q in answered(found, scores)] == [True, False, True]
-    assert task.measures(found, scores, 0.0, 0)["accuracy"] == pytest.approx(2 / 3)
+    assert [q.correct(0.0) for q in answered(Scored(found, scores))] == [True, False, True]
+    assert task.measures(Scored(found, scores, 0.0))["accuracy"] == pytest.approx(2 / 3)
 
 
 def test_a_doc_without_names_is_told_so():
@@ -172,7 +173,7 @@ def test_senses_are_asked_for_each_word(tmp_path):
     found = [c for doc in docs for c in task.candidates(doc)]
     assert [c.label for c in found] == [1, -1, -1, -1, 1, -1]
     assert found[0].asked == "line: cord"
-    task.annotate(docs[0], found[:3], np.array([2.0, -1, -1]))
+    task.annotate(docs[0], Scored(found[:3], np.array([2.0, -1, -1])))
     assert docs[0]._.textrank_wsd[0]["sense"] == "cord"
     assert WordSenses({"hard": ["a", "b"]}).unreachable(docs[0], []) == 1
 

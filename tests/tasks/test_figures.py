@@ -36,6 +36,7 @@ from textrank.representations.contexts.word_positions import WordPositions
 from textrank.representations.mentions.target import Mention
 from textrank.representations.pairs.lexicon import write_lexicon
 from textrank.tasks.gene_protein import GeneProtein
+from textrank.tasks.task import Scored
 from textrank.types import Features
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
@@ -220,7 +221,7 @@ def tested(seen: Dataset, out: np.ndarray) -> dict[str, float | None]:
     limit = pipeline.task.threshold(seen.targets.y[rest], fit.heldout[fit.chosen])
     at = np.flatnonzero(out)
     scores = fit.predict(seen.data.rows(at))
-    measures = pipeline.task.measures([seen.candidates[i] for i in at], scores, limit, 0)
+    measures = pipeline.task.measures(Scored([seen.candidates[i] for i in at], scores, limit))
     return {**measures, "alpha": fit.alpha, "threshold": limit}
 
 

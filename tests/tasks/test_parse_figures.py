@@ -18,6 +18,7 @@ from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, SentenceFolds, Split
 from textrank.learners.selection import choose
 from textrank.pipeline import Dataset, Pipeline
+from textrank.tasks.task import Scored
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -57,7 +58,7 @@ class Dev:
 
     def _measures(self, rows: np.ndarray, scores: np.ndarray) -> dict[str, float]:
         candidates = [self.seen.candidates[i] for i in rows]
-        found = self.pipeline.task.measures(candidates, scores[rows], None, 0)
+        found = self.pipeline.task.measures(Scored(candidates, scores[rows], None))
         return {k: v for k, v in found.items() if v is not None}
 
 

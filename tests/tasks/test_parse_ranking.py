@@ -22,6 +22,7 @@ from textrank.representations.parses.arc_votes import ArcVotes
 from textrank.representations.parses.support import ParseSupport
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
+from textrank.tasks.task import Scored
 
 ROOT = Path(__file__).parents[2]
 WORDS = ["She", "ate", "pizza", "with", "forks", "He", "left"]
@@ -147,7 +148,7 @@ def test_a_gold_sentence_without_parses_is_unreachable(doc):
 def test_the_best_parse_is_put_on_the_doc(doc):
     task = ParseRanking()
     found = task.candidates(doc)
-    task.annotate(doc, found, np.array([0.0, 1.0, 3.0, -1.0]))
+    task.annotate(doc, Scored(found, np.array([0.0, 1.0, 3.0, -1.0])))
     assert [t.head.i for t in doc] == [1, 1, 1, 1, 3, 6, 6]
     assert [t.dep_ for t in doc] == [*GOLD[1], "nsubj", "ROOT"]
     assert [s.start for s in doc.sents] == [0, 5]
@@ -162,7 +163,7 @@ def test_sentences_without_candidates_keep_what_they_have(doc):
     task = ParseRanking()
     doc.user_data["parses"].pop()
     found = task.candidates(doc)
-    task.annotate(doc, found, np.arange(3.0))
+    task.annotate(doc, Scored(found, np.arange(3.0)))
     assert [t.head.i for t in doc][5:] == [5, 5]
     assert len(list(doc.sents)) == 2
 
@@ -170,7 +171,7 @@ def test_sentences_without_candidates_keep_what_they_have(doc):
 def test_attachment_of_chosen_own_and_best_parse_is_measured(doc):
     task = ParseRanking()
     found = task.candidates(doc)
-    measures = task.measures(found, np.array([2.0, 1.0, 0.0, 0.0]), None, 0)
+    measures = task.measures(Scored(found, np.array([2.0, 1.0, 0.0, 0.0]), None))
     assert measures["las"] == pytest.approx((3 + 2) / 7)
     assert measures["las_parser"] == pytest.approx((4 + 2) / 7)
     assert measures["las_oracle"] == 1
@@ -308,7 +309,7 @@ def test_the_task_takes_them_where_none_are_given(text):
     found = task.candidates(text)
     votes = [c.doc.user_data["parse"]["votes"] for c in found if c.query == "s0"]
     assert sum(votes) == pytest.approx(1)
-    task.annotate(text, found, np.array(list(range(len(found), 0, -1)), dtype=float))
+    task.annotate(text, Scored(found, np.array(list(range(len(found), 0, -1)), dtype=float)))
     assert text.has_annotation("DEP")
     assert [s.start for s in text.sents] == [0, 14]
 

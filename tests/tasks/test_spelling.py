@@ -12,6 +12,7 @@ from textrank.config import load_pipeline
 from textrank.representations.pairs.lexicon import load_lexicon, write_lexicon
 from textrank.settings import adjusted
 from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
+from textrank.tasks.task import Scored
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_proposals_are_for_other_words_above_the_threshold(nlp):
     task = Spelling()
     found = task.candidates(doc)
     scores = np.array([-4.0, 0.0, -9.0])  # than/then: than; fewer/less: unsure; than/then: than
-    task.annotate(doc, found, scores, threshold=2.0)
+    task.annotate(doc, Scored(found, scores, threshold=2.0))
     (row,) = doc._.textrank_spelling
     assert (row["printed"], row["proposal"], row["set"]) == ("then", "than", "than/then")
     assert doc.text[slice(*row["span"])] == "then"
@@ -109,21 +110,21 @@ def test_proposals_are_for_other_words_above_the_threshold(nlp):
 def test_three_words_are_told_apart(nlp):
     doc = nlp("over there house")
     task = Spelling()
-    task.annotate(doc, task.candidates(doc), np.array([3.0, -2.0, -5.0]), threshold=1.0)
+    task.annotate(doc, Scored(task.candidates(doc), np.array([3.0, -2.0, -5.0]), threshold=1.0))
     assert doc._.textrank_spelling[0]["proposal"] == "their"
 
 
 def test_an_apostrophe_stays_as_the_text_writes_it(nlp):
     doc = nlp("its late, isn’t it")
     task = Spelling()
-    task.annotate(doc, task.candidates(doc), np.array([5.0]), threshold=1.0)
+    task.annotate(doc, Scored(task.candidates(doc), np.array([5.0]), threshold=1.0))
     assert corrected(doc) == "it’s late, isn’t it"
 
 
 def test_no_proposals_no_diff(nlp):
     doc = nlp("more than that")
     task = Spelling()
-    task.annotate(doc, task.candidates(doc), np.array([-5.0]), threshold=1.0)
+    task.annotate(doc, Scored(task.candidates(doc), np.array([-5.0]), threshold=1.0))
     assert doc._.textrank_spelling == []
     assert diff(doc) == ""
 
@@ -133,13 +134,13 @@ def test_flags_are_measured_with_right_and_wrong_words_printed(nlp):
     task = Spelling()
     found = task.candidates(doc)
     scores = np.array([-3.0, -2.0])  # the second is wrong: "then" is right there
-    measures = task.measures(found, scores, 1.0, 0)
+    measures = task.measures(Scored(found, scores, 1.0))
     assert measures["accuracy"] == 0.5
     # Finds: "then" printed for the first. False alarm: the second as printed.
     assert measures["flag_precision"] == 0.5
     assert measures["flag_recall"] == 0.5
-    assert task.measures(found, scores, 2.5, 0)["flag_precision"] == 1.0
-    assert task.measures(found, scores, NEVER, 0)["flag_precision"] is None
+    assert task.measures(Scored(found, scores, 2.5))["flag_precision"] == 1.0
+    assert task.measures(Scored(found, scores, NEVER))["flag_precision"] is None
     assert "flag_precision_of_large_sets" not in measures
 
 
@@ -152,10 +153,10 @@ def test_flags_of_three_words_have_a_precision_of_their_own(nlp):
         "they're",
     ]
     # "their": right and sure, so it is proposed for both other words and never doubted.
-    sure = task.measures(found, np.array([4.0, -3.0, -5.0, -6.0]), 1.0, 0)
+    sure = task.measures(Scored(found, np.array([4.0, -3.0, -5.0, -6.0]), 1.0))
     assert sure["flag_precision_of_large_sets"] == 1.0
     # "there" is thought right: an alarm as printed, and a wrong proposal for "they're".
-    wrong = task.measures(found, np.array([-3.0, 4.0, -5.0, -6.0]), 1.0, 0)
+    wrong = task.measures(Scored(found, np.array([-3.0, 4.0, -5.0, -6.0]), 1.0))
     assert wrong["flag_precision_of_large_sets"] == 0.0
     assert wrong["flag_precision"] == 1 / 3
 

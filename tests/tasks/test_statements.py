@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.tasks.ppi import PPI
 from textrank.tasks.statements import ANSWERS, PPIStatement
+from textrank.tasks.task import Scored
 
 KEYS = {
     *("names", "spans", "identifiers", "score", "probability", "interacts", "status", "type"),
@@ -54,7 +55,7 @@ def test_the_best_answer_counts_and_kinds_of_modification_are_one_in_five(
     task = PPIStatement("type")
     found = task.candidates(pair_doc(make_doc, type="degradation"))
     scores = np.array([1.0 if c.asked == "type: modification" else 0.0 for c in found])
-    measures = task.measures(found, scores, 0.0, 0)
+    measures = task.measures(Scored(found, scores, 0.0))
     assert measures["accuracy"] == 0.0
     assert measures["accuracy_five"] == 1.0
     assert measures["f_degradation"] == 0.0
@@ -69,7 +70,7 @@ def test_an_unknown_aspect_is_refused_by_name() -> None:
 def test_rows_carry_all_keys_of_a_statement(make_doc: Callable[..., Doc]) -> None:
     doc, task = pair_doc(make_doc), PPI()
     found = task.candidates(doc)
-    task.annotate(doc, found, np.array([-0.2]), threshold=-0.3, probabilities=np.array([0.4]))
+    task.annotate(doc, Scored(found, np.array([-0.2]), -0.3, np.array([0.4])))
     (row,) = doc._.textrank_ppi
     assert set(row) == KEYS
     assert row["identifiers"] == ["NCBIGene:7", None]
@@ -79,7 +80,7 @@ def test_rows_carry_all_keys_of_a_statement(make_doc: Callable[..., Doc]) -> Non
 
 def test_the_level_decides_where_probabilities_are_known(make_doc: Callable[..., Doc]) -> None:
     doc, task = pair_doc(make_doc), PPI(level=0.3)
-    task.annotate(doc, task.candidates(doc), np.zeros(1), probabilities=np.array([0.4]))
+    task.annotate(doc, Scored(task.candidates(doc), np.zeros(1), probabilities=np.array([0.4])))
     assert doc._.textrank_ppi[0]["interacts"]
     with pytest.raises(ValueError, match="level must be a probability"):
         PPI(level=2.0)

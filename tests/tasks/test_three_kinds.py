@@ -22,6 +22,7 @@ from textrank.language import load_nlp
 from textrank.measures import auc
 from textrank.model import Model
 from textrank.tasks.choice import answered
+from textrank.tasks.task import Scored
 from textrank.text import characters, original
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
@@ -84,7 +85,8 @@ def judged(
         own = known & (asked == answer)
         areas[answer] = auc(np.where(meant[own] == answer, 1.0, -1.0), scores[own])
     told: Counter[tuple[str, str]] = Counter()
-    for question, truth in zip(answered(candidates, scores), right[:: len(ANSWERS)], strict=True):
+    questions = answered(Scored(candidates, scores))
+    for question, truth in zip(questions, right[:: len(ANSWERS)], strict=True):
         p = question.probabilities(ANSWERS)
         told[truth, max(p, key=lambda answer: p[answer])] += bool(truth)
     share = sum(n for (a, b), n in told.items() if a == b) / sum(told.values())

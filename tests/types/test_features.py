@@ -6,7 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from textrank.types import Features, Names
+from textrank.types import Features, Names, side_by_side
+
+SIZES = (3, 0, 7)
 
 
 def test_indices_are_short_where_they_fit(rng):
@@ -21,3 +23,26 @@ def test_indices_are_short_where_they_fit(rng):
     np.testing.assert_array_equal(features.values.toarray(), dense)
     both = Features.beside({"x": features, "y": features})
     LinearSVC().fit(both.values, np.arange(20) % 2)  # liblinear refuses indices of 64 bits
+
+
+def test_a_name_put_first_is_found_even_if_its_word_is_known():
+    names = Names.of([("a", "constant"), "b"])
+    first = names.after("constant")
+    assert list(first) == [("constant",), ("a", "constant"), ("b",)]
+    np.testing.assert_array_equal(first.find(first), [0, 1, 2])
+
+
+def test_names_of_any_lengths_come_back():
+    given = [("a", "b", "c"), ("b",), (), ("c", "a")]
+    assert list(Names.of(given)) == given
+    assert len(Names.of([])) == 0
+
+
+def test_blocks_side_by_side_are_what_scipy_makes(rng):
+    blocks = [
+        sp.random_array((5, width), density=0.4, format="csr", rng=rng) for width in (3, 0, 7)
+    ]
+    ours = side_by_side([sp.csr_array(block) for block in blocks])
+    np.testing.assert_array_equal(ours.toarray(), sp.hstack(blocks).toarray())
+    part = sp.csr_array(blocks[2][1:4])
+    np.testing.assert_array_equal(side_by_side([part]).toarray(), part.toarray())

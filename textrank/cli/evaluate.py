@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -82,7 +82,7 @@ def evaluate_model(
     from textrank.pipeline import Clock
     from textrank.types import AdditiveKernel, has_features
 
-    share: Any = positives if positives == "auto" else _share(positives)
+    share = _share(positives)
     loaded = in_language_model(load_model(model), nlp)
     source = load_corpus(corpus)
     clock = Clock()
@@ -162,16 +162,15 @@ def _gives_identifiers(model: str) -> bool:
     return load_model(model).pipeline.task.name == "identifiers"
 
 
-def _share(text: str | None) -> float | None:
+def _share(text: str | None) -> float | Literal["auto"] | None:
+    if text == "auto":
+        return "auto"
     try:
         share = None if text is None else float(text)
     except ValueError:
         share = -1.0
     if share is not None and not 0 <= share <= 1:
-        raise ValueError(
-            f"--positives {text}: give a share between 0 and 1, or, for the names of the corpus, "
-            "auto."
-        )
+        raise ValueError(f"--positives {text}: give a share between 0 and 1, or auto.")
     return share
 
 

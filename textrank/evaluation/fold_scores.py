@@ -15,7 +15,7 @@ from textrank.evaluation.decisions import judged
 from textrank.evaluation.intervals import bootstrap_intervals
 from textrank.evaluation.report import Decision, Fold, Summary
 from textrank.measures import auc, decide, kendall_tau_b, over_queries, precision_recall_f
-from textrank.tasks.task import Task
+from textrank.tasks.task import Scored, Task
 from textrank.types import Indices, Matrix, Vector
 
 HEADLINES = ("auc", "f", "tau")
@@ -47,7 +47,7 @@ class FoldScores:
         scores, threshold = self.scores[a], self.thresholds[a]
         kernel = self.kernels[a] if self.kernels else {}
         return Fold(
-            task.measures(self.candidates, scores, threshold, self.unreachable),
+            task.measures(Scored(self.candidates, scores, threshold, unreachable=self.unreachable)),
             fold=self.fold,
             split=self.split,
             documents=len({candidate.document for candidate in self.candidates}),

@@ -16,9 +16,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
+from textrank.evaluation.evaluate import Positives, decided, shared
 from textrank.evaluation.overlap import Hits, Pieces, exact, matched, name_links, pair_links
 from textrank.formats.records import Mention, mentions_of, set_mentions
-from textrank.measures import decide, positive_rate_threshold
+from textrank.measures import decide
 from textrank.model import Model
 from textrank.registries import config_of, versions
 from textrank.tasks.ppi import PPI
@@ -91,22 +92,23 @@ def evaluate_raw_text(
     nlp: Language,
     *,
     corpus: str = "",
-    positives: float | None = None,
+    positives: Positives = None,
     sentences: bool = False,
 ) -> RawText:
     """Lets ``nlp`` find the names in the texts of annotated Docs, and judges what is found.
 
     A yes is right if its two names overlap those of a gold interaction, one each; a yes matches
     at most one gold interaction and is matched by at most one (see ``matched`` for ties). With
-    ``positives`` yes is said to this share of the candidates, not by the threshold; with
-    ``sentences`` those of the corpus are kept, for files that have lost their full stops.
+    ``positives`` yes is said to this share of the candidates, not by the threshold, or where the
+    best F is expected of what was found (``auto``, as in ``evaluate``); with ``sentences`` those
+    of the corpus are kept, for files that have lost their full stops.
     """
     task = _checked(model, docs)
     raw = list(_analysed(docs, nlp, sentences))
     candidates = [task.candidates(doc) for doc in raw]
     both = zip(docs, raw, candidates, strict=True)
     texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
-    yes, threshold = _yes(model, candidates, positives)
+    yes, threshold = _yes(model, raw, candidates, positives)
     judged = [text.judged(said) for text, said in zip(texts, yes, strict=True)]
     for doc, text in zip(raw, texts, strict=True):
         set_mentions(doc, text.mentions)
@@ -233,22 +235,25 @@ def _bare(gold: Doc, nlp: Language) -> Doc:
 
 
 def _yes(
-    model: Model, candidates: Sequence[Sequence[Candidate]], positives: float | None
+    model: Model,
+    docs: Sequence[Doc],
+    candidates: Sequence[Sequence[Candidate]],
+    positives: Positives,
 ) -> tuple[list[list[bool]], float | None]:
     """What the model says about the candidates of each Doc, and from which score on."""
     scores: Vector = model.score([c for own in candidates for c in own])
-    threshold = model.threshold
-    if positives is not None:
-        threshold = positive_rate_threshold(scores, positives)
+    threshold = None
+    if len(scores):
+        threshold, _ = decided(model, scores, positives, shared(docs, candidates))
     said = iter(decide(scores, 0.0 if threshold is None else threshold).tolist())
     return [[next(said) for _ in own] for own in candidates], threshold
 
 
-def _given(model: Model, docs: Sequence[Doc], positives: float | None) -> Found:
+def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
     """The same with the names of the corpus, whose pairs are known by their ids."""
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]
-    yes, _ = _yes(model, candidates, positives)
+    yes, _ = _yes(model, docs, candidates, positives)
     answers = [(c.label > 0, s) for own, said in zip(candidates, yes, strict=True)
                for c, s in zip(own, said, strict=True)]  # fmt: skip
     unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, candidates, strict=True))

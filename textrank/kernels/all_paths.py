@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
+from textrank.kernels.acyclic import acyclic_cells
+from textrank.kernels.label_pairs import Cells, LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import (
     CyclicPart,
     Walks,
@@ -23,6 +24,7 @@ from textrank.progress import track
 from textrank.types import Features, GraphBatch, GraphFamily, Indices, LabelledGraph
 
 ROOM = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
+MOST = 1 << 11  # labels of a graph for which a table of their pairs is made
 SHARED = 256  # shapes kept in case they come again
 
 
@@ -97,12 +99,19 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             changed[members] |= bounded(families[at], parts, self.max_radius)[1]
         return int(changed.sum())
 
-    def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
+    def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs | Cells]:
         rank = batch.ranks()
         families = [self._way(family) for family in batch.families]
         cycles = {} if self.max_length is not None else cyclic_parts(families)
+        alone = [
+            at for at, family in enumerate(families) if at not in cycles and self._fits(family)
+        ]
+        some = [families[at] for at in alone]
+        yield from acyclic_cells(some, rank, self.combine, self.threshold)
+        left = sorted(set(range(len(families))) - set(alone))
         shared: dict[tuple[bytes, ...], Walks] = {}
-        for at, family in enumerate(track(families, "all paths", len(families))):
+        for at in track(left, "all paths", len(left)):
+            family = families[at]
             places = Places.of(family, rank)
             if not len(family.edges) or not len(places):
                 continue
@@ -116,6 +125,12 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
                     shared.clear()
                 shared[key] = self._walks(family, places.vertices, cycles.get(at, ()))
             yield from label_pairs(family.members, places, shared[key], self.combine)
+
+    def _fits(self, family: GraphFamily) -> bool:
+        """Whether a family without cycles is quicker by the vertices that walks join."""
+        _, v, k = family.labels.shape
+        own = len(family.weights) == len(family.labels)
+        return self.max_length is None and own and v * k <= MOST
 
     def _piecewise(
         self, family: GraphFamily, places: Places, cycles: Sequence[CyclicPart]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from textrank.linalg.gram import features_of
-from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, Viewed
+from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, Viewed, side_by_side
 
 CONSTANT = "constant"
 
@@ -54,9 +55,8 @@ class Blocks:
         """The features of the kernel, each under the question of its candidate."""
         F = features_of(self.kernel, X)
         constant = sp.csr_array(np.full((len(F), 1), self.constant))
-        names = Names.join([Names.of([CONSTANT]), F.names])
-        values = sp.csr_array(sp.hstack([constant, F.values], format="csr"))
-        return _apart(Features(values, names), self._questions(X))
+        names = F.names.after(CONSTANT)
+        return _apart(Features(side_by_side([constant, F.values]), names), self._questions(X))
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
         return X.view(self.view) if isinstance(X, Viewed) else [x[self.view] for x in X]
@@ -70,10 +70,19 @@ def _apart(F: Features, questions: Sequence[str]) -> Features:
     if len(numbers) == 1:
         return Features(values, F.names.under(next(iter(numbers))))
     codes = np.repeat(asked, np.diff(values.indptr)) * len(F.names) + values.indices
-    used, column = np.unique(codes, return_inverse=True)
+    used, column = _distinct(codes, len(numbers) * len(F.names))
     parts = (values.data, column.astype(np.int32), values.indptr)
     apart = sp.csr_array(parts, shape=(len(F), len(used)))
     return Features(apart, _named(F.names, tuple(numbers), used))
+
+
+def _distinct(codes: NDArray[np.int64], bound: int) -> tuple[Indices, Indices]:
+    """As ``np.unique`` with the inverse; without sorting where the codes are not far apart."""
+    if bound > 16 * len(codes):
+        return np.unique(codes, return_inverse=True)
+    occurs = np.zeros(bound, dtype=bool)
+    occurs[codes] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def _named(names: Names, questions: tuple[str, ...], codes: Indices) -> Names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.kernels.walks import Walks
-from textrank.types import Features, GraphBatch, GraphFamily, Indices, Matrix, Names
+from textrank.types import Features, GraphBatch, GraphFamily, Indices, Matrix, Names, Vector
+from textrank.types.ragged import firsts
 
 Columns: TypeAlias = NDArray[np.int32]
 
@@ -28,6 +29,17 @@ class LabelPairs:
     second: Indices  # (p,)
     values: Matrix  # (g, p)
     steps: int = 0  # of the paths counted here, where paths of different length are kept apart
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Label pairs of single graphs with their values, all above zero."""
+
+    members: Indices  # (c,)
+    first: Indices  # (c,) ranks of the labels
+    second: Indices  # (c,)
+    values: Vector  # (c,)
+    steps: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,24 +89,36 @@ def label_pairs(
         yield LabelPairs(members[rows], ranks[first], ranks[second], table, steps)
 
 
-def merged(batch: GraphBatch, blocks: Iterable[LabelPairs]) -> Features:
+def merged(batch: GraphBatch, blocks: Iterable[LabelPairs | Cells]) -> Features:
     """The feature matrix of the batch from the label pairs of all its families."""
     done = list(blocks)
     names, places = _columns(sorted(batch.vocabulary), done)
-    rows: list[list[tuple[Columns, Matrix]]] = [[] for _ in range(batch.size)]
+    rows: list[list[tuple[Columns, Vector]]] = [[] for _ in range(batch.size)]
     for block, place in zip(done, places, strict=True):
+        if isinstance(block, Cells):
+            cuts = firsts(block.members)
+            ends = [*cuts[1:].tolist(), len(place)]
+            for low, high in zip(cuts.tolist(), ends, strict=False):
+                rows[block.members[low]].append((place[low:high], block.values[low:high]))
+            continue
         for member, row in zip(block.members, block.values, strict=True):
             some = np.flatnonzero(row)
             rows[member].append((place[some], row[some]))
     return Features(_stacked(rows, len(names)), names)
 
 
-def _columns(words: list[str], blocks: list[LabelPairs]) -> tuple[Names, list[Columns]]:
+def _columns(words: list[str], blocks: Sequence[LabelPairs | Cells]) -> tuple[Names, list[Columns]]:
     """Names of all columns, by steps and then by labels, and the column of every label pair."""
     v = max(1, len(words))
     codes = [(block.steps * v + block.first) * v + block.second for block in blocks]
-    columns, at = np.unique(np.concatenate([np.empty(0, np.intp), *codes]), return_inverse=True)
     ends = np.cumsum([len(code) for code in codes], dtype=np.intp)
+    every = np.concatenate([np.empty(0, np.intp), *codes])
+    if every.max(initial=0) < LARGE:  # a table of all label pairs there could be is quicker
+        used = np.zeros(int(every.max(initial=-1)) + 1, dtype=bool)
+        used[every] = True
+        columns, at = np.flatnonzero(used), (np.cumsum(used, dtype=np.int32) - 1)[every]
+    else:
+        columns, at = np.unique(every, return_inverse=True)
 
     labels, second = np.divmod(columns, v)
     steps, first = np.divmod(labels, v)
@@ -136,7 +160,7 @@ def _scattered(
     return cells[some], table.take(some, axis=1)
 
 
-def _stacked(rows: list[list[tuple[Columns, Matrix]]], d: int) -> sp.csr_array:
+def _stacked(rows: list[list[tuple[Columns, Vector]]], d: int) -> sp.csr_array:
     counts = [sum(len(values) for _, values in row) for row in rows]
     parts = [part for row in rows for part in row]
     indices = np.concatenate([np.empty(0, np.int32), *(columns for columns, _ in parts)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
-ROWS = 64  # new candidates at a time: their values stay near the processor
+BLOCK = 512  # new candidates whose products are taken at a time
+ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,28 +100,36 @@ class PreparedViews:
         numbers = {n: self.numbers[n].moved(_vectors(n, X)) for n in self.kernel.gaussian}
         roots = np.sqrt(_lengths(self.kernel, views, len(X)))
         K = np.empty((len(X), len(self.roots)))
+        for start in range(0, len(X), BLOCK):
+            rows = slice(start, start + BLOCK)
+            K[rows] = self._products(shared[rows])
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
             own = {name: (moved[rows], sizes[rows]) for name, (moved, sizes) in numbers.items()}
-            K[rows] = self._values(shared[rows], own, roots[rows])
+            self._finish(K[rows], own, roots[rows])
         return K
 
-    def _values(
-        self, shared: sp.csr_array, numbers: Mapping[str, tuple[Matrix, Vector]], roots: Vector
-    ) -> Matrix:
-        K = self._products(shared)
+    def _finish(
+        self, K: Matrix, numbers: Mapping[str, tuple[Matrix, Vector]], roots: Vector
+    ) -> None:
+        """Makes kernel values of the products of linear views, in place."""
         (weight,) = self.kernel.gaussian_weights
+        bell, bells = np.empty(K.shape), np.zeros(K.shape)
         for name, gammas in self.kernel.gaussian.items():
             D = self.numbers[name].distances(*numbers[name])
-            for gamma in gammas:
-                bell = np.exp(-gamma * D)
-                bell *= weight
-                K += bell
-        K /= roots[:, None]
+            for before, gamma in pairwise((0.0, *gammas)):
+                if gamma == 2 * before:
+                    np.multiply(bell, bell, out=bell)
+                else:
+                    np.multiply(D, -gamma, out=bell)
+                    np.exp(bell, out=bell)
+                bells += bell
+        bells *= weight
+        K += bells
+        K *= (self.kernel.gamma / roots)[:, None]
         K /= self.roots
-        K -= 1.0
-        K *= self.kernel.gamma
-        return np.exp(K, out=K)
+        K -= self.kernel.gamma
+        np.exp(K, out=K)
 
     def _products(self, shared: sp.csr_array) -> Matrix:
         """Weighted inner products of all linear views, row by row of X."""
@@ -129,7 +139,9 @@ class PreparedViews:
         place = self.common[shared.indices]
         dense = np.zeros((shared.shape[0], len(self.dense)))
         dense[row[place >= 0], place[place >= 0]] = shared.data[place >= 0]
-        return np.asarray(dense @ self.dense + (shared @ self.rare).toarray())
+        found = (shared @ self.rare).toarray()
+        found += dense @ self.dense
+        return np.asarray(found)
 
     def _beside(self, moved: Sequence[sp.csr_array], size: int) -> sp.csr_array:
         """Matrices of disjoint columns as one; adding them would cost all columns there are."""

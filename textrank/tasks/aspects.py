@@ -22,6 +22,7 @@ from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
 from textrank.representations.pairs.telling import Told, tellings
 from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import ANSWERS
+from textrank.text import characters
 from textrank.types import Indices, Matrix, Names, Vector
 
 if TYPE_CHECKING:
@@ -164,8 +165,8 @@ def _trigger(told: Told, kind: str | None) -> list[list[int]]:
     if token is None:
         return []
     sentence = told.pair.context.sentence
-    word = sentence.doc[sentence.start + token]
-    return [[word.idx, word.idx + len(word)]]
+    place = sentence.start + token
+    return [list(characters(sentence.doc[place : place + 1]))]
 
 
 def state(doc: Doc, answers: Sequence[Mapping[str, Any]]) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import expit
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, document_id, labels_of
-from textrank.measures import auc, classification_measures, decide, precision_recall_f
-from textrank.tasks.task import WithoutReasons
+from textrank.docs import Candidate, document_id
+from textrank.measures import auc, decide, precision_recall_f
+from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import words_only
 from textrank.types import Vector
 
@@ -67,57 +67,37 @@ class Categorise(WithoutReasons):
         """Log-odds of zero, since scores are calibrated topic by topic."""
         return 0.0
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts a row a topic on ``doc._.textrank_categorise``, the likeliest first."""
         rows: list[dict[str, Any]] = [
             {
                 "topic": candidate.query,
-                "assigned": bool(score >= threshold),
+                "assigned": bool(score >= scored.limit),
                 "probability": float(expit(score)),
                 "score": float(score),
             }
-            for candidate, score in zip(candidates, scores, strict=True)
+            for candidate, score in zip(scored.candidates, scored.scores, strict=True)
         ]
         doc._.textrank_categorise = sorted(rows, key=lambda row: -row["score"])
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """Those of yes and no over all topics, their means over topics, and AUC and F of each."""
-        y, said = labels_of(candidates), np.asarray(scores)
-        found = classification_measures(y, said, threshold, unreachable)
-        each = {topic: self._of(topic, candidates, y, said, threshold) for topic in self.topics}
+        found = scored.measures()
+        each = {topic: _of_topic(topic, scored) for topic in self.topics}
         for measure in ("auc", "f"):
             own = [v for row in each.values() if (v := row[measure]) is not None]
             found[f"{measure}_of_topics"] = float(np.mean(own)) if own else None
         return found | {f"{m} {topic}": v for topic, row in each.items() for m, v in row.items()}
 
-    def _of(
-        self,
-        topic: str,
-        candidates: Sequence[Candidate],
-        y: Vector,
-        scores: Vector,
-        threshold: float | None,
-    ) -> Mapping[str, float | None]:
-        rows = np.array([c.query == topic for c in candidates], dtype=bool)
-        if not (y[rows] > 0).any():
-            return {"auc": None, "f": None}
-        decided = decide(scores[rows], threshold or 0.0)
-        return {"auc": auc(y[rows], scores[rows]), "f": precision_recall_f(y[rows], decided).f}
+
+def _of_topic(topic: str, scored: Scored) -> Mapping[str, float | None]:
+    """AUC and F of one topic; none where no document of the fold has it."""
+    rows = np.array([c.query == topic for c in scored.candidates], dtype=bool)
+    y, scores = scored.y[rows], np.asarray(scored.scores)[rows]
+    if not (y > 0).any():
+        return {"auc": None, "f": None}
+    return {"auc": auc(y, scores), "f": precision_recall_f(y, decide(scores, scored.limit)).f}
 
 
 def _gold(doc: Doc) -> Sequence[str] | None:

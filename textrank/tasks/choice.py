@@ -14,9 +14,8 @@ import numpy as np
 from scipy.special import expit
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id, labels_of, tokens_of
-from textrank.measures import classification_measures
-from textrank.tasks.task import WithoutReasons
+from textrank.docs import Candidate, document_id, tokens_of
+from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import Passages
 from textrank.types import Vector
 
@@ -91,30 +90,16 @@ class ChoiceTask(WithoutReasons):
         """Log-odds of zero, since scores are calibrated."""
         return 0.0
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the answers on ``doc._.textrank_<task>``, in text order."""
-        text = Passages.of(doc, candidates[0].doc if candidates else doc)
-        found = [self.row(text, question) for question in answered(candidates, scores)]
+        text = Passages.of(doc, scored.candidates[0].doc if scored.candidates else doc)
+        found = [self.row(text, question) for question in answered(scored)]
         doc._.set(f"textrank_{self.name}", found)
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """Those of yes and no, with accuracy over questions."""
-        return choice_measures(candidates, scores, threshold, unreachable)
+        return choice_measures(scored)
 
 
 def candidates_of(questions: Sequence[Question]) -> list[Candidate]:
@@ -122,8 +107,9 @@ def candidates_of(questions: Sequence[Question]) -> list[Candidate]:
     return [c for number, question in enumerate(questions) for c in question.candidates(number)]
 
 
-def answered(candidates: Sequence[Candidate], scores: Vector) -> Iterator[Answered]:
+def answered(scored: Scored) -> Iterator[Answered]:
     """The questions in order; the candidates of one stand together."""
+    candidates, scores = scored.candidates, scored.scores
     start = 0
     for end in range(1, len(candidates) + 1):
         if end == len(candidates) or _other(candidates[end], candidates[start]):
@@ -131,17 +117,12 @@ def answered(candidates: Sequence[Candidate], scores: Vector) -> Iterator[Answer
             start = end
 
 
-def choice_measures(
-    candidates: Sequence[Candidate],
-    scores: Vector,
-    threshold: float | None,
-    unreachable: int,
-) -> dict[str, float | None]:
+def choice_measures(scored: Scored) -> dict[str, float | None]:
     """Measures of yes and no, with accuracy over questions, pooled and averaged over titles."""
-    plain = classification_measures(labels_of(candidates), scores, threshold, unreachable)
+    plain = scored.measures()
     right: dict[str, list[bool]] = {}
-    for question in answered(candidates, scores):
-        right.setdefault(question.title, []).append(question.correct(threshold or 0.0))
+    for question in answered(scored):
+        right.setdefault(question.title, []).append(question.correct(scored.limit))
     measures = dict(plain)
     measures["accuracy"] = float(np.mean([r for own in right.values() for r in own]))
     if len(right) > 1:

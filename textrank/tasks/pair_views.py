@@ -10,9 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.docs import Candidate
-from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
-from textrank.kernels.vectors import Linear
+from textrank.linalg.gram import squares
 from textrank.representations.pairs.analysis import Parse, check_among, parsed_twice
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.representations.pairs.descriptors import PairDescriptors
@@ -142,4 +141,6 @@ def _twice(features: Features, prefixes: Sequence[str]) -> Features:
 
 def unit(features: Features) -> Features:
     """The features with every row of length one; an empty row stays empty."""
-    return Normalized(Linear(), empty="zero").features(features)
+    squared = squares(features.values)
+    with np.errstate(divide="ignore"):
+        return features.scaled(np.where(squared > 0, 1.0 / np.sqrt(squared), 0.0))

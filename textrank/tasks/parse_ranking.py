@@ -10,12 +10,12 @@ import numpy as np
 from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id, labels_of
+from textrank.docs import Candidate, document_id
 from textrank.language.link_grammar import LinkGrammar
 from textrank.language.noise import NoisyParser, Parse
 from textrank.measures import ranking_measures
 from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
-from textrank.tasks.task import WithoutReasons
+from textrank.tasks.task import Scored, WithoutReasons
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_parse_ranking"):
@@ -118,20 +118,13 @@ class ParseRanking(WithoutReasons):
         """None: parses are compared with each other."""
         return None
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Sets the best parse of each sentence on the Doc.
 
         ``doc._.textrank_parse_ranking`` has a row a sentence, with all its parses, best first;
         heads count the words of the sentence from 0.
         """
+        candidates, scores = scored.candidates, scored.scores
         found = []
         heads, labels = _parse_of(doc)
         for members in _by_query(candidates):
@@ -152,21 +145,16 @@ class ParseRanking(WithoutReasons):
         doc._.textrank_parse_ranking = found
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """The measures of one test fold.
 
         With tau_b and the like over sentences, the labelled attachment score over all words: of
         the chosen parse (``las``), of the parser's first choice (``las_parser``), of the best
         parse there is (``las_oracle``), and what the choice gains (``las_gain``).
         """
+        candidates, scores = scored.candidates, scored.scores
         queries = [(c.document, c.query) for c in candidates]
-        found = ranking_measures(labels_of(candidates), scores, queries)
+        found = ranking_measures(scored.y, scores, queries)
         return {**found, **_attachment(candidates, scores)}
 
     def parsed_by(self, language: str) -> ParseRanking:

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id, labels_of, named_spans, tokens_of
+from textrank.docs import Candidate, document_id, named_spans, tokens_of
 from textrank.language.abbreviations import abbreviations
-from textrank.measures import best_threshold, classification_measures
-from textrank.tasks.task import WithoutReasons
+from textrank.measures import best_threshold
+from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import characters, plain, words_only
 from textrank.types import Vector
 
@@ -81,7 +81,8 @@ class PPI(WithoutReasons):
         """Every pair of names that share a sentence.
 
         Where a recogniser found the names, those that cannot interact are left out: a name and its
-        own abbreviation, a name and its piece, two mentions of one identifier.
+        own abbreviation, a name and its piece, two mentions of one identifier; and rows of names
+        and numbers, as tables and lists have them, which say nothing.
         """
         named_spans(doc, self.entities)
         doc = words_only(doc)
@@ -90,6 +91,8 @@ class PPI(WithoutReasons):
         same = None if gold is not None else _Same.of(doc)
         found = []
         for number, names in enumerate(self._by_sentence(doc)):
+            if same is not None and len(names) > 1 and not _says(names):
+                continue
             for pair in self._pairs(doc, names):
                 if same is not None and same(*pair):
                     continue
@@ -135,24 +138,17 @@ class PPI(WithoutReasons):
         pairs = (self._gold(doc) or {}).items()
         return [(min(pair), max(pair)) for pair, label in pairs if label > 0]
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the judged pairs on ``doc._.textrank_ppi``, in text order, as plain values.
 
         Status, type, direction and trigger are what a pair has that nothing more is known of;
         a model with these aspects fills them in.
         """
-        sure = scores >= threshold if probabilities is None else probabilities >= self.level
+        scores, probabilities = scored.scores, scored.probabilities
+        sure = scores >= scored.limit if probabilities is None else probabilities >= self.level
         texts, sentences = _Names(doc.text), _Texts(doc.text)
         found = []
-        for i, candidate in enumerate(candidates):
+        for i, candidate in enumerate(scored.candidates):
             named = [texts(span) for span in candidate.spans]
             row: dict[str, Any] = {
                 "names": [name for name, _, _ in named],
@@ -170,15 +166,9 @@ class PPI(WithoutReasons):
         doc._.textrank_ppi = found
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """AUC, and F under several thresholds."""
-        return classification_measures(labels_of(candidates), scores, threshold, unreachable)
+        return scored.measures()
 
     def _by_sentence(self, doc: Doc) -> list[list[Span]]:
         spans = self.names(doc)
@@ -197,6 +187,12 @@ class PPI(WithoutReasons):
             return None
         pairs = [row for row in doc.user_data["gold"] if "entities" in row]  # trees are gold too
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
+
+
+def _says(names: Sequence[Span]) -> bool:
+    """Whether the sentence of some names has a word beside them."""
+    inside = {token for span in names for token in range(span.start, span.end)}
+    return any(token.is_alpha and token.i not in inside for token in names[0].sent)
 
 
 _Named: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, place, identifier

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, document_id, labels_of
+from textrank.docs import Candidate, document_id
 from textrank.measures import mean_average_precision, ranking_measures
-from textrank.tasks.task import WithoutReasons
+from textrank.tasks.task import Scored, WithoutReasons
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_retrieve"):
@@ -62,35 +62,21 @@ class Retrieve(WithoutReasons):
         """None: documents are compared, nobody says yes or no."""
         return None
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the documents on ``doc._.textrank_retrieve``, the best first."""
         given = documents_of(doc)
         rows: list[dict[str, Any]] = [
             {"id": row.get("id", str(number)), "score": float(score)}
-            for number, (row, score) in enumerate(zip(given, scores, strict=True))
+            for number, (row, score) in enumerate(zip(given, scored.scores, strict=True))
         ]
         rows.sort(key=lambda row: -row["score"])
         doc._.textrank_retrieve = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """Pairs in the right order, NDCG, MAP and tau_b, each a mean over queries."""
-        y = labels_of(candidates)
-        queries = [(c.document, c.query) for c in candidates]
+        y, scores = scored.y, scored.scores
+        queries = [(c.document, c.query) for c in scored.candidates]
         found = ranking_measures(y, scores, queries)
         wrong = found["disagreement"]
         found["pairwise_accuracy"] = None if wrong is None else 1.0 - wrong

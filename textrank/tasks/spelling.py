@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
 from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_measures
-from textrank.tasks.task import Explain
+from textrank.tasks.task import Explain, Scored
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_spelling"):
@@ -116,17 +116,9 @@ class Spelling:
         enough = np.flatnonzero((share >= self.precision) & (finds > 0))
         return float(levels[enough[0]]) if len(enough) else NEVER
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
-        rows = [self._proposal(question, threshold) for question in answered(candidates, scores)]
+        rows = [self._proposal(question, scored.limit) for question in answered(scored)]
         doc._.textrank_spelling = [row for row in rows if row is not None]
         return doc
 
@@ -141,13 +133,7 @@ class Spelling:
             row["because"] = self._reasons(row["set"], row["proposal"], own, explain)
         return doc
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """Accuracy of the best word, pooled and over sets, and of proposals at the threshold.
 
         ``flag_precision`` and ``flag_recall`` show each occurrence once as printed and once with
@@ -155,9 +141,9 @@ class Spelling:
         or more have a precision of their own beside it, for there a proposal may also be wrong
         because a third word was meant.
         """
-        plain = choice_measures(candidates, scores, 0.0, unreachable)
-        limit = NEVER if threshold is None else threshold
-        questions = list(answered(candidates, scores))
+        plain = choice_measures(replace(scored, threshold=0.0))
+        limit = NEVER if scored.threshold is None else scored.threshold
+        questions = list(answered(scored))
         found = [self._trial(question, limit) for question in questions]
         return {**plain, **_flag_measures(found, [question.title for question in questions])}
 

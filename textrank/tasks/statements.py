@@ -16,8 +16,8 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate
 from textrank.tasks.choice import Answered, ChoiceTask, answered
 from textrank.tasks.ppi import PPI
+from textrank.tasks.task import Scored
 from textrank.text import Passages, characters
-from textrank.types import Vector
 
 Aspect: TypeAlias = Literal["status", "type", "direction"]
 
@@ -110,16 +110,10 @@ class PPIStatement(ChoiceTask):
         spans = [list(characters(span)) for span in question.candidates[0].spans]
         return {"spans": spans, self.aspect: best, "probabilities": p}
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """Accuracy, and the F of each answer."""
-        plain = super().measures(candidates, scores, threshold, unreachable)
-        given, right = _answers(candidates, scores, self.answers)
+        plain = super().measures(scored)
+        given, right = _answers(scored, self.answers)
         more = _measures(given, right, self.answers)
         if self.aspect == "type":
             coarse = [[FIVE.get(a, a) for a in own] for own in (given, right)]
@@ -146,12 +140,10 @@ def _oriented(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
     return FLIP.get(answer, answer) if turned else answer
 
 
-def _answers(
-    candidates: Sequence[Candidate], scores: Vector, answers: Sequence[str]
-) -> tuple[list[str], list[str]]:
+def _answers(scored: Scored, answers: Sequence[str]) -> tuple[list[str], list[str]]:
     """For each pair the answer given and the right one."""
     given, right = [], []
-    for question in answered(candidates, scores):
+    for question in answered(scored):
         given.append(answers[int(np.argmax(question.scores))])
         labels = [candidate.label or 0.0 for candidate in question.candidates]
         right.append(answers[int(np.argmax(labels))])

@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
+from textrank.docs import Candidate, labels_of
+from textrank.measures import classification_measures
 from textrank.types import Vector
 
 Explain: TypeAlias = Callable[[Candidate], list[tuple[tuple[str, ...], float]]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scored:
+    """Candidates with their scores, and what decides among them."""
+
+    candidates: Sequence[Candidate]
+    scores: Vector  # (n,)
+    threshold: float | None = None  # from which on the answer is yes; None: none was set
+    probabilities: Vector | None = None  # (n,)
+    unreachable: int = 0  # gold answers that no candidate covers
+
+    @property
+    def limit(self) -> float:
+        """The threshold, or nought where none was set."""
+        return self.threshold or 0.0
+
+    @property
+    def y(self) -> Vector:
+        """The right answers."""
+        return labels_of(self.candidates)
+
+    def measures(self) -> dict[str, float | None]:
+        """Those of yes and no: AUC, and F under several thresholds."""
+        return classification_measures(self.y, self.scores, self.threshold, self.unreachable)
 
 
 @runtime_checkable
@@ -31,27 +58,13 @@ class Task(Protocol):
     def threshold(self, y: Vector, heldout: Vector) -> float | None:
         """The score from which on the answer is yes, set on held-out scores of training."""
 
-    def annotate(
-        self,
-        doc: Doc,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        *,
-        threshold: float = 0.0,
-        probabilities: Vector | None = None,
-    ) -> Doc:
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the answers on ``doc._.textrank_<task>`` as plain values."""
 
     def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
         """Adds reasons to the answers of an annotated Doc, where the task shows any."""
 
-    def measures(
-        self,
-        candidates: Sequence[Candidate],
-        scores: Vector,
-        threshold: float | None,
-        unreachable: int,
-    ) -> dict[str, float | None]:
+    def measures(self, scored: Scored) -> dict[str, float | None]:
         """What the scores of a test fold are worth; an undefined measure is None."""
 
 

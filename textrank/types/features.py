@@ -87,8 +87,23 @@ class Features(Sequence["Features"]):
     def beside(blocks: Mapping[str, Features]) -> Features:
         """Blocks side by side, the columns of each named under its key."""
         names = Names.join([block.names.under(key) for key, block in blocks.items()])
-        values = sp.hstack([block.values for block in blocks.values()], format="csr")
-        return Features(sp.csr_array(values), names)
+        return Features(side_by_side([block.values for block in blocks.values()]), names)
+
+
+def side_by_side(blocks: Sequence[SparseMatrix]) -> SparseMatrix:
+    """Matrices of as many rows as one; many times as fast as SciPy's, which goes by coordinates."""
+    sizes = np.array([np.diff(block.indptr) for block in blocks])  # (blocks, rows)
+    starts = np.append(0, np.cumsum(sizes.sum(axis=0)))
+    before = starts[:-1] + np.cumsum(sizes, axis=0) - sizes  # where a block's part of a row begins
+    columns, data = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
+    left = 0
+    for block, own, at in zip(blocks, sizes, before, strict=True):
+        first, cells = block.indptr[0], int(block.indptr[-1])
+        place = np.arange(cells - first) + np.repeat(at - block.indptr[:-1] + first, own)
+        columns[place] = block.indices[first:cells] + left
+        data[place] = block.data[first:cells]
+        left += block.shape[1]
+    return sp.csr_array((data, columns, starts), shape=(sizes.shape[1], left))
 
 
 def _short_indices(values: SparseMatrix) -> SparseMatrix:

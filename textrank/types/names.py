@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, count
 from typing import TypeAlias, overload
 
 import numpy as np
@@ -35,10 +36,12 @@ class Names(Sequence[tuple[str, ...]]):
     def of(cls, names: Iterable[str | tuple[str, ...]]) -> Names:
         """Names from plain strings or tuples of strings, in their order."""
         tuples = [(name,) if isinstance(name, str) else name for name in names]
-        words = {word: i for i, word in enumerate(dict.fromkeys(w for t in tuples for w in t))}
-        parts = np.full((len(tuples), max(map(len, tuples), default=1)), -1, dtype=np.int32)
-        for row, name in enumerate(tuples):
-            parts[row, : len(name)] = [words[word] for word in name]
+        each = list(chain.from_iterable(tuples))
+        words = dict(zip(dict.fromkeys(each), count(), strict=False))
+        sizes = np.fromiter(map(len, tuples), dtype=np.intp, count=len(tuples))
+        parts = np.full((len(tuples), sizes.max(initial=0) or 1), -1, dtype=np.int32)
+        numbers = np.fromiter(map(words.__getitem__, each), dtype=np.int32, count=len(each))
+        parts[np.arange(parts.shape[1]) < sizes[:, None]] = numbers
         return cls(tuple(words), parts)
 
     def __len__(self) -> int:
@@ -69,6 +72,13 @@ class Names(Sequence[tuple[str, ...]]):
         first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)
         return Names((*self.vocabulary, prefix), np.hstack([first, self.parts]))
 
+    def after(self, name: str) -> Names:
+        """The same names after one more."""
+        words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
+        first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
+        first[0, 0] = words.index(name)
+        return Names(words, np.vstack([first, self.parts]))
+
     def find(self, names: Names) -> Indices:
         """The column of each of ``names`` here, -1 where it is unknown; of equals the first.
 
@@ -84,7 +94,8 @@ class Names(Sequence[tuple[str, ...]]):
     @staticmethod
     def join(blocks: Sequence[Names]) -> Names:
         """All names of the blocks, one block after the other; nothing is merged."""
-        words = {w: i for i, w in enumerate(dict.fromkeys(w for b in blocks for w in b.vocabulary))}
+        each = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
+        words = dict(zip(each, count(), strict=False))
         width = max((b.parts.shape[1] for b in blocks), default=1)
         parts = [_widen(_translate(b, words), width) for b in blocks]
         return Names(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
@@ -180,8 +191,8 @@ class NameIndex:
 
 
 def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:
-    table = np.array([words.get(word, -2) for word in names.vocabulary] + [-1], dtype=np.int32)
-    return table[names.parts]
+    numbers = map(words.__getitem__, names.vocabulary)
+    return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
 
 
 def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:

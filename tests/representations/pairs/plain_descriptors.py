@@ -8,8 +8,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from textrank.representations.pairs.descriptor_facts import FAR, EntityFacts, SentenceFacts
-from textrank.representations.pairs.entity_pair import OTHER, EntityPair, top_of
+from tests.representations.pairs.plain_blocks import top_of
+from tests.representations.pairs.plain_facts import FAR, EntityFacts, SentenceFacts
+from textrank.representations.pairs.entity_pair import EntityPair
+from textrank.representations.pairs.layout import OTHER
 from textrank.representations.pairs.trigger_words import (
     NEGATIONS,
     STRONG_TRIGGERS,

@@ -7,9 +7,9 @@ import pytest
 
 from tests.representations.pair_docs import at_random, by_hand, pairs_of
 from tests.representations.pairs.plain_descriptors import describe
+from tests.representations.pairs.plain_facts import by_sentence
 from textrank.representations.pairs.described import described as described_together
 from textrank.representations.pairs.described import finished
-from textrank.representations.pairs.descriptor_facts import by_sentence
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS
 from textrank.representations.pairs.descriptors import PairDescriptors
 from textrank.representations.pairs.entity_pair import entity_pairs
@@ -21,13 +21,9 @@ LEVELS = ("basic", "position", "relation")
 
 def described(candidates) -> list[dict[str, float]]:
     pairs = entity_pairs(candidates, "auto")
-    table = np.empty((len(pairs), len(DESCRIPTORS)))
-    for facts, rows in by_sentence(pairs):
-        own = np.full((len(rows), len(DESCRIPTORS)), np.nan)
-        described_together(facts, [pairs[row] for row in rows], own)
-        table[rows] = own
+    table = finished(described_together(pairs.layout))
     names = [d.name for d in DESCRIPTORS]
-    return [dict(zip(names, row, strict=True)) for row in finished(table).tolist()]
+    return [dict(zip(names, row, strict=True)) for row in table.tolist()]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.representations.pair_docs import at_random, by_hand
+from tests.representations.pairs import plain_blocks
 from textrank.docs import Candidate
 from textrank.representations.pairs.descriptors import PairDescriptors
 from textrank.representations.pairs.entity_pair import EntityPair, bags, entity_pairs
@@ -163,6 +164,27 @@ def test_local_context_marks_offsets(make_doc):
         ("PROT2", "tag", "VBZ"): 1,
         ("PROT2", "tag", "CC"): 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("block", "plain"),
+    [
+        (PathWalks(), plain_blocks.walks),
+        (TriggerRoles(), plain_blocks.roles),
+        (SideWords(), plain_blocks.words),
+        (GlobalContext(), plain_blocks.runs),
+        (LocalContext(), plain_blocks.neighbours),
+    ],
+    ids=lambda part: getattr(part, "__name__", type(part).__name__),
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_of_several_sentences_at_once_are_as_each_alone(make_doc, block, plain, seed):
+    rng = np.random.default_rng(seed)
+    candidates = [c for _ in range(6) for c in at_random(make_doc, rng)]
+    candidates = [candidates[i] for i in rng.permutation(len(candidates))]
+    features = block(candidates)
+    for i, pair in enumerate(entity_pairs(candidates, "auto")):
+        assert row(features, i) == dict(plain(pair))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)

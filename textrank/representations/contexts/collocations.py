@@ -143,17 +143,22 @@ class Collocations:
         return sorted({offset for offsets in self.ngrams for offset in offsets})
 
     @cached_property
-    def _named_ngrams(self) -> list[tuple[Sequence[int], str]]:
-        return [(own, " ".join(f"{offset:+d}" for offset in own)) for own in self.ngrams]
+    def _named_ngrams(self) -> list[tuple[Sequence[int], str, float]]:
+        """The offsets of each n-gram, what they are called, and what it counts."""
+        last = len(self.weights)
+        return [
+            (own, " ".join(f"{offset:+d}" for offset in own), self.weights[min(len(own), last) - 1])
+            for own in self.ngrams
+        ]
 
     def _named(self, around: _Around) -> Iterator[tuple[Name, float]]:
         known = {offset: around.word(offset) for offset in self._offsets}
-        for offsets, where in self._named_ngrams:
-            value = self.weights[min(len(offsets), len(self.weights)) - 1]
+        kinds = {} if self.tags is None else {at: around.tag(at) for at in self._offsets}
+        for offsets, where, value in self._named_ngrams:
             words = [known[offset] for offset in offsets]
             yield (where, *words), value
             if self.tags is not None:
-                tags = [around.tag(offset) for offset in offsets]
+                tags = [kinds[offset] for offset in offsets]
                 yield from _tagged(where, words, tags, value * self.tags.weight, self.tags.mixed)
                 if len(offsets) == 1 and self.tags.lexicon is not None:
                     classes = around.classes(offsets[0])
@@ -173,7 +178,7 @@ class _Lower:
     def __call__(self, doc: Doc) -> Sequence[str]:
         if doc is not self.doc:
             strings = doc.vocab.strings
-            self.words = [strings[int(orth)] for orth in doc.to_array([LOWER]).ravel()]
+            self.words = [strings[orth] for orth in doc.to_array([LOWER]).tolist()]
             self.doc = doc
         return self.words
 
@@ -269,6 +274,8 @@ def _tagged(
 
 def collapse_digits(word: str) -> str:
     """The word with each run of digits as one #."""
+    if not any(map(str.isdigit, word)):
+        return word
     out: list[str] = []
     for letter in word:
         if not letter.isdigit():

@@ -79,7 +79,7 @@ class WordIds:
     def _without_place(self, text: str) -> bool:
         if text.isspace() or text.lower() in self.stop_words:
             return True
-        return not self.punctuation and not any(letter.isalnum() for letter in text)
+        return not self.punctuation and not any(map(str.isalnum, text))
 
 
 def written(text: str, lemma: str | None, form: str) -> str:
@@ -91,7 +91,7 @@ def written(text: str, lemma: str | None, form: str) -> str:
     return (lemma or text).lower()
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=1 << 14)
 def stem(word: str, algorithm: str = "porter") -> str:
     """The stem of a word in lower case, worked out once."""
     return str(stemmer(algorithm).stemWord(word))

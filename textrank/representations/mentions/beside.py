@@ -80,7 +80,7 @@ class _Text:
     @classmethod
     def of(cls, doc: Doc, entities: str) -> _Text:
         strings = doc.vocab.strings
-        words = [str(strings[orth]) for orth in _orths(doc)]
+        words = [strings[orth] for orth in doc.to_array([LOWER]).tolist()]
         begins = starts_of(doc)
         sizes = np.diff(begins)
         spans = list(doc.spans[entities]) if entities in doc.spans else []
@@ -224,7 +224,3 @@ class _Text:
 
 def _numeral(word: str) -> bool:
     return word.isdigit() or len(word) == 1 or word in ("ii", "iii", "iv", "vi")
-
-
-def _orths(doc: Doc) -> list[int]:
-    return list(map(int, doc.to_array([LOWER]).ravel()))

@@ -73,9 +73,11 @@ class Mention:
         for pair in pairwise(lower):
             yield ("pair", *pair)
         text = f"<{whole}>"
-        for n in range(self.shortest, self.longest + 1):
-            for i in range(len(text) - n + 1):
-                yield "letters", text[i : i + n]
+        yield from [
+            ("letters", text[i : i + n])
+            for n in range(self.shortest, self.longest + 1)
+            for i in range(len(text) - n + 1)
+        ]
 
 
 def shape_of(text: str) -> str:

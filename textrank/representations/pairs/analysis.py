@@ -24,7 +24,7 @@ Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own"]
 _STEMMER = snowballstemmer.stemmer("english")
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """The Snowball stem of the lower-cased word, every run of digits as 0.
 
@@ -166,6 +166,16 @@ class Sentence:
     def steps(self) -> Matrix:  # (tokens, tokens)
         """Dependencies between any two tokens; inf where no way leads."""
         return self.dependencies.distances(len(self))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The tokens as written."""
+        return [token.text for token in self]
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The part of speech of every token."""
+        return [token.tag_ or token.pos_ for token in self]
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self.doc[self.start : self.end])

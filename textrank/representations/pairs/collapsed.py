@@ -35,8 +35,8 @@ def collapsed(doc: Doc) -> list[Triple]:
     spaCy's English parsers; others stay as they are.
     """
     tree = _Tree.of(doc)
-    own = [triple for token in range(len(doc)) for triple in _own(tree, token)]
-    joined = [triple for token in range(len(doc)) for triple in _conjuncts(tree, token)]
+    own = [triple for token in range(len(doc)) if (triple := _own(tree, token))]
+    joined = [triple for token in sorted(tree.joined) for triple in _conjuncts(tree, token)]
     governed: dict[int, list[Triple]] = {}
     for triple in own:
         governed.setdefault(triple[1], []).append(triple)
@@ -58,6 +58,8 @@ class _Tree:
     heads: list[int]
     labels: list[str]
     children: dict[int, list[int]]  # of tokens that have any, in the order of the text
+    objects: frozenset[int]  # tokens with an object of a preposition
+    joined: frozenset[int]  # tokens with a conjunct
 
     @classmethod
     def of(cls, doc: Doc) -> _Tree:
@@ -69,24 +71,22 @@ class _Tree:
         for token, head in enumerate(heads):
             if token != head:
                 children.setdefault(head, []).append(token)
-        return cls(doc, heads, labels, children)
+        below = [(heads[t], label) for t, label in enumerate(labels) if heads[t] != t]
+        objects = frozenset(head for head, label in below if label in ("pobj", "pcomp"))
+        joined = frozenset(head for head, label in below if label == "conj")
+        return cls(doc, heads, labels, children, objects, joined)
 
-    def has(self, token: int, labels: tuple[str, ...]) -> bool:
-        """Whether a child of the token has one of the labels."""
-        return any(self.labels[child] in labels for child in self.children.get(token, ()))
 
-
-def _own(tree: _Tree, token: int) -> Iterator[Triple]:
-    """The dependencies of a token on its governor, past a preposition; none for a conjunct."""
+def _own(tree: _Tree, token: int) -> Triple | None:
+    """The dependency of a token on its governor, past a preposition; none for a conjunct."""
     head, label = tree.heads[token], tree.labels[token]
     if head == token or label == "conj":
-        return
+        return None
     if label in ("pobj", "pcomp") and tree.labels[head] in ("prep", "agent", "dative"):
-        yield tree.heads[head], token, _past(tree, head, label)
-    elif label in ("prep", "agent") and tree.has(token, ("pobj", "pcomp")):
-        return
-    else:
-        yield head, token, _RENAMED.get(label, label)
+        return tree.heads[head], token, _past(tree, head, label)
+    if label in ("prep", "agent") and token in tree.objects:
+        return None
+    return head, token, _RENAMED.get(label, label)
 
 
 def _past(tree: _Tree, preposition: int, object_: str) -> str:
@@ -98,7 +98,7 @@ def _past(tree: _Tree, preposition: int, object_: str) -> str:
 
 def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
     """The conjuncts of a first conjunct, each with the word that joins them."""
-    if tree.labels[token] == "conj" or not tree.has(token, ("conj",)):
+    if tree.labels[token] == "conj" or token not in tree.joined:
         return []
     members, at = [token], 0
     while at < len(members):

@@ -19,9 +19,10 @@ from textrank.representations.pairs.analysis import (
     WordForm,
     check_among,
     sentences,
+    stem,
     word_form,
 )
-from textrank.types import GraphBatch, GraphFamily, Indices, Matrix
+from textrank.types import GraphBatch, GraphFamily, Indices
 
 BLIND = ("PROT1", "PROT2", "PROT")  # the pair in the order of the text, and any other entity
 
@@ -110,7 +111,7 @@ class DependencyGraph:
         self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
     ) -> GraphFamily:
         own, n = sentence.dependencies, len(sentence)
-        on_path = pairs.shortest_paths(own, sentence.steps)
+        on_path = pairs.shortest_paths(own)
         touched = np.zeros(pairs.first.shape, dtype=np.intp)
         row, edge = np.nonzero(on_path)
         touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = 1
@@ -133,18 +134,23 @@ class DependencyGraph:
         weights = np.full((1, len(at) - 1), self.linear_weight)
         return GraphFamily(sentence.members, np.stack([at[:-1], at[1:]], 1), weights, labels)
 
+    def _forms(self, sentence: Sentence) -> list[str]:
+        if self.words == "stem":
+            return [stem(text) for text in sentence.texts]
+        return [word_form(token, self.words) for token in sentence]
+
     def _tokens(self, sentence: Sentence, pairs: Pairs) -> TokenLabels:
         at = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
         names, places = [], []
         if "text" in self.labels:
-            forms = [word_form(token, self.words) for token in sentence]
+            forms = self._forms(sentence)
             for token in sentence.entities:
                 forms[token] = BLIND[2]
             names.append((*forms, *BLIND[:2]))
             blind = np.where(pairs.first, len(forms), len(forms) + 1)
             places.append(np.where(pairs.first | pairs.second, blind, at))
         if "pos" in self.labels:
-            names.append(tuple(token.tag_ or token.pos_ for token in sentence))
+            names.append(tuple(sentence.tags))
             places.append(at)
         return TokenLabels(tuple(names), tuple(places))
 
@@ -197,14 +203,14 @@ class Pairs:
         to_come = np.logical_or.accumulate(either[:, ::-1], axis=1)[:, ::-1]
         return np.where(begun, np.where(to_come, 1, 2), 0)
 
-    def shortest_paths(self, own: Dependencies, steps: Matrix) -> NDArray[np.bool_]:
+    def shortest_paths(self, own: Dependencies) -> NDArray[np.bool_]:
         """Which dependencies lie on a shortest path of each pair, (g, e).
 
         A dependency of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
         """
         ends, at = np.unique(self.links[:, 1:], return_inverse=True)
         s, t = at.reshape(-1, 2).T
-        distance = steps[ends]
+        distance = own.distances(self.first.shape[1], ends)
         whole = distance[s, ends[t]]
         some = np.flatnonzero((whole > 0) & (whole < np.inf))
         s, t, whole = s[some], t[some], whole[some, None]

@@ -1,12 +1,12 @@
-"""The descriptors of all pairs of a sentence at once, before logarithms and scaling.
+"""The descriptors of all pairs of a batch at once, before logarithms and scaling.
 
 What belongs to words stands in one table, a row a token and a column a group of words; what lies
-between two entities is one product of it with the tokens there.
+between two entities is a difference of its sums up to a token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -28,140 +28,105 @@ from textrank.representations.pairs.described_words import (
     columns,
     marks_of,
 )
-from textrank.representations.pairs.descriptor_facts import FAR, EntityFacts, SentenceFacts
-from textrank.representations.pairs.entity_pair import EntityPair
+from textrank.representations.pairs.descriptor_entities import FACTS, FAR, Entities
+from textrank.representations.pairs.layout import Layout, offsets_of
 from textrank.representations.pairs.path_descriptors import PATH, path_rows
+from textrank.representations.pairs.trigger_words import HEDGES, STRONG_TRIGGERS, TRIGGERS
 from textrank.types import Indices, Matrix, Vector
+from textrank.types.ragged import first_where, least, offsets, spread
 
 Mask: TypeAlias = NDArray[np.bool_]
 
+Measure: TypeAlias = Callable[[Indices, Indices], Vector]
+
+GROUPS = {"trigger": TRIGGERS, "strong trigger": STRONG_TRIGGERS}
+
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """The pairs of one sentence as arrays; an entity is a row of tables over the tokens."""
+class Described:
+    """Pairs with what several descriptors ask about them."""
 
-    facts: SentenceFacts
-    pairs: Sequence[EntityPair]
-    entities: list[EntityFacts]
-    tokens: Mask  # (entities, n) which tokens are of each
-    extents: Indices  # (entities, 2) their first and last token
-    first: Indices  # (g,) rows of the entities of each pair
-    second: Indices  # (g,)
-    mentions: Indices  # (m,) rows of the entities of the sentence, in the order of the text
+    layout: Layout
+    entities: Entities
 
-    @classmethod
-    def of(cls, facts: SentenceFacts, pairs: Sequence[EntityPair]) -> Pairs:
-        """Those of the candidates."""
-        rows: dict[tuple[int, ...], int] = {}
-
-        def row(tokens: list[int]) -> int:
-            return rows.setdefault(tuple(tokens), len(rows))
-
-        mentions = [row(tokens) for tokens in facts.context.mentions]
-        ends = np.array([(row(p.first), row(p.second)) for p in pairs], dtype=np.intp)
-        own = np.zeros((len(rows), len(facts.context.stems)), dtype=bool)
-        for number, some in enumerate(rows):
-            own[number, list(some)] = True
-        extents = np.array([(some[0], some[-1]) for some in rows], dtype=np.intp)
-        entities = [facts.entity(list(some)) for some in rows]
-        at = np.array(mentions, dtype=np.intp)
-        return cls(facts, pairs, entities, own, extents, ends[:, 0], ends[:, 1], at)
+    def __len__(self) -> int:
+        return len(self.layout.pairs)
 
     @cached_property
-    def steps(self) -> Matrix:  # (entities, n)
-        """Dependencies from each entity to each token."""
-        return np.array([entity.steps for entity in self.entities])
-
-    @cached_property
-    def gaps(self) -> Matrix:  # (entities, n)
-        """Tokens from each entity to each token."""
-        return np.array([entity.gaps for entity in self.entities])
-
-    def between(self, table: Matrix) -> Matrix:  # (entities, entities)
-        """The least value of the table at the tokens of every other entity."""
-        entity, token = np.nonzero(self.tokens)
-        starts = np.flatnonzero(np.diff(entity, prepend=-1))
-        return np.asarray(np.minimum.reduceat(table[:, token], starts, axis=1))
-
-    @cached_property
-    def paths(self) -> Matrix:
-        """Dependencies between any two entities."""
-        return self.between(self.steps)
-
-    @cached_property
-    def distances(self) -> Matrix:
-        """Tokens between any two entities."""
-        return self.between(self.gaps)
-
-    @cached_property
-    def own(self) -> Mask:  # (g, n)
-        """The tokens of each pair."""
-        return self.tokens[self.first] | self.tokens[self.second]
-
-    @cached_property
-    def begin(self) -> Indices:
-        """The first token of each pair."""
-        return self.own.argmax(axis=1)
-
-    @cached_property
-    def end(self) -> Indices:
-        """The last token of each pair."""
-        return self.own.shape[1] - 1 - self.own[:, ::-1].argmax(axis=1)
-
-    @cached_property
-    def middle(self) -> Mask:  # (g, n)
-        """The tokens between the two entities."""
-        at = np.arange(self.own.shape[1])
-        return (at >= self.begin[:, None]) & (at < self.end[:, None]) & ~self.own
-
-    @cached_property
-    def others(self) -> Mask:  # (g, mentions)
-        """The entities of the sentence that share no token with the pair."""
-        one = self.tokens.astype(np.float32)
-        shared = one @ one[self.mentions].T > 0
-        return np.asarray(~(shared[self.first] | shared[self.second]))
-
-    @cached_property
-    def marks(self) -> Matrix:  # (n, marks)
-        """Which groups the words of the sentence are of; entities are blind."""
-        context = self.facts.context
-        found = np.zeros((len(context.words), len(MARKS)))
-        found[:, :-3] = [marks_of(word) for word in context.words]
-        found[:, -3] = self.facts.verbs
-        found[:, -2] = [tag == "CD" for tag in context.tags]
+    def marks(self) -> Matrix:  # (tokens, marks)
+        """Which groups the words of all sentences are of; entities are blind."""
+        own = self.layout
+        known, place = np.unique(own.word, return_inverse=True)
+        words = own.lexicon.words()
+        found = np.zeros((len(place), len(MARKS)))
+        table = np.array([marks_of(words[n]) for n in known.tolist()], dtype=np.float64)
+        found[:, :-3] = table.reshape(-1, len(MARKS) - 3)[place]
+        found[:, -3] = self.entities.verbs
+        found[:, -2] = own.tag == own.lexicon("CD")
         found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]
         return found
 
     @cached_property
-    def inside(self) -> Matrix:  # (g, marks)
-        """How many tokens of each group stand between the two entities."""
-        return np.asarray(self.middle @ self.marks)
-
-    @cached_property
-    def counts(self) -> Matrix:  # (n + 1, marks)
+    def counts(self) -> Matrix:  # (tokens + 1, marks)
         """How many tokens of each group stand before each token."""
         found = np.zeros((len(self.marks) + 1, len(MARKS)))
         np.cumsum(self.marks, axis=0, out=found[1:])
         return found
 
+    @cached_property
+    def inside(self) -> Matrix:  # (pairs, marks)
+        """How many tokens of each group stand between the two entities."""
+        own = self.layout
+        cell = np.flatnonzero(own.own)
+        owner, token = own.owner[cell], own.token[cell]
+        theirs = self.marks[token] * (token < own.end[owner])[:, None]
+        between = self.counts[own.end] - self.counts[own.begin]
+        return np.asarray(between - np.add.reduceat(theirs, offsets_of(owner)))
 
-def described(facts: SentenceFacts, pairs: Sequence[EntityPair], out: Matrix) -> None:
-    """Puts all descriptors of the pairs of a sentence in a table (g, descriptors).
+    @cached_property
+    def rivals(self) -> tuple[Indices, Indices, Mask]:
+        """Each pair with each name of its sentence: pair, entity, and whether it is another."""
+        names, number = self.entities, self.layout.sentence
+        begin = names.named[number]
+        pair, place = spread(begin, names.named[number + 1] - begin)
+        entity = names.mentions[place]
+        one, two = (names.paths(e[pair], entity) for e in (names.first, names.second))
+        return pair, entity, (one > 0) & (two > 0)
 
-    ``finished`` takes logarithms of counts and makes flags of them, for all sentences at once.
-    """
-    own = Pairs.of(facts, pairs)
+    def triggers(self, name: str) -> tuple[Indices, Indices]:
+        """Each pair with each trigger word of its sentence but its own: pair and token."""
+        own = self.layout
+        at = np.flatnonzero(own.lexicon.among(GROUPS[name], own.word))
+        starts = np.searchsorted(at, own.starts)
+        begin = starts[own.sentence]
+        pair, place = spread(begin, starts[own.sentence + 1] - begin)
+        token = at[place]
+        free = np.flatnonzero(~own.own[token + own.shift[pair]])
+        return pair[free], token[free]
+
+    def any(self, pair: Indices, mask: Mask) -> Mask:
+        """Which pairs have something for which the mask holds."""
+        return np.bincount(pair[mask], minlength=len(self)) > 0
+
+
+def described(layout: Layout) -> Matrix:
+    """The descriptors of pairs, (pairs, descriptors), for ``finished`` to complete."""
+    out = np.empty((len(layout.pairs), len(COLUMN)))
+    if not len(out):
+        return out
+    own = Described(layout, Entities.of(layout))
     for part in (_distances, _words, _around, _lists, _rivals, _entities, _heads, _strings):
         part(own, out)
-    for name in ("trigger", "strong trigger"):
+    for name in GROUPS:
         _to_triggers(name, own, out)
     _takers(own, out)
     _kinds(own, out)
-    out[:, columns(PATH)] = path_rows(facts, pairs)
+    out[:, columns(PATH)] = path_rows(layout, own.entities.verbs)
+    return out
 
 
 def finished(table: Matrix) -> Matrix:
-    """The descriptors of any number of pairs, from what ``described`` put in the table."""
+    """The descriptors, logarithms of counts taken and flags made of them."""
     at = columns(LOGARITHMS)
     table[:, at] = np.log1p(table[:, at])
     at = columns(FLAGS)
@@ -169,55 +134,79 @@ def finished(table: Matrix) -> Matrix:
     return table
 
 
-def _distances(own: Pairs, out: Matrix) -> None:
-    path, gap = own.paths[own.first, own.second], own.distances[own.first, own.second]
-    i, j = np.triu_indices(len(own.mentions), 1)
-    one, other = own.mentions[i], own.mentions[j]
-    starts, ends = own.extents[own.mentions].T
-    inside = (starts > own.begin[:, None]) & (ends < own.end[:, None]) & own.others
-    between = inside.sum(axis=1)
-    n = own.own.shape[1]
-    earliest, latest = (starts.min(), starts.max()) if len(starts) else (n, -1)
+def _distances(own: Described, out: Matrix) -> None:
+    layout, names = own.layout, own.entities
+    path, gap = (how(names.first, names.second) for how in (names.paths, names.distances))
+    pair, entity, other = own.rivals
+    inside = (names.low[entity] > layout.begin[pair]) & (names.high[entity] < layout.end[pair])
+    between = np.bincount(pair[inside & other], minlength=len(own))
+    starts = names.low[entity]
+    earliest = least(starts, pair, len(own), np.iinfo(np.intp).max)
+    latest = -least(-starts, pair, len(own), 1)
+    words = layout.lexicon
+    hedged, *told = (
+        np.bincount(
+            layout.sentence_of[words.among(some, layout.word)], minlength=len(layout.contexts)
+        )
+        for some in (HEDGES, *GROUPS.values())
+    )
     values = {
         "path length": path,
-        "distance": own.middle.sum(axis=1),
-        "sentence length": np.log(n),
+        "distance": layout.sizes[:, 1],
+        "sentence length": np.log(layout.size),
         "entities between": between,
-        "entities in sentence": np.log(max(1, len(own.mentions))),
-        "share of shorter paths": _share_below(own.paths[one, other], path),
-        "share of nearer pairs": _share_below(own.distances[one, other], gap),
-        "first entity": own.extents[own.first, 0] <= earliest,
-        "last entity": own.extents[own.second, 0] >= latest,
+        "entities in sentence": np.log(np.diff(names.named).clip(min=1))[layout.sentence],
+        "share of shorter paths": _share_below(own, path, names.paths),
+        "share of nearer pairs": _share_below(own, gap, names.distances),
+        "first entity": names.low[names.first] <= earliest,
+        "last entity": names.low[names.second] >= latest,
         "adjacent entities": between == 0,
-        "shared token": (own.tokens[own.first] & own.tokens[own.second]).any(axis=1),
-        "doubt": own.facts.hedged,
-        "triggers in sentence": len(own.facts.triggers["trigger"]),
-        "strong triggers in sentence": len(own.facts.triggers["strong trigger"]),
+        "shared token": path == 0,
+        "doubt": hedged[layout.sentence] > 0,
+        "triggers in sentence": told[0][layout.sentence],
+        "strong triggers in sentence": told[1][layout.sentence],
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
 
 
-def _share_below(values: Vector, limits: Vector) -> Vector:
-    return np.asarray(np.searchsorted(np.sort(values), limits) / max(1, len(values)))
+def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
+    """Of all pairs of names of the sentence of each pair, the share with a lower value."""
+    one, other = _name_pairs(own.entities)
+    number = own.entities.sentence[one]
+    values = how(one, other)
+    high = max(values.max(initial=0.0), limits.max(initial=0.0)) + 1.0
+    ordered = np.sort(number * high + values)
+    count = np.bincount(number, minlength=len(own.layout.contexts))
+    sentence = own.layout.sentence
+    below = np.searchsorted(ordered, sentence * high + limits) - offsets(count)[sentence]
+    return np.asarray(below / count[sentence].clip(min=1))
+
+
+def _name_pairs(names: Entities) -> tuple[Indices, Indices]:
+    """Every two names of a sentence."""
+    place = np.arange(len(names.mentions))
+    end = np.repeat(names.named[1:], np.diff(names.named))
+    one, other = spread(place + 1, end - place - 1)
+    return names.mentions[one], names.mentions[other]
 
 
 _INSIDE = np.array([MARKS[mark] for mark in INSIDE.values()])
 
 
-def _words(own: Pairs, out: Matrix) -> None:
+def _words(own: Described, out: Matrix) -> None:
     out[:, columns(tuple(INSIDE))] = own.inside[:, _INSIDE]
 
 
-def _around(own: Pairs, out: Matrix) -> None:
-    counts, begin, end = own.counts, own.begin, own.end
-    n = len(counts) - 1
-    before, after = counts[begin], counts[n] - counts[end + 1]
-    near = before - counts[(begin - NEAR).clip(0)]
-    next_ = counts[(end + 1 + NEAR).clip(max=n)] - counts[end + 1]
+def _around(own: Described, out: Matrix) -> None:
+    layout, counts, begin, end = own.layout, own.counts, own.layout.begin, own.layout.end
+    low, high = layout.base, layout.base + layout.size
+    before, after = counts[begin] - counts[low], counts[high] - counts[end + 1]
+    near = counts[begin] - counts[np.maximum(begin - NEAR, low)]
+    next_ = counts[np.minimum(end + 1 + NEAR, high)] - counts[end + 1]
     trigger, strong, cue, other = (MARKS[m] for m in ("trigger", "strong", "between", "other"))
     both = (own.inside[:, trigger] > 0) & (own.inside[:, other] > 0)
-    at, others = own.middle & (own.marks[:, [trigger, other]].T[:, None] > 0)
+    (first, last), (first_other, last_other) = (_extremes(own, m) for m in (trigger, other))
     values = {
         "trigger before": before[:, trigger] > 0,
         "trigger after": after[:, trigger] > 0,
@@ -226,48 +215,61 @@ def _around(own: Pairs, out: Matrix) -> None:
         "strong trigger just before": near[:, strong] > 0,
         "strong trigger just after": next_[:, strong] > 0,
         "cue between": before[:, cue] + own.inside[:, cue] > 0,
-        "trigger before entities between": both & (at.argmax(axis=1) < others.argmax(axis=1)),
-        "trigger after entities between": both
-        & (at[:, ::-1].argmax(axis=1) < others[:, ::-1].argmax(axis=1)),
+        "trigger before entities between": both & (first < first_other),
+        "trigger after entities between": both & (last > last_other),
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
 
 
-def _lists(own: Pairs, out: Matrix) -> None:
-    words, n = [*own.facts.context.words, ""], own.own.shape[1]
-    size = own.middle.sum(axis=1)
+def _extremes(own: Described, mark: int) -> tuple[Indices, Indices]:
+    """The first and the last token of a group between the two entities of each pair."""
+    layout = own.layout
+    cell = np.flatnonzero((layout.side == 1) & (own.marks[:, mark] > 0)[layout.token])
+    pair, token = layout.owner[cell], layout.token[cell]
+    return least(token, pair, len(own), 0), -least(-token, pair, len(own), 0)
+
+
+def _lists(own: Described, out: Matrix) -> None:
+    layout, size = own.layout, own.layout.sizes[:, 1]
     listed = (size == own.inside[:, MARKS["separator"]]) & (size > 0)
     out[:, COLUMN["members of one list"]] = listed
     out[:, COLUMN["nothing between"]] = size == 0
-    joined = columns(
-        ("second in parentheses behind first", "joined by hyphen or slash", "joined by and")
-    )
-    out[:, joined] = 0.0
-    for row in np.flatnonzero((size == 1) | (size == 2)).tolist():
-        at = np.flatnonzero(own.middle[row]).tolist()
-        between, behind = [words[t] for t in at], words[min(int(own.end[row]) + 1, n)]
-        one = between[0] if len(between) == 1 else ""
-        flags = one in OPENED and behind in CLOSED, one in JOINTS
-        out[row, joined] = (*flags, between in (["and"], [",", "and"]))
+    cell = np.flatnonzero((layout.side == 1) & (size <= 2)[layout.owner])
+    begins = offsets(np.where(size <= 2, size, 0))[:-1]
+    words = np.append(layout.word[layout.token[cell]], [-1, -1])
+    one, two = size == 1, size == 2
+    first, second = words[begins * (one | two)], words[(begins + 1) * two]
+    high = layout.base + layout.size
+    behind = np.append(layout.word, -1)[np.where(layout.end + 1 < high, layout.end + 1, -1)]
+    lexicon = layout.lexicon
+    opened, closed, joints = (np.array([lexicon(w) for w in g]) for g in (OPENED, CLOSED, JOINTS))
+    comma, and_ = lexicon(","), lexicon("and")
+    values = {
+        "second in parentheses behind first": one
+        & np.isin(first, opened)
+        & np.isin(behind, closed),
+        "joined by hyphen or slash": one & np.isin(first, joints),
+        "joined by and": (one & (first == and_)) | (two & (first == comma) & (second == and_)),
+    }
+    for name, value in values.items():
+        out[:, COLUMN[name]] = value
 
 
-def _to_triggers(name: str, own: Pairs, out: Matrix) -> None:
-    at = own.facts.triggers[name]
-    values = np.zeros((len(own.pairs), 7))
-    values[:, :6] = (FAR, FAR, 2 * FAR) * 2
-    free = ~own.own[:, at]
-    some = np.flatnonzero(free.any(axis=1))
-    if len(some):
-        blind = np.where(free[some], 0.0, np.inf)
-        ends = own.first[some], own.second[some]
-        ways = [own.steps[e][:, at] + blind for e in ends]
-        gaps = [np.minimum(own.gaps[e][:, at], FAR) + blind for e in ends]
-        joint = ways[0] + ways[1]
-        found = (*ways, joint, *gaps, gaps[0] + gaps[1])
-        values[some, :6] = np.stack([table.min(axis=1) for table in found], axis=1)
-        nearest = at[joint.argmin(axis=1)]
-        values[some, 6] = (own.begin[some] < nearest) & (nearest < own.end[some])
+def _to_triggers(name: str, own: Described, out: Matrix) -> None:
+    layout, names = own.layout, own.entities
+    pair, token = own.triggers(name)
+    ends = [entity[pair] for entity in (names.first, names.second)]
+    ways = [names.steps(e, token) for e in ends]
+    gaps = [np.minimum(names.gaps(e, token), FAR) for e in ends]
+    tables = (*ways, ways[0] + ways[1], *gaps, gaps[0] + gaps[1])
+    values = np.zeros((len(own), 7))
+    for column, (table, none) in enumerate(zip(tables, (FAR, FAR, 2 * FAR) * 2, strict=True)):
+        values[:, column] = least(table, pair, len(own), none)
+    best = first_where(tables[2] == values[pair, 2], pair)
+    nearest = token[best]
+    rows = pair[best]
+    values[rows, 6] = (layout.begin[rows] < nearest) & (nearest < layout.end[rows])
     out[:, columns(_to(name))] = values
 
 
@@ -277,69 +279,84 @@ def _to(name: str) -> tuple[str, ...]:
     return (*kinds, f"nearest joint {name} between")
 
 
-def _rivals(own: Pairs, out: Matrix) -> None:
-    for how, table in ((" by path", own.paths), ("", own.distances)):
-        limit = table[own.first, own.second][:, None]
-        for which, entity in (("first", own.first), ("second", own.second)):
-            nearer = (table[entity][:, own.mentions] < limit) & own.others
-            out[:, COLUMN[f"other entity nearer {which}{how}"]] = nearer.any(axis=1)
+def _rivals(own: Described, out: Matrix) -> None:
+    names = own.entities
+    pair, entity, other = own.rivals
+    for how, measure in ((" by path", names.paths), ("", names.distances)):
+        limit = measure(names.first, names.second)[pair]
+        for which, end in (("first", names.first), ("second", names.second)):
+            nearer = (measure(end[pair], entity) < limit) & other
+            out[:, COLUMN[f"other entity nearer {which}{how}"]] = own.any(pair, nearer)
 
 
-def _entities(own: Pairs, out: Matrix) -> None:
-    names = (*own.entities[0].flags, "depth", "position")
-    table = np.array([(*e.flags.values(), e.depth, e.position) for e in own.entities], dtype=float)
-    for which, entity in (("first", own.first), ("second", own.second)):
-        out[:, columns(tuple(f"{which} {name}" for name in names))] = table[entity]
+def _entities(own: Described, out: Matrix) -> None:
+    names = own.entities
+    for which, entity in (("first", names.first), ("second", names.second)):
+        out[:, columns(tuple(f"{which} {name}" for name in FACTS))] = names.facts[entity]
 
 
-def _heads(own: Pairs, out: Matrix) -> None:
-    above = np.zeros(own.tokens.shape, dtype=bool)
-    for row, entity in enumerate(own.entities):
-        above[row, list(entity.governors)] = True
-    one, other = above[own.first], above[own.second]
-    heads = (one & own.tokens[own.second]) | (other & own.tokens[own.first])
-    out[:, COLUMN["common head"]] = (one & other).any(axis=1)
-    out[:, COLUMN["one heads the other"]] = heads.any(axis=1)
+def _heads(own: Described, out: Matrix) -> None:
+    names = own.entities
+    above, _, governor = names.above
+    governs = np.zeros(len(names.ways), dtype=bool)
+    governs[names.begin[above] + governor] = True
+    starts = np.searchsorted(above, np.arange(len(names) + 1))
+    heads = np.zeros(len(own), dtype=bool)
+    for one, other in ((names.first, names.second), (names.second, names.first)):
+        pair, place = spread(starts[one], starts[one + 1] - starts[one])
+        to = governor[place]
+        heads |= own.any(pair, names.steps(other[pair], to) == 0)
+        common = own.any(pair, governs[names.begin[other[pair]] + to])
+    out[:, COLUMN["common head"]] = common
+    out[:, COLUMN["one heads the other"]] = heads
 
 
-def _strings(own: Pairs, out: Matrix) -> None:
-    texts = [entity.text for entity in own.entities]
-    named = [texts[row] for row in own.mentions.tolist()]
-    times = {text: named.count(text) for text in set(texts)}
-    couples = [(texts[i], texts[j]) for i, j in zip(own.first, own.second, strict=True)]
-    out[:, columns(("names equal", "name within name", "name repeated"))] = [
-        (a == b, a != b and (a in b or b in a), times[a] > 1 or times[b] > 1) for a, b in couples
-    ]
+def _strings(own: Described, out: Matrix) -> None:
+    names = own.entities
+    texts = names.texts
+    known: dict[tuple[int, str], int] = {}
+    for entity in names.mentions.tolist():
+        key = int(names.sentence[entity]), texts[entity]
+        known[key] = known.get(key, 0) + 1
+    again = [known.get((n, t), 0) > 1 for n, t in zip(names.sentence.tolist(), texts, strict=True)]
+    rows = []
+    for i, j in zip(names.first.tolist(), names.second.tolist(), strict=True):
+        a, b = texts[i], texts[j]
+        rows.append((a == b, a != b and (a in b or b in a), again[i] or again[j]))
+    out[:, columns(("names equal", "name within name", "name repeated"))] = rows
 
 
-def _takers(own: Pairs, out: Matrix) -> None:
+def _takers(own: Described, out: Matrix) -> None:
     """How many other entities are nearer to the pair's best trigger than its own are."""
-    at = own.facts.triggers["trigger"]
-    free = ~own.own[:, at]
-    some = np.flatnonzero(free.any(axis=1))
-    for how, table in ((" by path", own.steps), ("", own.gaps)):
-        names = tuple(f"rivals of {which} for the trigger{how}" for which in ("first", "second"))
-        out[:, columns(names)] = 0.0
-        if not len(some):
-            continue
-        one, other = own.first[some], own.second[some]
-        blind = np.where(free[some], 0.0, np.inf)
-        best = at[(table[one][:, at] + table[other][:, at] + blind).argmin(axis=1)]
-        theirs = table[own.mentions][:, best].T
-        for name, entity in zip(names, (one, other), strict=True):
-            nearer = (theirs < table[entity, best][:, None]) & own.others[some]
-            out[some, COLUMN[name]] = nearer.sum(axis=1)
+    names = own.entities
+    pair, token = own.triggers("trigger")
+    rival, entity, other = own.rivals
+    for how, measure in ((" by path", names.steps), ("", names.gaps)):
+        joint = measure(names.first[pair], token) + measure(names.second[pair], token)
+        least_ = least(joint, pair, len(own), np.inf)
+        place = first_where(joint == least_[pair], pair)
+        best = np.full(len(own), -1, dtype=np.intp)
+        best[pair[place]] = token[place]
+        some = np.flatnonzero((best[rival] >= 0) & other)
+        rows, to = rival[some], best[rival[some]]
+        theirs = measure(entity[some], to)
+        for which, end in (("first", names.first), ("second", names.second)):
+            nearer = theirs < measure(end[rows], to)
+            counts = np.bincount(rows[nearer], minlength=len(own))
+            out[:, COLUMN[f"rivals of {which} for the trigger{how}"]] = counts
 
 
 _KINDS = np.array([MARKS[kind] for kind in KINDS])
 
 
-def _kinds(own: Pairs, out: Matrix) -> None:
-    n, rows = own.own.shape[1], np.arange(len(own.pairs))
-    for which, entity in (("first", own.first), ("second", own.second)):
-        found = np.zeros((len(rows), len(KINDS)), dtype=bool)
+def _kinds(own: Described, out: Matrix) -> None:
+    layout, names = own.layout, own.entities
+    high = layout.base + layout.size
+    for which, entity in (("first", names.first), ("second", names.second)):
+        found = np.zeros((len(own), len(KINDS)), dtype=bool)
         for step in (1, 2):
-            at = own.extents[entity, 1] + step
-            seen = (at < n) & ~own.own[rows, at.clip(max=n - 1)]
-            found |= (own.marks[at.clip(max=n - 1)][:, _KINDS] > 0) & seen[:, None]
+            at = names.high[entity] + step
+            near = at.clip(max=high - 1)
+            seen = (at < high) & ~layout.own[near + layout.shift]
+            found |= (own.marks[near][:, _KINDS] > 0) & seen[:, None]
         out[:, columns(tuple(f"{which} before {kind} words" for kind in KINDS))] = found

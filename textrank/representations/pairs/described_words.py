@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS
-from textrank.representations.pairs.entity_pair import OTHER
+from textrank.representations.pairs.layout import OTHER
 from textrank.representations.pairs.trigger_words import (
     NEGATIONS,
     STRONG_TRIGGERS,
@@ -79,7 +79,7 @@ FLAGS = tuple(list(INSIDE)[6:])
 COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def marks_of(word: str) -> tuple[bool, ...]:
     """Which groups a word is of."""
     return (*(word in words for words in GROUPS.values()), word in "()[]" or "rb-" in word)

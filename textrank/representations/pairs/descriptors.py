@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-import numpy as np
 import scipy.sparse as sp
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
 from textrank.representations.pairs.described import described, finished
-from textrank.representations.pairs.descriptor_facts import by_sentence
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS, Descriptor
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
 from textrank.types import Features, Names
 
 Which: TypeAlias = Literal["basic", "position", "relation"]
@@ -57,12 +55,7 @@ class PairDescriptors:
         levels = sizes[: sizes.index(self.which) + 1]
         kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._wanted(d)]
         chosen = [DESCRIPTORS[i] for i in kept]
-        table = np.empty((len(pairs), len(DESCRIPTORS)))
-        for facts, rows in by_sentence(pairs):
-            own = np.empty((len(rows), len(DESCRIPTORS)))
-            described(facts, [pairs[row] for row in rows], own)
-            table[rows] = own
-        values = finished(table)[:, kept] / [d.scale for d in chosen]
+        values = finished(described(layout_of(pairs)))[:, kept] / [d.scale for d in chosen]
         found: dict[str, Features] = {}
         for place, which in enumerate(levels):
             some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]

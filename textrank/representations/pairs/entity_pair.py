@@ -8,7 +8,7 @@ first in the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeAlias, overload
@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
+from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
 from textrank.types import Features, Matrix, Names
 
-FIRST, SECOND, OTHER = "PROT1", "PROT2", "PROT"
 DROP = ("punct",)
 
 Name: TypeAlias = tuple[str, ...]
@@ -48,10 +48,10 @@ class PairSentence:
 
     sentence: Sentence
 
-    @cached_property
+    @property
     def texts(self) -> list[str]:
         """The tokens as written."""
-        return [token.text for token in self.sentence]
+        return self.sentence.texts
 
     @cached_property
     def stems(self) -> list[str]:
@@ -66,10 +66,10 @@ class PairSentence:
             words[token] = OTHER
         return words
 
-    @cached_property
+    @property
     def tags(self) -> list[str]:
         """The part of speech of every token."""
-        return [token.tag_ or token.pos_ for token in self.sentence]
+        return self.sentence.tags
 
     @property
     def mentions(self) -> list[list[int]]:
@@ -168,12 +168,6 @@ class EntityPair:
         return [self.ends[0], *(link.to for link in self.links)]
 
 
-def top_of(pair: EntityPair) -> int:
-    """The highest token of the path: where it stops climbing to governors."""
-    climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
-    return pair.path[climbs]
-
-
 class Block(Protocol):
     """Features of analysed pairs; equal blocks give equal features."""
 
@@ -205,6 +199,16 @@ class PairBatch(Sequence[EntityPair]):
         if block not in self.known:
             self.known[block] = block.of_pairs(self)
         return self.known[block]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The pairs as arrays."""
+        return Layout.of(self.pairs)
+
+
+def layout_of(pairs: Sequence[EntityPair]) -> Layout:
+    """The pairs as arrays, which pairs that were analysed together keep."""
+    return pairs.layout if isinstance(pairs, PairBatch) else Layout.of(pairs)
 
 
 def features_of_pairs(block: Block, pairs: Sequence[EntityPair]) -> Features:
@@ -255,14 +259,3 @@ def bags(rows: Iterable[Bag]) -> Features:
     matrix = sp.csr_array((np.array(data, dtype=np.float64), indices, ends), shape=shape)
     matrix.sort_indices()
     return Features(matrix, Names.of(columns))
-
-
-def ngrams(sequence: Sequence[str], sizes: Iterable[int]) -> Iterator[Name]:
-    """All runs of the given lengths.
-
-    >>> list(ngrams("abc", [2, 3]))
-    [('a', 'b'), ('b', 'c'), ('a', 'b', 'c')]
-    """
-    for size in sizes:
-        for start in range(len(sequence) - size + 1):
-            yield tuple(sequence[start : start + size])

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import (
-    FIRST,
-    OTHER,
-    SECOND,
-    Bag,
-    EntityPair,
-    bags,
-    entity_pairs,
-    ngrams,
-)
-from textrank.types import Features
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.types import Features, Indices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,25 +44,58 @@ class GlobalContext:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return bags(map(self._runs, pairs))
+        own = layout_of(pairs)
+        windows = self._windows(own)
+        found = Occurrences(own.lexicon)
+        for size in range(1, self.longest + 1):
+            last = np.arange(size - 1, len(windows.word))
+            start = last - size + 1
+            whole = windows.owner[start] == windows.owner[last]
+            open_, closed = windows.after[start], windows.before[last]
+            inside = {"fore": closed, "between": open_ & closed, "after": open_}
+            for name, mask in inside.items():
+                some = start[mask & whole]
+                runs = [windows.word[some + place] for place in range(size)]
+                found.add(name, windows.owner[some], *runs)
+        return found.features(len(pairs))
 
-    def _runs(self, pair: EntityPair) -> Bag:
-        before, middle, after = (
-            _collapsed([pair.words[token] for token in tokens]) for tokens in pair.sides.values()
-        )
-        between = [FIRST, *middle[: self.inner], SECOND]
-        windows = {
-            "fore": before[len(before) - min(self.outer, len(before)) :] + between,
-            "between": between,
-            "after": between + after[: self.outer],
-        }
-        sizes = range(1, self.longest + 1)
-        return Counter(
-            (name, *run) for name, words in windows.items() for run in ngrams(words, sizes)
-        )
+    def _windows(self, own: Layout) -> Windows:
+        """The words that count, pair after pair; those of the pair stand at its ends."""
+        cell = np.flatnonzero(own.side >= 0)
+        cell = cell[~_repeated(own, cell)]
+        side, owner = own.side[cell], own.owner[cell]
+        count = np.bincount(3 * owner + side, minlength=3 * len(own.pairs))
+        rank = np.arange(len(cell)) - (np.cumsum(count) - count)[3 * owner + side]
+        left = np.where(side == 0, count[3 * owner] - 1 - rank, rank)
+        kept = np.flatnonzero(left < np.array([self.outer, self.inner, self.outer])[side])
+        every = np.arange(len(own.pairs))
+        words = np.concatenate([own.seen[cell[kept]], *(_all(own, n) for n in (FIRST, SECOND))])
+        pairs = np.concatenate([owner[kept], every, every])
+        places = np.concatenate([2 * side[kept], np.full_like(every, 1), np.full_like(every, 3)])
+        order = np.lexsort((places, pairs))  # stable: words of one side keep their order
+        return Windows(words[order], pairs[order], places[order] >= 1, places[order] <= 3)
 
 
-def _collapsed(words: Sequence[str]) -> list[str]:
-    """The words with every run of tokens of entities as one."""
-    runs = ((word, list(run)) for word, run in groupby(words))
-    return [w for word, run in runs for w in (run[:1] if word == OTHER else run)]
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The words of all windows of all pairs."""
+
+    word: Indices
+    owner: Indices
+    after: NDArray[np.bool_]  # whether a word stands at the first entity or after it
+    before: NDArray[np.bool_]  # whether at the second or before it
+
+
+def _all(own: Layout, name: str) -> Indices:
+    return np.full(len(own.pairs), own.lexicon(name), dtype=np.intp)
+
+
+def _repeated(own: Layout, cell: Indices) -> NDArray[np.bool_]:
+    """Which cells go on with another name: a run of tokens of names counts as one word."""
+    name = own.seen[cell] == own.lexicon(OTHER)
+    found = np.zeros(len(cell), dtype=bool)
+    same = (own.owner[cell[1:]] == own.owner[cell[:-1]]) & (
+        own.side[cell[1:]] == own.side[cell[:-1]]
+    )
+    found[1:] = name[1:] & name[:-1] & same
+    return found

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+import numpy as np
+
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import (
-    FIRST,
-    SECOND,
-    Bag,
-    EntityPair,
-    Name,
-    bags,
-    entity_pairs,
-)
-from textrank.types import Features
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.layout import FIRST, SECOND, Layout, offsets_of
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.types import Features, Indices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,21 +38,20 @@ class LocalContext:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return bags(map(self._neighbours, pairs))
+        own = layout_of(pairs)
+        found = Occurrences(own.lexicon)
+        for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
+            last = np.append(offsets_of(owner)[1:], len(owner)) - 1
+            ends = {-1: token[offsets_of(owner)], 1: token[last]} if len(owner) else {}
+            for way, end in ends.items():
+                for step in range(1, self.width + 1):
+                    self._near(entity, way * step, end + way * step, own, found)
+        return found.features(len(pairs))
 
-    def _neighbours(self, pair: EntityPair) -> Bag:
-        names: Iterator[Name] = (
-            name
-            for entity, tokens in ((FIRST, pair.first), (SECOND, pair.second))
-            for offset, token in self._offsets(tokens, len(pair))
-            for kind, value in (("word", pair.words[token]), ("tag", pair.tags[token]))
-            for name in ((entity, kind, str(offset), value), (entity, kind, value))
-        )
-        return Counter(names)
-
-    def _offsets(self, tokens: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
-        for step in range(1, self.width + 1):
-            if tokens[0] - step >= 0:
-                yield -step, tokens[0] - step
-            if tokens[-1] + step < length:
-                yield step, tokens[-1] + step
+    def _near(self, entity: str, offset: int, at: Indices, own: Layout, found: Occurrences) -> None:
+        """The words and tags at some offset from an entity of each pair, where it has any."""
+        rows = np.flatnonzero((at >= own.base) & (at < own.base + own.size))
+        word, tag, place = (own.lexicon(name) for name in ("word", "tag", str(offset)))
+        for kind, value in ((word, own.words_at(rows, at[rows])), (tag, own.tag[at[rows]])):
+            found.add(entity, rows, kind, place, value)
+            found.add(entity, rows, kind, value)

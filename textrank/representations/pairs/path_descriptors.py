@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textrank.representations.pairs.descriptor_facts import SentenceFacts
-from textrank.representations.pairs.entity_pair import OTHER, EntityPair, top_of
+from textrank.representations.pairs.layout import OTHER, Layout
 from textrank.representations.pairs.trigger_words import STRONG_TRIGGERS, TRIGGERS, group_of
+from textrank.types import Matrix
 
 CLAUSES = frozenset(("ccomp", "advcl", "rcmod", "xcomp", "parataxis", "csubj", "relcl", "purpcl"))
 PREPOSITIONS = ("with", "to", "of", "by", "in", "between", "for", "from")
-_ENDINGS = tuple(f"_{p}" for p in PREPOSITIONS)
-_BY = PREPOSITIONS.index("by")
-_LOOSE, _LISTS = {"conj", "appos", "loose"}, ("conj", "appos", "mod")
-_TAKING, _BESIDE = {"obj", "prep", "agent"}, {"prep", "mod"}
+COARSE = ("conj", "appos", "loose", "subj", "obj", "prep", "agent", "mod")
+KINDS = (*COARSE, "clause", *(f"_{p}" for p in PREPOSITIONS))  # a dependency may be of several
+_OTHER = frozenset((OTHER,))
 PATH = (
     "no path",
     "path is loose",
@@ -44,60 +44,91 @@ PATH = (
 )  # in the order of the rows
 
 
-def path_rows(facts: SentenceFacts, pairs: Sequence[EntityPair]) -> list[tuple[float, ...]]:
-    """The descriptors ``PATH`` of pairs of a sentence, a row each; counts without logarithm."""
-    negated = {
-        token
-        for token, links in enumerate(facts.context.links)
-        if any(link.down and link.type == "neg" for link in links)
-    }
-    verbs = set(np.flatnonzero(facts.verbs).tolist())
-    return [_path(pair, facts, negated, verbs) for pair in pairs]
+def path_rows(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:
+    """The descriptors ``PATH`` of all pairs, a row each; counts without logarithm."""
+    paths, size = own.paths, len(own.pairs)
+    pair, at = np.nonzero(paths.steps >= 0)
+    known, place = np.unique(own.links.type[paths.steps[pair, at]], return_inverse=True)
+    words = own.lexicon.words()
+    rows = [_kinds(words[number]) for number in known.tolist()]
+    kinds = np.array(rows, dtype=bool).reshape(-1, len(KINDS))[place]
+    counts = np.zeros((size, len(KINDS)))
+    np.add.at(counts, pair, kinds)
+    up = at < own.tops[pair]
+    climbed, fallen = np.zeros((2, size, len(KINDS)), dtype=bool)
+    np.logical_or.at(climbed, pair[up], kinds[up])
+    np.logical_or.at(fallen, pair[~up], kinds[~up])
+    num = dict(zip(KINDS, counts.T, strict=True))
+    rise, fall = (dict(zip(KINDS, table.T, strict=True)) for table in (climbed, fallen))
+    loose = num["conj"] + num["appos"] + num["loose"]
+    lists = num["conj"] + num["appos"]
+    linked = paths.length > 0
+    taking = fall["obj"] | fall["prep"] | fall["agent"]
+    beside = (rise["prep"] | rise["mod"]) & (fall["prep"] | fall["mod"])
+    return np.column_stack(
+        [
+            paths.length < 0,
+            linked & (loose == paths.length),
+            num["conj"] > 0,
+            num["appos"] > 0,
+            num["subj"] > 0,
+            num["obj"] > 0,
+            num["prep"] + num["agent"] > 0,
+            *_inner(own, verbs)[:, :3].T,
+            _negated(own),
+            _inner(own, verbs)[:, 3],
+            lists,
+            num["mod"],
+            num["clause"],
+            num["prep"] + num["agent"],
+            np.where(linked, paths.length - lists - num["mod"], 0),
+            *(num[f"_{p}"] > 0 for p in PREPOSITIONS),
+            *_tops(own, verbs).T,
+            linked & rise["subj"] & taking,
+            linked & beside,
+        ]
+    ).astype(np.float64)
 
 
-def _path(
-    pair: EntityPair, facts: SentenceFacts, negated: set[int], verbs: set[int]
-) -> tuple[float, ...]:
-    kinds = [link.type for link in pair.links]
-    groups = [group_of(kind) for kind in kinds]
-    among, inner = set(groups), pair.path[1:-1]
-    words = {facts.context.words[token] for token in inner}
-    prepositions = [any(kind.endswith(end) for kind in kinds) for end in _ENDINGS]
-    prepositions[_BY] = prepositions[_BY] or "agent" in kinds
-    return (
-        not pair.path,
-        bool(among) and among <= _LOOSE,
-        "conj" in among,
-        "appos" in among,
-        "subj" in among,
-        "obj" in among,
-        "prep" in among or "agent" in among,
-        not words.isdisjoint(TRIGGERS),
-        not words.isdisjoint(STRONG_TRIGGERS),
-        OTHER in words,
-        not negated.isdisjoint(pair.path),
-        sum(token in verbs for token in inner),
-        groups.count("conj") + groups.count("appos"),
-        groups.count("mod"),
-        sum(kind in CLAUSES for kind in kinds),
-        groups.count("prep") + groups.count("agent"),
-        sum(group not in _LISTS for group in groups),
-        *prepositions,
-        *_top(pair, groups, verbs),
-    )
+@lru_cache(maxsize=1 << 12)
+def _kinds(type_: str) -> tuple[bool, ...]:
+    """Which ``KINDS`` a dependency of a type is of."""
+    group = group_of(type_)
+    endings = [type_.endswith(f"_{p}") or (p == "by" and type_ == "agent") for p in PREPOSITIONS]
+    return (*(group == g for g in COARSE), type_ in CLAUSES, *endings)
 
 
-def _top(pair: EntityPair, groups: Sequence[str], verbs: set[int]) -> tuple[bool, ...]:
-    if not pair.links:
-        return (False,) * 6
-    top = top_of(pair)
-    at = pair.path.index(top)
-    up, down = set(groups[:at]), set(groups[at:])
-    return (
-        top in pair.own,
-        pair.words[top] in TRIGGERS,
-        pair.words[top] in STRONG_TRIGGERS,
-        top in verbs,
-        "subj" in up and not down.isdisjoint(_TAKING),
-        not up.isdisjoint(_BESIDE) and not down.isdisjoint(_BESIDE),
-    )
+def _inner(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:  # (pairs, 4)
+    """Triggers, strong triggers and third entities inside the path, present or not; and verbs."""
+    pair, place, token = own.on_paths()
+    inner = np.flatnonzero((place > 0) & (place < own.paths.length[pair]))
+    pair, token = pair[inner], token[inner]
+    words = own.word[token]
+    found = np.zeros((len(own.pairs), 4))
+    for column, group in enumerate((TRIGGERS, STRONG_TRIGGERS, _OTHER)):
+        found[pair[own.lexicon.among(group, words)], column] = 1.0
+    found[:, 3] = np.bincount(pair[verbs[token]], minlength=len(found))
+    return found
+
+
+def _negated(own: Layout) -> NDArray[np.bool_]:
+    """Whether a word of the path has a negation as dependent."""
+    links = own.links
+    source = np.repeat(np.arange(len(links.starts) - 1), np.diff(links.starts))
+    negated = np.zeros(len(links.starts) - 1, dtype=bool)
+    negated[source[links.down & (links.type == own.lexicon("neg"))]] = True
+    pair, _, token = own.on_paths()
+    return np.bincount(pair[negated[token]], minlength=len(own.pairs)) > 0
+
+
+def _tops(own: Layout, verbs: NDArray[np.bool_]) -> NDArray[np.bool_]:  # (pairs, 4)
+    """Whether the top is an entity of the pair, a trigger, a strong one, a verb."""
+    found = np.zeros((len(own.pairs), 4), dtype=bool)
+    rows = np.flatnonzero(own.paths.length > 0)
+    top = own.paths.tokens[rows, own.tops[rows]]
+    words = own.words_at(rows, top)
+    found[rows, 0] = own.own[top + own.shift[rows]]
+    for column, group in ((1, TRIGGERS), (2, STRONG_TRIGGERS)):
+        found[rows, column] = own.lexicon.among(group, words)
+    found[rows, 3] = verbs[top]
+    return found

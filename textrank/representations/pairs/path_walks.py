@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+import numpy as np
+
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import (
-    Bag,
-    EntityPair,
-    Name,
-    bags,
-    entity_pairs,
-)
-from textrank.types import Features
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.layout import Layout
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.types import Features, Indices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,50 +40,63 @@ class PathWalks:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return bags(map(_walks, pairs))
+        own = layout_of(pairs)
+        found = Occurrences(own.lexicon)
+        lengths = [str(n) if n >= 0 else "none" for n in own.paths.length.tolist()]
+        found.add("length", np.arange(len(pairs)), own.lexicon.all(lengths))
+        _along(own, found)
+        _beside(own, found)
+        return found.features(len(pairs))
 
 
-def _walks(pair: EntityPair) -> Bag:
-    if not pair.path:
-        return {("length", "none"): 1.0}
-    words = [pair.words[token] for token in pair.path]
-    tags = [pair.tags[token][:2] for token in pair.path]
-    kinds = [link.mark for link in pair.links]
-    found: Counter[Name] = Counter([("length", str(len(kinds)))])
-    found.update(_along(words, tags, kinds))
-    found.update(_beside(pair))
-    return {name: float(count) for name, count in found.items()}
+def _along(own: Layout, found: Occurrences) -> None:
+    pair, place, token = own.on_paths()
+    tokens = own.paths.tokens
+    some = np.flatnonzero(own.paths.length >= 0)
+    kinds = np.full_like(own.paths.steps, -1)
+    row, at = np.nonzero(own.paths.steps >= 0)
+    kinds[row, at] = own.marks[own.paths.steps[row, at]]
+    for kind, values in (("words", own.words_at(pair, token)), ("tags", own.coarse[token])):
+        sequence = np.full_like(tokens, -1)
+        sequence[pair, place] = values
+        walk = alternating(sequence, kinds)
+        for size in (3, 5) if kind == "words" else (3,):
+            _runs(f"walk of {kind}", walk, size, found)
+        found.padded(f"path of {kind}", some, sequence[some])
+        if kind == "words":
+            inner = np.flatnonzero((place > 0) & (place < own.paths.length[pair]))
+            found.add("word", pair[inner], values[inner])
+    found.padded("path of dependencies", some, kinds[some])
+    found.add("dependency", row, kinds[row, at])
 
 
-def _along(words: Sequence[str], tags: Sequence[str], kinds: Sequence[str]) -> Iterator[Name]:
-    for kind, sequence in (("words", words), ("tags", tags)):
-        yield from _runs(f"walk of {kind}", alternating(sequence, kinds), 3)
-        yield (f"path of {kind}", *sequence)
-    yield from _runs("walk of words", alternating(words, kinds), 5)
-    yield ("path of dependencies", *kinds)
-    yield from (("word", word) for word in words[1:-1])
-    yield from (("dependency", kind) for kind in kinds)
+def _beside(own: Layout, found: Occurrences) -> None:
+    """The dependencies by which a word beside the path hangs on a word of the path."""
+    pair, _, token = own.on_paths()
+    on_path = np.zeros(int(own.cells[-1]), dtype=bool)
+    on_path[token + own.shift[pair]] = True
+    at, step = own.links.of(token)
+    to = own.links.to[step]
+    some = np.flatnonzero(own.links.down[step] & ~on_path[to + own.shift[pair[at]]])
+    at, step, to = at[some], step[some], to[some]
+    rows, kind = pair[at], own.links.type[step]
+    hanging = own.words_at(rows, to)
+    found.add("beside", rows, own.words_at(rows, token[at]), kind, hanging)
+    found.add("beside", rows, kind, hanging)
 
 
-def _beside(pair: EntityPair) -> Iterator[Name]:
-    on_path = set(pair.path)
-    for token in pair.path:
-        for link in pair.context.links[token]:
-            if link.down and link.to not in on_path:
-                yield "beside", pair.words[token], link.type, pair.words[link.to]
-                yield "beside", link.type, pair.words[link.to]
+def _runs(prefix: str, sequence: Indices, size: int, found: Occurrences) -> None:
+    """All runs of a size, of sequences that hold -1 behind their end."""
+    row, start = np.nonzero(sequence[:, size - 1 :] >= 0)
+    found.add(prefix, row, *(sequence[row, start + place] for place in range(size)))
 
 
-def _runs(prefix: str, sequence: Sequence[str], size: int) -> Iterator[Name]:
-    for start in range(len(sequence) - size + 1):
-        yield (prefix, *sequence[start : start + size])
+def alternating(words: Indices, kinds: Indices) -> Indices:  # (n, k + 1), (n, k)
+    """``w0 d1 w1 d2 ... wk``, a row a path.
 
-
-def alternating(words: Sequence[str], kinds: Sequence[str]) -> list[str]:
-    """``w0 d1 w1 d2 ... wk``.
-
-    >>> alternating(["PROT1", "bind", "PROT2"], ["nsubj<", "dobj>"])
-    ['PROT1', 'nsubj<', 'bind', 'dobj>', 'PROT2']
+    >>> alternating(np.array([[1, 2, 3]]), np.array([[8, 9]])).tolist()
+    [[1, 8, 2, 9, 3]]
     """
-    rest = zip(kinds, words[1:], strict=True)
-    return [words[0], *(part for step in rest for part in step)]
+    found = np.empty((len(words), words.shape[1] + kinds.shape[1]), dtype=np.intp)
+    found[:, ::2], found[:, 1::2] = words, kinds
+    return found

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+import numpy as np
+
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import Bag, EntityPair, bags, entity_pairs
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.layout import SIDES
+from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features
 
 
@@ -30,9 +33,9 @@ class SideWords:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return bags(map(_words, pairs))
-
-
-def _words(pair: EntityPair) -> Bag:
-    sides = pair.sides.items()
-    return Counter((side, pair.words[token]) for side, tokens in sides for token in tokens)
+        own = layout_of(pairs)
+        found = Occurrences(own.lexicon)
+        for number, side in enumerate(SIDES):
+            some = np.flatnonzero(own.side == number)
+            found.add(side, own.owner[some], own.seen[some])
+        return found.features(len(pairs))

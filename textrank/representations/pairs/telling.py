@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+from spacy.attrs import DEP, HEAD
 
 from textrank.representations.pairs.analysis import stem
 from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
@@ -42,11 +46,12 @@ class Tree:
     def of(cls, context: PairSentence) -> Tree:
         """The tree of spaCy's parse; a token whose head lies elsewhere is a root."""
         start, n = context.sentence.start, len(context.sentence)
-        tokens = list(context.sentence)
-        heads = [
-            t.head.i - start if start <= t.head.i < start + n else i for i, t in enumerate(tokens)
-        ]
-        labels = [token.dep_ for token in tokens]
+        tokens: Any = context.sentence.doc[start : start + n]
+        table = tokens.to_array([HEAD, DEP])
+        above = np.arange(n) + table[:, 0].astype(np.int64)
+        heads = np.where((above >= 0) & (above < n), above, np.arange(n)).tolist()
+        strings = context.sentence.doc.vocab.strings
+        labels = [strings[label] for label in table[:, 1].tolist()]
         children: list[list[int]] = [[] for _ in heads]
         for i, head in enumerate(heads):
             if head != i:
@@ -77,6 +82,16 @@ class Tree:
         """The classes of each word, none for those of names."""
         names = set(self.context.sentence.entities.tolist())
         return [() if i in names else self._classes(i) for i in range(len(self.heads))]
+
+    @cached_property
+    def kinds(self) -> list[tuple[str, ...]]:
+        """Those classes of each word that say what happens."""
+        return [tuple(kind for kind in own if kind in TYPES) for own in self.classes]
+
+    @cached_property
+    def events(self) -> list[int]:
+        """The words that say what happens."""
+        return [token for token, kinds in enumerate(self.kinds) if kinds]
 
     def _classes(self, token: int) -> tuple[str, ...]:
         texts, stems = self.context.texts, self.context.stems
@@ -133,7 +148,7 @@ class Told:
 
     def kinds(self, token: int) -> tuple[str, ...]:
         """Only those classes that say what happens."""
-        return tuple(kind for kind in self.classes(token) if kind in TYPES)
+        return () if token in self.pair.own else self.tree.kinds[token]
 
     @cached_property
     def triggers(self) -> list[int]:
@@ -146,8 +161,8 @@ class Told:
         beside = {c for t in inner for c in tree.children[t]} | {tree.heads[t] for t in inner}
         begin, end = min(self.pair.own), max(self.pair.own)
         found: dict[int, tuple[int, int]] = {}
-        for token in range(len(tree.heads)):
-            if not self.kinds(token):
+        for token in tree.events:
+            if token in self.pair.own:
                 continue
             near = (token == self.top, token in inner, token in beside, begin < token < end, True)
             found[token] = near.index(True), min(abs(token - t) for t in self.path)

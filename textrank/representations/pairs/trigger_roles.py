@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import (
-    FIRST,
-    OTHER,
-    SECOND,
-    Bag,
-    EntityPair,
-    Name,
-    bags,
-    entity_pairs,
-    top_of,
-)
-from textrank.representations.pairs.trigger_words import NEGATIONS, TRIGGERS, group_of
-from textrank.types import Features
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, SIDES, Layout
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.representations.pairs.trigger_words import NEGATIONS, TRIGGERS, group_of, is_verb
+from textrank.types import Features, Indices
+from textrank.types.ragged import offsets
 
 SHORT = 4  # tokens between the entities that are worth remembering word for word
 
@@ -47,60 +42,112 @@ class TriggerRoles:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return bags(map(_roles, pairs))
+        own = layout_of(pairs)
+        found = Occurrences(own.lexicon)
+        for part in (_triggers, _of_path, _of_middle, _around, _patterns, _lengths):
+            part(own, found)
+        return found.features(len(pairs), once=True)
 
 
-def _roles(pair: EntityPair) -> Bag:
-    parts = (_triggers, _of_path, _of_middle, _around, _patterns, _lengths)
-    return dict.fromkeys((name for part in parts for name in part(pair)), 1.0)
+def _told(own: Layout, words: Indices) -> NDArray[np.bool_]:
+    """Which words are triggers."""
+    return own.lexicon.among(TRIGGERS, words)
 
 
-def _triggers(pair: EntityPair) -> Iterator[Name]:
-    for side, tokens in (*pair.sides.items(), ("path", pair.path)):
-        for token in tokens:
-            if pair.words[token] in TRIGGERS:
-                yield "trigger", side, pair.words[token]
-                yield "trigger", "anywhere", pair.words[token]
+def _triggers(own: Layout, found: Occurrences) -> None:
+    some = np.flatnonzero((own.side >= 0) & _told(own, own.seen))
+    sides = own.lexicon.all(SIDES)[own.side[some]]
+    pair, _, token = own.on_paths()
+    words = own.words_at(pair, token)
+    on = np.flatnonzero(_told(own, words))
+    for rows, where, word in (
+        (own.owner[some], sides, own.seen[some]),
+        (pair[on], own.lexicon("path"), words[on]),
+    ):
+        found.add("trigger", rows, where, word)
+        found.add("trigger", rows, own.lexicon("anywhere"), word)
 
 
-def _of_path(pair: EntityPair) -> Iterator[Name]:
-    if not pair.links:
+def _of_path(own: Layout, found: Occurrences) -> None:
+    paths = own.paths
+    rows = np.flatnonzero(paths.length > 0)
+    if not len(rows):
         return
-    top = top_of(pair)
-    ends = pair.links[0].mark, pair.links[-1].mark
-    yield "top", pair.words[top], pair.tags[top][:2]
-    yield ("top between", pair.words[top], *ends)
-    yield ("ends of path", *ends)
-    for token in pair.path[1:-1]:
-        yield "path word", pair.words[token]
-        if pair.tags[token].startswith("VB"):
-            yield "path verb", pair.words[token]
-    coarse = [f"{group_of(link.type)}{'>' if link.down else '<'}" for link in pair.links]
-    yield ("coarse path", *(kind for kind, _ in groupby(coarse)))
+    top = paths.tokens[rows, own.tops[rows]]
+    word = own.words_at(rows, top)
+    ends = [own.marks[paths.steps[rows, at]] for at in (0, paths.length[rows] - 1)]
+    found.add("top", rows, word, own.coarse[top])
+    found.add("top between", rows, word, *ends)
+    found.add("ends of path", rows, *ends)
+    pair, place, token = own.on_paths()
+    inner = np.flatnonzero((place > 0) & (place < paths.length[pair]))
+    pair, token = pair[inner], token[inner]
+    words = own.words_at(pair, token)
+    found.add("path word", pair, words)
+    verbs = own.lexicon.table(is_verb, own.tag[token])
+    found.add("path verb", pair[verbs], words[verbs])
+    found.padded("coarse path", rows, _coarse_paths(own)[rows])
 
 
-def _of_middle(pair: EntityPair) -> Iterator[Name]:
-    middle = pair.sides["middle"]
-    if len(middle) <= SHORT:
-        yield ("middle", *(pair.words[token] for token in middle))
-        yield ("middle tags", *(pair.tags[token] for token in middle))
+def _coarse_paths(own: Layout) -> Indices:
+    """Each path as kinds of dependencies with their directions, every run of equals as one."""
+    words = own.lexicon.words()
+    known, place = np.unique(own.marks, return_inverse=True)
+    coarse = own.lexicon.all(
+        f"{group_of(words[mark][:-1])}{words[mark][-1]}" for mark in known.tolist()
+    )[place]
+    pair, at = np.nonzero(own.paths.steps >= 0)
+    kinds = coarse[own.paths.steps[pair, at]]
+    kept = np.flatnonzero((at == 0) | (kinds != np.roll(kinds, 1)))
+    found = np.full_like(own.paths.steps, -1)
+    pair = pair[kept]
+    rank = np.arange(len(pair)) - np.flatnonzero(at[kept] == 0)[np.cumsum(at[kept] == 0) - 1]
+    found[pair, rank] = kinds[kept]
+    return found
 
 
-def _around(pair: EntityPair) -> Iterator[Name]:
-    before, after = pair.sides["before"], pair.sides["after"]
-    yield "previous", pair.words[before[-1]] if before else "start"
-    yield "next", pair.words[after[0]] if after else "end"
+def _of_middle(own: Layout, found: Occurrences) -> None:
+    size = own.sizes[:, 1]
+    rows = np.flatnonzero(size <= SHORT)
+    cell = np.flatnonzero((own.side == 1) & (size <= SHORT)[own.owner])
+    rank = np.arange(len(cell)) - offsets(np.where(size <= SHORT, size, 0))[own.owner[cell]]
+    for name, values in (("middle", own.seen), ("middle tags", own.tag[own.token])):
+        table = np.full((len(own.pairs), SHORT), -1, dtype=np.intp)
+        table[own.owner[cell], rank] = values[cell]
+        found.padded(name, rows, table[rows])
 
 
-def _patterns(pair: EntityPair) -> Iterator[Name]:
-    symbols = [_symbol(word) for word in pair.words]
-    begin, end = min(pair.own), max(pair.own) + 1
-    before, middle, after = (
-        "".join(symbol for symbol, _ in groupby(filter(None, part)))
-        for part in (symbols[:begin], symbols[begin:end], symbols[end:])
-    )
-    yield "pattern", middle
-    yield "pattern around", f"{before[-1:]} {middle} {after[:1]}"
+def _around(own: Layout, found: Occurrences) -> None:
+    every = np.arange(len(own.pairs))
+    first, last = own.begin == own.base, own.end == own.base + own.size - 1
+    for name, at, edge, none in (
+        ("previous", own.begin - 1, first, "start"),
+        ("next", own.end + 1, last, "end"),
+    ):
+        words = np.full(len(every), own.lexicon(none), dtype=np.intp)
+        words[~edge] = own.words_at(every[~edge], at[~edge])
+        found.add(name, every, words)
+
+
+def _patterns(own: Layout, found: Occurrences) -> None:
+    symbol = own.lexicon.table(_symbol, own.seen, "U1")
+    cell = np.flatnonzero(symbol != "")
+    symbol, owner = symbol[cell], own.owner[cell]
+    region = np.where(own.own[cell], 1, own.side[cell])
+    new = np.ones(len(cell), dtype=bool)
+    new[1:] = (symbol[1:] != symbol[:-1]) | (owner[1:] != owner[:-1]) | (region[1:] != region[:-1])
+    text = "".join(symbol[new].tolist())
+    counts = np.bincount(3 * owner[new] + region[new], minlength=3 * len(own.pairs))
+    cuts = offsets(counts).tolist()
+    middle, around = [], []
+    for place in range(0, 3 * len(own.pairs), 3):
+        begin, one, other, end = cuts[place : place + 4]
+        middle.append(text[one:other])
+        before, after = text[max(begin, one - 1) : one], text[other : min(other + 1, end)]
+        around.append(f"{before} {middle[-1]} {after}")
+    every = np.arange(len(own.pairs))
+    found.add("pattern", every, own.lexicon.all(middle))
+    found.add("pattern around", every, own.lexicon.all(around))
 
 
 def _symbol(word: str) -> str:
@@ -109,9 +156,13 @@ def _symbol(word: str) -> str:
     return "n" if word in NEGATIONS else {FIRST: "1", SECOND: "2", OTHER: "X"}.get(word, "")
 
 
-def _lengths(pair: EntityPair) -> Iterator[Name]:
-    middle = pair.sides["middle"]
-    triggers = sum(pair.words[token] in TRIGGERS for token in middle)
-    yield "length of path", str(len(pair.links).bit_length()) if pair.path else "none"
-    yield "length of middle", str(len(middle).bit_length())
-    yield "triggers in middle", str(triggers.bit_length())
+def _lengths(own: Layout, found: Occurrences) -> None:
+    every = np.arange(len(own.pairs))
+    told = np.flatnonzero((own.side == 1) & _told(own, own.seen))
+    triggers = np.bincount(own.owner[told], minlength=len(every))
+    path = [str(n.bit_length()) if n >= 0 else "none" for n in own.paths.length.tolist()]
+    middle = [str(n.bit_length()) for n in own.sizes[:, 1].tolist()]
+    found.add("length of path", every, own.lexicon.all(path))
+    found.add("length of middle", every, own.lexicon.all(middle))
+    words = own.lexicon.all(str(n.bit_length()) for n in triggers.tolist())
+    found.add("triggers in middle", every, words)

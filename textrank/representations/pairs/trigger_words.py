@@ -60,3 +60,8 @@ def group_of(dependency: str) -> str:
     if dependency.startswith("conj"):
         return "conj"
     return _GROUP_OF.get(dependency, "other")
+
+
+def is_verb(tag: str) -> bool:
+    """Whether a part of speech is one of verbs."""
+    return tag.startswith("VB")

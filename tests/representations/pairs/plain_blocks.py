@@ -1,0 +1,183 @@
+"""The blocks of pair features in plain loops, pair by pair, as their docstrings define them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from textrank.representations.pairs.entity_pair import Bag, EntityPair, Name
+from textrank.representations.pairs.layout import FIRST, OTHER, SECOND
+from textrank.representations.pairs.trigger_words import NEGATIONS, TRIGGERS, group_of
+
+SHORT = 4
+
+
+def top_of(pair: EntityPair) -> int:
+    """The highest token of the path: where it stops climbing to governors."""
+    climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
+    return pair.path[climbs]
+
+
+def walks(pair: EntityPair) -> Bag:
+    """``PathWalks``."""
+    if not pair.path:
+        return {("length", "none"): 1.0}
+    words = [pair.words[token] for token in pair.path]
+    tags = [pair.tags[token][:2] for token in pair.path]
+    kinds = [link.mark for link in pair.links]
+    found: Counter[Name] = Counter([("length", str(len(kinds)))])
+    found.update(_along(words, tags, kinds))
+    found.update(_beside(pair))
+    return {name: float(count) for name, count in found.items()}
+
+
+def _along(words: Sequence[str], tags: Sequence[str], kinds: Sequence[str]) -> Iterator[Name]:
+    for kind, sequence in (("words", words), ("tags", tags)):
+        yield from _walked(f"walk of {kind}", _alternating(sequence, kinds), 3)
+        yield (f"path of {kind}", *sequence)
+    yield from _walked("walk of words", _alternating(words, kinds), 5)
+    yield ("path of dependencies", *kinds)
+    yield from (("word", word) for word in words[1:-1])
+    yield from (("dependency", kind) for kind in kinds)
+
+
+def _beside(pair: EntityPair) -> Iterator[Name]:
+    on_path = set(pair.path)
+    for token in pair.path:
+        for link in pair.context.links[token]:
+            if link.down and link.to not in on_path:
+                yield "beside", pair.words[token], link.type, pair.words[link.to]
+                yield "beside", link.type, pair.words[link.to]
+
+
+def _walked(prefix: str, sequence: Sequence[str], size: int) -> Iterator[Name]:
+    for start in range(len(sequence) - size + 1):
+        yield (prefix, *sequence[start : start + size])
+
+
+def _alternating(words: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    rest = zip(kinds, words[1:], strict=True)
+    return [words[0], *(part for step in rest for part in step)]
+
+
+def roles(pair: EntityPair) -> Bag:
+    """``TriggerRoles``."""
+    parts = (_triggers, _of_path, _of_middle, _around, _patterns, _lengths)
+    return dict.fromkeys((name for part in parts for name in part(pair)), 1.0)
+
+
+def _triggers(pair: EntityPair) -> Iterator[Name]:
+    for side, tokens in (*pair.sides.items(), ("path", pair.path)):
+        for token in tokens:
+            if pair.words[token] in TRIGGERS:
+                yield "trigger", side, pair.words[token]
+                yield "trigger", "anywhere", pair.words[token]
+
+
+def _of_path(pair: EntityPair) -> Iterator[Name]:
+    if not pair.links:
+        return
+    top = top_of(pair)
+    ends = pair.links[0].mark, pair.links[-1].mark
+    yield "top", pair.words[top], pair.tags[top][:2]
+    yield ("top between", pair.words[top], *ends)
+    yield ("ends of path", *ends)
+    for token in pair.path[1:-1]:
+        yield "path word", pair.words[token]
+        if pair.tags[token].startswith("VB"):
+            yield "path verb", pair.words[token]
+    coarse = [f"{group_of(link.type)}{'>' if link.down else '<'}" for link in pair.links]
+    yield ("coarse path", *(kind for kind, _ in groupby(coarse)))
+
+
+def _of_middle(pair: EntityPair) -> Iterator[Name]:
+    middle = pair.sides["middle"]
+    if len(middle) <= SHORT:
+        yield ("middle", *(pair.words[token] for token in middle))
+        yield ("middle tags", *(pair.tags[token] for token in middle))
+
+
+def _around(pair: EntityPair) -> Iterator[Name]:
+    before, after = pair.sides["before"], pair.sides["after"]
+    yield "previous", pair.words[before[-1]] if before else "start"
+    yield "next", pair.words[after[0]] if after else "end"
+
+
+def _patterns(pair: EntityPair) -> Iterator[Name]:
+    symbols = [_symbol(word) for word in pair.words]
+    begin, end = min(pair.own), max(pair.own) + 1
+    before, middle, after = (
+        "".join(symbol for symbol, _ in groupby(filter(None, part)))
+        for part in (symbols[:begin], symbols[begin:end], symbols[end:])
+    )
+    yield "pattern", middle
+    yield "pattern around", f"{before[-1:]} {middle} {after[:1]}"
+
+
+def _symbol(word: str) -> str:
+    if word in TRIGGERS:
+        return "k"
+    return "n" if word in NEGATIONS else {FIRST: "1", SECOND: "2", OTHER: "X"}.get(word, "")
+
+
+def _lengths(pair: EntityPair) -> Iterator[Name]:
+    middle = pair.sides["middle"]
+    triggers = sum(pair.words[token] in TRIGGERS for token in middle)
+    yield "length of path", str(len(pair.links).bit_length()) if pair.path else "none"
+    yield "length of middle", str(len(middle).bit_length())
+    yield "triggers in middle", str(triggers.bit_length())
+
+
+def words(pair: EntityPair) -> Bag:
+    """``SideWords``."""
+    sides = pair.sides.items()
+    return Counter((side, pair.words[token]) for side, tokens in sides for token in tokens)
+
+
+def neighbours(pair: EntityPair, width: int = 3) -> Bag:
+    """``LocalContext``."""
+    names: Iterator[Name] = (
+        name
+        for entity, tokens in ((FIRST, pair.first), (SECOND, pair.second))
+        for offset, token in _offsets(tokens, len(pair), width)
+        for kind, value in (("word", pair.words[token]), ("tag", pair.tags[token]))
+        for name in ((entity, kind, str(offset), value), (entity, kind, value))
+    )
+    return Counter(names)
+
+
+def _offsets(tokens: Sequence[int], length: int, width: int) -> Iterator[tuple[int, int]]:
+    for step in range(1, width + 1):
+        if tokens[0] - step >= 0:
+            yield -step, tokens[0] - step
+        if tokens[-1] + step < length:
+            yield step, tokens[-1] + step
+
+
+def runs(pair: EntityPair, longest: int = 3, outer: int = 6, inner: int = 15) -> Bag:
+    """``GlobalContext``."""
+    before, middle, after = (
+        _collapsed([pair.words[token] for token in tokens]) for tokens in pair.sides.values()
+    )
+    between = [FIRST, *middle[:inner], SECOND]
+    windows = {
+        "fore": before[len(before) - min(outer, len(before)) :] + between,
+        "between": between,
+        "after": between + after[:outer],
+    }
+    sizes = range(1, longest + 1)
+    return Counter((name, *run) for name, words in windows.items() for run in ngrams(words, sizes))
+
+
+def _collapsed(words: Sequence[str]) -> list[str]:
+    """The words with every run of tokens of entities as one."""
+    runs = ((word, list(run)) for word, run in groupby(words))
+    return [w for word, run in runs for w in (run[:1] if word == OTHER else run)]
+
+
+def ngrams(sequence: Sequence[str], sizes: Iterable[int]) -> Iterator[Name]:
+    """All runs of the given lengths."""
+    for size in sizes:
+        for start in range(len(sequence) - size + 1):
+            yield tuple(sequence[start : start + size])

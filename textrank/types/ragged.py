@@ -1,0 +1,61 @@
+"""Lists of different lengths as flat arrays: what belongs to many of them is computed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.types.names import Indices
+
+
+def offsets(sizes: Sequence[int] | Indices) -> Indices:
+    """Where each list begins, and the end of all.
+
+    >>> offsets([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    found = np.zeros(len(sizes) + 1, dtype=np.intp)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
+def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+    """The places of all items of some lists, given where each begins: whose they are, and where.
+
+    >>> [a.tolist() for a in spread(np.array([5, 0]), np.array([2, 3]))]
+    [[0, 0, 1, 1, 1], [5, 6, 0, 1, 2]]
+    """
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    begins = np.cumsum(sizes) - sizes
+    return owner, np.arange(len(owner)) + (starts - begins)[owner]
+
+
+def flat(lists: Iterable[Sequence[int]]) -> Indices:
+    """The items of all lists, one list after the other."""
+    return np.array(list(chain.from_iterable(lists)), dtype=np.intp)
+
+
+def firsts(owner: Indices) -> Indices:
+    """Where each run of equal owners begins."""
+    if not len(owner):
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
+
+
+def least(values: NDArray[Any], owner: Indices, size: int, empty: float) -> NDArray[Any]:
+    """The least value of each owner, whose values stand together; ``empty`` of one without any."""
+    found = np.full(size, empty, dtype=values.dtype)
+    begins = firsts(owner)
+    if len(begins):
+        found[owner[begins]] = np.minimum.reduceat(values, begins)
+    return found
+
+
+def first_where(mask: NDArray[np.bool_], owner: Indices) -> Indices:
+    """The first place of each owner at which the mask holds; owners stand together."""
+    some = np.flatnonzero(mask)
+    return some[firsts(owner[some])]
