@@ -7,7 +7,8 @@ document only its latest version, and none that its publisher deleted.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,8 @@ ORDERS = {
     "year": "year DESC NULLS LAST, probability DESC NULLS LAST",
     "document": "document, start_a, start_b",
 }
+KINDS = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "string": "VARCHAR",
+         "ranges": "BIGINT[][]"}  # fmt: skip
 LAST = "document, start_a, start_b, source"  # makes every order a total one
 
 
@@ -95,7 +98,8 @@ class Results:
         self.folder = folder
         self.manifest = _manifest(folder)
         self._db = _connection()
-        self._views()
+        with _named(folder):
+            self._views()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -108,10 +112,11 @@ class Results:
 
     def sql(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows of any query over the views, as dictionaries."""
-        cursor = self._db.cursor()
-        cursor.execute(text, list(values))
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        with _named(self.folder):
+            cursor = self._db.cursor()
+            cursor.execute(text, list(values))
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def counts(self) -> Row:
         """How many rows each table has."""
@@ -254,10 +259,8 @@ class Results:
         if self._format == "parquet":
             source = f"read_parquet([{shown}], filename = true)"
         else:
-            kinds = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
-            kinds |= {"string": "VARCHAR", "ranges": "BIGINT[][]"}
             columns = self.manifest["columns"][table].items()
-            spec = ", ".join(f"'{name}': '{kinds[kind]}'" for name, kind in columns)
+            spec = ", ".join(f"'{name}': '{KINDS[kind]}'" for name, kind in columns)
             source = (
                 f"read_json([{shown}], format = 'newline_delimited', columns = {{{spec}}}, "
                 "filename = true)"
@@ -310,13 +313,39 @@ def _where(texts: Sequence[str]) -> str:
 def _manifest(folder: Path) -> Mapping[str, Any]:
     file = folder / "manifest.json"
     try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
+        return _checked(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ValueError(
             f"{folder}: no manifest.json, so this is no result. textrank apply --out makes one."
         ) from None
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"{file}: damaged ({error}). Restore it.") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{file}: damaged ({error!s:.200}). Restore it.") from error
+
+
+def _checked(manifest: Any) -> Mapping[str, Any]:
+    """The manifest, if its tables are those of a result: what it says becomes part of questions."""
+    if manifest["settings"].get("format", "parquet") not in ("parquet", "jsonl"):
+        raise ValueError("format is neither parquet nor jsonl")
+    for table in TABLES:
+        for name, kind in manifest["columns"][table].items():
+            if not name.isidentifier() or kind not in KINDS:
+                raise ValueError(f"column {name!r} of {table} is of no kind that is known")
+    return dict(manifest)
+
+
+@contextmanager
+def _named(folder: Path) -> Iterator[None]:
+    """What DuckDB cannot do, as an error that says with which result."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        told = " ".join(str(error).split())
+        raise ValueError(
+            f"{folder}: {told:.400}. Mend the question; where a part is damaged, remove its file "
+            "in documents and run textrank apply --out again."
+        ) from error
 
 
 def _files(folder: Path, table: str, format: str) -> list[str]:

@@ -15,6 +15,7 @@ from textrank.config import load_corpus
 from textrank.formats.brat import Brat
 from textrank.formats.table import reader_for, write
 from textrank.tasks.ppi import PPI
+from textrank.tasks.task import Scored
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-ppi"
 NLP = spacy.blank("en")
@@ -59,7 +60,7 @@ def test_judged_pairs_are_written_as_relations(name: str, tmp_path: Path) -> Non
     task = PPI()
     candidates = task.candidates(doc)
     scores = np.array([1.0 if c.label == -1.0 else -1.0 for c in candidates])  # the reverse of gold
-    task.annotate(doc, candidates, scores)
+    task.annotate(doc, Scored(candidates, scores))
     write([doc], tmp_path / name, source="ppi")
     (back,) = reader_for(tmp_path / name)(NLP)
     found = [c.label for c in task.candidates(back)]

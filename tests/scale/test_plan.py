@@ -68,6 +68,14 @@ def test_a_folder_stands_for_its_files_but_not_hidden_ones(tmp_path: Path) -> No
     assert found == ["a.jsonl", "b.txt", "c.xml"]
 
 
+def test_what_tells_about_the_texts_of_a_folder_is_none_of_them(tmp_path: Path) -> None:
+    for name in ("README.md", "LICENSE", "pubmed.xml.gz.md5", "notes.md", "a.txt", "readme-2.txt"):
+        (tmp_path / name).write_text("GRB2 binds SOS1.")
+    found = [Path(file).name for file in input_files([str(tmp_path)])]
+    assert found == ["a.txt", "readme-2.txt"]
+    assert list(input_files([str(tmp_path / "README.md")]))  # asked for by name, it is read
+
+
 def test_an_input_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="nowhere: no such file"):
         list(input_files(["nowhere"]))

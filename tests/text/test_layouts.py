@@ -93,6 +93,20 @@ def test_rows_of_a_table_make_no_pairs_across(nlp):
     assert rows[::2] == rows[1::2]
 
 
+def test_rows_of_names_and_numbers_say_nothing(nlp):
+    table = nlp("Gene\tPartner\tScore\nGRB2\tSOS1\t0.9\nEGFR\tSHC1\t0.8\n")
+    assert len(table.spans["entities"]) == 4
+    assert table._.textrank_ppi == []
+    assert nlp("TP53\nMDM2\nBRCA1\np21\nCDK2\n")._.textrank_ppi == []
+
+
+def test_no_name_goes_on_past_a_blank_line(nlp):
+    doc = nlp("Title: TP53 and MDM2\n\nMDM2 binds p53 in cells.")
+    assert [span.text for span in doc.spans["entities"]] == ["TP53", "MDM2", "MDM2", "p53"]
+    (row,) = [r for r in doc._.textrank_ppi if r["interacts"]]
+    assert [doc.text[slice(*place)] for place in row["trigger"]] == ["binds"]
+
+
 def test_a_name_and_its_own_abbreviation_are_no_pair(nlp):
     doc = nlp("The tumor necrosis factor (TNF) binds p53.")
     named = {frozenset(row["names"]) for row in doc._.textrank_ppi}

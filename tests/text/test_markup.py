@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textrank.language.tokenizer import BioTokenizer, split_piece
-from textrank.text.markup import clean, ends_sentence, is_block, read, spaced, spell, tokens
+from textrank.text.markup import _ODD, clean, ends_sentence, is_block, read, spaced, spell, tokens
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,21 @@ from textrank.text.markup import clean, ends_sentence, is_block, read, spaced, s
 def test_a_text_is_read_as_a_person_reads_it(text, reading):
     found = clean(text)
     assert (found.text if found else text) == reading
+
+
+@pytest.mark.parametrize(
+    "code", [0x00, 0x80, 0x85, 0xAD, 0xAE, 0xB2, 0x200B, 0x2074, 0x2121, 0xFEFF]
+)
+def test_a_quick_look_misses_no_odd_character(code):
+    """Every alternative of the long pattern begins with what the quick look looks for."""
+    for text in (
+        f"a{chr(code)}b",
+        f"a-{chr(code)}\nb",
+        f"<{chr(code)}",
+        "a- \t\r\nb",
+        "a\u2010\nb",
+    ):
+        assert (clean(text) is None) == (_ODD.search(text) is None)
 
 
 @pytest.mark.parametrize(

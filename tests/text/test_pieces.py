@@ -164,3 +164,12 @@ def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
     assert len(sizes) == 5  # of 64 documents and the rest
     assert sizes[-1] <= sizes[0]
     assert "uniqueword7" not in nlp.vocab.strings
+
+
+def test_a_text_of_very_short_tokens_is_cut_by_their_number() -> None:
+    """ "a-a-a-" has a token a character: four times as many as prose, and four times the memory."""
+    doc = pieces.make_doc(spacy.blank("en"), "a " * (2 * pieces.TOKENS + 10))
+    assert len(doc.text) <= pieces.LONGEST + 20
+    found = list(pieces.split(doc))
+    assert max(map(len, found)) <= pieces.TOKENS
+    assert "".join(piece.text_with_ws for piece in found) == doc.text_with_ws

@@ -22,6 +22,16 @@ def test_a_doc_of_words_is_itself(make_doc):
     assert reading_of(doc) is None
 
 
+def test_a_doc_is_read_anew_when_its_tokens_change():
+    doc = Doc(VOCAB, words=["p53", "\n", "β", "1"], spaces=[False] * 4)
+    assert reading_of(doc) is reading_of(doc)
+    assert reading_of(doc, spelt=True).words == ["p53", "beta", "1"]
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[2:4])
+        retokenizer.split(doc[0], ["p", "53"], heads=[doc[1], doc[1]])
+    assert reading_of(doc, spelt=True).words == ["p", "53", "beta1"]
+
+
 @pytest.fixture
 def doc():
     doc = Doc(

@@ -201,3 +201,51 @@ def test_pages_name_their_controls_and_fit_a_phone(browser: Any, folder: Path) -
             wide = "return document.documentElement.scrollWidth"
             assert browser.execute_script(wide) <= 391, path
             browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+AUDIT = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}).then(
+  (found) => done(found.violations.map(
+    (v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).slice(0, 3).join(" | ")}`)));
+"""
+
+
+def audited(browser: Any, page: str) -> list[str]:
+    """What axe-core finds wrong with a page for screen readers and weak eyes, light and dark."""
+    package = pytest.importorskip("axe_core_python", reason="axe-core-python audits the pages")
+    script = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    found = []
+    for scheme in ("light", "dark"):
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        browser.execute_script(script)
+        found += [f"{page} ({scheme}) {line}" for line in browser.execute_async_script(AUDIT)]
+    return found
+
+
+def test_explorer_passes_an_audit_of_accessibility(browser: Any, folder: Path) -> None:
+    explorer = Explorer(open_store(folder))
+    with served(lambda _: explorer.app()) as address:
+        root = address.partition("?")[0]
+        browser.get(address)
+        found = audited(browser, "facts")
+        css(browser, "a.open")[0].click()
+        until(lambda: css(browser, ".evidence"))
+        found += audited(browser, "statement")
+        for path in ("name?key=NCBIGene:1000", "document?id=30000001", "errors", "nowhere"):
+            browser.get(root + path)
+            found += audited(browser, path)
+    assert found == []
+
+
+def test_curation_passes_an_audit_of_accessibility(browser: Any, tmp_path: Path) -> None:
+    docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:6]
+    teaching = Teaching.of(load_pipeline("ppi-linear"), docs)
+    curation = Curation(teaching, docs, Answers(tmp_path / "a.sqlite", {}), "ada")
+    with served(lambda gate: Curator(curation, "sample", gate).app()) as address:
+        browser.get(address)
+        until(lambda: css(browser, "#buttons button"))
+        for count in range(1, 4):
+            _press(browser, "yn"[count % 2], count)
+        assert audited(browser, "curation") == []

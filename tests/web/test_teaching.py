@@ -125,7 +125,9 @@ def test_reasons_sum_to_the_score() -> None:
         question = teaching.next()
         assert question is not None
         teaching.answer(question, truth(teaching, question.rows[0]))
-    total = sum(value for _, value in teaching.reasons(9))
+    parts = teaching.reasons(9)
+    assert ("average candidate",) in dict(parts)  # what all candidates share is no reason
+    total = sum(value for _, value in parts)
     assert total == pytest.approx(teaching.scores[9], abs=1e-8)
 
 

@@ -72,15 +72,22 @@ class Record:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        try:
-            self.text.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"{self.place}: half of a surrogate pair at character {error.start} of the text. "
-                "Write the character whole."
-            ) from None
+        self._check_letters("the text", self.text)
+        self._check_letters("its id", self.document)
+        for mention in self.mentions or ():
+            for words in (mention.id, mention.label, *mention.identifiers):
+                self._check_letters("what a mention is called", words)
         self._check_mentions()
         self._check_gold()
+
+    def _check_letters(self, what: str, words: str) -> None:
+        try:
+            words.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{self.place}: half of a surrogate pair at character {error.start} of {what}. "
+                "Write the character whole."
+            ) from None
 
     def _check_mentions(self) -> None:
         seen: set[str] = set()

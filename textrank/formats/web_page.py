@@ -37,8 +37,11 @@ class HTML:
 
     def _record(self, path: Path) -> Record:
         page = _Page()
-        page.feed(read_text(path, self.limit))
-        page.close()
+        try:
+            page.feed(read_text(path, self.limit))
+            page.close()
+        except AssertionError as error:  # Python's parser says so of "<![" without a name
+            raise ValueError(f"{path}: no HTML: {error}. Mend or remove the mark.") from error
         text = page.text()
         if not text:
             raise ValueError(f"{path}: no text in this page. Is it HTML?")

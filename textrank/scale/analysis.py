@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span, Token
 
 from textrank.model import Model
 from textrank.tasks.task import group_of
-from textrank.text import LONGEST, Sentences, in_pieces
+from textrank.text import Sentences, in_pieces, is_long
 from textrank.text.pieces import chained
 
 ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
@@ -145,7 +145,7 @@ def _begins(token: Token) -> int | None:
 
 def _in_pieces(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
     """The Docs after some components, together; long ones by themselves and in pieces."""
-    if all(len(doc.text) <= LONGEST for doc in docs):
+    if not any(map(is_long, docs)):
         return list(chained(docs, pipes))
     return [in_pieces(doc, pipes) for doc in docs]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -150,21 +151,39 @@ def count_rows(folder: Path, table: str, format: Format) -> int:
 
 
 def _rows_of(file: Path, format: Format) -> int:
-    if format == "jsonl":
-        with file.open("rb") as stream:
-            return sum(1 for _ in stream)
-    import pyarrow.parquet as pq
+    with _named(file):
+        if format == "jsonl":
+            with file.open("rb") as stream:
+                return sum(1 for _ in stream)
+        import pyarrow.parquet as pq
 
-    return int(pq.ParquetFile(file).metadata.num_rows)
+        return int(pq.ParquetFile(file).metadata.num_rows)
 
 
 def read_rows(folder: Path, table: str, format: Format) -> Iterator[dict[str, Any]]:
     """The rows of a table, part by part."""
     for file in sorted((folder / table).glob(f"*.{format}")):
-        if format == "jsonl":
-            with file.open(encoding="utf-8") as stream:
-                yield from map(json.loads, stream)
-        else:
-            import pyarrow.parquet as pq
+        with _named(file):
+            rows = _read(file, format)
+        yield from rows
 
-            yield from pq.read_table(file).to_pylist()
+
+def _read(file: Path, format: Format) -> list[dict[str, Any]]:
+    if format == "jsonl":
+        with file.open(encoding="utf-8") as stream:
+            return [dict(json.loads(line)) for line in stream]
+    import pyarrow.parquet as pq
+
+    return list(pq.read_table(file).to_pylist())
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """What a damaged part leads to, as an error that says which one and what to do."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, RecursionError, MemoryError) as error:
+        raise ValueError(
+            f"{file}: damaged ({error!s:.200}). Remove the file of this name in documents and run "
+            "textrank apply --out again."
+        ) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -134,9 +135,10 @@ def _piece(row: Mapping[str, Any]) -> Piece:
 
 
 def input_files(paths: Iterable[str]) -> Iterator[str]:
-    """The files that paths stand for: themselves, or all that lie in a folder, hidden ones not.
+    """The files that paths stand for: themselves, or all that lie in a folder.
 
-    A folder with a ``corpus.cfg`` is one input, as its cfg says how to read it.
+    Hidden ones, and what tells about the texts instead of being one (a README, a licence, a
+    checksum), are left out. A folder with a ``corpus.cfg`` is one input, read as its cfg says.
     """
     for text in paths:
         path = Path(text)
@@ -145,16 +147,22 @@ def input_files(paths: Iterable[str]) -> Iterator[str]:
         if not path.is_dir() or (path / "corpus.cfg").is_file():
             yield text
             continue
-        files = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
+        files = sorted(p for p in path.rglob("*") if p.is_file() and not _aside(p, path))
         if not files:
             raise ValueError(f"{path}: no file in this folder.")
         yield from map(str, files)
 
 
-def _hidden(file: Path, folder: Path) -> bool:
-    inside = file.relative_to(folder).parts
+_ABOUT = re.compile(
+    r"(?i)(?:readme|licen[cs]e|copying|notice|changelog)(?:\.\w+)?|.*\.(?:md|md5|sha\d+)"
+)
+
+
+def _aside(file: Path, folder: Path) -> bool:
+    """Whether a file is none of the texts of its folder."""
+    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     beside = file.suffix in BESIDE and file.with_suffix(".txt").exists()
-    return beside or any(part.startswith(".") for part in inside)
+    return hidden or beside or _ABOUT.fullmatch(file.name) is not None
 
 
 def describe(source: str, known: Mapping[str, Input]) -> Input:

@@ -3,7 +3,7 @@
 from textrank.text.markup import clean, plain, read, spell
 from textrank.text.memory import Forgetting, forgetting
 from textrank.text.passages import Passages
-from textrank.text.pieces import LONGEST, in_pieces, make_doc, piped
+from textrank.text.pieces import LONGEST, in_pieces, is_long, make_doc, piped
 from textrank.text.sentences import Sentences, sentence_starts, set_starts
 from textrank.text.words import characters, original, reading_of, words_only
 
@@ -16,6 +16,7 @@ __all__ = [
     "clean",
     "forgetting",
     "in_pieces",
+    "is_long",
     "make_doc",
     "original",
     "piped",

@@ -49,6 +49,9 @@ _ODD = re.compile(
     | (?P<script>[{_SCRIPTS}])""",
     re.VERBOSE | re.IGNORECASE,
 )
+# What each of these begins with; a text without it is looked through at once.
+_HINT = re.compile(rf"[<&{_GONE}{_CONTROL}{_SCRIPTS}]")
+_WRAP_HINT = re.compile(r"[-\u2010][ \t]{0,9}\r?\n")
 _TAG = re.compile(TAG, re.IGNORECASE)
 _JUNK = re.compile(rf"(?:{_CITED})|(?:{TAG})|\s+|[^\s<]+|<", re.IGNORECASE)
 _PLAIN = re.compile(r"[!-%'-;=?-~]+")  # printable, without "&", "<" and ">"
@@ -86,7 +89,8 @@ def clean(text: str) -> Clean | None:
     >>> clean("nothing odd") is None
     True
     """
-    if _ODD.search(text) is None:
+    hinted = _HINT.search(text) or _WRAP_HINT.search(text)
+    if not hinted or _ODD.search(text) is None:
         return None
     words: frozenset[str] = frozenset()
     parts: list[str] = []

@@ -13,6 +13,7 @@ from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compi
 from spacy.tokens import Doc, Span
 
 LONGEST = 100_000  # characters that networks see at once; a million would take about 3 GB
+TOKENS = 25_000  # likewise; prose of so many characters has fewer, "a-a-a-" four times as many
 RUN = 200  # characters without a blank that spaCy's tokenizer sees at once: it takes their square
 _ENDLESS = re.compile(rf"\S{{{5 * RUN}}}\S+")
 _ENDS = frozenset(".!?")
@@ -47,7 +48,7 @@ def piped(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
     From the first component on that writes to ``doc._``, components see the whole Doc: what they
     write there could not be joined.
     """
-    if all(len(doc.text) <= LONGEST for doc in docs):
+    if not any(map(is_long, docs)):
         yield from nlp.pipe(docs)
         return
     writing = [_writes_to_doc(nlp, name) for name, _ in nlp.pipeline]
@@ -55,6 +56,11 @@ def piped(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
     pipes = [pipe for _, pipe in nlp.pipeline]
     for doc in docs:
         yield from chained([in_pieces(doc, pipes[:at])], pipes[at:])
+
+
+def is_long(doc: Doc) -> bool:
+    """Whether components should see the Doc in pieces."""
+    return len(doc) > TOKENS or len(doc.text) > LONGEST
 
 
 def in_pieces(doc: Doc, pipes: Iterable[Any]) -> Doc:
@@ -103,9 +109,11 @@ def _bounds(doc: Doc) -> Iterator[int]:
     for span in (span for group in doc.spans.values() for span in group):
         free[span.start + 1 : span.end] = False
     last = 0
-    while len(doc) and len(doc.text) - starts[last] > LONGEST:
+    size = len(doc.text)
+    while len(doc) and (size - starts[last] > LONGEST or len(doc) - last > TOKENS):
         most = int(np.searchsorted(starts, starts[last] + LONGEST, side="right")) - 1
         least = int(np.searchsorted(starts, starts[last] + LONGEST // 2))
+        most, least = min(most, last + TOKENS), min(least, last + TOKENS // 2)
         last = max(_best(doc, free, least, most), last + 1)
         if last >= len(doc):
             return

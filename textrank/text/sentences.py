@@ -49,6 +49,8 @@ _UNFINISHED = re.compile(
 _ITEM = re.compile(
     r"[ \t]*(?:(?P<bullet>[•‣◦▪●∙*·])|[-–—]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])[ \t]+\S"
 )
+_LAST_WORDS = 40  # characters of a line in which the word lies that it ends with
+_NARROW = 40  # characters; nobody wraps prose at fewer: several such lines are a list
 _HEADING = 300  # characters; no heading is longer
 _BRACKET = 60  # words in which a bracket closes, or it is none
 _LINE_END = re.compile(r"\r\n?|[\n\x0b\x0c\x85\u2028\u2029]")
@@ -220,10 +222,11 @@ def _new_in_block(lines: Sequence[str]) -> Iterator[int]:
         return
     width = max(len(line.expandtabs()) for line in lines)
     hyphens = any(line.rstrip().endswith("-") for line in lines[:-1])  # words are broken there
-    table = _is_table(lines)
+    table, listed = _is_table(lines), len(lines) > 2 and width < _NARROW
     fresh = True  # the line above begins with a sentence
     for n, (above, line) in enumerate(pairwise(lines), 1):
         new = table or _is_new(above.rstrip(), line, width, fresh, hyphens)
+        new = new or (listed and _is_entry(above.rstrip(), line))
         if new:
             yield n
         fresh = new or above.rstrip()[-1:] in ".!?"
@@ -231,8 +234,8 @@ def _new_in_block(lines: Sequence[str]) -> Iterator[int]:
 
 def _is_table(lines: Sequence[str]) -> bool:
     """Whether most lines have cells, as many each."""
-    for cell in (r"\t+", r" {3,}", r"\|"):
-        counts = [len(re.findall(cell, line.strip())) for line in lines]
+    for mark, cell in (("\t", r"\t+"), ("   ", r" {3,}"), ("|", r"\|")):
+        counts = [len(re.findall(cell, x.strip())) if mark in x else 0 for x in lines]
         common = max(set(counts), key=counts.count)
         if common and counts.count(common) > len(counts) / 2 and len(counts) > 1:
             return True
@@ -245,7 +248,11 @@ def _is_new(above: str, line: str, width: int, fresh: bool, hyphens: bool) -> bo
     item = _ITEM.match(line)
     if item and (item["bullet"] or last in ".:;!?" or _ITEM.match(above)):
         return True
-    if last in ".!?" or _UNFINISHED.search(above) or above.count("(") > above.count(")"):
+    if (
+        last in ".!?"
+        or _UNFINISHED.search(above[-_LAST_WORDS:])
+        or above.count("(") > above.count(")")
+    ):
         return False
     if head in _STARTERS:
         return True
@@ -254,6 +261,12 @@ def _is_new(above: str, line: str, width: int, fresh: bool, hyphens: bool) -> bo
     capital = head[0].isupper() or head[0].isdigit()
     whole = fresh and len(above) <= _HEADING and not re.search(r"[.!?]\s+[A-Z]", above)
     return bool(room and capital and whole) or bool(item and room)
+
+
+def _is_entry(above: str, line: str) -> bool:
+    """Whether a short line among short ones stands for itself: it begins as a name does."""
+    head = line.split(maxsplit=1)[0]
+    return not _UNFINISHED.search(above) and (head[0].isupper() or not head.isalpha())
 
 
 def set_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from textrank.text.markup import read, spell
 from textrank.types import Indices
 
 ORIGINAL = "textrank_original"  # in user_data of a reading: characters of its tokens
-_CACHE_SIZE = 200_000
+_CACHE_SIZE = 1 << 14  # words; a stream of new ones must not need ever more memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +56,18 @@ class _Reader:
         self._read = read
         self._plain: set[int] = set()  # words that are read as they are written
         self._odd: dict[int, str] = {}  # and the others
+        self._made: WeakKeyDictionary[Doc, tuple[Any, Reading | None]] = WeakKeyDictionary()
 
     def __call__(self, doc: Doc) -> Reading | None:
+        """The reading of a Doc, made once for all components as long as its tokens stay."""
         orths: Any = doc.to_array([ORTH])
+        before, reading = self._made.get(doc, (None, None))
+        if before is None or not np.array_equal(before, orths):
+            reading = self._reading(doc, orths)
+            self._made[doc] = orths, reading
+        return reading
+
+    def _reading(self, doc: Doc, orths: NDArray[np.uint64]) -> Reading | None:
         odd = set(orths.tolist()).difference(self._plain)
         if not odd <= self._odd.keys():
             self._learn(doc, odd)
@@ -257,13 +267,21 @@ def _starts(starts: Indices, kept: Indices) -> Any:
     return found.astype(np.uint64)
 
 
+def paragraphs(doc: Doc, reading: Reading | None) -> list[int]:
+    """How many words stand between sentence ends that the layout shows: no name goes on there."""
+    if reading is None or not doc.has_annotation("SENT_START"):
+        return [len(doc) if reading is None else len(reading.kept)]
+    begun = _starts(doc.to_array([SENT_START]).ravel().astype(np.int64), reading.kept) == 1
+    apart = np.diff(reading.kept, prepend=-1) > 1  # white space or markup stands before
+    ends = np.append(np.flatnonzero(begun & apart), len(reading.kept))
+    return np.diff(ends, prepend=0).tolist()
+
+
 def _copy_names(doc: Doc, copy: Doc, kept: Indices) -> None:
     for key, group in doc.spans.items():
-        moved = [_moved(span, copy, kept) for span in group]
-        copy.spans[key] = [span for span in moved if span is not None]
+        copy.spans[key] = _moved(list(group), copy, kept)
     if doc.has_annotation("ENT_IOB"):
-        ents = [span for ent in doc.ents if (span := _moved(ent, copy, kept)) is not None]
-        copy.set_ents(ents)
+        copy.set_ents(_moved(doc.ents, copy, kept))
     if pieces := doc.user_data.get("pieces"):
         place = {token: n for n, token in enumerate(kept.tolist())}
         copy.user_data["pieces"] = {
@@ -271,11 +289,15 @@ def _copy_names(doc: Doc, copy: Doc, kept: Indices) -> None:
         }
 
 
-def _moved(span: Span, copy: Doc, kept: Indices) -> Span | None:
-    first, last = np.searchsorted(kept, [span.start, span.end]).tolist()
-    if first == last:
-        return None
-    return Span(copy, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)
+def _moved(spans: Sequence[Span], copy: Doc, kept: Indices) -> list[Span]:
+    """The spans that have words, in the copy."""
+    bounds = np.array([(span.start, span.end) for span in spans], dtype=np.intp)
+    places = np.searchsorted(kept, bounds).reshape(-1, 2).tolist()
+    return [
+        Span(copy, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)
+        for span, (first, last) in zip(spans, places, strict=True)
+        if first < last
+    ]
 
 
 def characters(span: Span) -> tuple[int, int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from textrank.linalg.gram import gram, squares
+from textrank.parts import average_of
 from textrank.types import (
     AdditiveKernel,
     Features,
@@ -47,6 +49,11 @@ class FeatureRows:
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
+
+    @cached_property
+    def average(self) -> Vector:
+        """The average value of each feature that many candidates have."""
+        return average_of(Features(self.values, self.names))
 
     def dense(self, row: int) -> Vector:
         """One row with its zeros."""

@@ -9,6 +9,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Targets, held_together
@@ -18,6 +19,7 @@ from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
 from textrank.measures import best_threshold, likely_threshold
 from textrank.model import Model
+from textrank.parts import relative
 from textrank.pipeline import Pipeline
 from textrank.types import AdditiveKernel, Features, Indices, Vector, has_features
 from textrank.web.choosing import Choice, chances
@@ -367,15 +369,14 @@ class Teaching:
         return (isinstance(self.rows, FeatureRows) or splits) and not staged
 
     def reasons(self, row: int) -> list[tuple[tuple[str, ...], float]]:
-        """The parts of a score, largest first; none where the kernel has no features."""
+        """What makes a candidate differ from the average one, largest first; sums exact."""
         rows = self.rows
         if not isinstance(rows, FeatureRows):
             return self._told(row, rows.parts(row, self.index, self.online.coef))
         weights = self._once("weights", lambda: self._weights(rows))
-        own = rows.values[[row]].tocoo()
-        added = (own.data * weights[own.col]).tolist()
-        parts = [(rows.names[int(c)], v) for c, v in zip(own.col, added, strict=True) if v]
-        return sorted(parts, key=lambda part: -abs(part[1]))
+        own = rows.values[[row]]
+        parts = sp.csr_array((own.data * weights[own.indices], own.indices, own.indptr), own.shape)
+        return relative(parts, rows.names, rows.average * weights)[0]
 
     def _told(self, row: int, own: Features | None) -> list[tuple[tuple[str, ...], float]]:
         """The parts of the answers as the kernel splits them, and those of the prior."""
@@ -386,7 +387,7 @@ class Teaching:
                 own.names[int(c)]: float(v) for c, v in zip(found.col, found.data, strict=True)
             }
         if self.prior is not None:
-            for name, value in self.prior.explain(self.candidates[row]):
+            for name, value in self.prior.explain_all([self.candidates[row]])[0]:
                 parts[name] = parts.get(name, 0.0) + value
         return sorted(parts.items(), key=lambda part: -abs(part[1]))
 
