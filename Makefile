@@ -85,7 +85,7 @@ wheel: $(VENV)/.develops  ## textrank, and the small one that lets spacy.load kn
 	$(BIN)/python -m build --wheel --outdir dist packaging/en_textrank_bio
 
 DATA ?= ../shared/data
-MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling parse_ranking ppi
+MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking ppi
 .PHONY: models $(MODELS:%=models/%)
 $(MODELS:%=models/%): $(VENV)/.develops  ## rebuilds a shipped model from its recipe
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@F) $(DATA)
@@ -106,3 +106,8 @@ INPUTS ?= 300
 .PHONY: campaign
 campaign: $(VENV)/.develops  ## hostile files and kills; INPUTS=10000 takes hours
 	CAMPAIGN_INPUTS=$(INPUTS) $(BIN)/python -m pytest tests/campaign -m campaign
+
+SECONDS ?= 3600
+.PHONY: explore
+explore: $(VENV)/.develops  ## property tests with new examples, for SECONDS of processor time
+	$(BIN)/python -m tests.campaign.explore $(SECONDS)
