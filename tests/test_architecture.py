@@ -23,7 +23,7 @@ LAYERS = [
     {"measures", "text", "spelling"},
     {"formats", "representations", "kernels", "learners", "language"},
     {"tasks"},
-    {"parts", "around"},
+    {"parts", "document_candidates"},
     {"model"},
     {"settings"},
     {"pipeline"},

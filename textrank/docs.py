@@ -183,7 +183,7 @@ def starts_of(doc: Doc) -> Indices:
     return np.unique(np.concatenate([[0], begins, [len(doc)]])).astype(np.intp)
 
 
-def sentence_around(starts: Indices, span: Span) -> tuple[int, int]:
+def sentence_bounds(starts: Indices, span: Span) -> tuple[int, int]:
     """First token and end of the sentence, given the starts; of several where a span runs over."""
     first = int(np.searchsorted(starts, span.start, side="right")) - 1
     return int(starts[first]), int(starts[np.searchsorted(starts, span.end, side="left")])

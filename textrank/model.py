@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.around import Around, portions
 from textrank.docs import Candidate, Neighbourhood, document_id, whole
+from textrank.document_candidates import DocumentCandidates, portions
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
@@ -82,7 +82,7 @@ class Model:
         if self.fit.stage is None:
             parts = [self.scored(self.pipeline.representation(p)) for p in portions(candidates)]
             return np.concatenate(parts)
-        around = Around.of(self.pipeline.task, candidates)
+        around = DocumentCandidates.of(self.pipeline.task, candidates)
         X = self.pipeline.representation(around.everyone)
         return self.scored(X, around.neighbourhood)[around.rows]
 
@@ -107,15 +107,15 @@ class Model:
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
-        (judged,) = self.judge([doc])
+        (judged,) = self.annotate([doc])
         return judged
 
-    def judge(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+    def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         """The Docs with their candidates judged, all compared at once."""
         task = self.pipeline.task
         found = candidates_of(task, docs)
         everyone = [candidate for own in found for candidate in own]
-        scores, stated = self._judged(everyone)
+        scores, stated = self._answered(everyone)
         answers = iter(stated)
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
@@ -125,7 +125,7 @@ class Model:
                 state(judged, list(islice(answers, len(own))))
             yield judged if self.names is None else task.justify(judged, own, self.explain)
 
-    def _judged(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
+    def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""
         views = self.pipeline.representation
         alike = isinstance(views, PairViews) and views.parse == PARSE
@@ -168,7 +168,7 @@ class Model:
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
             try:
-                yield from list(self.judge(batch))
+                yield from list(self.annotate(batch))
             except Exception:
                 yield from self._each(batch, failed)
 
@@ -208,7 +208,7 @@ class Model:
     def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
         """The numbers of a second stage; the score of the first among them in its own parts."""
         plain = replace(self, fit=replace(self.fit, stage=None))
-        around = Around.of(self.pipeline.task, [candidate])
+        around = DocumentCandidates.of(self.pipeline.task, [candidate])
         scores = plain.score(around.everyone)
         own = int(around.rows[0])
         added = stage.parts(around.neighbourhood, scores)[own]

@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Span
 
 from textrank.docs import Candidate
-from textrank.evaluation.decisions import dependency_links, judged, shortest_path
+from textrank.evaluation.decisions import decisions_of, dependency_links, shortest_path
 from textrank.reports.errors import steps
 
 
@@ -24,7 +24,7 @@ def candidate(make_doc):
 
 
 def test_a_decision_shows_its_sentence_and_the_path_of_an_error(candidate):
-    wrong, right = judged([candidate] * 2, np.array([0.9, -0.9]), 0.0, fold=2)
+    wrong, right = decisions_of([candidate] * 2, np.array([0.9, -0.9]), 0.0, fold=2)
     assert wrong.text.startswith("AbcA binds")
     assert [wrong.text[a:b] for a, b in wrong.spans] == ["AbcA", "XyzB"]
     assert [(s.word, s.relation) for s in steps(wrong)] == [
@@ -35,16 +35,16 @@ def test_a_decision_shows_its_sentence_and_the_path_of_an_error(candidate):
 
 def test_given_dependencies_go_before_the_parse(candidate):
     candidate.doc.user_data["dependencies"] = [[3, 7, "interacts"], [7, 7, "self"]]
-    (wrong,) = judged([candidate], np.array([0.9]), 0.0)
+    (wrong,) = decisions_of([candidate], np.array([0.9]), 0.0)
     assert [s.relation for s in steps(wrong)] == ["interacts", ""]
 
 
 def test_without_parse_or_threshold_there_is_no_path(make_doc):
     doc = make_doc(["A", "B"], entities=[(0, 1), (1, 2)])
     candidate = Candidate(doc, (doc[0:1], doc[1:2]), "d", label=1.0)
-    (decision,) = judged([candidate], np.array([-1.0]), 0.0)
+    (decision,) = decisions_of([candidate], np.array([-1.0]), 0.0)
     assert (decision.text, decision.path) == ("A B ", ())
-    (ranked,) = judged([candidate], np.array([-1.0]), None)
+    (ranked,) = decisions_of([candidate], np.array([-1.0]), None)
     assert ranked.decision is None
 
 

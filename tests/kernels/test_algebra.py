@@ -74,7 +74,7 @@ KERNELS = [
         Normalized(Polynomial(degree=2, constant=1.0)),
         lambda x, z: (dot(x, z) + 1) ** 2 / ((dot(x, x) + 1) * (dot(z, z) + 1)),
     ),
-    (Centred(Linear(), around=REFERENCE), centred),
+    (Centred(Linear(), reference=REFERENCE), centred),
     (Blocked(Linear(), rows=2), dot),
     (
         Similarities(Linear(), REFERENCE),
@@ -207,7 +207,7 @@ def test_normalized_may_keep_an_empty_input_as_the_zero_vector(inner):
         (lambda: Gaussian(gamma=-1.0), "gamma must be positive"),
         (lambda: Exponential(Linear(), gamma=0.0), "gamma must be positive"),
         (lambda: Normalized(Linear(), empty="drop"), "'refuse' or 'zero'"),
-        (lambda: Centred(Linear(), around=[]), "at least one reference"),
+        (lambda: Centred(Linear(), reference=[]), "at least one reference"),
         (lambda: Similarities(Linear(), []), "at least one input"),
         (lambda: Blocked(Linear(), dtype="float16"), "'float32' or 'float64'"),
         (lambda: Linear()(np.eye(2), np.eye(3)), "vectors of 2 numbers against vectors of 3"),

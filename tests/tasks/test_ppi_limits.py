@@ -12,8 +12,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank import around
-from textrank.around import portions
+from textrank import document_candidates
+from textrank.document_candidates import portions
 from textrank.tasks.ppi import MOST, PPI
 
 
@@ -42,7 +42,7 @@ def test_a_sentence_beyond_reason_has_no_pairs() -> None:
 
 
 def test_portions_are_bounded_by_words_and_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(around, "AT_ONCE", 100)
+    monkeypatch.setattr(document_candidates, "AT_ONCE", 100)
     everyone = PPI().candidates(listed(10))
     parts = list(portions(everyone))
     assert [c for part in parts for c in part] == everyone

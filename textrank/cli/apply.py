@@ -154,7 +154,7 @@ def apply_model(
     check_target(write, source=task.name)
     language = load_language(nlp, task, raw=True)
     kept = []
-    for doc in judged(loaded, texts, language, keep=bool(network or facts or write)):
+    for doc in annotated(loaded, texts, language, keep=bool(network or facts or write)):
         yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
         kept += [doc] if network or facts or write else []
     level = task.level if isinstance(task, PPI) else 0.5
@@ -166,7 +166,7 @@ def apply_model(
         write_docs(kept, write, source=task.name)
 
 
-def judged(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) -> Iterator[Doc]:
+def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) -> Iterator[Doc]:
     """The Docs of texts, judged; unless they are kept, none may be looked at after the next.
 
     With ``--skip-bad`` a document that cannot be judged is left out with a warning.
@@ -211,4 +211,4 @@ def propose_changes(
     if loaded.pipeline.task.name != "spelling":
         raise ValueError(f"--diff needs corrections; {model} is of another task.")
     language = load_language(nlp, loaded.pipeline.task, raw=True)
-    yield from filter(None, map(diff, judged(loaded, texts, language, keep=False)))
+    yield from filter(None, map(diff, annotated(loaded, texts, language, keep=False)))

@@ -61,7 +61,7 @@ def explain_model(
     from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
     from textrank.docs import answers
-    from textrank.evaluation.decisions import judged
+    from textrank.evaluation.decisions import decisions_of
     from textrank.reports.explanation import Explanation
     from textrank.tasks.task import candidates_of
 
@@ -71,11 +71,11 @@ def explain_model(
     while batch := list(islice(docs, TOGETHER)):
         candidates = [c for own in candidates_of(task, batch) for c in own]
         if task.name == "ppi":
-            rows = [row for doc in loaded.judge(batch) for row in answers(doc, task.name) or ()]
+            rows = [row for doc in loaded.annotate(batch) for row in answers(doc, task.name) or ()]
             scores = np.array([row["score"] for row in rows])
         else:
             rows, scores = [{}] * len(candidates), loaded.score(candidates)
-        decisions = judged(candidates, scores, loaded.threshold, paths=True)
+        decisions = decisions_of(candidates, scores, loaded.threshold, paths=True)
         parts = loaded.explain_all(candidates)
         for decision, own, row in zip(decisions, parts, rows, strict=True):
             yield Explanation(decision, own, row)

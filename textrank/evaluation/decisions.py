@@ -16,7 +16,7 @@ Edge: TypeAlias = tuple[int, int, str]  # governor, dependent, label
 Links: TypeAlias = dict[int, list[tuple[int, Edge]]]  # from a token to its neighbours
 
 
-def judged(
+def decisions_of(
     candidates: Sequence[Candidate],
     scores: Vector,
     threshold: float | None,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.docs import Candidate, labels_of
-from textrank.evaluation.decisions import judged
+from textrank.evaluation.decisions import decisions_of
 from textrank.evaluation.intervals import bootstrap_intervals
 from textrank.evaluation.report import Decision, Fold, Summary
 from textrank.measures import auc, decide, kendall_tau_b, over_queries, precision_recall_f
@@ -67,10 +67,10 @@ class FoldScores:
         return {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
 
     def decisions(self, fold: Fold) -> Iterator[Decision]:
-        """Every candidate judged; a task without thresholds, as a ranking, has none here either."""
+        """Every candidate decided; a task without thresholds, as a ranking, has none here."""
         threshold = fold.chosen.get("threshold")
         scores = self.scores[self.chosen]
-        return judged(self.candidates, scores, threshold, fold=self.fold, split=self.split)
+        return decisions_of(self.candidates, scores, threshold, fold=self.fold, split=self.split)
 
     def said(self, fold: Fold) -> NDArray[np.bool_]:
         """The answers that the measures of the fold are of; no where training had no positive.

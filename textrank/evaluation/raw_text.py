@@ -109,7 +109,7 @@ def evaluate_raw_text(
     both = zip(docs, raw, candidates, strict=True)
     texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
     yes, threshold = _yes(model, raw, candidates, positives)
-    judged = [text.judged(said) for text, said in zip(texts, yes, strict=True)]
+    judged = [text.pair_hits(said) for text, said in zip(texts, yes, strict=True)]
     for doc, text in zip(raw, texts, strict=True):
         set_mentions(doc, text.mentions)
         doc.user_data["gold"] = text.gold
@@ -158,18 +158,18 @@ class _Text:
         gold_rows = gold.user_data["gold"]
         return cls(mentions, gold_rows, found, asked, wanted, near, links, bounds)
 
-    def name_hits(self, way: str) -> Hits:
-        links = self.near if way == "overlap" else exact(self.near)
+    def name_hits(self, match: str) -> Hits:
+        links = self.near if match == "overlap" else exact(self.near)
         return Hits(len(self.found), len(self.mentions), len(matched(links)))
 
-    def judged(self, yes: Sequence[bool]) -> dict[str, Found]:
-        ways = {"overlap": self.links, "exact": exact(self.links, 2)}
+    def pair_hits(self, yes: Sequence[bool]) -> dict[str, Found]:
+        matches = {"overlap": self.links, "exact": exact(self.links, 2)}
         return {
-            way: Found(
+            match: Found(
                 Hits(sum(yes), len(self.interactions), len(matched(_of(links, yes)))),
                 len(matched(links)),
             )
-            for way, links in ways.items()
+            for match, links in matches.items()
         }
 
     @property

@@ -14,10 +14,10 @@ from textrank.kernels.walks import (
     CyclicPart,
     Walks,
     all_walks,
-    both_ways,
     bounded,
     cyclic_parts,
     short_walks,
+    undirected,
 )
 from textrank.linalg.gram import ExplicitKernel
 from textrank.progress import track
@@ -92,7 +92,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         if self.max_length is not None:
             return 0
         batch = GraphBatch.of(X)
-        families = [self._way(family) for family in batch.families]
+        families = [self._directed(family) for family in batch.families]
         changed = np.zeros(len(batch), dtype=bool)
         for at, parts in cyclic_parts(families).items():
             members = families[at].members
@@ -101,7 +101,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs | Cells]:
         rank = batch.ranks()
-        families = [self._way(family) for family in batch.families]
+        families = [self._directed(family) for family in batch.families]
         cycles = {} if self.max_length is not None else cyclic_parts(families)
         alone = [
             at for at, family in enumerate(families) if at not in cycles and self._fits(family)
@@ -150,5 +150,5 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         weights, _ = bounded(family, cycles, self.max_radius)
         return all_walks(family, weights, places, self.threshold)
 
-    def _way(self, family: GraphFamily) -> GraphFamily:
-        return family if self.directed else both_ways(family)
+    def _directed(self, family: GraphFamily) -> GraphFamily:
+        return family if self.directed else undirected(family)

@@ -117,7 +117,7 @@ def bounded(
     return weights, np.broadcast_to(changed, len(shape.members))
 
 
-def both_ways(family: GraphFamily) -> GraphFamily:
+def undirected(family: GraphFamily) -> GraphFamily:
     """The family with every edge in both directions, for walks that ignore the direction."""
     loop = family.edges[:, 0] == family.edges[:, 1]
     edges = np.vstack([family.edges, family.edges[~loop, ::-1]])

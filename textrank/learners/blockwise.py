@@ -14,7 +14,7 @@ from scipy.special import expit
 from textrank.docs import Targets
 from textrank.learners.checks import check_features, check_targets, groups_of
 from textrank.learners.fit import Nested, Path
-from textrank.learners.nested import Around, PathLearner, empty, nested_of_many
+from textrank.learners.nested import MetaLearner, PathLearner, empty, nested_of_many
 from textrank.learners.rls import RLS, rls_path
 from textrank.learners.selection import Measure
 from textrank.linalg.spectrum import gram
@@ -25,7 +25,7 @@ CONSTANT = "constant"  # the feature of the kernel Blocks that every candidate o
 
 
 @dataclass(frozen=True)
-class Blockwise(Around):
+class Blockwise(MetaLearner):
     """A learner on each block of features, its scores turned into log-odds.
 
     The kernel ``Blocks`` names each feature under its question and gives each question a

@@ -12,7 +12,7 @@ from scipy.special import expit
 from textrank.docs import Neighbourhood, Targets
 from textrank.learners.document_numbers import NUMBERS, document_numbers
 from textrank.learners.fit import Path
-from textrank.learners.nested import Around, PathLearner
+from textrank.learners.nested import MetaLearner, PathLearner
 from textrank.learners.selection import Measure
 from textrank.types import Arrays, Features, Matrix, Names, Vector
 
@@ -59,7 +59,7 @@ class DocumentWeights:
 
 
 @dataclass(frozen=True)
-class DocumentStage(Around):
+class DocumentStage(MetaLearner):
     """A learner whose scores are looked at once more, with those of the other names of the text.
 
     The first stage is ``learner``. For the training documents its held-out scores count, so the

@@ -32,7 +32,7 @@ class PathLearner(Protocol):
         """Coefficients and held-out scores at every alpha."""
 
 
-class Around(ABC):
+class MetaLearner(ABC):
     """A learner made of another one: its alphas, one of them chosen by held-out scores."""
 
     learner: PathLearner

@@ -29,7 +29,7 @@ from textrank.types import Indices, Matrix, Vector
 ALPHAS = np.exp2(np.arange(-9.0, 4.0, 3.0))
 WIDTHS = (0.03, 0.2, 1.0)  # of the Gaussian, times 4 / features
 MULTI = ("dna", "iris", "vehicle", "vowel", "wine", "glass")
-Way = Callable[[list[Matrix], list[Matrix], Indices], Indices]
+Method = Callable[[list[Matrix], list[Matrix], Indices], Indices]
 TWO = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
 
 
@@ -43,8 +43,8 @@ def multiclass(setting: Setting) -> Cells:
         wrong: dict[str, list[float]] = {}
         for train, test in _folds(classes, setting):
             K, new = _grams(X[train], X[test])
-            for method, way in WAYS.items():
-                said = way(K, new, classes[train])
+            for method, predicted in METHODS.items():
+                said = predicted(K, new, classes[train])
                 wrong.setdefault(method, []).append(float((said != classes[test]).mean()))
         cells[name] = {method: Figure.of(values) for method, values in wrong.items()}
     return cells
@@ -99,7 +99,7 @@ def coded(
     return run
 
 
-WAYS = {
+METHODS = {
     "joint kernel": joint,
     "one-vs-all": coded(one_vs_all),
     "all pairs": coded(all_pairs),

@@ -35,7 +35,7 @@ POSITIONS = "kernel.kernel.kernels.words.kernel.kernel.positions"
 BAG = {"@transformations": "bag.v1"}
 SIDED = {"@transformations": "sided.v1", "across": 0.5, "of": BAG}
 WEIGHTED = {"@transformations": "weighting.v1", "decay": 1.0, "base": 0.1}
-WAYS: Mapping[str, tuple[Mapping[str, Any], int]] = {  # how positions compare, and the span
+COMPARED: Mapping[str, tuple[Mapping[str, Any], int]] = {  # how positions compare, and the span
     "bag of words": (BAG, 30),
     "strict positions": ({"@transformations": "strict.v1"}, 5),
     "smooth positions": ({"@transformations": "smooth.v1"}, 5),
@@ -134,7 +134,7 @@ def _compared(
 ) -> Cells:
     """The pipeline with its words seen in several ways, then with its collocations."""
     cells: dict[str, dict[str, Figure]] = {}
-    for name, (positions, span) in WAYS.items():
+    for name, (positions, span) in COMPARED.items():
         settings = {
             POSITIONS: positions,
             "representation.representations.words.span": span,

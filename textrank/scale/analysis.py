@@ -55,7 +55,7 @@ class Analysis:
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs judged; they are changed in place."""
         docs = self.read(docs)
-        return list(self.model.judge(docs))
+        return list(self.model.annotate(docs))
 
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs with names and parses, before any judgement."""

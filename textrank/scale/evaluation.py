@@ -28,7 +28,7 @@ BATCH = 50  # documents that are represented at once
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PartScores:
     """The candidates of a part as arrays."""
 
     y: Vector
@@ -44,11 +44,11 @@ def _loaded(model: str) -> tuple[Model, Language]:
     return load_model(model), load_nlp()
 
 
-def judged(corpus: str, model: str) -> Judged:
+def part_scores(corpus: str, model: str) -> PartScores:
     """Scores the candidates of a corpus, some documents in memory at a time."""
     loaded, nlp = _loaded(model)
     task = loaded.pipeline.task
-    found: list[Judged] = []
+    found: list[PartScores] = []
     docs = iter(load_corpus(corpus)(nlp))
     while batch := [doc for doc, _ in zip(docs, range(BATCH), strict=False)]:
         own = [task.candidates(doc) for doc in batch]
@@ -56,7 +56,7 @@ def judged(corpus: str, model: str) -> Judged:
         missed = sum(task.unreachable(doc, some) for doc, some in zip(batch, own, strict=True))
         scores = loaded.score(every) if every else np.empty(0)
         names = tuple(candidate.document for candidate in every)
-        found.append(Judged(labels_of(every), scores, names, missed, len(batch)))
+        found.append(PartScores(labels_of(every), scores, names, missed, len(batch)))
     return _joined(found)
 
 
@@ -71,18 +71,18 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Re
     if task.ranks:
         raise ValueError(f"task {task.name!r} ranks; only yes and no can be judged in parts.")
     if client is None:
-        parts = [judged(corpus, model) for corpus in corpora]
+        parts = [part_scores(corpus, model) for corpus in corpora]
     else:
-        parts = client.gather(client.map(judged, list(corpora), model=model, pure=False))
+        parts = client.gather(client.map(part_scores, list(corpora), model=model, pure=False))
     every = _joined(parts)
     if not len(every.y):
         raise ValueError(f"no candidates for task {task.name!r} in {every.texts} documents.")
     return _report(loaded, every, len(parts))
 
 
-def _joined(parts: Sequence[Judged]) -> Judged:
+def _joined(parts: Sequence[PartScores]) -> PartScores:
     empty = [np.empty(0)]
-    return Judged(
+    return PartScores(
         np.concatenate([*empty, *(part.y for part in parts)]),
         np.concatenate([*empty, *(part.scores for part in parts)]),
         tuple(name for part in parts for name in part.documents),
@@ -91,7 +91,7 @@ def _joined(parts: Sequence[Judged]) -> Judged:
     )
 
 
-def _report(model: Model, every: Judged, parts: int) -> Report:
+def _report(model: Model, every: PartScores, parts: int) -> Report:
     threshold, task = model.threshold, model.pipeline.task
     cut = np.inf if threshold is None else threshold
     said = decide(every.scores, cut)
@@ -119,6 +119,6 @@ def _report(model: Model, every: Judged, parts: int) -> Report:
     )
 
 
-def _intervals(every: Judged, said: Any) -> dict[str, tuple[float, float]]:
+def _intervals(every: PartScores, said: Any) -> dict[str, tuple[float, float]]:
     found = bootstrap_intervals(every.y, every.scores, every.documents, decisions=said)
     return {name: (interval.low, interval.high) for name, interval in found.items()}

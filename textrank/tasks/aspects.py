@@ -19,7 +19,7 @@ from textrank.docs import Candidate, asking
 from textrank.kernels.blocks import CONSTANT, Blocks
 from textrank.representations.pairs.analysis import Parse
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
-from textrank.representations.pairs.telling import Told, tellings
+from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.tasks.statement_views import StatementViews
 from textrank.tasks.statements import ANSWERS
 from textrank.text import characters
@@ -110,7 +110,7 @@ class Aspects:
             for row, one in zip(rows, told, strict=True)
         ]
 
-    def scores(self, pairs: Sequence[EntityPair], told: Sequence[Told]) -> dict[str, Matrix]:
+    def scores(self, pairs: Sequence[EntityPair], told: Sequence[TreePair]) -> dict[str, Matrix]:
         """Log-odds (pairs, answers) for each aspect, by one product."""
         weights = list(self.weights.values())
         F = self.views.features(pairs, told).onto(weights[0].names)
@@ -159,7 +159,7 @@ def _log_odds(scores: Matrix) -> Matrix:
     return np.asarray(-np.logaddexp(0.0, -scores))
 
 
-def _trigger(told: Told, kind: str | None) -> list[list[int]]:
+def _trigger(told: TreePair, kind: str | None) -> list[list[int]]:
     """The characters of the word that says what happens; none where no word does."""
     token = told.trigger(kind or "")
     if token is None:

@@ -13,7 +13,7 @@ from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.statement_cues import StatementCues
 from textrank.representations.pairs.statement_roles import StatementRoles
-from textrank.representations.pairs.telling import Told, tellings
+from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import unit
 from textrank.types import Features, Viewed
@@ -61,11 +61,11 @@ class StatementViews:
         pairs = entity_pairs(candidates, "own")
         return self.features(pairs, tellings(pairs))
 
-    def features(self, pairs: Sequence[EntityPair], told: Sequence[Told]) -> Features:
+    def features(self, pairs: Sequence[EntityPair], told: Sequence[TreePair]) -> Features:
         """The features of pairs that are already analysed."""
         made = {
-            "cues": lambda: StatementCues().of_told(told),
-            "roles": lambda: StatementRoles().of_told(told),
+            "cues": lambda: StatementCues().of_pairs(told),
+            "roles": lambda: StatementRoles().of_pairs(told),
             "triggers": lambda: features_of_pairs(TriggerRoles(), pairs),
             "path": lambda: features_of_pairs(PathWalks(), pairs),
             "words": lambda: features_of_pairs(SideWords(), pairs),

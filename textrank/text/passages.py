@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span
 
-from textrank.docs import sentence_around, starts_of
+from textrank.docs import sentence_bounds, starts_of
 from textrank.text.words import characters
 from textrank.types import Indices
 
@@ -33,4 +33,4 @@ class Passages:
 
     def sentence(self, span: Span) -> str:
         """The sentence of a span as the user wrote it."""
-        return self(span.doc[slice(*sentence_around(self.starts, span))])
+        return self(span.doc[slice(*sentence_bounds(self.starts, span))])

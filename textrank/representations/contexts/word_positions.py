@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, sentence_around, starts_of, tokens_of
+from textrank.docs import Candidate, sentence_bounds, starts_of, tokens_of
 from textrank.progress import track
 from textrank.representations.contexts.words import WordIds, check_form, stop_set
 from textrank.types import Contexts
@@ -84,12 +84,12 @@ class WordPositions:
     def _place(self, doc: _Words, target: Span) -> Place:
         tokens = tokens_of(target)
         low, high = (
-            sentence_around(doc.starts, target)
+            sentence_bounds(doc.starts, target)
             if self.bounds == "sentence"
             else (0, len(doc.words))
         )
         if len(tokens) == target.end - target.start:
-            words, positions = doc.around(target.start, target.end, low, high, self.span)
+            words, positions = doc.window(target.start, target.end, low, high, self.span)
         else:
             words, positions = doc.around_pieces(tokens, low, high, self.span)
         if self.sides != "both":
@@ -131,7 +131,7 @@ class _Words:
         before = np.concatenate([[0], np.cumsum(words >= 0)])
         return cls(doc, words, words[words >= 0], before, starts_of(doc))
 
-    def around(self, start: int, end: int, low: int, high: int, span: int) -> Place:
+    def window(self, start: int, end: int, low: int, high: int, span: int) -> Place:
         left, right = int(self.before[start]), int(self.before[end])
         first, last = int(self.before[low]), int(self.before[high])
         if span:

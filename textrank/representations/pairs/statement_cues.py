@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textrank.docs import Candidate
 from textrank.representations.pairs.entity_pair import Name, bags, entity_pairs
 from textrank.representations.pairs.statement_words import CUES
-from textrank.representations.pairs.telling import Told, tellings
+from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.types import Features
 
 NEAR = 3  # tokens
@@ -27,14 +27,14 @@ class StatementCues:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_told(tellings(entity_pairs(candidates, "own")))
+        return self.of_pairs(tellings(entity_pairs(candidates, "own")))
 
-    def of_told(self, told: Sequence[Told]) -> Features:
+    def of_pairs(self, told: Sequence[TreePair]) -> Features:
         """The features of pairs in their trees."""
         return bags(dict.fromkeys(_cues(one), 1.0) for one in told)
 
 
-def _cues(told: Told) -> Iterator[Name]:
+def _cues(told: TreePair) -> Iterator[Name]:
     stems, own = told.pair.context.stems, told.pair.context.sentence.entities
     names = set(own.tolist())
     place = _places(told)
@@ -55,7 +55,7 @@ def _cues(told: Told) -> Iterator[Name]:
     yield "opening", stems[0] if stems[0] in CUES or stems[0] in OPENINGS else "other"
 
 
-def _places(told: Told) -> Mapping[int, str]:
+def _places(told: TreePair) -> Mapping[int, str]:
     """What the words of the path are, and the likeliest trigger."""
     place = {t: "name" if t in told.pair.own else "path" for t in told.path}
     if told.triggers:
@@ -64,7 +64,7 @@ def _places(told: Told) -> Mapping[int, str]:
     return place
 
 
-def _standing(told: Told, cue: int, place: Mapping[int, str]) -> Iterator[Name]:
+def _standing(told: TreePair, cue: int, place: Mapping[int, str]) -> Iterator[Name]:
     """How a cue stands to the path; the first is the most exact."""
     tree = told.tree
     head, relation = tree.heads[cue], tree.relations[cue]
@@ -91,15 +91,15 @@ def _standing(told: Told, cue: int, place: Mapping[int, str]) -> Iterator[Name]:
         yield "elsewhere", side_of(told, cue)
 
 
-def _part(told: Told, token: int) -> str:
+def _part(told: TreePair, token: int) -> str:
     """Whether a word lies on the way up from the first name, from the second, or on both."""
-    one, two = told.ways
+    one, two = told.paths
     if token in one:
         return "both" if token in two else "first"
     return "second" if token in two else "neither"
 
 
-def side_of(told: Told, token: int) -> str:
+def side_of(told: TreePair, token: int) -> str:
     """Where a word stands in the order of the sentence."""
     begin, end = min(told.pair.own), max(told.pair.own)
     if token < begin:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textrank.docs import Candidate
 from textrank.representations.pairs.entity_pair import Name, bags, entity_pairs
 from textrank.representations.pairs.statement_cues import side_of
-from textrank.representations.pairs.telling import PASSED, Told, tellings
+from textrank.representations.pairs.telling import PASSED, TreePair, tellings
 from textrank.types import Features
 
 SHORT = 4  # tokens between the names that are worth remembering word for word
@@ -20,26 +20,26 @@ class StatementRoles:
     """What happens between two names and which part each plays, present or absent.
 
     The top of the path with its voice and the relations by which each name is reached; the words
-    on both ways up and beside them; classes along the whole path as one skeleton ("loss, subject,
+    on both paths up and beside them; classes along the whole path as one skeleton ("loss, subject,
     ^activation^, object, level"); the likeliest trigger. Words are named by their classes and by
     themselves, so that "knockdown of A impairs B" is like "deletion of A reduces B".
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_told(tellings(entity_pairs(candidates, "own")))
+        return self.of_pairs(tellings(entity_pairs(candidates, "own")))
 
-    def of_told(self, told: Sequence[Told]) -> Features:
+    def of_pairs(self, told: Sequence[TreePair]) -> Features:
         """The features of pairs in their trees."""
         return bags(dict.fromkeys(_roles(one), 1.0) for one in told)
 
 
-def _roles(told: Told) -> Iterator[Name]:
+def _roles(told: TreePair) -> Iterator[Name]:
     for part in (_top, _skeletons, _ways, _beside, _triggers, _between):
         yield from part(told)
 
 
-def _top(told: Told) -> Iterator[Name]:
-    one, two = (_reached(told, way) for way in told.ways)
+def _top(told: TreePair) -> Iterator[Name]:
+    one, two = (_reached(told, way) for way in told.paths)
     voice = _voice(told)
     for name in _names(told, told.top):
         yield "top", name, told.pair.tags[told.top][:1]
@@ -51,19 +51,21 @@ def _top(told: Told) -> Iterator[Name]:
     yield "ends", _end(told, 0), _end(told, 1)
 
 
-def _skeletons(told: Told) -> Iterator[Name]:
+def _skeletons(told: TreePair) -> Iterator[Name]:
     """Classes from name to name, with and without the relations to the top."""
     top = told.classes(told.top)[:1] or ("other",)
-    first, second = ([told.classes(t)[0] for t in way[:-1] if told.classes(t)] for way in told.ways)
-    ends = [_reached(told, way).split(" ")[-1] for way in told.ways]
+    first, second = (
+        [told.classes(t)[0] for t in way[:-1] if told.classes(t)] for way in told.paths
+    )
+    ends = [_reached(told, way).split(" ")[-1] for way in told.paths]
     yield ("skeleton", *first, "^", *top, "^", *reversed(second))
     yield ("parts in", _voice(told), *first, ends[0], "^", *top, "^", ends[1], *reversed(second))
 
 
-def _ways(told: Told) -> Iterator[Name]:
+def _ways(told: TreePair) -> Iterator[Name]:
     """Words between a name and the top."""
     voice, tops = _voice(told), told.classes(told.top) or ("other",)
-    for side, way in zip(("first", "second"), told.ways, strict=True):
+    for side, way in zip(("first", "second"), told.paths, strict=True):
         for token in way[:-1]:
             if token in told.pair.own:
                 continue
@@ -73,10 +75,10 @@ def _ways(told: Told) -> Iterator[Name]:
                 yield from (("way to top", side, name, top, voice) for top in tops)
 
 
-def _beside(told: Told) -> Iterator[Name]:
+def _beside(told: TreePair) -> Iterator[Name]:
     """Words of events that hang on the path."""
     path = set(told.path)
-    for side, way in zip(("first", "second"), told.ways, strict=True):
+    for side, way in zip(("first", "second"), told.paths, strict=True):
         for token in way[:-1]:
             for child in told.tree.children[token]:
                 if child not in path:
@@ -88,7 +90,7 @@ def _beside(told: Told) -> Iterator[Name]:
                 yield "beside top", name, told.tree.relations[child]
 
 
-def _triggers(told: Told) -> Iterator[Name]:
+def _triggers(told: TreePair) -> Iterator[Name]:
     for token in told.triggers[:1]:
         where = "path" if token in told.path else side_of(told, token)
         for name in _names(told, token):
@@ -99,7 +101,7 @@ def _triggers(told: Told) -> Iterator[Name]:
             yield "event", kind, "path" if token in told.inner else side_of(told, token)
 
 
-def _between(told: Told) -> Iterator[Name]:
+def _between(told: TreePair) -> Iterator[Name]:
     middle, words = told.pair.sides["middle"], told.pair.words
     if len(middle) <= SHORT:
         yield ("between", *((told.kinds(token) or (words[token],))[0] for token in middle))
@@ -107,21 +109,21 @@ def _between(told: Told) -> Iterator[Name]:
         yield from (("class between", name) for name in told.classes(token))
 
 
-def _names(told: Told, token: int) -> tuple[str, ...]:
+def _names(told: TreePair, token: int) -> tuple[str, ...]:
     """The classes of a word and the word itself, blinded where it is a name."""
     return (*told.classes(token), f"“{told.pair.words[token]}”")
 
 
-def _voice(told: Told) -> str:
+def _voice(told: TreePair) -> str:
     return "passive" if told.top in told.tree.passive else "active"
 
 
-def _end(told: Told, side: int) -> str:
-    way = told.ways[side]
+def _end(told: TreePair, side: int) -> str:
+    way = told.paths[side]
     return told.tree.relations[way[0]] if len(way) > 1 else "top"
 
 
-def _reached(told: Told, way: Sequence[int]) -> str:
+def _reached(told: TreePair, way: Sequence[int]) -> str:
     """The relations from a name up to the top, without those that say nothing; at most three."""
     steps = [told.tree.relations[token] for token in way[:-1]]
     telling = [step for step in steps if step not in PASSED] or steps[:1]

@@ -1,4 +1,4 @@
-"""A pair in the tree of its sentence: where the ways up from two names meet, and what stands there.
+"""A pair in the tree of its sentence: where paths up from two names meet, and what stands there.
 
 Blocks of statement features share it. A word's *classes* are those of ``EVENTS``, with what small
 words do to them: "down-regulate" lowers, "negatively regulate" and "negative regulator" too.
@@ -105,21 +105,21 @@ class Tree:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class TreePair:
     """Two names in a tree."""
 
     pair: EntityPair
     tree: Tree
 
     @cached_property
-    def ways(self) -> tuple[list[int], list[int]]:
+    def paths(self) -> tuple[list[int], list[int]]:
         """From each name up to the token where both meet, the last of both; the shortest such."""
         found = [
             _meeting(one, two)
             for one in map(self.tree.above, self._heads(self.pair.first))
             for two in map(self.tree.above, self._heads(self.pair.second))
         ]
-        return min(found, key=lambda ways: len(ways[0]) + len(ways[1]))
+        return min(found, key=lambda paths: len(paths[0]) + len(paths[1]))
 
     def _heads(self, tokens: Sequence[int]) -> list[int]:
         """The tokens of a name whose head lies outside of it."""
@@ -128,13 +128,13 @@ class Told:
 
     @cached_property
     def top(self) -> int:
-        """Where the ways meet."""
-        return self.ways[0][-1]
+        """Where the paths meet."""
+        return self.paths[0][-1]
 
     @cached_property
     def path(self) -> list[int]:
         """From the first name over the top to the second."""
-        one, two = self.ways
+        one, two = self.paths
         return [*one, *reversed(two[:-1] if one[-1] == two[-1] else two)]
 
     @cached_property
@@ -176,7 +176,7 @@ class Told:
 
 
 def _meeting(one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
-    """Both ways up to the first token they share; whole where they share none."""
+    """Both paths up to the first token they share; whole where they share none."""
     place = {token: i for i, token in enumerate(one)}
     for j, token in enumerate(two):
         if token in place:
@@ -184,10 +184,10 @@ def _meeting(one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
     return one, two
 
 
-def tellings(pairs: Sequence[EntityPair]) -> list[Told]:
+def tellings(pairs: Sequence[EntityPair]) -> list[TreePair]:
     """The pairs in their trees; a sentence is looked at once."""
     trees: dict[int, Tree] = {}
     for pair in pairs:
         if id(pair.context) not in trees:
             trees[id(pair.context)] = Tree.of(pair.context)
-    return [Told(pair, trees[id(pair.context)]) for pair in pairs]
+    return [TreePair(pair, trees[id(pair.context)]) for pair in pairs]

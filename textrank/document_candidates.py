@@ -16,7 +16,7 @@ AT_ONCE = 200_000  # words of sentences that candidates are represented in at a 
 
 
 @dataclass(frozen=True, eq=False)
-class Around:
+class DocumentCandidates:
     """Candidates with all others of their texts, which a second stage looks at."""
 
     everyone: list[Candidate]
@@ -24,7 +24,7 @@ class Around:
     rows: Indices  # where the candidates stand among all
 
     @classmethod
-    def of(cls, task: Task, candidates: Sequence[Candidate]) -> Around:
+    def of(cls, task: Task, candidates: Sequence[Candidate]) -> DocumentCandidates:
         """All candidates of the Docs that these are of."""
         docs = {id(c.doc): c.doc for c in candidates}
         everyone = [c for doc in docs.values() for c in task.candidates(doc)]
