@@ -13,11 +13,11 @@ from textrank.docs import Candidate
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.linalg.gram import squares
 from textrank.representations.pairs.analysis import Parse, check_among, parsed_twice
-from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import DROP, Block, PairBatch, entity_pairs
+from textrank.representations.pairs.entity_pair import Block, PairBatch, entity_pairs
 from textrank.representations.pairs.global_context import GlobalContext
 from textrank.representations.pairs.local_context import LocalContext
+from textrank.representations.pairs.marked_graphs import MarkedGraphs
 from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.trigger_roles import TriggerRoles
@@ -70,26 +70,24 @@ class PairViews:
         pairs = entity_pairs(candidates, ways[first])
         if not others:
             return self.of_batch(pairs)
-        parsed = {first: self._parsed(pairs, ways[first])}
+        parsed = {first: self._parsed(pairs)}
         for name in others:
             if any(map(parsed_twice, {id(c.doc): c.doc for c in candidates}.values())):
                 pairs = entity_pairs(candidates, ways[name])
-                parsed[name] = self._parsed(pairs, ways[name])
+                parsed[name] = self._parsed(pairs)
             else:
                 parsed[name] = parsed[first]
         return Viewed({**_worded(pairs), **beside(parsed)})
 
     def of_batch(self, pairs: PairBatch) -> Viewed:
         """The views of pairs that are already analysed, by one parse."""
-        parse: Parse = "auto" if self.parse == "both" else self.parse
-        return Viewed({**_worded(pairs), **self._parsed(pairs, parse)})
+        return Viewed({**_worded(pairs), **self._parsed(pairs)})
 
-    def _parsed(self, pairs: PairBatch, parse: Parse) -> dict[str, Features]:
+    def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""
-        graphs = DependencyGraph(words="stem", parts=["dependency"], parse=parse, drop=DROP)
-        found = graphs.of_sentences(pairs.sentences, pairs.candidates)
+        graphs = MarkedGraphs(pairs.layout).batch()
         return {
-            "dependencies": unit(AllPathsGraph().features(found)),
+            "dependencies": unit(AllPathsGraph().features(graphs)),
             **{name: unit(pairs.seen_by(block)) for name, block in PARSED.items()},
             **self._described(pairs),
         }

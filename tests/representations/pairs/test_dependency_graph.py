@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, zip_longest
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from tests.representations.pair_docs import at_random
 from textrank.docs import Candidate, tokens_of
 from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.marked_graphs import MarkedGraphs
 from textrank.types import LabelledGraph
 
 WORDS = ["Alpha", "binds", "beta", "and", "gamma", "strongly", "."]
@@ -226,3 +229,23 @@ def test_says_which_setting_is_wrong(options, message):
 
 def test_lists_and_tuples_are_equal_settings():
     assert DependencyGraph(labels=["pos"]) == DependencyGraph(labels=("pos",))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_all_graphs_of_a_batch_at_once_are_those_of_each_sentence(make_doc, seed):
+    rng = np.random.default_rng(seed)
+    docs = [at_random(make_doc, rng) for _ in range(3)]
+    mixed = [c for own in zip_longest(*docs) for c in own if c is not None]
+    pairs = entity_pairs(mixed, "own")
+    plain = DependencyGraph(words="stem", parts=["dependency"], parse="own", drop=("punct",))
+    assert list(MarkedGraphs(pairs.layout).batch()) == list(plain(mixed))
+
+
+def test_a_word_that_looks_like_a_marked_one_is_that_label(make_doc):
+    words = ["A", "path:bind", "bind", "B"]
+    doc = make_doc(words, [2, 2, 2, 2], ["nsubj", "x", "ROOT", "dobj"], [(0, 1), (3, 4)])
+    pairs = entity_pairs([Candidate(doc, tuple(doc.spans["entities"]), "d0")], "own")
+    graphs = MarkedGraphs(pairs.layout).batch()
+    plain = DependencyGraph(words="stem", parts=["dependency"], drop=("punct",))
+    assert graphs[0] == plain(pairs.candidates)[0]
+    assert len(set(graphs.vocabulary)) == len(graphs.vocabulary)

@@ -7,15 +7,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
+from spacy.attrs import ORTH, TAG
 from spacy.tokens import Doc, Token
 
 from textrank.docs import Candidate, tokens_of
-from textrank.representations.pairs.collapsed import collapsed
+from textrank.representations.pairs.collapsed import Mask, collapsed
 from textrank.types import Indices, Matrix
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
@@ -63,8 +64,10 @@ class Dependencies:
     types: tuple[str, ...]
 
     @classmethod
-    def of(cls, doc: Doc, parse: Parse, drop: Sequence[str]) -> Dependencies:
-        """Those of a whole Doc: given with the corpus, or of spaCy's own parse.
+    def of(
+        cls, doc: Doc, parse: Parse, drop: Sequence[str], wanted: Mask | None = None
+    ) -> Dependencies:
+        """Those of a Doc, or of tokens ``wanted``: given with the corpus, or of spaCy's parse.
 
         ``auto`` and ``collapsed`` take the given ones where there are any, ``own`` those of spaCy
         where there are any. ``collapsed`` and ``own`` join prepositions and coordinations of
@@ -74,7 +77,7 @@ class Dependencies:
         if given and parse != "spacy" and not (parse == "own" and parsed):
             found = doc.user_data["dependencies"]
         elif parsed and parse != "given":
-            found = collapsed(doc) if parse in ("collapsed", "own") else _tree(doc)
+            found = collapsed(doc, wanted) if parse in ("collapsed", "own") else _tree(doc)
         else:
             raise ValueError(_no_parse(doc, parse))
         triples = [(g, d, t) for g, d, t in found if t not in drop]
@@ -170,12 +173,22 @@ class Sentence:
     @cached_property
     def texts(self) -> list[str]:
         """The tokens as written."""
-        return [token.text for token in self]
+        strings = self.doc.vocab.strings
+        return [strings[orth] for orth in self._attributes[:, 0].tolist()]
 
     @cached_property
     def tags(self) -> list[str]:
         """The part of speech of every token."""
-        return [token.tag_ or token.pos_ for token in self]
+        strings, tags = self.doc.vocab.strings, self._attributes[:, 1]
+        if not tags.all():
+            return [token.tag_ or token.pos_ for token in self]
+        return [strings[tag] for tag in tags.tolist()]
+
+    @cached_property
+    def _attributes(self) -> NDArray[np.uint64]:  # (tokens, 2)
+        """Word and part of speech of every token; asking the tokens takes longer."""
+        span: Any = self.doc[self.start : self.end]
+        return np.asarray(span.to_array([ORTH, TAG]), dtype=np.uint64)
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self.doc[self.start : self.end])
@@ -195,12 +208,12 @@ def sentences(
         docs.setdefault(id(candidate.doc), []).append(i)
     for inside in docs.values():
         doc = candidates[inside[0]].doc
-        dependencies = Dependencies.of(doc, parse, drop)
         named = Mentions.of(doc)
         extents: dict[tuple[int, int], list[int]] = {}
         bounds = _bounds(doc)
         for i in inside:
             extents.setdefault(_extent(candidates[i], bounds), []).append(i)
+        dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents))
         for (start, end), members in extents.items():
             mentions = named.within(start, end)
             entities = np.array([t for tokens in mentions for t in tokens], dtype=np.intp)
@@ -232,6 +245,14 @@ class Mentions:
         near = np.flatnonzero((self.first < end) & (self.last >= start)).tolist()
         found = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
         return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
+
+
+def _inside(length: int, extents: Iterable[tuple[int, int]]) -> Mask:
+    """Which of so many tokens lie in one of the extents."""
+    found = np.zeros(length, dtype=bool)
+    for start, end in extents:
+        found[start:end] = True
+    return found
 
 
 def _bounds(doc: Doc) -> list[int]:

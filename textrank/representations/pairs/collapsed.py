@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 Triple: TypeAlias = tuple[int, int, str]  # governor, dependent, type
+Mask: TypeAlias = NDArray[np.bool_]
 
 _RENAMED = {
     "compound": "nn",
@@ -26,25 +28,23 @@ _RENAMED = {
 _SHARED = ("nsubj", "nsubjpass")  # what later verbs of a coordination take over from the first
 
 
-def collapsed(doc: Doc) -> list[Triple]:
+def collapsed(doc: Doc, wanted: Mask | None = None) -> list[Triple]:
     """The dependencies of a parsed Doc as (governor, dependent, type), a graph and no tree.
 
     A preposition with its object becomes one dependency ``prep_<word>`` (``prepc_<word>`` before
     a clause, ``agent`` for the by of a passive). Conjuncts all hang on the first one by
     ``conj_<word>``, take over its governor, and verbs among them its subject. Labels are those of
-    spaCy's English parsers; others stay as they are.
+    spaCy's English parsers; others stay as they are. Where only the sentences of some tokens are
+    ``wanted``, others are not looked at.
     """
-    tree = _Tree.of(doc)
-    own = [triple for token in range(len(doc)) if (triple := _own(tree, token))]
+    tree = _Tree.of(doc, wanted)
+    own = [triple for token in tree.tokens if (triple := _own(tree, token))]
     joined = [triple for token in sorted(tree.joined) for triple in _conjuncts(tree, token)]
-    governed: dict[int, list[Triple]] = {}
-    for triple in own:
-        governed.setdefault(triple[1], []).append(triple)
+    governed = {triple[1]: triple for triple in own}
     taken = [
-        (governor, conjunct, kind)
+        (governed[first][0], conjunct, governed[first][2])
         for first, conjunct, _ in joined
-        for governor, _, kind in governed.get(first, ())
-        if governor != conjunct
+        if first in governed and governed[first][0] != conjunct
     ]
     found = [*own, *joined, *taken, *_subjects(tree, own, joined)]
     return sorted(dict.fromkeys(found), key=lambda triple: (triple[1], triple[0]))
@@ -55,26 +55,39 @@ class _Tree:
     """The parse of a Doc as lists: asking each token for its head and children takes far longer."""
 
     doc: Doc
+    tokens: list[int]  # those to look at
     heads: list[int]
     labels: list[str]
-    children: dict[int, list[int]]  # of tokens that have any, in the order of the text
+    children: dict[int, list[int]]  # conjuncts and what joins them, in the order of the text
     objects: frozenset[int]  # tokens with an object of a preposition
     joined: frozenset[int]  # tokens with a conjunct
 
     @classmethod
-    def of(cls, doc: Doc) -> _Tree:
-        table = doc.to_array(["HEAD", "DEP"]).astype(np.int64)  # heads are counted from the token
-        heads = (table[:, 0] + np.arange(len(doc))).tolist()
-        strings = doc.vocab.strings
-        labels = [strings[label] for label in table[:, 1].view(np.uint64).tolist()]
+    def of(cls, doc: Doc, wanted: Mask | None = None) -> _Tree:
+        table = doc.to_array(["HEAD", "DEP"])
+        heads = table[:, 0].astype(np.int64) + np.arange(len(doc))  # counted from the token
+        if wanted is None or (wanted[heads] != wanted).any():  # arcs lead out of sentences
+            tokens = np.arange(len(doc))
+        else:
+            tokens = np.flatnonzero(wanted)
+        codes, number = np.unique(table[:, 1], return_inverse=True)
+        words = [doc.vocab.strings[code] for code in codes.tolist()]
+        below = tokens[heads[tokens] != tokens]
+        kinds = [words[n] for n in number[below].tolist()]
         children: dict[int, list[int]] = {}
-        for token, head in enumerate(heads):
-            if token != head:
+        objects, joined = set(), set()
+        for token, head, label in zip(below.tolist(), heads[below].tolist(), kinds, strict=True):
+            if label in ("pobj", "pcomp"):
+                objects.add(head)
+            elif label in ("conj", "cc"):
                 children.setdefault(head, []).append(token)
-        below = [(heads[t], label) for t, label in enumerate(labels) if heads[t] != t]
-        objects = frozenset(head for head, label in below if label in ("pobj", "pcomp"))
-        joined = frozenset(head for head, label in below if label == "conj")
-        return cls(doc, heads, labels, children, objects, joined)
+                if label == "conj":
+                    joined.add(head)
+        labels = [words[n] for n in number.tolist()]
+        return cls(
+            doc, tokens.tolist(), heads.tolist(), labels, children, frozenset(objects),
+            frozenset(joined),
+        )  # fmt: skip
 
 
 def _own(tree: _Tree, token: int) -> Triple | None:
