@@ -6,6 +6,7 @@ import ast
 import json
 import tomllib
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,25 @@ def test_no_registered_name_disappears() -> None:
     now = {role: sorted(names) for role, names in registries().items()}
     for role, names in published.items():
         assert set(names) <= set(now[role]), f"{role}: a published name is gone"
+
+
+def packages() -> list[str]:
+    """Every package but the pages, whose doors are commands."""
+    found = {path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("__init__.py")}
+    return [".".join(("textrank", *f.parts)) for f in sorted(found) if f.parts != ("web",)]
+
+
+@pytest.mark.parametrize("name", packages())
+def test_a_package_says_what_is_public(name: str) -> None:
+    package = import_module(name)
+    assert len(set(package.__all__)) == len(package.__all__)
+    for public in package.__all__:
+        assert hasattr(package, public) or import_module(f"{name}.{public}")
+
+
+def test_modules_of_registered_names_are_public() -> None:
+    for names in TABLE.values():
+        for part in names.values():
+            package, module = part.__module__.rsplit(".", 1)
+            if package != "textrank":
+                assert module in import_module(package).__all__, part

@@ -1,1 +1,3 @@
 """What a mention looks like."""
+
+__all__ = ["beside", "core", "facts", "target"]

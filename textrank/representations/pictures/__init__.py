@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = ["matplotlib_pyplot", "parse_windows", "sentence_graph", "transformed_context"]
+
 
 def matplotlib_pyplot() -> Any:
     """Matplotlib's pyplot, or how to install it."""
