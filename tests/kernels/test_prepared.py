@@ -39,6 +39,14 @@ def test_it_equals_the_kernel(seed):
     np.testing.assert_allclose(KERNEL.against(Y)(X[1:2]), KERNEL(X[1:2], Y), atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_it_equals_the_kernel_for_many(seed, monkeypatch):
+    monkeypatch.setattr("textrank.kernels.prepared.COMMON", 0.3)  # some features are, some not
+    rng = np.random.default_rng(seed)
+    X, Y = viewed(rng, 70, "abcde"), viewed(rng, 50, "abcxy")
+    np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
+
+
 def test_it_takes_plain_arrays_and_only_gaussians(rng):
     X, Y = (Viewed({name: rng.random((n, 3)) for name in "abc"}) for n in (4, 6))
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)

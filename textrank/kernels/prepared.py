@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Features, Matrix, NameIndex, Vector
+from textrank.types import Features, Indices, Matrix, NameIndex, Vector
 
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
 COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
+NEAR = 32  # new candidates whose features that few fixed ones have are looked up together
 BLOCK = 512  # new candidates whose products are taken at a time
 ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
 
@@ -137,11 +138,29 @@ class PreparedViews:
             return np.asarray((shared @ self.table).toarray())
         row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
         place = self.common[shared.indices]
+        many, few = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
         dense = np.zeros((shared.shape[0], len(self.dense)))
-        dense[row[place >= 0], place[place >= 0]] = shared.data[place >= 0]
-        found = (shared @ self.rare).toarray()
-        found += dense @ self.dense
-        return np.asarray(found)
+        dense[row[many], place[many]] = shared.data[many]
+        found = dense @ self.dense
+        self._add_rare(found, row[few], shared.indices[few], shared.data[few])
+        return found
+
+    def _add_rare(
+        self, found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector
+    ) -> None:
+        """Adds the products of features that are not common, some rows of X at a time.
+
+        Rows that follow one another are mostly of one sentence and have their features in common:
+        a cell of the table is read once for all of them.
+        """
+        cuts = np.searchsorted(row, np.arange(0, len(found) + NEAR, NEAR)).tolist()
+        for number, (low, high) in enumerate(pairwise(cuts)):
+            if low < high:
+                own = found[NEAR * number : NEAR * (number + 1)]
+                features, place = np.unique(feature[low:high], return_inverse=True)
+                values = np.zeros((len(features), len(own)))
+                values[place, row[low:high] - NEAR * number] = value[low:high]
+                own += (self.rare[features].T @ values).T
 
     def _beside(self, moved: Sequence[sp.csr_array], size: int) -> sp.csr_array:
         """Matrices of disjoint columns as one; adding them would cost all columns there are."""

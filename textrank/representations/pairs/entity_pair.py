@@ -8,9 +8,11 @@ first in the text.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Protocol, TypeAlias, overload
 
 import numpy as np
@@ -124,9 +126,14 @@ class EntityPair:
         return frozenset((*self.first, *self.second))
 
     @cached_property
+    def bounds(self) -> tuple[int, int]:
+        """The first and the last token of the two entities."""
+        return min(self.own), max(self.own)
+
+    @cached_property
     def sides(self) -> dict[str, list[int]]:
         """The tokens before the pair, in the middle and after it, without those of the pair."""
-        begin, end = min(self.own), max(self.own)
+        begin, end = self.bounds
         middle = [t for t in range(begin, end) if t not in self.own]
         return {
             "before": list(range(begin)),
@@ -247,12 +254,12 @@ def pairs_in(found: Iterable[Sentence], candidates: Sequence[Candidate]) -> list
 
 def bags(rows: Iterable[Bag]) -> Features:
     """Bags of named values as Features, a row each; columns in the order in which they came."""
-    columns: dict[Name, int] = {}
+    columns: defaultdict[Name, int] = defaultdict(count().__next__)
     data: list[float] = []
     indices: list[int] = []
     ends = [0]
     for row in rows:
-        indices.extend(columns.setdefault(name, len(columns)) for name in row)
+        indices.extend(map(columns.__getitem__, row))
         data.extend(row.values())
         ends.append(len(data))
     shape = (len(ends) - 1, len(columns))

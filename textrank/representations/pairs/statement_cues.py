@@ -35,18 +35,15 @@ class StatementCues:
 
 
 def _cues(told: TreePair) -> Iterator[Name]:
-    stems, own = told.pair.context.stems, told.pair.context.sentence.entities
-    names = set(own.tolist())
-    place = _places(told)
+    stems, place = told.pair.context.stems, _places(told)
     trigger = told.triggers[0] if told.triggers else told.top
     kinds = told.kinds(trigger)[:1] or ("other",)
-    for cue, word in enumerate(stems):
-        if word not in CUES or cue in names:
-            continue
-        where = list(_standing(told, cue, place))
-        for name in (*CUES[word], f"“{word}”"):
-            yield from (("cue", name, *standing) for standing in where)
-            yield "cue side", name, side_of(told, cue)
+    for cue, names in told.tree.cues:
+        where, side = list(_standing(told, cue, place)), side_of(told, cue)
+        for name in names:
+            for standing in where:
+                yield "cue", name, *standing
+            yield "cue side", name, side
             yield "cue", name
             if where[0][0] != "elsewhere":
                 yield "cue with", name, where[0][0], kinds[0]
@@ -101,7 +98,7 @@ def _part(told: TreePair, token: int) -> str:
 
 def side_of(told: TreePair, token: int) -> str:
     """Where a word stands in the order of the sentence."""
-    begin, end = min(told.pair.own), max(told.pair.own)
+    begin, end = told.pair.bounds
     if token < begin:
         return "just before" if begin - token <= NEAR else "before"
     if token > end:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textrank.docs import Candidate
 from textrank.representations.pairs.entity_pair import Name, bags, entity_pairs
 from textrank.representations.pairs.statement_cues import side_of
-from textrank.representations.pairs.telling import PASSED, TreePair, tellings
+from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.types import Features
 
 SHORT = 4  # tokens between the names that are worth remembering word for word
@@ -39,8 +39,7 @@ def _roles(told: TreePair) -> Iterator[Name]:
 
 
 def _top(told: TreePair) -> Iterator[Name]:
-    one, two = (_reached(told, way) for way in told.paths)
-    voice = _voice(told)
+    (one, two), voice = told.reached, told.voice
     for name in _names(told, told.top):
         yield "top", name, told.pair.tags[told.top][:1]
         yield "top", name, voice
@@ -57,14 +56,14 @@ def _skeletons(told: TreePair) -> Iterator[Name]:
     first, second = (
         [told.classes(t)[0] for t in way[:-1] if told.classes(t)] for way in told.paths
     )
-    ends = [_reached(told, way).split(" ")[-1] for way in told.paths]
+    ends = [reached.split(" ")[-1] for reached in told.reached]
     yield ("skeleton", *first, "^", *top, "^", *reversed(second))
-    yield ("parts in", _voice(told), *first, ends[0], "^", *top, "^", ends[1], *reversed(second))
+    yield ("parts in", told.voice, *first, ends[0], "^", *top, "^", ends[1], *reversed(second))
 
 
 def _ways(told: TreePair) -> Iterator[Name]:
     """Words between a name and the top."""
-    voice, tops = _voice(told), told.classes(told.top) or ("other",)
+    voice, tops = told.voice, told.classes(told.top) or ("other",)
     for side, way in zip(("first", "second"), told.paths, strict=True):
         for token in way[:-1]:
             if token in told.pair.own:
@@ -72,7 +71,8 @@ def _ways(told: TreePair) -> Iterator[Name]:
             for name in _names(told, token):
                 yield "way", side, name, told.tree.relations[token]
                 yield "way", side, name
-                yield from (("way to top", side, name, top, voice) for top in tops)
+                for top in tops:
+                    yield "way to top", side, name, top, voice
 
 
 def _beside(told: TreePair) -> Iterator[Name]:
@@ -106,7 +106,8 @@ def _between(told: TreePair) -> Iterator[Name]:
     if len(middle) <= SHORT:
         yield ("between", *((told.kinds(token) or (words[token],))[0] for token in middle))
     for token in middle:
-        yield from (("class between", name) for name in told.classes(token))
+        for name in told.classes(token):
+            yield "class between", name
 
 
 def _names(told: TreePair, token: int) -> tuple[str, ...]:
@@ -114,17 +115,6 @@ def _names(told: TreePair, token: int) -> tuple[str, ...]:
     return (*told.classes(token), f"“{told.pair.words[token]}”")
 
 
-def _voice(told: TreePair) -> str:
-    return "passive" if told.top in told.tree.passive else "active"
-
-
 def _end(told: TreePair, side: int) -> str:
     way = told.paths[side]
     return told.tree.relations[way[0]] if len(way) > 1 else "top"
-
-
-def _reached(told: TreePair, way: Sequence[int]) -> str:
-    """The relations from a name up to the top, without those that say nothing; at most three."""
-    steps = [told.tree.relations[token] for token in way[:-1]]
-    telling = [step for step in steps if step not in PASSED] or steps[:1]
-    return " ".join(telling[-3:]) if telling else "top"

@@ -16,7 +16,7 @@ from spacy.attrs import DEP, HEAD
 
 from textrank.representations.pairs.analysis import stem
 from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
-from textrank.representations.pairs.statement_words import EVENTS, LEANING, PREFIXES, TYPES
+from textrank.representations.pairs.statement_words import CUES, EVENTS, LEANING, PREFIXES, TYPES
 
 COARSE = {
     "nsubjpass": "subject of passive",
@@ -60,11 +60,27 @@ class Tree:
         return cls(context, heads, labels, children, frozenset(passive))
 
     def above(self, token: int) -> list[int]:
-        """The token, its head, the head of that, and so on to the root."""
-        found = [token]
-        while self.heads[found[-1]] != found[-1] and len(found) <= len(self.heads):
-            found.append(self.heads[found[-1]])
-        return found
+        """The token, its head, the head of that, and so on to the root; not to be changed."""
+        if token not in self._known:
+            found, heads = [token], self.heads
+            while (head := heads[found[-1]]) != found[-1] and len(found) <= len(heads):
+                found.append(head)
+            self._known[token] = found
+        return self._known[token]
+
+    @cached_property
+    def _known(self) -> dict[int, list[int]]:
+        return {}
+
+    @cached_property
+    def cues(self) -> list[tuple[int, tuple[str, ...]]]:
+        """The words that deny or doubt and what they are called; those of names are none."""
+        names = set(self.context.sentence.entities.tolist())
+        return [
+            (token, (*CUES[word], f"“{word}”"))
+            for token, word in enumerate(self.context.stems)
+            if word in CUES and token not in names
+        ]
 
     @cached_property
     def relations(self) -> list[str]:
@@ -142,6 +158,22 @@ class TreePair:
         """The path without the two names."""
         return [token for token in self.path if token not in self.pair.own]
 
+    @cached_property
+    def voice(self) -> str:
+        """That of the top."""
+        return "passive" if self.top in self.tree.passive else "active"
+
+    @cached_property
+    def reached(self) -> tuple[str, str]:
+        """The relations from the top down to each name, without those that say nothing."""
+        return self._reached(self.paths[0]), self._reached(self.paths[1])
+
+    def _reached(self, way: Sequence[int]) -> str:
+        """At most three, from a name up to the top."""
+        steps = [self.tree.relations[token] for token in way[:-1]]
+        telling = [step for step in steps if step not in PASSED] or steps[:1]
+        return " ".join(telling[-3:]) if telling else "top"
+
     def classes(self, token: int) -> tuple[str, ...]:
         """The classes of a word; none of a word of the pair."""
         return () if token in self.pair.own else self.tree.classes[token]
@@ -157,16 +189,16 @@ class TreePair:
         The top of the path, then others on it, then words that hang on it or carry it, then words
         between the names, then the rest; of equals the nearest to the path.
         """
-        inner, tree = set(self.inner), self.tree
+        inner, tree, top, path = set(self.inner), self.tree, self.top, self.path
         beside = {c for t in inner for c in tree.children[t]} | {tree.heads[t] for t in inner}
-        begin, end = min(self.pair.own), max(self.pair.own)
-        found: dict[int, tuple[int, int]] = {}
+        begin, end = self.pair.bounds
+        found = []
         for token in tree.events:
             if token in self.pair.own:
                 continue
-            near = (token == self.top, token in inner, token in beside, begin < token < end, True)
-            found[token] = near.index(True), min(abs(token - t) for t in self.path)
-        return sorted(found, key=lambda token: found[token])
+            near = (token == top, token in inner, token in beside, begin < token < end, True)
+            found.append((near.index(True), min([abs(token - t) for t in path]), token))
+        return [token for _, _, token in sorted(found)]
 
     def trigger(self, kind: str) -> int | None:
         """The likeliest trigger of an event of this kind; any kind where no word is of it."""
