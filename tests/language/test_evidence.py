@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from textrank.language.evidence import ALONE, BITS, TOGETHER, Table, factor, glue_of
-from textrank.language.words import WordTable, empty_table, kind, number, without_case
+from textrank.language.words import (
+    PLACE,
+    WordTable,
+    empty_table,
+    kind,
+    number,
+    plain,
+    without_case,
+)
 
 
 def test_a_table_comes_back_the_same_and_is_near_its_weights():
@@ -62,3 +70,31 @@ def test_sentences_in_capitals_or_without_say_nothing_by_case():
     assert without_case(words).tolist() == [True] * 3 + [True] * 4 + [False] * 4
     assert not without_case(["GRB2", "."]).any()
     assert kind("-") == "other-"
+
+
+def test_what_is_known_of_words_is_what_a_dictionary_of_the_table_says():
+    rng = np.random.default_rng(1)
+    words = [f"w{n}" for n in range(300)]
+    known = np.unique([number(word) for word in words[:200]]).astype(np.uint32)
+    codes = rng.integers(1, 64, size=len(known)).astype(np.uint8)
+    plain_keys = np.unique([number("w0"), number("abc"), number("xyz")]).astype(np.uint32)
+    table = WordTable(
+        {
+            **empty_table(2).arrays,
+            **{f"{cased}_keys": known for cased in ("exact", "lower")},
+            **{f"{cased}_codes": codes for cased in ("exact", "lower")},
+            "keys": plain_keys,
+            "clusters": rng.integers(9, size=(3, 4)).astype(np.uint16),
+            "vectors": np.ones((3, 2), dtype=np.int8),
+        }
+    )
+    listed = dict(zip(known.tolist(), codes.tolist(), strict=True))
+    rows = {key: row for row, key in enumerate(plain_keys.tolist())}
+    for word in [*words, "abc", "XYZ", "none"]:
+        code = listed.get(number(word), 0)
+        asked = table.views(word, False)
+        assert asked[PLACE["named"]] == number(f"{PLACE['named']}|{code >> 3}")
+        at = rows.get(number(plain(word)), -1)
+        assert table.place(word) == at
+        cluster = "?" if at < 0 else table.arrays["clusters"][at, 0]
+        assert asked[PLACE["cluster64"]] == number(f"{PLACE['cluster64']}|{cluster}")

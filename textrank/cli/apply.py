@@ -139,7 +139,6 @@ def apply_model(
     from textrank.formats.table import check_target
     from textrank.formats.table import write as write_docs
     from textrank.io import check_writable
-    from textrank.reports.json import write_data
     from textrank.settings import adjusted
     from textrank.tasks.facts import facts as facts_of
     from textrank.tasks.network import check_network, interaction_network, write_network
@@ -161,6 +160,8 @@ def apply_model(
     if network:
         write_network(interaction_network(kept, level=level), network)
     if facts:
+        from textrank.reports.json import write_data  # with all of evaluation
+
         write_data({"facts": facts_of(kept, level=level)}, facts)
     if write:
         write_docs(kept, write, source=task.name)

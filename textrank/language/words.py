@@ -7,6 +7,7 @@ text in capitals or without any is read without case: its words show other shape
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -124,18 +125,16 @@ class WordTable:
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = dict(arrays)
+        # Sorted lists and not dictionaries, which would take a tenth of a second to fill.
         self._codes = {
-            cased: dict(zip(self.arrays[f"{cased}_keys"].tolist(),
-                            self.arrays[f"{cased}_codes"].tolist(), strict=True))
+            cased: (self.arrays[f"{cased}_keys"].tolist(), self.arrays[f"{cased}_codes"])
             for cased in ("exact", "lower")
-        }  # fmt: skip
-        keys = self.arrays["keys"].tolist()
-        self._places = {key: place for place, key in enumerate(keys)}
-        self._clusters = self.arrays["clusters"].tolist()
+        }
+        self._keys: list[int] = self.arrays["keys"].tolist()
 
     def place(self, word: str) -> int:
         """Row of the vector of the word, -1 where it has none."""
-        return self._places.get(number(plain(word)), -1)
+        return _last(self._keys, number(plain(word)))
 
     def vectors(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Vectors in these rows, zero for -1."""
@@ -152,7 +151,7 @@ class WordTable:
         word = word.lower() if caseless else word
         lower, form = word.lower(), shape(word)
         at = self.place(word)
-        clusters = ["?"] * 4 if at < 0 else self._clusters[at]
+        clusters = ["?"] * 4 if at < 0 else self.arrays["clusters"][at].tolist()
         listed, named = self._listed(word, lower, caseless)
         texts = (
             mark + word, lower, plain(word), mark + form, mark + _RUN.sub(r"\1", form),
@@ -163,11 +162,22 @@ class WordTable:
 
     def _listed(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
         """Lists that hold the word (``i``: in other case), and how often it is part of a name."""
-        folded = self._codes["lower"].get(number(lower), 0)
+        folded = self._code("lower", lower)
         if caseless:
             return str(folded & 7), folded >> 3
-        code = self._codes["exact"].get(number(word), 0)
+        code = self._code("exact", word)
         return str(code & 7) if code & 7 or not folded & 7 else f"i{folded & 7}", code >> 3
+
+    def _code(self, cased: str, form: str) -> int:
+        keys, codes = self._codes[cased]
+        at = _last(keys, number(form))
+        return int(codes[at]) if at >= 0 else 0
+
+
+def _last(keys: Sequence[int], key: int) -> int:
+    """Where a number stands in a sorted list, -1 where it does not; of equals the last."""
+    at = bisect_right(keys, key) - 1
+    return at if at >= 0 and keys[at] == key else -1
 
 
 def empty_table(width: int) -> WordTable:

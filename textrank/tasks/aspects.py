@@ -65,15 +65,30 @@ class Weights:
 def _is_constant(names: Names) -> NDArray[np.bool_]:
     """Which names are that of the constant and nothing more."""
     places = [place for place, word in enumerate(names.vocabulary) if word == CONSTANT]
-    alone = (names.parts >= 0).sum(axis=1) == 1
-    return alone & np.isin(names.parts, places).any(axis=1)
+    found: NDArray[np.bool_] = np.isin(names.parts[:, 0], places)
+    at = np.flatnonzero(found)
+    found[at] = (names.parts[at, 1:] < 0).all(axis=1)
+    return found
 
 
 def _merged(names: Names) -> tuple[Names, Indices]:
     """Each name once, and where each of the given ones stands among them."""
+    once = names[: _period(names.parts)]
+    if len(once) < len(names):  # the same names in the same order under every question
+        once, column = _merged(once)
+        return once, np.tile(column, len(names) // len(column))
     first = names.find(names)
     used, column = np.unique(first, return_inverse=True)
     return names.take(used), np.asarray(column)
+
+
+def _period(parts: NDArray[np.int32]) -> int:
+    """After how many rows all rows come again in the same order; their number where never."""
+    again = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
+    n = len(parts)
+    if not len(again) or n % again[0] or not np.array_equal(parts[again[0] :], parts[: -again[0]]):
+        return n
+    return int(again[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +109,7 @@ class Aspects:
                 "representation statement_views.v1. Train them with equal settings."
             )
         weights = {name: Weights.of(model, name) for name, model in models.items()}
-        return cls({name: _onto_all(weights, name) for name in weights}, first)
+        return cls(_onto_all(weights), first)
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each pair, as far as there are models."""
@@ -123,14 +138,16 @@ class Aspects:
         }
 
 
-def _onto_all(weights: Mapping[str, Weights], name: str) -> Weights:
-    """The weights of one aspect over the features of all."""
-    joined = Names.join([w.names for w in weights.values()])
-    names, _ = _merged(joined)
-    own = weights[name]
-    values = np.zeros((len(names), own.values.shape[1]))
-    values[names.find(own.names)] = own.values
-    return Weights(names, values, own.offsets)
+def _onto_all(weights: Mapping[str, Weights]) -> dict[str, Weights]:
+    """The weights of each aspect over the features of all."""
+    names, column = _merged(Names.join([w.names for w in weights.values()]))
+    ends = np.cumsum([len(w.names) for w in weights.values()])
+    found = {}
+    for (name, own), at in zip(weights.items(), np.split(column, ends[:-1]), strict=True):
+        values = np.zeros((len(names), own.values.shape[1]))
+        values[at] = own.values
+        found[name] = Weights(names, values, own.offsets)
+    return found
 
 
 def _decided(scores: Mapping[str, Matrix], n: int) -> list[dict[str, Any]]:
