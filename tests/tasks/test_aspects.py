@@ -19,9 +19,10 @@ from textrank.model import Model
 from textrank.parts import AVERAGE
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.representations.pairs.telling import tellings
-from textrank.tasks.aspects import Aspects, state
+from textrank.tasks.aspects import Aspects, _merged, state
 from textrank.tasks.ppi import PPI
 from textrank.tasks.statements import PPIStatement
+from textrank.types import Names
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,3 +118,15 @@ def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
     candidates = model.pipeline.task.candidates(docs[2])
     one, two = (m.explain_all(candidates)[0][-1][1] for m in (model, again))
     assert one == pytest.approx(two, abs=1e-6)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_names_are_merged_as_plain_loops_merge_them(repeats: int) -> None:
+    rng = np.random.default_rng(repeats)
+    some = [tuple(rng.choice(["a", "b", "c"], rng.integers(1, 4)).tolist()) for _ in range(20)]
+    names = Names.of(some * repeats)
+    found, column = _merged(names)
+    assert list(found) == list(dict.fromkeys(some))
+    assert [found[i] for i in column] == some * repeats
+    odd = Names.of([*some * repeats, "b"])
+    assert [_merged(odd)[0][i] for i in _merged(odd)[1]] == [*some * repeats, ("b",)]

@@ -77,9 +77,7 @@ def _merged(names: Names) -> tuple[Names, Indices]:
     if len(once) < len(names):  # the same names in the same order under every question
         once, column = _merged(once)
         return once, np.tile(column, len(names) // len(column))
-    first = names.find(names)
-    used, column = np.unique(first, return_inverse=True)
-    return names.take(used), np.asarray(column)
+    return names.distinct()
 
 
 def _period(parts: NDArray[np.int32]) -> int:

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -159,20 +160,27 @@ class Spelling:
         return next(tuple(s) for s in (*self.sets, *self.more) if "/".join(s) == title)
 
     def _questions(self, doc: Doc) -> Iterator[Question]:
-        known = [(tuple(words), "/".join(words)) for words in (*self.sets, *self.more)]
         taken = _named_tokens(doc)
-        for match in self._pattern().finditer(doc.text):
+        for match in self._pattern.finditer(doc.text):
             span = doc.char_span(match.start(), match.end())
             if span is None or taken.intersection(range(span.start, span.end)):
                 continue
             printed = plain_word(match[0])
-            for words, title in known:
-                if printed in words:
-                    yield Question(span, words, title, printed)
+            for words in self._sets_of[printed]:
+                yield Question(span, words, "/".join(words), printed)
 
+    @cached_property
+    def _sets_of(self) -> dict[str, list[tuple[str, ...]]]:
+        """The sets that each word is in."""
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for words in (*self.sets, *self.more):
+            for word in words:
+                found.setdefault(word, []).append(tuple(words))
+        return found
+
+    @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        words = {word for own in (*self.sets, *self.more) for word in own}
-        each = (_spelt(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+        each = (_spelt(word) for word in sorted(self._sets_of, key=lambda w: (-len(w), w)))
         # A whole word: neither part of a hyphenated one nor the beginning of "there's".
         return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
 

@@ -86,6 +86,17 @@ class Names(Sequence[tuple[str, ...]]):
         """
         return self._index.find(names)
 
+    def distinct(self) -> tuple[Names, Indices]:
+        """Each name once, in the order they first occur, and where each of these stands there.
+
+        >>> names, place = Names.of(["b", "a", "b"]).distinct()
+        >>> list(names), place.tolist()
+        ([('b',), ('a',)], [0, 1, 0])
+        """
+        first = self._index.firsts()
+        occurs = first == np.arange(len(self))
+        return self.take(np.flatnonzero(occurs)), (np.cumsum(occurs) - 1)[first]
+
     @cached_property
     def _index(self) -> NameIndex:
         """Where each name stands, for any number of searches."""
@@ -137,6 +148,17 @@ class NameIndex:
         codes = self._hashed(self._widened)
         order = np.argsort(codes, kind="stable")
         return codes[order], order
+
+    def firsts(self) -> Indices:
+        """The first column of the same name, for each column."""
+        codes, order = self.ordered
+        begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
+        first = np.empty(len(codes), dtype=np.intp)
+        first[order] = order[np.flatnonzero(begins)][np.cumsum(begins) - 1]
+        parts = self.names.parts
+        if not np.array_equal(parts[first], parts):  # two names have one hash
+            return self.find(self.names)
+        return first
 
     def find(self, names: Names) -> Indices:
         """The column of each of ``names`` here, -1 where it is unknown.

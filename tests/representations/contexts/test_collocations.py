@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import spacy
+from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.kernels.algebra import Normalized
@@ -125,3 +130,88 @@ def test_a_lexicon_keeps_frequent_tags_in_order():
 def test_wrong_settings_fail_with_their_value(setting, words):
     with pytest.raises(ValueError, match=words):
         Collocations(**setting)
+
+
+def _plain(c, settings):
+    """The names and values of one candidate, in plain loops."""
+    doc, target, lexicon = c.doc, c.spans[0], settings.tags and settings.tags.words()
+    low, high = 0, len(doc)
+    if settings.bounds == "sentence":
+        low, high = target.sent.start, doc[target.end - 1].sent.end
+
+    def at(offset):
+        i = target.start + offset if offset < 0 else target.end + offset - 1
+        return doc[i] if low <= i < high else None
+
+    def word(offset):
+        lower = "<>" if at(offset) is None else at(offset).lower_
+        return re.sub(r"\d+", "#", lower) if settings.digits == "collapse" else lower
+
+    def tag(offset):
+        if at(offset) is None or lexicon is None:
+            return "<>" if at(offset) is None else at(offset).tag_
+        return lexicon[word(offset)][0] if word(offset) in lexicon else f"-{word(offset)[-3:]}"
+
+    found = {}
+    for own in settings.ngrams:
+        where = " ".join(f"{o:+d}" for o in own)
+        value = settings.weights[min(len(own), len(settings.weights)) - 1]
+        found[where, *map(word, own)] = value
+        if settings.tags is None:
+            continue
+        value *= settings.tags.weight
+        found[f"{where} tag", *map(tag, own)] = value
+        if settings.tags.mixed and 2 <= len(own) <= 3:
+            for i in range(len(own)):
+                parts = [word(o) if n == i else tag(o) for n, o in enumerate(own)]
+                found[f"{where} mixed {i}", *parts] = value
+        if len(own) == 1 and lexicon is not None:
+            kinds = lexicon.get(word(own[0]), [tag(own[0])])
+            found[f"{where} class", " ".join(sorted(kinds))] = value
+    for offset in settings.endings:
+        found[f"{offset:+d} ending", word(offset)[-3:]] = settings.ending_weight
+    if settings.glued:
+        for name, offset, left in (("before", -1, at(-1)), ("after", 1, doc[target.end - 1])):
+            if at(offset) is not None and not left.whitespace_:
+                found[f"glued {name}",] = found[f"glued {name}", word(offset)] = 1.0
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Collocations(),
+        Collocations(bounds="sentence", tags=Tags(weight=0.5), weights=(1.0, 0.7)),
+        Collocations(
+            bounds="sentence", glued=False, digits="collapse", endings=(-2, 1, 4),
+            ngrams=((-1,), (1, 2), (-1,)),
+            tags=Tags({"a": ["DT", "NN"], "b#": ["VB"], "<>": ["X"]}, mixed=True),
+        ),
+    ],
+)  # fmt: skip
+def test_all_candidates_at_once_have_the_features_of_plain_loops(settings, seed):
+    rng = np.random.default_rng(seed)
+    nlp = spacy.blank("en")
+    candidates = []
+    for _ in range(4):
+        n = int(rng.integers(1, 20))
+        words = rng.choice(["a", "B12", "c7d", ".", "Xyz", "<>"], n).tolist()
+        doc = Doc(
+            nlp.vocab, words=words, spaces=(rng.random(n) < 0.6).tolist(),
+            tags=rng.choice(["T", "U"], n).tolist(),
+            sent_starts=[i == 0 or bool(rng.random() < 0.2) for i in range(n)],
+        )  # fmt: skip
+        for _ in range(3):
+            start, end = sorted(rng.choice(n + 1, 2, replace=False).tolist())
+            candidates.append(Candidate(doc, (doc[start:end],), "d"))
+    found = settings(candidates)
+    plain = [_plain(c, settings) for c in candidates]
+    assert list(found.names) == list(dict.fromkeys(name for own in plain for name in own))
+    table = found.values.toarray()
+    for row, own in zip(table, plain, strict=True):
+        told = {found.names[i]: row[i] for i in np.flatnonzero(row)}
+        assert told == pytest.approx(own)
+    some = list(found.names)[::2]
+    known = replace(settings, known=some)(candidates)
+    np.testing.assert_array_equal(known.values.toarray(), table[:, ::2])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from spacy.attrs import LOWER
-from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
 from textrank.progress import track
+from textrank.representations.contexts.near import Block, Near
 from textrank.representations.pairs.lexicon import load_lexicon
 from textrank.types import Features, Names
 
@@ -24,7 +23,6 @@ NGRAMS: tuple[tuple[int, ...], ...] = (
     *((-2, -1), (1, 2), (-1, 1), (-3, -2), (2, 3)),
     *((-3, -2, -1), (1, 2, 3), (-2, -1, 1), (-1, 1, 2)),
 )
-OUTSIDE = "<>"  # what stands beyond the sentence or the document
 
 
 @dataclass(frozen=True)
@@ -116,31 +114,36 @@ class Collocations:
             raise ValueError(f"digits must be 'keep' or 'collapse', got {self.digits!r}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        ids: dict[Name, int] = {}
-        if self.known is not None:
-            ids = {tuple(name): i for i, name in enumerate(self.known)}
-        lexicon = None if self.tags is None else self.tags.words()  # once: it may be a file
-        tracked = track(candidates, "collocations", len(candidates))
-        words = _Lower()
-        rows = [self._row(_Around.of(c, self, lexicon, words), ids) for c in tracked]
-        columns = [column for row in rows for column in row]
-        values = [value for row in rows for value in row.values()]
-        starts = np.cumsum([0, *map(len, rows)])
-        shape = (len(rows), len(ids))
-        matrix = sp.csr_array((np.array(values, float), columns, starts), shape=shape)
-        return Features(matrix, Names.of(ids))
-
-    def _row(self, around: _Around, ids: dict[Name, int]) -> dict[int, float]:
-        row: dict[int, float] = {}
-        for name, value in self._named(around):
-            column = ids.get(name, -1) if self.known is not None else ids.setdefault(name, len(ids))
-            if column >= 0:
-                row[column] = value
-        return row
+        words = dict[str, int]()
+        near = Near.of(track(candidates, "collocations", len(candidates)), self, words)
+        blocks = list(self._blocks(near, words))
+        width = max((len(block.parts) for block in blocks), default=1)
+        shape = (len(candidates), len(blocks))
+        parts = np.full((*shape, width), -1, dtype=np.int32)
+        told = np.ones(shape, dtype=bool)
+        for number, block in enumerate(blocks):
+            for place, part in enumerate(block.parts):
+                parts[:, number, place] = part
+            if block.rows is not None:
+                told[:, number] = block.rows
+        each = Names(tuple(words), parts[told])
+        values = np.broadcast_to(np.array([block.value for block in blocks], float), shape)[told]
+        rows = np.repeat(np.arange(len(candidates)), told.sum(axis=1))
+        if self.known is None:
+            names, columns = each.distinct()
+        else:
+            names = Names.of(map(tuple, self.known))
+            columns = names.find(each)
+            rows, values, columns = rows[columns >= 0], values[columns >= 0], columns[columns >= 0]
+        starts = np.searchsorted(rows, np.arange(len(candidates) + 1))
+        shape = (len(candidates), len(names))
+        return Features(sp.csr_array((values, columns, starts), shape=shape), names)
 
     @cached_property
-    def _offsets(self) -> list[int]:
-        return sorted({offset for offsets in self.ngrams for offset in offsets})
+    def offsets(self) -> list[int]:
+        """All offsets at which something is read."""
+        glued = (-1, 1) if self.glued else ()
+        return sorted({*(at for own in self.ngrams for at in own), *self.endings, *glued})
 
     @cached_property
     def _named_ngrams(self) -> list[tuple[Sequence[int], str, float]]:
@@ -148,98 +151,37 @@ class Collocations:
         last = len(self.weights)
         return [
             (own, " ".join(f"{offset:+d}" for offset in own), self.weights[min(len(own), last) - 1])
-            for own in self.ngrams
+            for own in dict.fromkeys(map(tuple, self.ngrams))
         ]
 
-    def _named(self, around: _Around) -> Iterator[tuple[Name, float]]:
-        known = {offset: around.word(offset) for offset in self._offsets}
-        kinds = {} if self.tags is None else {at: around.tag(at) for at in self._offsets}
+    def _blocks(self, near: Near, numbers: dict[str, int]) -> Iterator[Block]:
+        """One name a candidate in each, as numbers of words."""
+
+        def number(word: str) -> int:
+            return numbers.setdefault(word, len(numbers))
+
         for offsets, where, value in self._named_ngrams:
-            words = [known[offset] for offset in offsets]
-            yield (where, *words), value
+            words = [near.words[at] for at in offsets]
+            yield Block([number(where), *words], value)
             if self.tags is not None:
-                tags = [kinds[offset] for offset in offsets]
-                yield from _tagged(where, words, tags, value * self.tags.weight, self.tags.mixed)
+                value *= self.tags.weight
+                tags = [near.tags[at] for at in offsets]
+                yield Block([number(f"{where} tag"), *tags], value)
+                if self.tags.mixed and 2 <= len(words) <= 3:
+                    for i, word in enumerate(words):
+                        mixed = [*tags[:i], word, *tags[i + 1 :]]
+                        yield Block([number(f"{where} mixed {i}"), *mixed], value)
                 if len(offsets) == 1 and self.tags.lexicon is not None:
-                    classes = around.classes(offsets[0])
-                    yield (f"{where} class", classes), value * self.tags.weight
-        for offset in self.endings:
-            yield (f"{offset:+d} ending", around.word(offset)[-3:]), self.ending_weight
+                    yield Block([number(f"{where} class"), near.classes[offsets[0]]], value)
+        for at in dict.fromkeys(self.endings):
+            yield Block([number(f"{at:+d} ending"), near.endings[at]], self.ending_weight)
         if self.glued:
-            yield from around.glue()
-
-
-class _Lower:
-    """The words of Docs in lower case; those of the last Doc are kept."""
-
-    doc: Doc | None = None
-    words: Sequence[str] = ()
-
-    def __call__(self, doc: Doc) -> Sequence[str]:
-        if doc is not self.doc:
-            strings = doc.vocab.strings
-            self.words = [strings[orth] for orth in doc.to_array([LOWER]).tolist()]
-            self.doc = doc
-        return self.words
-
-
-@dataclass(frozen=True)
-class _Around:
-    """The tokens near one target."""
-
-    doc: Doc
-    words: Sequence[str]
-    target: Span
-    low: int
-    high: int
-    settings: Collocations = field(repr=False)
-    lexicon: Mapping[str, Sequence[str]] | None = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        candidate: Candidate,
-        settings: Collocations,
-        lexicon: Mapping[str, Sequence[str]] | None,
-        words: _Lower,
-    ) -> _Around:
-        target = candidate.spans[settings.focus]
-        low, high = 0, len(candidate.doc)
-        if settings.bounds == "sentence":
-            low, high = target.sent.start, candidate.doc[target.end - 1].sent.end
-        return cls(candidate.doc, words(candidate.doc), target, low, high, settings, lexicon)
-
-    def index(self, offset: int) -> int:
-        """The token at an offset, -1 outside."""
-        i = self.target.start + offset if offset < 0 else self.target.end + offset - 1
-        return i if self.low <= i < self.high else -1
-
-    def word(self, offset: int) -> str:
-        i = self.index(offset)
-        if i < 0:
-            return OUTSIDE
-        word = self.words[i]
-        return collapse_digits(word) if self.settings.digits == "collapse" else word
-
-    def tag(self, offset: int) -> str:
-        i = self.index(offset)
-        if i < 0 or self.lexicon is None:
-            return OUTSIDE if i < 0 else self.doc[i].tag_
-        word = self.word(offset)
-        return self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
-
-    def classes(self, offset: int) -> str:
-        word = self.word(offset)
-        return " ".join(sorted((self.lexicon or {}).get(word, [self.tag(offset)])))
-
-    def glue(self) -> Iterator[tuple[Name, float]]:
-        before, after = self.index(-1), self.index(1)
-        if before >= 0 and not self.doc[before].whitespace_:
-            yield ("glued before",), 1.0
-            yield ("glued before", self.word(-1)), 1.0
-        if after >= 0 and not self.doc[self.target.end - 1].whitespace_:
-            yield ("glued after",), 1.0
-            yield ("glued after", self.word(1)), 1.0
+            for where, at, rows in (
+                ("glued before", -1, near.glued_before),
+                ("glued after", 1, near.glued_after),
+            ):
+                yield Block([number(where)], 1.0, rows)
+                yield Block([number(where), near.words[at]], 1.0, rows)
 
 
 def frequent(features: Features, minimum: int = 2) -> list[Name]:
@@ -261,25 +203,3 @@ def tag_lexicon(tagged: Iterable[tuple[str, str]], share: float = 0.1) -> dict[s
         word: [tag for tag, n in tags.most_common() if n >= share * tags.total()]
         for word, tags in counts.items()
     }
-
-
-def _tagged(
-    where: str, words: Sequence[str], tags: Sequence[str], value: float, mixed: bool
-) -> Iterator[tuple[Name, float]]:
-    yield (f"{where} tag", *tags), value
-    if mixed and 2 <= len(words) <= 3:
-        for i, word in enumerate(words):
-            yield (f"{where} mixed {i}", *tags[:i], word, *tags[i + 1 :]), value
-
-
-def collapse_digits(word: str) -> str:
-    """The word with each run of digits as one #."""
-    if not any(map(str.isdigit, word)):
-        return word
-    out: list[str] = []
-    for letter in word:
-        if not letter.isdigit():
-            out.append(letter)
-        elif not out or out[-1] != "#":
-            out.append("#")
-    return "".join(out)

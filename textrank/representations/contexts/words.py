@@ -42,14 +42,12 @@ class WordIds:
         """The number of each token's word."""
         if self.form == "lemma":
             return self._lemmas(doc)
-        keys, place = np.unique(doc.to_array("ORTH"), return_inverse=True)
-        strings = doc.vocab.strings
-        numbers = [self._known.get(key) for key in keys.tolist()]
-        found = [
-            self._number(key, strings[key], None) if number is None else number
-            for key, number in zip(keys.tolist(), numbers, strict=True)
-        ]
-        return np.array(found, dtype=np.int32)[place] if found else np.empty(0, np.int32)
+        strings, known = doc.vocab.strings, self._known
+        keys: list[int] = doc.to_array("ORTH").tolist()
+        for key in keys:
+            if key not in known:
+                self._number(key, strings[key], None)
+        return np.array([known[key] for key in keys], dtype=np.int32)
 
     def _lemmas(self, doc: Doc) -> NDArray[np.int32]:
         strings = doc.vocab.strings
@@ -79,7 +77,12 @@ class WordIds:
     def _without_place(self, text: str) -> bool:
         if text.isspace() or text.lower() in self.stop_words:
             return True
-        return not self.punctuation and not any(map(str.isalnum, text))
+        return not self.punctuation and not _has_letters(text)
+
+
+@lru_cache(maxsize=1 << 15)
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def written(text: str, lemma: str | None, form: str) -> str:
