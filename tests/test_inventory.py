@@ -34,7 +34,7 @@ ONE_IMPORTER = {
         kernels.prepared kernels.acyclic kernels.windows kernels.window_pairs kernels.diverging
         language.spanning language.repair learners.bias learners.ranking
         learners.reduced_holdout linalg.tridiagonal representations.pairs.collapsed
-        representations.pairs.marked_graphs
+        representations.pairs.marked_graphs representations.contexts.near language.copies
         tasks.parse_trees tasks.aspects document_candidates""",
     "is data or a list that grows": """
         language.species representations.pairs.descriptor_table

@@ -10,7 +10,7 @@ from spacy.attrs import SENT_START
 from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
-from textrank.language import arc_eager, components, load_nlp
+from textrank.language import arc_eager, components, copies, load_nlp
 
 WORDS = """p53 binds the MDM2 protein in cells , which ( as shown before ) activates its own
 transcription ; IL - 2 and IL - 4 did not bind . However nothing""".split()  # noqa: SIM905
@@ -59,10 +59,10 @@ def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):
     ways = []
     for pays in (0, 10**9):
         monkeypatch.setattr(components, "_PAYS", pays)
-        copies = [doc.copy() for doc in docs]
+        own = [doc.copy() for doc in docs]
         parser = nlp.get_pipe("parser")
-        parser.set_annotations(copies, parser.predict(copies))
-        ways.append(given(copies))
+        parser.set_annotations(own, parser.predict(own))
+        ways.append(given(own))
     assert ways[0] == ways[1]
 
 
@@ -92,3 +92,38 @@ def test_a_text_of_nothing_is_parsed(nlp):
     docs = [Doc(nlp.vocab), Doc(nlp.vocab, words=["\n"])]
     for doc in nlp.pipe(docs):
         assert doc.to_array([SENT_START]).size == len(doc)
+
+
+@pytest.mark.parametrize("at_once", [64, 8192])
+@pytest.mark.parametrize("known", [True, False])
+def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_once, known):
+    monkeypatch.setattr(components, "_PAYS", 0)
+    monkeypatch.setattr(copies, "AT_ONCE", at_once)
+    rng = random.Random(3)
+    later = False if known else None
+    texts = [rng.choices([*WORDS, "\n"], k=rng.randrange(1, 60)) for _ in range(12)]
+    starts = [[True, *[later] * (len(words) - 1)] for words in texts]
+    both = zip(texts, starts, strict=True)
+    docs = [Doc(nlp.vocab, words=words, sent_starts=begins) for words, begins in both]
+    docs = prepared(nlp, docs)
+    parser = nlp.get_pipe("parser")
+    own = {
+        (node.id, name): node.get_param(name)
+        for node in parser.model.walk()
+        for name in node.param_names
+        if node.has_param(name)
+    }
+    noise = np.random.default_rng(0)
+    noisy = [
+        {k: a + 0.3 * a.std() * noise.standard_normal(a.shape, np.float32) for k, a in own.items()}
+        for _ in range(3)
+    ]
+    found = parser.predict_copies(docs, [{}, *noisy])
+    assert len(found) == 4
+    for weights, trees in zip([{}, *noisy], found, strict=True):
+        with parser.model.use_params(weights):
+            alone = parser.predict(docs)
+        for one, other in zip(trees, alone, strict=True):
+            np.testing.assert_array_equal(one.heads, other.heads)
+            np.testing.assert_array_equal(one.labels, other.labels)
+    assert any((a.heads != b.heads).any() for a, b in zip(found[0], found[1], strict=True))

@@ -92,7 +92,9 @@ def parse(network: Network, vectors: Floats, starts: Ints, lengths: Sequence[int
     tree = Tree(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
     starts, sentences = starts.copy(), _sentences(starts, lengths)
     while len(sentences[0]):
-        found = [_parse_group(network, vectors, starts, g, tree) for g in _groups(*sentences)]
+        found = [
+            _parse_group(network, vectors, starts, g, tree) for g in _groups(*sentences, TOGETHER)
+        ]
         broken = np.concatenate(found)
         starts[broken] = 1
         first, last, ends = _sentences(starts, lengths)
@@ -101,12 +103,10 @@ def parse(network: Network, vectors: Floats, starts: Ints, lengths: Sequence[int
     return tree
 
 
-def _parse_group(
-    network: Network, vectors: Floats, starts: Ints, group: _Group, tree: Tree
-) -> Ints:
+def _parse_group(network: Network, vectors: Floats, starts: Ints, group: Group, tree: Tree) -> Ints:
     """Adds the arcs of some sentences; words after them where the parser broke the next one."""
     words, own = group.words, group.own
-    states = _States.of(group, starts[words])
+    states = States.of(group, starts[words])
     states.run(network, network.table(vectors[words]))
     has_head = states.head[:-2] < states.junk
     heads = states.head[:-2] - np.arange(len(words))
@@ -133,7 +133,7 @@ def _sentences(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class Group:
     """Sentences with the words ahead of them, one after the other."""
 
     words: Ints  # which words these are
@@ -143,35 +143,42 @@ class _Group:
     close: Ints  # the last word that is seen of it
 
 
-def _groups(first: Ints, last: Ints, ends: Ints) -> Iterator[_Group]:
+def groups_of(starts: Ints, lengths: Sequence[int], together: int) -> Iterator[Group]:
+    """The sentences of Docs in groups of like length and about so many words."""
+    return _groups(*_sentences(starts, lengths), together)
+
+
+def _groups(first: Ints, last: Ints, ends: Ints, together: int) -> Iterator[Group]:
     order = np.argsort(first - last, kind="stable")
     sizes = (np.minimum(last + AHEAD, ends) - first)[order]
-    number = (np.cumsum(sizes) - sizes) // TOGETHER
+    number = (np.cumsum(sizes) - sizes) // together
     for chosen in np.split(order, np.flatnonzero(np.diff(number)) + 1):
         if len(chosen):
             yield _group(first[chosen], last[chosen], ends[chosen])
 
 
-def _group(first: Ints, last: Ints, ends: Ints) -> _Group:
+def _group(first: Ints, last: Ints, ends: Ints) -> Group:
     sizes = np.minimum(last + AHEAD, ends) - first
     close = np.cumsum(sizes)
     begin = close - sizes
     words = np.arange(close[-1]) + np.repeat(first - begin, sizes)
     own = words < np.repeat(last, sizes)
     end = np.where(last < ends, begin + last - first, close[-1])
-    return _Group(words, own, begin, end, close - 1)
+    return Group(words, own, begin, end, close - 1)
 
 
-class _States:
+class States:
     """Where the parses of some sentences stand, each a stack and a buffer of linked words.
 
     ``none`` stands for a word that is not there; ``junk`` is where a word without a head has it.
     """
 
+    none: Any  # the same for all states, or one for each
+
     def __init__(self, size: int) -> None:
         self.none, self.junk = size, size + 1
-        self.below = np.full(size + 2, self.none, dtype=np.intp)  # the next word on the stack
-        self.next = np.minimum(np.arange(1, size + 3), self.none)  # the next word of the buffer
+        self.below = np.full(size + 2, size, dtype=np.intp)  # the next word on the stack
+        self.next = np.minimum(np.arange(1, size + 3), size)  # the next word of the buffer
         self.left = self.below.copy()  # the last child to the left, and to the right
         self.right = self.below.copy()
         self.before = self.below.copy()  # the right child of its head before a word became one
@@ -182,7 +189,7 @@ class _States:
         self.top = self.front = self.end = np.zeros(0, dtype=np.intp)
 
     @classmethod
-    def of(cls, group: _Group, starts: Ints) -> _States:
+    def of(cls, group: Group, starts: Ints) -> States:
         """All sentences at their first words."""
         states = cls(len(group.words))
         states.start[:-2] = starts

@@ -7,7 +7,7 @@ Doc as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, SENT_START
@@ -23,6 +23,7 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from textrank.language.arc_eager import FEATURES, Network, Tree, longest_sentence, parse
+from textrank.language.copies import parse_copies
 from textrank.language.embedding import WordNetwork, forms_of
 from textrank.language.name_network import forward_of
 from textrank.language.products import one_thread
@@ -87,6 +88,27 @@ class WordTagger(Tagger):  # type: ignore[misc]
             give_space_tags(doc)
 
 
+class _Given(NamedTuple):
+    """Docs with how their words are read and where their sentences begin."""
+
+    docs: list[Doc]
+    readings: list[Reading | None]
+    starts: Any  # of all words
+    lengths: list[int]
+
+    @classmethod
+    def of(cls, docs: Sequence[Doc]) -> _Given:
+        readings = [reading_of(doc) for doc in docs]
+        starts = [_starts(*one) for one in zip(docs, readings, strict=True)]
+        together = np.concatenate([_NONE, *starts])
+        return cls(list(docs), readings, together, [len(own) for own in starts])
+
+    def parts(self, whole: Tree) -> list[Tree]:
+        """The tree of each Doc."""
+        ends = np.cumsum(self.lengths).tolist()
+        return [whole.part(e - size, e) for size, e in zip(self.lengths, ends, strict=True)]
+
+
 class WordParser(DependencyParser):  # type: ignore[misc]
     """spaCy's parser of words; the others hang on the word before them."""
 
@@ -104,17 +126,37 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         docs = [docs] if isinstance(docs, Doc) else list(docs)
         if self.cfg["beam_width"] != 1:
             return super().predict([bare(doc) for doc in docs])
-        readings = [reading_of(doc) for doc in docs]
-        starts = [_starts(*one) for one in zip(docs, readings, strict=True)]
-        lengths, together = [len(own) for own in starts], np.concatenate([_NONE, *starts])
-        if not self._side_by_side(together, lengths):
+        given = _Given.of(docs)
+        if not self._side_by_side(given.starts, given.lengths):
             words = [bare(doc) for doc in docs]
             states = super().predict(words)
             return [_tree(s, len(own)) for s, own in zip(states, words, strict=True)]
         with one_thread():
-            return self._trees(docs, readings, together, lengths)
+            network, vectors = self._seen(given)
+            return given.parts(parse(network, vectors, given.starts, given.lengths))
 
-    def _trees(self, docs: list[Doc], readings: Any, starts: Any, lengths: list[int]) -> list[Tree]:
+    def predict_copies(self, docs: Sequence[Doc], copies: Sequence[Any]) -> list[list[Any]]:
+        """What copies of the parser find, given by other weights of its network."""
+        given = _Given.of(docs)
+        known = self.cfg["beam_width"] == 1 and (given.starts != 0).all()
+        if not copies or not known or not self._side_by_side(given.starts, given.lengths):
+            return [self._predict_with(weights, docs) for weights in copies]
+        with one_thread():
+            seen = []
+            for weights in copies:
+                with self.model.use_params(weights):
+                    seen.append(self._seen(given))
+            networks, vectors = zip(*seen, strict=True)
+            trees = parse_copies(networks, vectors, given.starts, given.lengths)
+        return [given.parts(tree) for tree in trees]
+
+    def _predict_with(self, weights: Any, docs: Sequence[Doc]) -> list[Any]:
+        with self.model.use_params(weights):
+            return list(self.predict(docs))
+
+    def _seen(self, given: _Given) -> tuple[Network, Any]:
+        """The network as it is now, and what it sees of the words."""
+        docs, readings = given.docs, given.readings
         vectors = self.model.get_ref("tok2vec")
         if listens(vectors):
             bounds = np.cumsum([len(doc) for doc in docs])[:-1]
@@ -125,9 +167,7 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             found = vectors.predict([bare(doc) for doc in docs])
         names = [self.moves.get_class_name(n) for n in range(self.moves.n_moves)]
         labels = np.array([self.vocab.strings.add(name[2:]) for name in names], dtype=np.uint64)
-        whole = parse(Network.of(self.model, names, labels), found, starts, lengths)
-        ends = np.cumsum(lengths).tolist()
-        return [whole.part(end - size, end) for size, end in zip(lengths, ends, strict=True)]
+        return Network.of(self.model, names, labels), found
 
     def _side_by_side(self, starts: Any, lengths: Sequence[int]) -> bool:
         """Whether the network is the usual one, and sentences enough that it pays."""
@@ -145,13 +185,15 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             words = [bare(doc) for doc in docs]
             super().set_annotations(words, parses)
             trees = [_given(own) for own in words]
-        root = self.vocab.strings.add("ROOT")
         for doc, tree in zip(docs, trees, strict=True):
-            heads, labels = self._finished(doc, tree)
-            give_parse(doc, heads, np.where(heads == 0, root, labels))
+            give_parse(doc, *self.finished(doc, tree))
 
-    def _finished(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
-        """Heads and labels, arcs that cross others put where their labels say."""
+    def finished(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
+        """Heads and labels of the words, arcs that cross others put where their labels say."""
+        heads, labels = self._projected(doc, tree)
+        return heads, np.where(heads == 0, self.vocab.strings.add("ROOT"), labels)
+
+    def _projected(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
         kinds = set(tree.labels.tolist()) - {0}
         if not any("||" in self.vocab.strings[label] for label in kinds):
             return tree.heads, tree.labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -16,7 +16,9 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank.language.arc_eager import Tree as Arcs
+from textrank.language.components import WordParser
 from textrank.language.load import load_nlp, model_path
+from textrank.text.words import reading_of
 
 MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
 
@@ -82,9 +84,8 @@ class NoisyParser:
             docs = list(nlp.pipe(docs))
         tags = [tuple(token.tag_ for token in doc) for doc in docs]
         known: dict[Hashable, Tree] = {}
-        own = _trees(nlp, docs, {}, known)
         copies = _noise(self.name, self.sigma, self.copies, self.seed)
-        noisy = [_trees(nlp, docs, weights, known) for weights in copies]
+        own, *noisy = _trees(nlp, docs, [{}, *copies], known)
         found = []
         for i, first in enumerate(own):
             votes = Counter([first, *(trees[i] for trees in noisy)])
@@ -98,21 +99,39 @@ Tree: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 def _trees(
-    nlp: Language, docs: Sequence[Doc], weights: Weights, known: dict[Hashable, Tree]
-) -> list[Tree]:
-    """What the parser finds with other weights than its own; most of it is known already."""
+    nlp: Language, docs: Sequence[Doc], copies: Sequence[Weights], known: dict[Hashable, Tree]
+) -> list[list[Tree]]:
+    """What the parser finds with each of these weights; most of it is known already."""
     parser: Any = nlp.get_pipe("parser")
-    with parser.model.use_params(weights):
-        states = parser.predict(docs)
     found = []
-    for number, (doc, state) in enumerate(zip(docs, states, strict=True)):
-        key = number, _arcs(state)
-        if key not in known:
-            copy = doc.copy()
-            parser.set_annotations([copy], [state])
-            known[key] = _tree(copy.to_array([HEAD, DEP]), nlp.vocab.strings)
-        found.append(known[key])
+    for states in _states(parser, docs, copies):
+        trees = []
+        for number, (doc, state) in enumerate(zip(docs, states, strict=True)):
+            key = number, _arcs(state)
+            if key not in known:
+                known[key] = _tree(*_parsed(parser, doc, state), nlp.vocab.strings)
+            trees.append(known[key])
+        found.append(trees)
     return found
+
+
+def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iterator[Any]:
+    if isinstance(parser, WordParser):
+        yield from parser.predict_copies(docs, copies)
+        return
+    for weights in copies:
+        with parser.model.use_params(weights):
+            yield parser.predict(docs)
+
+
+def _parsed(parser: Any, doc: Doc, state: Any) -> tuple[Any, Any]:
+    """Steps to the head and labels of the tokens; our parser says them without setting them."""
+    if isinstance(state, Arcs) and isinstance(parser, WordParser) and reading_of(doc) is None:
+        return parser.finished(doc, state)
+    copy = doc.copy()
+    parser.set_annotations([copy], [state])
+    table: Any = copy.to_array([HEAD, DEP])
+    return table[:, 0], table[:, 1]
 
 
 def _arcs(state: Any) -> Hashable:
@@ -122,10 +141,10 @@ def _arcs(state: Any) -> Hashable:
     return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
 
 
-def _tree(table: Any, strings: StringStore) -> Tree:
-    """The tree of an array of steps to the head and labels."""
-    heads = (table[:, 0].astype(np.int64) + np.arange(len(table))).tolist()
-    labels = [strings[label] for label in table[:, 1].tolist()]
+def _tree(steps: Any, kinds: Any, strings: StringStore) -> Tree:
+    """The tree of arrays of steps to the head and labels."""
+    heads = (steps.astype(np.int64) + np.arange(len(steps))).tolist()
+    labels = [strings[label] for label in kinds.tolist()]
     roots = [i for i, head in enumerate(heads) if head == i]
     for extra in roots[1:]:  # a sentence is one tree, whatever the parser left unattached
         heads[extra], labels[extra] = roots[0], "dep"

@@ -208,6 +208,7 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
         return
     by = np.array([tree.by for tree in trees])  # (trees, parsers)
     arcs, heads = (shares(trees, by, labels=labels) for labels in (True, False))
+    agreement, attachment = (each.mean(axis=(1, 2)).tolist() for each in (arcs, heads))
     plain: dict[tuple[str, ...], Doc] = {}
     for i, tree in enumerate(trees):
         tags = tuple(tree.tags)
@@ -221,8 +222,8 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
             "start": sentence.start,
             "own": tree.own,
             "votes": tree.votes,
-            "consensus": float(arcs[i].mean()),
-            "attachment": float(heads[i].mean()),
+            "consensus": agreement[i],
+            "attachment": attachment[i],
             "by": by[i],
             "arcs": arcs[i].astype(np.float32),
             "heads": heads[i].astype(np.float32),

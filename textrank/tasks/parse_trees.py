@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -66,18 +67,12 @@ def shares(
     trees: Sequence[Tree], votes: Matrix, *, labels: bool = True
 ) -> Matrix:  # (trees, parsers) -> (trees, words, parsers)
     """For each tree and word the share of each parser's votes for trees with the same arc there."""
-    numbers: dict[tuple[int, str], int] = {}
-    arcs: NDArray[np.intp] = np.array(
-        [
-            [
-                numbers.setdefault(arc, len(numbers))
-                for arc in zip(
-                    tree.heads, tree.labels if labels else [""] * len(tree.labels), strict=True
-                )
-            ]
-            for tree in trees
-        ]
-    )
+    arcs: NDArray[np.intp] = np.array([tree.heads for tree in trees])
+    if labels:
+        kinds = dict.fromkeys(label for tree in trees for label in tree.labels)
+        numbers = dict(zip(kinds, count(), strict=False))
+        named = [[numbers[label] for label in tree.labels] for tree in trees]
+        arcs = arcs * len(numbers) + np.array(named, dtype=np.intp)
     weights = votes / np.maximum(votes.sum(axis=0), 1e-300)
     return np.einsum("ijw,jp->iwp", arcs[:, None] == arcs[None], weights)
 

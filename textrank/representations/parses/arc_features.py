@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -46,7 +47,7 @@ class ArcFeatures:
     def _row(self, candidate: Candidate, columns: Columns) -> list[int]:
         tree = ParseTree.of(candidate)
         columns.enter(tree.sentence)
-        words = _Words(self.form, candidate.doc, tree.tags)
+        words = _Words(self.form, candidate.doc, tree.tags, columns.words)
         heads, labels, known = tree.heads, tree.labels, columns.parts
         found: list[int] = []
         below: dict[int, list[int]] = {}
@@ -101,9 +102,14 @@ class _Words:
     form: str
     doc: Doc
     tags: list[str]
+    known: dict[int, str] = field(default_factory=dict)  # of the sentence, whichever its parse
 
     def _word(self, i: int) -> str:
-        return written(self.doc[i].text, self.doc[i].lemma_, self.form)
+        word = self.known.get(i)
+        if word is None:
+            token = self.doc[i]
+            word = self.known[i] = written(token.text, token.lemma_, self.form)
+        return word
 
     def root(self, i: int) -> Iterator[Name]:
         yield "root", self.tags[i]
@@ -147,6 +153,7 @@ def _beside(
             tag, label = tags[i], kind
 
 
+@lru_cache(maxsize=1 << 12)
 def far(steps: int) -> str:
     """How far and on which side of its head a word stands; large distances are put together."""
     size = abs(steps)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from textrank.docs import Candidate
 from textrank.progress import track
@@ -12,7 +13,7 @@ from textrank.representations.pairs.entity_pair import Name
 from textrank.representations.parses.arc_features import ParseTree, far
 from textrank.representations.parses.counted import Columns, counted
 from textrank.representations.parses.support import known_parse
-from textrank.types import Features, Vector
+from textrank.types import Features, Indices, Vector
 
 ROUNDING = 1e-5  # shares are sums of thirds and the like
 
@@ -41,27 +42,35 @@ class ArcVotes:
     def _row(self, candidate: Candidate, columns: Columns) -> list[int]:
         known, tree = known_parse(candidate), ParseTree.of(candidate)
         columns.enter(tree.sentence)
-        rows = zip(tree.heads, tree.labels, known["arcs"], known["heads"], strict=True)
+        arcs, heads = np.asarray(known["arcs"]), np.asarray(known["heads"])  # (words, parsers)
+        parties = [*arcs.T, *heads.T, arcs.sum(axis=1) / max(arcs.shape[1], 1)]
+        steps = self._steps(np.stack(parties, axis=1)).tolist()
         found: list[int] = []
-        for i, (h, kind, arc, head) in enumerate(rows):
-            key = i, h, kind, arc.tobytes(), head.tobytes()
+        for i, (h, kind, own) in enumerate(zip(tree.heads, tree.labels, steps, strict=True)):
+            key = i, h, kind, *own
             part = columns.parts.get(key)
-            found += part or columns.new(key, self._names(tree.tags, i, h, kind, arc, head))
+            found += part or columns.new(key, self._names(tree.tags, i, h, kind, own))
         return found
 
     def _names(
-        self, tags: Sequence[str], i: int, h: int, kind: str, arc: Vector, head: Vector
+        self, tags: Sequence[str], i: int, h: int, kind: str, steps: Sequence[int]
     ) -> Iterator[Name]:
         label, above = ("ROOT", "") if h == i else (kind, tags[h])
-        all_votes = self._step(sum(arc) / len(arc))
-        yield "votes", *map(self._step, arc)
-        yield "head's votes", *map(self._step, head)
+        *each, all_votes = map(self._told, steps)
+        half = len(each) // 2
+        yield "votes", *each[:half]
+        yield "head's votes", *each[half:]
         yield "label, votes", label, all_votes
         yield "tag, votes", tags[i], all_votes
         yield "tags, votes", above, tags[i], all_votes
         yield "label, length, votes", label, far(i - h), all_votes
 
-    def _step(self, share: float) -> str:
-        if share < ROUNDING or share > 1 - ROUNDING:
-            return "none" if share < 0.5 else "all"
-        return str(min(math.floor(share * self.steps), self.steps - 1))
+    def _steps(self, shares: Vector) -> Indices:
+        """The step of each share: -1 for none, as many as there are for all."""
+        steps = np.minimum(np.floor(shares * self.steps), self.steps - 1)
+        steps[shares < ROUNDING] = -1
+        steps[shares > 1 - ROUNDING] = self.steps
+        return steps.astype(np.intp)
+
+    def _told(self, step: int) -> str:
+        return "none" if step < 0 else "all" if step == self.steps else str(step)

@@ -22,11 +22,12 @@ class Columns:
     numbers: dict[Name, int] = field(default_factory=dict)
     sentence: Hashable = None
     parts: dict[Hashable, list[int]] = field(default_factory=dict)
+    words: dict[int, str] = field(default_factory=dict)  # those of the sentence that were asked for
 
     def enter(self, sentence: Hashable) -> None:
         """Forgets the parts of the last sentence where this is another one."""
         if sentence != self.sentence:
-            self.sentence, self.parts = sentence, {}
+            self.sentence, self.parts, self.words = sentence, {}, {}
 
     def new(self, part: Hashable, names: Iterable[Name]) -> list[int]:
         """The columns of a part of a parse that is new in its sentence."""

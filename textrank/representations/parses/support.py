@@ -48,10 +48,12 @@ def _support(candidate: Candidate) -> Bag:
     arcs, heads = np.array(known["arcs"]), np.array(known["heads"])  # (words, parsers)
     if len(arcs):
         found["doubt",] = float(np.log(np.maximum(arcs.mean(axis=1), LEAST)).mean())
-        for number, votes in enumerate(known["by"], 1):
+        each = (np.ascontiguousarray(table.T).mean(axis=1) for table in (arcs, heads))
+        means = zip(known["by"], *each, strict=True)
+        for number, (votes, consensus, attachment) in enumerate(means, 1):
             found["votes", f"parser {number}"] = float(votes)
-            found["consensus", f"parser {number}"] = float(arcs[:, number - 1].mean())
-            found["attachment", f"parser {number}"] = float(heads[:, number - 1].mean())
+            found["consensus", f"parser {number}"] = float(consensus)
+            found["attachment", f"parser {number}"] = float(attachment)
     for number, spans in enumerate(known["spans"]):
         found["spanning", f"parser {number}" if number else "all"] = float(spans)
     return found
