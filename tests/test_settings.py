@@ -18,7 +18,7 @@ from textrank.kernels.locality import (
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
-    Spectrum,
+    SpectrumKernel,
 )
 from textrank.kernels.positional import Positional
 from textrank.kernels.shortest_path import ShortestPathGraph
@@ -69,7 +69,7 @@ KERNELS = [
     AllPathsGraph(combine="sum", directed=False, max_length=3, threshold=0.0, max_radius=0.5),
     Sum([ShortestPathGraph(directed=False, max_length=2), LabelBag()]),
     EachView(LocalityConvolution(), weights={"bigram": 0.5}),
-    Blocked(Normalized(Sum([GapWeighted(), LocalSum(), Spectrum(), LocalityImproved()]))),
+    Blocked(Normalized(Sum([GapWeighted(), LocalSum(), SpectrumKernel(), LocalityImproved()]))),
 ]
 
 

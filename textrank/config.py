@@ -53,7 +53,7 @@ from textrank.kernels.locality import (
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
-    Spectrum,
+    SpectrumKernel,
 )
 from textrank.kernels.positional import Positional
 from textrank.kernels.shortest_path import ShortestPathGraph
@@ -207,7 +207,7 @@ TABLE: Mapping[str, Mapping[str, Callable[..., Any]]] = {
         "scale.v1": Scale,
         "shortest_path.v1": ShortestPathGraph,
         "similarities.v1": Similarities,
-        "spectrum.v1": Spectrum,
+        "spectrum.v1": SpectrumKernel,
         "sum.v1": Sum,
     },
     "learners": {

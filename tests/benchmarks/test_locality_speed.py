@@ -18,7 +18,7 @@ from textrank.kernels.locality import (
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
-    Spectrum,
+    SpectrumKernel,
 )
 from textrank.kernels.windows import positional_matrix
 from textrank.representations.parses.sequences import ParseSequences
@@ -156,7 +156,7 @@ def test_gram_matrix_of_2500_parses_of_real_sentences(data, rng):
         LocalityConvolution(),
         LocalSum(),
         LocalityImproved(),
-        Spectrum(2),
+        SpectrumKernel(2),
         GapWeighted(2, stretch=5),
     ):
         took, _ = seconds(lambda k=kernel: EachView(k)(views))

@@ -17,7 +17,7 @@ from textrank.kernels.locality import (
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
-    Spectrum,
+    SpectrumKernel,
 )
 from textrank.kernels.window_pairs import WindowPairs
 from textrank.testing import check_kernel
@@ -111,8 +111,8 @@ KERNELS = [
     (LocalityImproved(window=1, degree=1), improved),
     (LocalityImproved(window=1, degree=2), improved),
     (LocalityImproved(window=2, degree=3), improved),
-    (Spectrum(length=1), spectrum),
-    (Spectrum(length=3), spectrum),
+    (SpectrumKernel(length=1), spectrum),
+    (SpectrumKernel(length=3), spectrum),
     (GapWeighted(length=1, decay=0.5), gap_weighted),
     (GapWeighted(length=2, decay=0.5), gap_weighted),
     (GapWeighted(length=3, decay=0.8, stretch=4), gap_weighted),
@@ -180,7 +180,7 @@ def test_each_view_sums_over_all_and_sum_gives_each_its_own_window(rng):
     np.testing.assert_allclose(one(X), two(X))
     check_kernel(one, X)
     check_kernel(EachView(LocalSum()), X)
-    check_kernel(Sum([OnView("tags", LocalSum(window=2)), OnView("links", Spectrum())]), X)
+    check_kernel(Sum([OnView("tags", LocalSum(window=2)), OnView("links", SpectrumKernel())]), X)
     names = {name[0] for name in EachView(LocalSum()).features(X).names}
     assert names == {"tags", "links"}
     with pytest.raises(ValueError, match=r"weights for \['tag'\], but the kernels are"):
@@ -189,7 +189,7 @@ def test_each_view_sums_over_all_and_sum_gives_each_its_own_window(rng):
 
 def test_features_are_named_by_their_symbols():
     X = Sequences.of([["Mp", "Ss"]])
-    assert set(Spectrum(2).features(X).names) == {("Mp",), ("Ss",), ("Mp", "Ss")}
+    assert set(SpectrumKernel(2).features(X).names) == {("Mp",), ("Ss",), ("Mp", "Ss")}
     names = set(LocalityImproved(window=1, degree=2).features(X).names)
     assert ("+0 +1", "Mp", "Ss") in names
     assert ("near +0", "Mp", "Mp") in set(LocalSum(positional="same").features(X).names)
@@ -233,10 +233,10 @@ def test_a_pair_of_windows_is_compared_once_each(rng, monkeypatch):
             "positive semidefinite, lowest eigenvalue -1",
         ),
         (lambda: LocalityImproved(degree=0), "degree at least 1"),
-        (lambda: Spectrum(length=0), "length must be at least 1"),
+        (lambda: SpectrumKernel(length=0), "length must be at least 1"),
         (lambda: GapWeighted(decay=1.5), "decay between 0 and 1"),
         (lambda: GapWeighted(length=3, stretch=2), "at least length 3"),
-        (lambda: EachView(Spectrum(), weights={"a": -1.0}), "must not be negative"),
+        (lambda: EachView(SpectrumKernel(), weights={"a": -1.0}), "must not be negative"),
     ],
 )
 def test_wrong_settings_fail_with_their_value(make, words):

@@ -35,7 +35,7 @@ from textrank.io import (
     writing,
 )
 
-Tree = dict[str, Any]  # a document as BioC JSON has it
+Node = dict[str, Any]  # a document as BioC JSON has it
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BioCJSON(AnnotatedFile):
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         return _docs(self, self._trees(), nlp)
 
-    def _trees(self) -> Iterator[Tree]:
+    def _trees(self) -> Iterator[Node]:
         """Those of the lines where the first is complete by itself, else those of one list."""
         if not self._has_lines():
             for item in json_items(self.path, ("documents", "PubTator3"), self.limit):
@@ -85,7 +85,7 @@ class BioCJSON(AnnotatedFile):
         return True
 
 
-def _documents(value: object, place: str) -> Iterator[Tree]:
+def _documents(value: object, place: str) -> Iterator[Node]:
     """The documents of a collection, of a list, of a service's answer, or the one that it is."""
     top = value if isinstance(value, list) else [value]
     for part in top:
@@ -101,8 +101,8 @@ def _documents(value: object, place: str) -> Iterator[Tree]:
             yield document
 
 
-def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Tree], nlp: Language) -> Iterator[Doc]:
-    def record(tree: Tree) -> Record:
+def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Node], nlp: Language) -> Iterator[Doc]:
+    def record(tree: Node) -> Record:
         found = _record(tree, reader.path)
         known = bool(found.mentions) or reader.annotated
         return found if known else replace(found, mentions=None, gold=None)
@@ -110,9 +110,9 @@ def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Tree], nlp: Language) -> I
     return docs_of(trees, record, nlp, path=reader.path, cut=reader.cut, skip_bad=reader.skip_bad)
 
 
-def _tree(element: Element) -> Tree:
+def _tree(element: Element) -> Node:
     """An XML element in the shape of BioC JSON."""
-    tree: Tree = {name: element.get(name) for name in element.attrib}
+    tree: Node = {name: element.get(name) for name in element.attrib}
     tree["infons"] = {i.get("key", ""): i.text or "" for i in element.findall("infon")}
     for name in ("id", "offset", "text"):
         if (child := element.find(name)) is not None:
@@ -151,7 +151,7 @@ class _Page:
     names: set[str] = field(default_factory=set)
     doubled: set[str] = field(default_factory=set)  # ids that two annotations have
 
-    def add_passage(self, passage: Tree) -> None:
+    def add_passage(self, passage: Node) -> None:
         parts = self.rows(passage, "sentences")
         if not parts:
             self.add_leaf(passage, "\n")
@@ -161,7 +161,7 @@ class _Page:
             gap -= self.leaves[-1].length if self.leaves else 0
             self.add_leaf(part, " " * (gap if 0 <= gap <= 80 else 1) if number else "\n")
 
-    def add_leaf(self, part: Tree, between: str) -> None:
+    def add_leaf(self, part: Node, between: str) -> None:
         text = part.get("text") or ""
         if not isinstance(text, str):
             raise ValueError(f"{self.place}: text {text!r:.60} is no text. Write a string.")
@@ -169,7 +169,7 @@ class _Page:
         start = len(self.text) - len(text)
         self.leaves.append(_Leaf(self.number(part, "offset"), start, len(text)))
 
-    def annotate(self, part: Tree, leaves: list[_Leaf]) -> None:
+    def annotate(self, part: Node, leaves: list[_Leaf]) -> None:
         for row in self.rows(part, "annotations"):
             name = self.fresh(str(row.get("id") or f"T{len(self.mentions) + 1}"))
             infons = self.infons(row)
@@ -191,7 +191,7 @@ class _Page:
         self.doubled.add(name)
         return next(new for n in count(2) if (new := f"{name}.{n}") not in self.names)
 
-    def piece(self, location: Tree, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
+    def piece(self, location: Node, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
         start, length = self.number(location, "offset"), self.number(location, "length")
         for leaf in chain(leaves, self.leaves):  # its own passage first: offsets may be sloppy
             if (first := leaf.find(start)) is not None:
@@ -203,7 +203,7 @@ class _Page:
             )
         return first, first + length
 
-    def relate(self, part: Tree) -> None:
+    def relate(self, part: Node) -> None:
         for row in self.rows(part, "relations"):
             infons = self.infons(row)
             nodes = self.rows(row, "nodes")
@@ -224,19 +224,19 @@ class _Page:
                 event = {"id": str(row.get("id")), "type": infons.get("type", "")}
                 self.events.append({**event, "arguments": pairs})
 
-    def rows(self, tree: Tree, key: str) -> list[Tree]:
+    def rows(self, tree: Node, key: str) -> list[Node]:
         rows = tree.get(key) or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError(f'{self.place}: "{key}" is no list of objects. Correct the file.')
         return rows
 
-    def infons(self, tree: Tree) -> dict[str, str]:
+    def infons(self, tree: Node) -> dict[str, str]:
         infons = tree.get("infons") or {}
         if not isinstance(infons, dict):
             raise ValueError(f'{self.place}: "infons" is no object. Correct the file.')
         return {key: str(value) for key, value in infons.items() if value is not None}
 
-    def number(self, tree: Tree, key: str) -> int:
+    def number(self, tree: Node, key: str) -> int:
         value = tree.get(key)
         if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
             value = int(value)
@@ -245,13 +245,13 @@ class _Page:
         return value  # type: ignore[return-value]
 
 
-def _record(tree: Tree, path: str) -> Record:
+def _record(tree: Node, path: str) -> Record:
     name = str(tree.get("id") or "")
     if not name:
         raise ValueError(f"{path}: a document without id. Give every document an id.")
     page = _Page(f"{path}, document {name!r}")
     passages = page.rows(tree, "passages")
-    spans: list[tuple[Tree, int, int]] = []
+    spans: list[tuple[Node, int, int]] = []
     for passage in passages:
         first = len(page.leaves)
         page.add_passage(passage)
@@ -301,11 +301,11 @@ def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> N
         out.write("</collection>\n")
 
 
-def _tree_of(doc: Doc, source: str) -> Tree:
+def _tree_of(doc: Doc, source: str) -> Node:
     mentions = mentions_of(doc)
     notes = [(mention, _annotation(doc, mention)) for mention in mentions]
     passages = [_passage(doc.text, chunk) for chunk in _chunks(doc)]
-    tree: Tree = {"id": document_of(doc), "infons": {}, "passages": passages, "annotations": []}
+    tree: Node = {"id": document_of(doc), "infons": {}, "passages": passages, "annotations": []}
     for mention, note in notes:
         first, last = mention.pieces[0][0], mention.pieces[-1][1]
         home = next((p for p in passages if p["offset"] <= first and last <= _end(p)), tree)
@@ -331,20 +331,20 @@ def _chunks(doc: Doc) -> Iterator[list[int]]:
     yield [*chunk, len(doc.text)]
 
 
-def _passage(text: str, bounds: list[int]) -> Tree:
-    sentences: list[Tree] = []
+def _passage(text: str, bounds: list[int]) -> Node:
+    sentences: list[Node] = []
     for start, end in pairwise(bounds):
         words = text[start:end] if end == bounds[-1] else text[start:end].rstrip(" ")
         sentences.append({"offset": start, "infons": {}, "text": words, "annotations": []})
     return {"offset": bounds[0], "infons": {}, "sentences": sentences, "annotations": []}
 
 
-def _end(passage: Tree) -> int:
+def _end(passage: Node) -> int:
     last = passage["sentences"][-1]
     return int(last["offset"]) + len(last["text"])
 
 
-def _annotation(doc: Doc, mention: Mention) -> Tree:
+def _annotation(doc: Doc, mention: Mention) -> Node:
     infons = {"type": mention.label}
     if mention.id in doc.user_data.get("concepts", {}):
         infons["identifier"] = doc.user_data["concepts"][mention.id]
@@ -353,7 +353,7 @@ def _annotation(doc: Doc, mention: Mention) -> Tree:
     return {"id": mention.id, "infons": infons, "text": words, "locations": places}
 
 
-def _relation(name: str, row: dict[str, Any]) -> Tree:
+def _relation(name: str, row: dict[str, Any]) -> Node:
     infons = {"type": str(row.get("type", "")), "label": str(bool(row.get("label"))).lower()}
     if "score" in row:
         infons["score"] = str(row["score"])
@@ -362,7 +362,7 @@ def _relation(name: str, row: dict[str, Any]) -> Tree:
     return {"id": name, "infons": infons, "nodes": nodes}
 
 
-def _xml(tag: str, tree: Tree) -> str:
+def _xml(tag: str, tree: Node) -> str:
     """An element in the order of BioC's DTD."""
     own = {"annotation": ("id",), "relation": ("id",), "node": ("refid", "role")}
     own |= {"location": ("offset", "length")}

@@ -221,14 +221,14 @@ class _Page:
     def statements(self) -> list[dict[str, Any]]:
         """One row for every two names that some event joins."""
         known = {mention.id for mention in self.mentions}
-        found: dict[frozenset[str], list[Link]] = {}
+        found: dict[frozenset[str], list[EventLink]] = {}
         for name, event in self.events.items():
             if event.type in TYPES:
                 for link in _links(name, self.events, known):
                     found.setdefault(frozenset((link.cause, link.theme)), []).append(link)
         return [self._row(links) for links in found.values()]
 
-    def _row(self, links: Sequence[Link]) -> dict[str, Any]:
+    def _row(self, links: Sequence[EventLink]) -> dict[str, Any]:
         status = min((self._status(link) for link in links), key=STATUSES.index)
         told = [link for link in links if self._status(link) == status]
         inner = {event for link in told for event in link.below}
@@ -242,13 +242,13 @@ class _Page:
             "trigger": [list(piece) for piece in trigger.pieces] if trigger else [],
         }
 
-    def _status(self, link: Link) -> str:
+    def _status(self, link: EventLink) -> str:
         marks = self.marks.get(link.event, set())
         return next((status for status in STATUSES[1:] if status in marks), STATUSES[0])
 
 
 @dataclass(frozen=True)
-class Link:
+class EventLink:
     """Two names that an event joins, and the events between it and them."""
 
     event: str
@@ -259,21 +259,21 @@ class Link:
     below: frozenset[str]
 
 
-def _links(name: str, events: Mapping[str, Event], known: set[str]) -> Iterator[Link]:
+def _links(name: str, events: Mapping[str, Event], known: set[str]) -> Iterator[EventLink]:
     event = events[name]
     if event.type == "Binding":
         themes = [end for end in event.of("Theme") if end in known]
         for number, second in enumerate(themes):
             for first in themes[:number]:
                 if first != second:
-                    yield Link(name, first, second, "binding", "none", frozenset())
+                    yield EventLink(name, first, second, "binding", "none", frozenset())
     themes_below = [chain for end in event.of("Theme") for chain in _innermost(end, events, known)]
     for end in event.of("Cause"):
         for cause, above in _innermost(end, events, known):
             for theme, below in themes_below:
                 if cause != theme:
                     kind = _type(event, above, below, events)
-                    yield Link(name, cause, theme, kind, "a>b", frozenset((*above, *below)))
+                    yield EventLink(name, cause, theme, kind, "a>b", frozenset((*above, *below)))
 
 
 def _type(

@@ -139,10 +139,10 @@ class LocalityImproved(ExplicitKernel[Sequences]):
 
 
 @dataclass(frozen=True)
-class Spectrum(ExplicitKernel[Sequences]):
+class SpectrumKernel(ExplicitKernel[Sequences]):
     """Shared runs of up to ``length`` symbols: ``Σ_{u=1..length} ⟨u-gram counts⟩`` (18, 19).
 
-    >>> Spectrum(length=2)(Sequences.of([["a", "b"], ["b", "a", "b"]]))
+    >>> SpectrumKernel(length=2)(Sequences.of([["a", "b"], ["b", "a", "b"]]))
     array([[3., 4.],
            [4., 7.]])
     """

@@ -15,7 +15,7 @@ from spacy.tokens import Span
 from textrank.language.noise import Parse
 
 Link: TypeAlias = tuple[int, int, str]  # two words of a linkage, the left one first, and its type
-Tree: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+LabelledHeads: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 COMMANDS = ("!", "%", "*")  # a line that begins so is no sentence to link-parser
 ABSENT = (
@@ -122,7 +122,7 @@ def _blocks(printed: str, lines: Sequence[str]) -> list[str]:
 
 def _parses(block: str, sentence: Span, limit: int) -> list[Parse]:
     tags = tuple(token.tag_ for token in sentence)
-    trees: Counter[Tree] = Counter()
+    trees: Counter[LabelledHeads] = Counter()
     for found in list(_LINKAGE.finditer(block))[:limit]:
         tree = _tree(found[1].replace("\n", ""), found[2], sentence)
         if tree is not None:
@@ -131,7 +131,7 @@ def _parses(block: str, sentence: Span, limit: int) -> list[Parse]:
     return [Parse(*tree, tags, votes, own=tree == first) for tree, votes in trees.items()]
 
 
-def _tree(printed_words: str, printed_links: str, sentence: Span) -> Tree | None:
+def _tree(printed_words: str, printed_links: str, sentence: Span) -> LabelledHeads | None:
     words = _WALL.sub("", printed_words)[1:-1].split(")(")
     tokens = align(words, [token.text for token in sentence])
     if tokens is None:
@@ -183,7 +183,7 @@ def _used(word: str, text: str) -> int:
     return 0
 
 
-def tree_of(links: Sequence[Link], marked: Sequence[tuple[int, str]], size: int) -> Tree:
+def tree_of(links: Sequence[Link], marked: Sequence[tuple[int, str]], size: int) -> LabelledHeads:
     """Heads and labels of the words; ``marked`` are those linked to the left wall."""
     verbs = [word for word, kind in marked if kind.startswith("WV")]
     others = [word for word, kind in marked if kind.startswith("W")]

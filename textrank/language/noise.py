@@ -83,7 +83,7 @@ class NoisyParser:
         with nlp.select_pipes(enable=before):
             docs = list(nlp.pipe(docs))
         tags = [tuple(token.tag_ for token in doc) for doc in docs]
-        known: dict[Hashable, Tree] = {}
+        known: dict[Hashable, LabelledHeads] = {}
         copies = _noise(self.name, self.sigma, self.copies, self.seed)
         own, *noisy = _trees(nlp, docs, [{}, *copies], known)
         found = []
@@ -95,12 +95,15 @@ class NoisyParser:
         return found
 
 
-Tree: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+LabelledHeads: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 def _trees(
-    nlp: Language, docs: Sequence[Doc], copies: Sequence[Weights], known: dict[Hashable, Tree]
-) -> list[list[Tree]]:
+    nlp: Language,
+    docs: Sequence[Doc],
+    copies: Sequence[Weights],
+    known: dict[Hashable, LabelledHeads],
+) -> list[list[LabelledHeads]]:
     """What the parser finds with each of these weights; most of it is known already."""
     parser: Any = nlp.get_pipe("parser")
     found = []
@@ -141,7 +144,7 @@ def _arcs(state: Any) -> Hashable:
     return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
 
 
-def _tree(steps: Any, kinds: Any, strings: StringStore) -> Tree:
+def _tree(steps: Any, kinds: Any, strings: StringStore) -> LabelledHeads:
     """The tree of arrays of steps to the head and labels."""
     heads = (steps.astype(np.int64) + np.arange(len(steps))).tolist()
     labels = [strings[label] for label in kinds.tolist()]

@@ -16,7 +16,12 @@ from textrank.evaluation import assess
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, Splitter
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.each_view import EachView
-from textrank.kernels.locality import LocalityConvolution, LocalityImproved, LocalSum, Spectrum
+from textrank.kernels.locality import (
+    LocalityConvolution,
+    LocalityImproved,
+    LocalSum,
+    SpectrumKernel,
+)
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
 from textrank.pipeline import Dataset, Pipeline
@@ -32,7 +37,7 @@ ALPHAS = (0.0625, 0.5, 4.0, 32.0)
 def parsed(setting: Setting) -> tuple[Pipeline, Dataset]:
     """Parses of sentences of CRAFT's dev part by copies of our parser with noise, as sequences."""
     pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": setting.seed})
-    pipeline = replace(pipeline, kernel=Normalized(EachView(Spectrum(2))))
+    pipeline = replace(pipeline, kernel=Normalized(EachView(SpectrumKernel(2))))
     text = treebank_part(setting.file(CRAFT), 150 if setting.full else 30)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.conllu"
@@ -56,7 +61,7 @@ def validation(setting: Setting) -> Cells:
     kernels: dict[str, Any] = {
         "LC (13)": LocalityConvolution(theta=0.3),
         "locality-improved (16)": LocalityImproved(),
-        "spectrum (19)": Spectrum(2),
+        "spectrum (19)": SpectrumKernel(2),
     }
     cells = {}
     for row, kernel in kernels.items():

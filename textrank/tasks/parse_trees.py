@@ -15,7 +15,7 @@ from textrank.language.noise import Parse
 from textrank.language.spanning import spanning_tree
 from textrank.types import Matrix
 
-Link: TypeAlias = tuple[int, int, str]  # head, dependent, type
+Arc: TypeAlias = tuple[int, int, str]  # head, dependent, type
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Tree:
     by: Sequence[float] = field(default=())  # that share among the copies of each parser
     spans: Sequence[bool] = field(default=())  # whether most votes of all, of each, speak for it
 
-    def links(self) -> set[Link]:
+    def links(self) -> set[Arc]:
         """Every arc; a root hangs from nothing."""
         arcs = zip(self.heads, self.labels, strict=True)
         return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
 
 
-def goodness(links: set[Link], gold: set[Link]) -> float:
+def goodness(links: set[Arc], gold: set[Arc]) -> float:
     """F-score of the links of a parse; equal are links of the same type between the same words.
 
     A link to a word that the gold parse leaves unlinked counts neither for nor against.

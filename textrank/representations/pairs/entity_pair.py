@@ -31,7 +31,7 @@ Bag: TypeAlias = Mapping[Name, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class Step:
     """One step along a dependency: its type, and whether it leads from governor to dependent."""
 
     to: int
@@ -79,14 +79,14 @@ class PairSentence:
         return self.sentence.mentions
 
     @cached_property
-    def links(self) -> list[list[Link]]:
+    def links(self) -> list[list[Step]]:
         """The steps that lead away from each token, in the order of the text."""
         own = self.sentence.dependencies
-        links: list[list[Link]] = [[] for _ in range(len(self.sentence))]
+        links: list[list[Step]] = [[] for _ in range(len(self.sentence))]
         for governor, dependent, kind in zip(own.governor, own.dependent, own.types, strict=True):
             if governor != dependent:
-                links[governor].append(Link(int(dependent), kind, True))
-                links[dependent].append(Link(int(governor), kind, False))
+                links[governor].append(Step(int(dependent), kind, True))
+                links[dependent].append(Step(int(governor), kind, False))
         return [sorted(steps, key=lambda link: link.to) for steps in links]
 
     @cached_property
@@ -154,13 +154,13 @@ class EntityPair:
         return float(self.context.steps[self.ends])
 
     @cached_property
-    def links(self) -> list[Link]:
+    def links(self) -> list[Step]:
         """The steps of the path from the first to the second entity; none where there is no way."""
         at, end = self.ends
         if not np.isfinite(self.distance):
             return []
         left = self.context.steps[end]
-        path: list[Link] = []
+        path: list[Step] = []
         while at != end:
             step = next(link for link in self.context.links[at] if left[link.to] == left[at] - 1)
             path.append(step)

@@ -33,7 +33,7 @@ PASSED = ("pobj", "conj", "modifier", "appos")  # relations that say nothing of 
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class SentenceTree:
     """The parse of a sentence as lists, counted from the first token of the sentence."""
 
     context: PairSentence
@@ -43,7 +43,7 @@ class Tree:
     passive: frozenset[int]  # verbs in the passive
 
     @classmethod
-    def of(cls, context: PairSentence) -> Tree:
+    def of(cls, context: PairSentence) -> SentenceTree:
         """The tree of spaCy's parse; a token whose head lies elsewhere is a root."""
         start, n = context.sentence.start, len(context.sentence)
         tokens: Any = context.sentence.doc[start : start + n]
@@ -125,7 +125,7 @@ class TreePair:
     """Two names in a tree."""
 
     pair: EntityPair
-    tree: Tree
+    tree: SentenceTree
 
     @cached_property
     def paths(self) -> tuple[list[int], list[int]]:
@@ -218,8 +218,8 @@ def _meeting(one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
 
 def tellings(pairs: Sequence[EntityPair]) -> list[TreePair]:
     """The pairs in their trees; a sentence is looked at once."""
-    trees: dict[int, Tree] = {}
+    trees: dict[int, SentenceTree] = {}
     for pair in pairs:
         if id(pair.context) not in trees:
-            trees[id(pair.context)] = Tree.of(pair.context)
+            trees[id(pair.context)] = SentenceTree.of(pair.context)
     return [TreePair(pair, trees[id(pair.context)]) for pair in pairs]
