@@ -43,6 +43,7 @@ def written(name: str, text: str) -> Damage:
 DAMAGES: dict[str, Damage] = {
     "no alpha": sealed(lambda meta: meta.pop("alpha")),
     "alpha in words": sealed(lambda meta: meta.update(alpha="much")),
+    "alpha of 400 digits": sealed(lambda meta: meta.update(alpha=10**399)),
     "no threshold": sealed(lambda meta: meta.pop("threshold")),
     "no coef": sealed(lambda a: a.pop("coef"), arrays=True),
     "a longer coef": sealed(lambda a: a.update(coef=np.ones(7)), arrays=True),
@@ -66,8 +67,9 @@ def test_damage_is_named(name: str, model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(model, folder)
     DAMAGES[name](folder)
-    with pytest.raises(ValueError, match=str(folder)):
+    with pytest.raises(ValueError, match=str(folder)) as told:
         Model.from_disk(folder)
+    assert "Error(" not in str(told.value)  # our words, not Python's
 
 
 def test_meta_itself_is_vouched_for(model: Path, tmp_path: Path) -> None:

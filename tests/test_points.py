@@ -26,6 +26,7 @@ from textrank.types import Features, Names
 
 ROOT = Path(__file__).parents[1]
 CORPUS = str(ROOT / "corpora" / "sample-ppi")
+HUGE = "9" * 400  # more than a float can hold
 TEXT = str(ROOT / "corpora" / "sample-text" / "egfr.txt")
 
 
@@ -75,6 +76,12 @@ def test_two_documents_of_one_id_are_not_written_over_each_other(
     [
         (["--set", "learner=3"], "'learner' is a block, which 3 cannot replace"),
         (["--set", 'learner.alphas=["a"]'], "'a' is no number"),
+        (
+            ["--set", f"learner.alphas=[{HUGE}]"],
+            "learner.alphas.0 is a number of more than 308 digits",
+        ),
+        (["--sweep", f"learner.alphas=[{HUGE}]"], "is a number of more than 308 digits"),
+        (["--folds", HUGE], "no corpus has so many documents"),
         (["--set", "learner.select=3"], "3 is none of 'auc', 'f'"),
         (["--protocol", "foo"], "leave-pair-out"),
         (["--folds", "99"], "share a sentence or an original count as one"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -311,6 +312,7 @@ class Model:
             if str(folder) in str(error):
                 raise
             told = str(error) if isinstance(error, ValueError) else repr(error)
+            told = f"{error} is missing" if isinstance(error, KeyError) else told
             raise ValueError(f"{folder}: not a whole model ({told:.300}). Restore it.") from error
 
     @classmethod
@@ -364,8 +366,9 @@ class Model:
 
 def _number(meta: Mapping[str, Any], key: str) -> float:
     value = meta[key]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{key} {value!r:.40} in {META} is no number")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and abs(value) <= sys.float_info.max):  # also of 400 digits, or not a number
+        raise ValueError(f"{key} {value!r:.40} in {META} is no finite number")
     return float(value)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ def resolved(
 def _built(config: dict[str, Any], section: str, path: Path) -> Any:
     _check_blocks(config[section], section, path)
     try:
+        check_numbers(config[section])
         return registry.resolve(config)[section]
     except ConfigValidationError as error:
         raise ValueError(f"{path}: {_validation(error)}") from error
@@ -80,6 +82,21 @@ def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
             f"replace. Set one of: {', '.join(k for k in config[last] if k[:1] != '@')}."
         )
     config[last] = value
+
+
+def check_numbers(value: Any, place: str = "") -> None:
+    """Whole numbers have any length in JSON and cfg; those that no float can hold are refused."""
+    if isinstance(value, int):
+        if abs(value) > sys.float_info.max:
+            raise ValueError(f"{place} is a number of more than 308 digits. Give a smaller one.")
+        return
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, list | tuple):
+        items = enumerate(value)
+    for key, inner in items:
+        check_numbers(inner, f"{place}.{key}" if place else str(key))
 
 
 def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
@@ -155,6 +172,7 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
     if not settings:
         return model
     changes = dict(map(parse_setting, settings))
+    check_numbers(changes)
     task: Any = model.pipeline.task
     known = [f"task.{field.name}" for field in fields(task)]
     if unknown := sorted(set(changes) - set(known)):

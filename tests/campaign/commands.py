@@ -7,17 +7,23 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import spacy
 
 from textrank import config
-from textrank.cli import sources
+from textrank.cli import parts, sources
 from textrank.config import load_corpus
 from textrank.formats.table import write
+from textrank.scale.job import Job
+from textrank.scale.keeper import Outcome
+from textrank.scale.plan import Slice
+from textrank.scale.pools import Report
+from textrank.scale.worker import Worker
 
 ROOT = Path(__file__).parents[2]
 Files = dict[str, bytes]
@@ -44,6 +50,7 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
         ["s.json", "s"],
     ),
 }  # fmt: skip
+SEQUEL = ("apply --out",)  # whose folder is a part of the whole until the last part is there
 PASSING = ("cache",)  # what a command keeps for its next run, and is no output
 
 
@@ -124,9 +131,47 @@ def content(folder: Path) -> Files:
     }
 
 
+def tables(files: Files) -> Files:
+    """What was answered: the manifest also tells which inputs were asked for."""
+    return {k: v for k, v in files.items() if k.endswith(".jsonl")}
+
+
 def of(files: Files, output: str) -> Files:
     """The files of one output: what belongs together must change together."""
     return {k: v for k, v in files.items() if k == output or k.startswith(f"{output}/")}
+
+
+class Inside:
+    """Works on slices in the process of the driver, so that a kill may meet either of them."""
+
+    def __init__(self, job: Mapping[str, Any], *_: Any, **__: Any) -> None:
+        self.worker = _worker()
+        self.worker.job = Job.from_dict(job)
+        self.reports: SimpleQueue[Report] = SimpleQueue()
+
+    def capacity(self) -> int:
+        """One after the other."""
+        return 1
+
+    def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
+        """Writes the part at once; what the disk refuses is told as a process would."""
+        try:
+            done = self.worker(Slice.from_dict(slice), dict(paths), lambda _: None)
+            self.reports.put((id, Outcome(done=done)))
+        except OSError as error:
+            told = f"cannot write to {self.worker.job.folder}: {error.strerror or error}"
+            self.reports.put((id, Outcome(refused=told)))
+
+    def check(self) -> None:
+        """It is there."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+@functools.cache
+def _worker() -> Worker:
+    return Worker(Job("ppi", "", format="jsonl"))
 
 
 @functools.cache
@@ -151,6 +196,8 @@ def _keep_loaded() -> None:
     sources.load_language(None, PPI())
     sources.load_language(None, PPI(), raw=True)
     config.load_model("ppi")
+    _worker()
+    parts.pool_for = Inside  # type: ignore[assignment]
 
 
 def _corpora(folder: Path) -> tuple[Path, Path]:

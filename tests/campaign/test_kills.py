@@ -11,12 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.commands import COMMANDS, Case, Files, child, content, of, prepared, quiet
+from tests.campaign.commands import (
+    COMMANDS,
+    SEQUEL,
+    Case,
+    Files,
+    child,
+    content,
+    of,
+    prepared,
+    quiet,
+    tables,
+)
 from tests.campaign.findings import note
 
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 EVENTS = ("open", "os.", "shutil.", "textrank.")
-SEQUEL = ("apply --out",)  # whose folder is a part of the whole until the last part is there
 
 
 def killed(action: Callable[[], int], place: Path, at: int) -> bool:
@@ -95,9 +105,5 @@ def _check_after_next(name: str, case: Case, number: int) -> None:
     for output in case.outputs:
         here, new = of(found, output), of(case.new, output)
         if name in SEQUEL:  # its log tells of two runs
-            here, new = (_tables(files) for files in (here, new))
+            here, new = tables(here), tables(new)
         assert here == new, f"the run after a kill at {number} differs"
-
-
-def _tables(files: Files) -> Files:
-    return {k: v for k, v in files.items() if "part" in Path(k).parts[-2] or k.endswith(".jsonl")}

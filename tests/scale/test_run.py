@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import shutil
+import signal
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import SimpleQueue
@@ -117,6 +122,51 @@ def test_a_driver_that_dies_loses_no_part_and_repeats_none(
     run(inputs, pool)
     assert documents(job) == sorted(everything())
     assert not before & set(more[0].worked)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_kill_at_any_operation_loses_no_part_and_leaves_no_debris(
+    job: Job, inputs: list[str]
+) -> None:
+    """Of the driver and of whoever writes a part: both are one process here."""
+    folder = Path(job.folder)
+    for file in inputs:
+        Path(file).write_text(f"{Path(file).stem}0\n{Path(file).stem}1\n")
+    for number in itertools.count(1):
+        shutil.rmtree(folder, ignore_errors=True)
+        ended = killed(lambda: start(job)[0](inputs, start(job)[1]), folder, number)
+        before = set(documents(job)) if (folder / "documents").is_dir() else set()
+        run, pool, more = start(job)
+        run(inputs, pool)
+        assert documents(job) == ["a0", "a1", "b0", "b1"], number
+        assert not before & {text for lines in more for text in lines.worked}, number
+        hidden = {path.name for path in folder.rglob(".*")}
+        assert hidden == {".work"}, f"debris after a kill at {number}: {hidden}"
+        if not ended:
+            break
+    assert number > 20, "nothing was watched"
+
+
+def killed(action: Callable[[], object], place: Path, at: int) -> bool:
+    """Whether a child was killed before its n-th operation on files below a place."""
+    child = os.fork()
+    if child == 0:
+        count = itertools.count(1)
+
+        def watch(event: str, values: tuple[object, ...]) -> None:
+            told = event.startswith(("open", "os.")) and str(place) in " ".join(map(str, values))
+            if told and next(count) == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        try:
+            action()
+            os._exit(0)
+        finally:
+            os._exit(9)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the run failed"
+    return os.WIFSIGNALED(status)
 
 
 def test_a_document_that_kills_is_isolated_and_named(job: Job, inputs: list[str]) -> None:

@@ -226,7 +226,9 @@ def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
     """A number of folds, or the table of a file, ``{corpus: {document: fold}}`` or its inside."""
     from textrank.io import WHOLE, read_json
 
-    if value.isdecimal() and len(value) < 10:
+    if value.isdecimal():
+        if len(value) > 9:
+            raise ValueError(f"--folds {value:.40}: no corpus has so many documents.")
         return int(value)
     path = Path(value)
     if not path.is_file():

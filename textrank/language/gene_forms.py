@@ -80,7 +80,7 @@ _WORD = re.compile(r"[A-Za-z]+|\d+")
 _PLURAL = re.compile(r"^(?:[A-Z][A-Za-z]*[A-Z]|[A-Za-z]*[a-rt-z]{2}[a-hj-tv-z])s$")
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 13)
 def words(name: str) -> tuple[str, ...]:
     """The words, letters and numbers of a name, spelt in one way.
 
@@ -110,7 +110,7 @@ def _spelt(word: str, place: int) -> str:
     return _GREEK.get(lower) or _SPELT.get(lower, lower)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 13)
 def key_of(name: str) -> str:
     """What all spellings of a name have in common; empty where nothing of it is left.
 

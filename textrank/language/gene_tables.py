@@ -231,7 +231,7 @@ class GeneTables:
         )
 
 
-_KEPT = 1 << 17  # keys looked up before
+_KEPT = 1 << 13  # keys looked up before; a stream of new ones must not need ever more memory
 _NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
 _PLAIN = ("checks", "rows", "kinds", "seen", "often", *_NUMBERS)  # on disk as they are
 _PACKED = ("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows", "local")
@@ -362,7 +362,7 @@ def _other_local(gene: Gene) -> str:
     return local if _local(gene) < 0 and local != gene.symbol else ""
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 13)
 def _hash(key: str) -> tuple[int, int]:
     digest = hashlib.blake2b(key.encode(), digest_size=5).digest()
     return int.from_bytes(digest[:4], "little"), digest[4]

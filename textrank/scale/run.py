@@ -13,6 +13,7 @@ from queue import Empty
 from typing import Any
 
 from textrank.io import writing
+from textrank.io.whole import LEFT
 from textrank.scale.job import Job
 from textrank.scale.keeper import Outcome
 from textrank.scale.manifest import Manifest
@@ -110,7 +111,7 @@ class Run:
         """The manifest of the folder, if the result was begun with the same settings."""
         old = Manifest.read(self.folder)
         if old is None:
-            if self.folder.is_dir() and any(self.folder.iterdir()):
+            if self.folder.is_dir() and not _only_begun(self.folder):
                 raise ValueError(f"{self.folder} exists and is no result. Choose another name.")
             return Manifest(dict(self.settings))
         old.check(self.settings, self.folder)
@@ -263,6 +264,18 @@ def _blameless(slice: Slice, outcome: Outcome) -> bool:
 
 def _told(row: Mapping[str, Any]) -> str:
     return f"{row['source']}, document {row['document']!r}: {row['reason']}"
+
+
+def _only_begun(folder: Path) -> bool:
+    """Whether a folder has nothing but what a run makes before its manifest: it was killed then."""
+    return all(
+        LEFT.fullmatch(path.name) or path.name == WORK or (path.name in TABLES and _is_empty(path))
+        for path in folder.iterdir()
+    )
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
 
 
 @contextmanager

@@ -79,7 +79,7 @@ FLAGS = tuple(list(INSIDE)[6:])
 COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def marks_of(word: str) -> tuple[bool, ...]:
     """Which groups a word is of."""
     return (*(word in words for words in GROUPS.values()), word in "()[]" or "rb-" in word)
