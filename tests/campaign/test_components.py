@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from tests.campaign import texts
 from tests.campaign.findings import check
-from tests.campaign.sandbox import run_all
+from tests.campaign.sandbox import run_batches
 from tests.campaign.settings import INPUTS, SEED
 from textrank.config import load_model, model_names
 from textrank.docs import answers
@@ -22,6 +22,8 @@ from textrank.language import load_nlp
 
 pytestmark = pytest.mark.campaign
 LANGUAGE = "en_textrank_bio"
+SLOW = [name for name in model_names() if name == "parse_ranking"]  # a hundred parses a sentence
+QUICK = [LANGUAGE, *(name for name in model_names() if name not in SLOW)]
 
 
 @lru_cache
@@ -30,12 +32,12 @@ def language() -> Any:
 
 
 @lru_cache
-def component(name: str) -> Callable[[Doc], Any]:
-    """What judges a Doc, and gives its rows; of the language, the analysis itself."""
+def component(name: str) -> Callable[[list[Doc]], list[Any]]:
+    """What judges Docs, and gives the rows of each; of the language, the analysis itself."""
     if name == LANGUAGE:
-        return lambda doc: [[t.text, t.tag_, t.dep_, t.head.i, t.is_sent_start] for t in doc]
+        return lambda docs: [[[t.text, t.tag_, t.dep_, t.head.i] for t in doc] for doc in docs]
     model = load_model(name)
-    return lambda doc: answers(model(doc), model.pipeline.task.name)
+    return lambda docs: [answers(d, model.pipeline.task.name) for d in model.pipe(docs)]
 
 
 def check_rows(rows: Any, size: int) -> None:
@@ -49,31 +51,42 @@ def check_rows(rows: Any, size: int) -> None:
             assert all(map(math.isfinite, numbers))
 
 
-@pytest.mark.parametrize("name", [LANGUAGE, *model_names()])
-def test_any_text(name: str) -> None:
-    nlp, judge = language(), component(name)
-    nlp("GRB2 binds SHC."), judge(nlp("GRB2 binds SHC in their cells."))  # warm, before children
+def warm(names: Sequence[str]) -> None:
+    """Loads what children share."""
+    for name in names:
+        component(name)([language()("GRB2 binds SHC in their cells.")])
 
-    def attempt(number: int) -> Iterator[str]:
-        text = texts.text(random.Random(f"{SEED} text {name} {number}"))
+
+@pytest.mark.parametrize("names", [QUICK, SLOW], ids=["quick", "slow"])
+def test_any_text(names: Sequence[str]) -> None:
+    """Texts are analysed once and judged by every component."""
+    nlp = language()
+    warm(names)
+
+    def attempt(numbers: Sequence[int]) -> Iterator[str]:
+        given = [texts.text(random.Random(f"{SEED} text {number}")) for number in numbers]
         yield ""
-        doc = nlp(text)
-        assert len(doc.text) == len(text)
-        check_rows(judge(doc), len(text))
+        docs = list(nlp.pipe(given))
+        assert [len(doc.text) for doc in docs] == [len(text) for text in given]
+        for name in names:
+            for doc, rows in zip(docs, component(name)(docs), strict=True):
+                check_rows(rows, len(doc.text))
         yield ""
 
-    check(f"text through {name}", run_all(INPUTS, attempt))
+    check(f"text through {', '.join(names)}", run_batches(INPUTS, attempt))
 
 
 @pytest.mark.parametrize("name", model_names())
 def test_any_doc(name: str) -> None:
     nlp, judge = language(), component(name)
-    judge(nlp("GRB2 binds SHC in their cells."))
+    warm([name])
 
-    def attempt(number: int) -> Iterator[str]:
-        doc = texts.doc(nlp.vocab, random.Random(f"{SEED} doc {name} {number}"))
+    def attempt(numbers: Sequence[int]) -> Iterator[str]:
+        rngs = [random.Random(f"{SEED} doc {name} {number}") for number in numbers]
+        docs = [texts.doc(nlp.vocab, rng) for rng in rngs]
         yield ""
-        check_rows(judge(doc), len(doc.text))
+        for doc, rows in zip(docs, judge(docs), strict=True):
+            check_rows(rows, len(doc.text))
         yield ""
 
-    check(f"Doc through {name}", run_all(INPUTS, attempt))
+    check(f"Doc through {name}", run_batches(INPUTS, attempt))
