@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textrank.kernels.walks import Walks
 from textrank.types import Features, GraphBatch, GraphFamily, Indices, Matrix, Names, Vector
-from textrank.types.ragged import firsts
+from textrank.types.ragged import firsts, numbered
 
 Columns: TypeAlias = NDArray[np.int32]
 
@@ -118,7 +118,7 @@ def _columns(words: list[str], blocks: Sequence[LabelPairs | Cells]) -> tuple[Na
         used[every] = True
         columns, at = np.flatnonzero(used), (np.cumsum(used, dtype=np.int32) - 1)[every]
     else:
-        columns, at = np.unique(every, return_inverse=True)
+        columns, at = numbered(every)
 
     labels, second = np.divmod(columns, v)
     steps, first = np.divmod(labels, v)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Features, Indices, Matrix, NameIndex, Vector
+from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector
 
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
@@ -33,6 +34,7 @@ class Numbers:
     index: NameIndex
     table: Matrix  # (n, d)
     squares: Vector  # (n,)
+    places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
     def of(cls, F: Features) -> Numbers:
@@ -41,7 +43,9 @@ class Numbers:
 
     def moved(self, F: Features) -> tuple[Matrix, Vector]:
         """New vectors in the columns of these, and their squares."""
-        to = self.index.find(F.names)
+        to = self.places.get(F.names)
+        if to is None:  # a representation gives the same names each time
+            to = self.places[F.names] = self.index.find(F.names)
         known = np.flatnonzero(to >= 0)
         found = np.zeros((len(F), self.table.shape[1]))
         found[:, to[known]] = F.values.toarray()[:, known]

@@ -69,7 +69,7 @@ class ExplicitKernel(Generic[T]):
 
 def squares(F: SparseMatrix) -> Vector:
     """Squared length of each row: the diagonal of ``F F'``."""
-    F = sp.csr_array(F)
+    F = F if isinstance(F, sp.csr_array) else sp.csr_array(F)  # to wrap it anew takes time
     if not F.has_canonical_format:  # entries stored twice add up before they are squared
         F = F.copy()
         F.sum_duplicates()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -98,7 +99,7 @@ class PairViews:
             return found
         return {name: own.scaled(len(own.names) ** -0.5) for name, own in found.items()}
 
-    @property
+    @cached_property
     def _descriptors(self) -> PairDescriptors:
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 

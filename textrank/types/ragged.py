@@ -59,3 +59,25 @@ def first_where(mask: NDArray[np.bool_], owner: Indices) -> Indices:
     """The first place of each owner at which the mask holds; owners stand together."""
     some = np.flatnonzero(mask)
     return some[firsts(owner[some])]
+
+
+def numbered(codes: Indices) -> tuple[Indices, Indices]:
+    """The different codes in order, and the number of each; as ``np.unique``, but quicker.
+
+    A code and its place are sorted as one number, where there is room for both.
+
+    >>> [a.tolist() for a in numbered(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    bits = len(codes).bit_length()
+    if not len(codes) or codes.min() < 0 or int(codes.max()).bit_length() + bits > 62:
+        known, number = np.unique(codes, return_inverse=True)
+        return known, number
+    both = (codes << bits) | np.arange(len(codes))
+    both.sort()
+    place = both & ((1 << bits) - 1)
+    both >>= bits
+    new = np.concatenate([[True], both[1:] != both[:-1]])
+    number = np.empty(len(codes), dtype=np.intp)
+    number[place] = np.cumsum(new) - 1
+    return both[new], number

@@ -7,12 +7,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
-from spacy.attrs import ORTH, TAG
+from spacy.attrs import DEP, HEAD, ORTH, TAG
 from spacy.tokens import Doc, Token
 
 from textrank.docs import Candidate, tokens_of
@@ -161,6 +161,7 @@ class Sentence:
     entities: Indices  # tokens of any entity, from 0
     members: Indices  # the candidates, by their place in the list
     mentions: list[list[int]]  # tokens of each entity that lie here, in the order of the text
+    attributes: NDArray[np.uint64]  # (tokens, 4) ORTH, TAG, HEAD, DEP: asking tokens takes longer
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -174,21 +175,15 @@ class Sentence:
     def texts(self) -> list[str]:
         """The tokens as written."""
         strings = self.doc.vocab.strings
-        return [strings[orth] for orth in self._attributes[:, 0].tolist()]
+        return [strings[orth] for orth in self.attributes[:, 0].tolist()]
 
     @cached_property
     def tags(self) -> list[str]:
         """The part of speech of every token."""
-        strings, tags = self.doc.vocab.strings, self._attributes[:, 1]
+        strings, tags = self.doc.vocab.strings, self.attributes[:, 1]
         if not tags.all():
             return [token.tag_ or token.pos_ for token in self]
         return [strings[tag] for tag in tags.tolist()]
-
-    @cached_property
-    def _attributes(self) -> NDArray[np.uint64]:  # (tokens, 2)
-        """Word and part of speech of every token; asking the tokens takes longer."""
-        span: Any = self.doc[self.start : self.end]
-        return np.asarray(span.to_array([ORTH, TAG]), dtype=np.uint64)
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self.doc[self.start : self.end])
@@ -214,12 +209,13 @@ def sentences(
         for i in inside:
             extents.setdefault(_extent(candidates[i], bounds), []).append(i)
         dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents))
+        table = np.asarray(doc.to_array([ORTH, TAG, HEAD, DEP]), dtype=np.uint64)
         for (start, end), members in extents.items():
             mentions = named.within(start, end)
             entities = np.array([t for tokens in mentions for t in tokens], dtype=np.intp)
             own = dependencies.within(start, end)
             at = np.array(members, dtype=np.intp)
-            yield Sentence(doc, start, end, own, entities, at, mentions)
+            yield Sentence(doc, start, end, own, entities, at, mentions, table[start:end])
 
 
 @dataclass(frozen=True, eq=False)

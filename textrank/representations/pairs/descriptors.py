@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
 import scipy.sparse as sp
 
 from textrank.docs import Candidate
@@ -13,7 +15,7 @@ from textrank.representations.pairs.analysis import Parse, check_among
 from textrank.representations.pairs.described import described, finished
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS, Descriptor
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
-from textrank.types import Features, Names
+from textrank.types import Features, Indices, Names, Vector
 
 Which: TypeAlias = Literal["basic", "position", "relation"]
 Values: TypeAlias = dict[str, float]
@@ -51,17 +53,26 @@ class PairDescriptors:
 
     def sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """The descriptors in every size up to this one, for the price of the largest."""
+        kept, scales, sizes = self._chosen
+        values = finished(described(layout_of(pairs)))[:, kept] / scales
+        return {
+            which: Features(sp.csr_array(values[:, some]), names)
+            for which, (some, names) in sizes.items()
+        }
+
+    @cached_property
+    def _chosen(self) -> tuple[Indices, Vector, dict[str, tuple[Indices, Names]]]:
+        """Which descriptors are kept, their scales, and those of each size with their names."""
         sizes: tuple[Which, ...] = get_args(Which)
         levels = sizes[: sizes.index(self.which) + 1]
         kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._wanted(d)]
         chosen = [DESCRIPTORS[i] for i in kept]
-        values = finished(described(layout_of(pairs)))[:, kept] / [d.scale for d in chosen]
-        found: dict[str, Features] = {}
+        found: dict[str, tuple[Indices, Names]] = {}
         for place, which in enumerate(levels):
             some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
             names = Names.of(chosen[i].name for i in some)
-            found[which] = Features(sp.csr_array(values[:, some]), names)
-        return found
+            found[which] = np.array(some, dtype=np.intp), names
+        return np.array(kept, dtype=np.intp), np.array([d.scale for d in chosen]), found
 
     def _wanted(self, descriptor: Descriptor) -> bool:
         left_out = {

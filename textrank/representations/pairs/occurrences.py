@@ -82,7 +82,8 @@ class Occurrences:
         row, indices = np.divmod(cells, max(1, len(every)))
         ends = offsets(np.bincount(row, minlength=size))
         data = np.ones(len(cells)) if once else counts.astype(np.float64)
-        matrix = sp.csr_array((data, indices, ends), shape=(size, len(every)))
+        short = indices.astype(np.int32), ends.astype(np.int32)
+        matrix = sp.csr_array((data, *short), shape=(size, len(every)))
         return Features(matrix, self._names(tables, every))
 
     def _codes(self, parts: Indices) -> Indices:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from spacy.attrs import DEP, HEAD
 
 from textrank.representations.pairs.analysis import stem
 from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
@@ -45,9 +43,7 @@ class SentenceTree:
     @classmethod
     def of(cls, context: PairSentence) -> SentenceTree:
         """The tree of spaCy's parse; a token whose head lies elsewhere is a root."""
-        start, n = context.sentence.start, len(context.sentence)
-        tokens: Any = context.sentence.doc[start : start + n]
-        table = tokens.to_array([HEAD, DEP])
+        n, table = len(context.sentence), context.sentence.attributes[:, 2:]
         above = np.arange(n) + table[:, 0].astype(np.int64)
         heads = np.where((above >= 0) & (above < n), above, np.arange(n)).tolist()
         strings = context.sentence.doc.vocab.strings
