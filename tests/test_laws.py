@@ -51,7 +51,7 @@ KERNELS = {
     "all_paths.v1": ({}, graphs),
     "blocked.v1": ({"kernel": INNER}, vectors),
     "blocks.v1": None,  # on views of features
-    "centred.v1": ({"kernel": INNER, "around": np.eye(3)[:2]}, vectors),
+    "centred.v1": ({"kernel": INNER, "reference": np.eye(3)[:2]}, vectors),
     "combined_views.v1": ({"linear": {"a": 1.0}, "gaussian": {"b": [1.0]}}, views),
     "distance.v1": None,  # no kernel by itself: -d^2 is only conditionally positive
     "each_view.v1": ({"kernel": INNER}, views),
