@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,39 +45,51 @@ class Mention:
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        ids: dict[tuple[str, ...], int] = {}
-        known: dict[tuple[str, ...], list[int]] = {}
-        rows: list[list[int]] = []
+        vocabulary: dict[str, int] = {}
+        known: dict[tuple[str, ...], range] = {}
+        flat: list[int] = []  # three numbers a name
+        rows: list[range] = []
         for candidate in track(candidates, "names", len(candidates)):
             span = candidate.spans[self.focus]
             words = tuple(span.doc[i].text for i in tokens_of(span))
             if words not in known:
-                found = dict.fromkeys(self._named(words))
-                known[words] = [ids.setdefault(name, len(ids)) for name in found]
+                start = len(flat) // 3
+                self._tell(words, vocabulary, flat)
+                known[words] = range(start, len(flat) // 3)
             rows.append(known[words])
-        columns = np.array([column for row in rows for column in row], dtype=np.int32)
-        starts = np.cumsum([0, *map(len, rows)])
-        shape = (len(rows), len(ids))
-        matrix = sp.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
-        return Features(matrix, Names.of(ids))
+        parts = np.array(flat, dtype=np.int32).reshape(-1, 3)
+        names, column = Names(tuple(vocabulary), parts).distinct()
+        sizes = [len(row) for row in rows]
+        starts = np.cumsum([0, *sizes])
+        first = np.repeat([row.start for row in rows], sizes).astype(np.intp)
+        columns = column[first + np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)]
+        cells = (np.ones(len(columns)), columns.astype(np.int32), starts)
+        return Features(sp.csr_array(cells, shape=(len(rows), len(names))), names)
 
-    def _named(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _tell(self, words: Sequence[str], vocabulary: dict[str, int], flat: list[int]) -> None:
+        """Adds the names of what some words look like, as numbers of a growing vocabulary."""
+
+        def number(word: str) -> int:
+            return vocabulary.setdefault(word, len(vocabulary))
+
         lower = [word.lower() for word in words]
         whole = " ".join(lower)
-        yield "whole", whole
-        yield "last", lower[-1]
-        yield "length", str(min(len(words), 6))
-        yield "shape", shape_of(" ".join(words))
-        for word in lower:
-            yield "word", word
-        for pair in pairwise(lower):
-            yield ("pair", *pair)
-        text = f"<{whole}>"
-        yield from [
-            ("letters", text[i : i + n])
+        flat += (number("whole"), number(whole), -1)
+        flat += (number("last"), number(lower[-1]), -1)
+        flat += (number("length"), number(str(min(len(words), 6))), -1)
+        flat += (number("shape"), number(shape_of(" ".join(words))), -1)
+        for word in dict.fromkeys(lower):
+            flat += (number("word"), number(word), -1)
+        for one, two in dict.fromkeys(pairwise(lower)):
+            flat += (number("pair"), number(one), number(two))
+        text, letters = f"<{whole}>", number("letters")
+        runs = [
+            text[i : i + n]
             for n in range(self.shortest, self.longest + 1)
             for i in range(len(text) - n + 1)
         ]
+        for run in dict.fromkeys(runs):
+            flat += (letters, number(run), -1)
 
 
 def shape_of(text: str) -> str:

@@ -1,0 +1,46 @@
+"""What the judged words look like: all names at once as in plain loops."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from textrank.docs import Candidate
+from textrank.representations.mentions.target import Mention, shape_of
+
+
+def plain(words: list[str], shortest: int, longest: int) -> list[tuple[str, ...]]:
+    lower = [word.lower() for word in words]
+    whole = " ".join(lower)
+    found: list[tuple[str, ...]] = [("whole", whole), ("last", lower[-1])]
+    found += [("length", str(min(len(words), 6))), ("shape", shape_of(" ".join(words)))]
+    found += [("word", word) for word in lower]
+    found += [("pair", one, two) for one, two in pairwise(lower)]
+    text = f"<{whole}>"
+    for n in range(shortest, longest + 1):
+        found += [("letters", text[i : i + n]) for i in range(len(text) - n + 1)]
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_names_look_as_in_plain_loops(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    vocab = spacy.blank("en").vocab
+    candidates, words = [], []
+    for _ in range(8):
+        own = rng.choice(["IL", "-", "2", "aaaa", "p53", "gene"], rng.integers(1, 8)).tolist()
+        doc = Doc(vocab, words=own)
+        candidates.append(Candidate(doc, (doc[:],), "d"))
+        words.append(own)
+    found = Mention(2, 4)(candidates)
+    wanted = [plain(own, 2, 4) for own in words]
+    assert list(found.names) == list(dict.fromkeys(name for own in wanted for name in own))
+    for row, own in zip(found.values.toarray(), wanted, strict=True):
+        assert [found.names[i] for i in np.flatnonzero(row)] == sorted(
+            own, key=list(found.names).index
+        )
+        assert set(row.tolist()) <= {0.0, 1.0}
