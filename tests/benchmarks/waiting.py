@@ -13,6 +13,7 @@ import platform
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -32,6 +33,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 REPEATS = int(os.environ.get("BENCH_REPEATS", "3"))
 TEXTS = int(os.environ.get("BENCH_TEXTS", "100"))
 SHORT = "GRB2 binds SOS1 and activates the Ras gene in HeLa cells. MDM2 does not inhibit p53 mRNA."
+LONG = (1_000, 4_000, 16_000, 64_000)  # words of one document; parse ranking up to the third
 TASKS = ("ppi", "gene_protein", "identifiers", "spelling", "parse_ranking")
 LANGUAGE = """
 from textrank.language.load import model_path, register
@@ -46,7 +48,7 @@ Rows = list[tuple[str, ...]]
 def main(page: Path = PAGE) -> None:
     """Measures everything, prints it and writes the page."""
     text = ""
-    for part in (_head, _started, _tasks, _learners):
+    for part in (_head, _started, _tasks, _long, _learners):
         found = part()
         sys.stdout.write(found)
         sys.stdout.flush()
@@ -217,6 +219,35 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
         cost = 1000 * median(seconds["task"]) / len(some)
     unit = "tokens and sentences" if alone else "the whole language pipeline"
     return name, unit, *shown, f"{cost:.1f}"
+
+
+def _long() -> str:
+    """One document of growing length: what the task takes alone, and the power it grows with."""
+    from textrank.config import load_model
+    from textrank.language import load_nlp
+
+    nlp = load_nlp()
+    each = _abstracts()[1]
+    few = sum(len(text.split()) for text in each) // max(len(each), 1)
+    words = "\n\n".join(each * (1 + LONG[-1] // (few * len(each)))).split(" ")
+    texts = {size: " ".join(words[:size]) for size in LONG}
+    rows = []
+    for name in ("language", *TASKS):
+        model = None if name == "language" else load_model(name)
+        sizes = LONG[:-1] if name == "parse_ranking" else LONG
+        seconds = []
+        for size in (sizes[0], *sizes):  # the first one twice: to warm up
+            doc = nlp(texts[size]) if model else None
+            begun = time.process_time()
+            if model is None or doc is None:
+                nlp(texts[size])
+            else:
+                model(doc)
+            seconds.append(time.process_time() - begun)
+        power = np.polyfit(np.log(sizes), np.log(seconds[1:]), 1)[0]
+        rows.append((name, f"{sizes[-1]:,}", f"{seconds[-1]:.2f}", f"{power:.2f}"))
+    columns = ("task", "words of the longest", "CPU s", f"power from {LONG[0]:,} words on")
+    return table("One document that grows", columns, rows)
 
 
 def _learners() -> str:
