@@ -8,7 +8,8 @@ import pytest
 from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import Gene, GeneTables, Kind, build
 from textrank.language.species import FLY, HUMAN, MOUSE, species_words
-from textrank.tasks.identifier_facts import Surroundings, options
+from textrank.tasks.identifier_facts import options
+from textrank.tasks.identifier_surroundings import Surroundings
 
 PTPRC = Gene("ncbigene:5788", "PTPRC", HUMAN)
 CCL4, CCL4L2 = Gene("ncbigene:6351", "CCL4", HUMAN), Gene("ncbigene:9560", "CCL4L2", HUMAN)
@@ -91,3 +92,54 @@ def test_hints_weigh_less_than_names_and_are_of_the_animal_named() -> None:
     assert (knockout.taxon, human.taxon) == (MOUSE, HUMAN)
     assert knockout.weight < human.weight
     assert {word.taxon for word in species_words("knockout zebrafish")} == {7955}
+
+
+VEGFA, KDR = Gene("ncbigene:22339", "Vegfa", MOUSE), Gene("ncbigene:16542", "Kdr", MOUSE)
+
+
+def meanings(name: str, text: str, genes: dict[Gene, list[tuple[str, Kind]]]) -> set[str]:
+    around = Surroundings.of(text, [name], Lookup([build(genes)]), [])
+    return {option.gene.symbol for option in options(name, 0, around) if option.gene}
+
+
+def test_members_keep_the_name_of_their_family_though_it_is_too_common_to_be_theirs() -> None:
+    letters = [Gene(f"ncbigene:{n}", f"WNT{n}", HUMAN) for n in range(1, 5)]
+    names = [("wingless growth factor", kind) for kind in (Kind.SHORTENED, Kind.MEMBER)]
+    tables = build({gene: names for gene in letters} | {Gene("fplx:Wnt", "Wnt"): names[:0]})
+    found = Lookup([tables]).matches("wingless growth factor", frozenset([HUMAN]))
+    assert [match.kind for match in found] == [Kind.MEMBER] * 4
+
+
+def test_the_first_of_its_family_is_meant_by_what_its_symbol_begins_with() -> None:
+    genes = {VEGFA: [("VEGF", Kind.SYNONYM)], KDR: [("VEGF", Kind.SYNONYM)]}
+    assert meanings("VEGF", "VEGF of mice.", genes) == {"Vegfa"}
+    assert meanings("VEGF", "VEGF of mice.", {KDR: genes[KDR]}) == {"Kdr"}
+
+
+def test_a_name_with_a_slash_that_tables_have_is_no_list() -> None:
+    genes = {Gene(f"ncbigene:{n}", s, MOUSE): [] for n, s in enumerate(("F4", "F80"))}
+    whole = {Gene("ncbigene:13733", "Adgre1", MOUSE): [("F4/80", Kind.SYNONYM)]}
+    assert meanings("F4/80", "Mice have F4/80.", genes) == set()
+    assert meanings("F4/80", "Mice have F4/80.", genes | whole) == {"Adgre1"}
+
+
+def test_a_symbol_is_no_abbreviation_with_something_behind_it() -> None:
+    factor = Gene("ncbigene:3075", "CFH", HUMAN)
+    genes = {
+        factor: [("complement factor H", Kind.NAME)],
+        Gene("ncbigene:10878", "CFHR3", HUMAN): [],
+    }
+    text = "Complement factor H (CFH) and CFHR3 were lost."
+    assert meanings("CFHR3", text, genes) == {"CFHR3"}
+
+
+def test_a_text_that_names_no_species_is_known_by_its_symbols() -> None:
+    genes: dict[Gene, list[tuple[str, Kind]]] = {}
+    for n, symbol in enumerate(("SOCS2", "SPRED1", "PIM3")):
+        genes |= {Gene(f"ncbigene:{n}", symbol, HUMAN): []}
+        genes |= {Gene(f"ncbigene:9{n}", symbol.title(), MOUSE): []}
+    names = ["Socs2", "Spred1", "Pim3"]
+    around = Surroundings.of("Socs2, Spred1, Pim3", names, Lookup([build(genes)]), [])
+    facts = {o.gene.taxon: o.facts for o in options("Socs2", 0, around) if o.gene}
+    assert f"titled symbols {MOUSE}" in facts[MOUSE]
+    assert facts[MOUSE]["species lead"] == facts[HUMAN]["species lead"] == 0

@@ -212,7 +212,8 @@ _PREFIX = re.compile(r"^(?:h|m|r|d|z|p|rh|hs|Hs|Mm|phospho|p-|c-|v-)-?([A-Z][A-Z
 _ROMAN_END = re.compile(r"^([A-Za-z]{1,9}?)(VIII|VII|XIII|XII|III|XI|IX|IV|VI|II)([ab]?)$")
 _RECEPTOR = re.compile(r"^(.*[A-Z0-9][\w()-]*)[\s-]receptors?((?:[\s-]?\w{1,2})?)$", re.IGNORECASE)
 _TRIMMED = re.compile(
-    r"^(\w*[A-Z]\w*\d)[A-Za-z]$|^(\w*[A-Z]\w*)(?:v\d|x|[-\s]?(?:alpha|beta|gamma|[αβγ]))$"
+    r"^(\w*[A-Z]\w*\d)[A-Za-z]{1,2}$|^(\w*[A-Z][\w-]*?)"
+    r"(?:v\d|x|[-\s]?(?:alpha|beta|gamma|[αβγ])|-[35]p|\d+-\d+)$"
 )
 _BRACKETS = re.compile(r"^(.*?\S)\s*[(\[]([^()\[\]]{2,})[)\]](.*)$")
 

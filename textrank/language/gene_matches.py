@@ -93,7 +93,9 @@ class Lookup:
             listed_in = {int(table.taxon[row]) for row in kinds}
             for entry in own:
                 twin = int(table.twin[entry.row])
-                kind = min(entry.kind, kinds.get(twin, entry.kind))
+                kind = entry.kind
+                if kind is not Kind.MEMBER:
+                    kind = min(kind, kinds.get(twin, kind))
                 _put(table.gene(entry.row), entry._replace(kind=kind), variant, taxa, found)
                 if twin >= 0 and int(table.taxon[twin]) not in listed_in:
                     _put(table.gene(twin), entry, variant, taxa, found, lent=True)

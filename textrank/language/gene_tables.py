@@ -247,23 +247,21 @@ def build(
     """
     ordered = sorted(genes, key=lambda gene: (gene.taxon, _local(gene)))
     postings: dict[tuple[str, int], int] = {}
+    members: dict[tuple[str, int], int] = {}  # however many: a family's name stays that of its own
     for row, gene in enumerate(ordered):
         first = Kind.SYMBOL if gene.taxon else Kind.FAMILY
         for text, kind in [(gene.symbol, first), *genes[gene]]:
             if key := key_of(text):
                 code = int(kind) | int(case_of(text)) << 4
-                postings[key, row] = min(code, postings.get((key, row), 255), key=lambda c: c & 15)
-    counts = Counter(
-        (key, ordered[row].taxon)
-        for (key, row), kind in postings.items()
-        if kind & 15 != Kind.MEMBER
-    )
+                own = members if kind is Kind.MEMBER else postings
+                own[key, row] = min(code, own.get((key, row), 255), key=lambda c: c & 15)
+    counts = Counter((key, ordered[row].taxon) for key, row in postings)
     kept = {
         (key, row): kind
         for (key, row), kind in postings.items()
         if counts[key, ordered[row].taxon] <= (FEW if kind & 15 == Kind.SHORTENED else MANY)
     }
-    return _arrays(ordered, kept, twins or {})
+    return _arrays(ordered, members | kept, twins or {})
 
 
 def _arrays(

@@ -37,7 +37,8 @@ _WORDS: dict[int, str] = {
 # What is human or of the mouse without saying so: cancers and their cells in nude mice, HIV and
 # studies of families; knockouts and what is bred with Cre.
 _HINTS: dict[int, str] = {
-    HUMAN: "hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma xenograft xenografts "
+    HUMAN: "hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma adenocarcinomas "
+    "cholangiocarcinoma glioma glioblastoma leukemia melanoma xenograft xenografts "
     "nude_mice polymorphism polymorphisms snp snps haplotype haplotypes consanguineous autosomal",
     MOUSE: "knockout knockouts knock-out knockin knock-in cre creert2 floxed flox/flox fl/fl f/f "
     "littermate littermates transgenic splenocytes",

@@ -15,8 +15,9 @@ from textrank.docs import Candidate, document_id, identifiers_of, named_spans
 from textrank.io import shipped_folder
 from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import Gene, GeneTables, read_own
-from textrank.tasks.identifier_facts import Option, Surroundings, options, parts_of
+from textrank.tasks.identifier_facts import Option, options, parts_of
 from textrank.tasks.identifier_measures import Known, identifier_measures
+from textrank.tasks.identifier_surroundings import Surroundings
 from textrank.tasks.task import Scored, WithoutReasons
 from textrank.types import Vector
 

@@ -21,7 +21,8 @@ from textrank.language.gene_forms import key_of
 from textrank.language.gene_matches import Lookup
 from textrank.language.gene_tables import GeneTables, Kind
 from textrank.language.species import species_words
-from textrank.tasks.identifier_facts import Surroundings, is_plain
+from textrank.tasks.identifier_facts import is_plain
+from textrank.tasks.identifier_surroundings import Surroundings
 
 VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1, Kind.DESIGNATION: 1}
 MOST = 20  # votes of one spelling for a protein
@@ -100,7 +101,7 @@ class Counts:
     plain: Counter[str]
 
     @classmethod
-    def of(cls, found: Iterable[Text], genes: Mapping[str, str]) -> Counts:
+    def of(cls, found: Iterable[Text], genes: Mapping[str, str], tables: GeneTables) -> Counts:
         """Of texts with names; a name that no tag touches stands for no single gene.
 
         A name that the tagger gives several genes of a species is shared out among them, unless
@@ -118,9 +119,20 @@ class Counts:
                         if protein in genes:
                             seen[key, genes[protein]] += 1 / len(meant)
             for start, end in one.names:
-                if not _touching(one.tags, start, end):
-                    plain[key_of(one.text[start:end])] += 1
+                key = key_of(one.text[start:end])
+                if not _touching(one.tags, start, end) and not official(key, tables):
+                    plain[key] += 1
         return cls(seen, plain)
+
+
+def official(key: str, tables: GeneTables) -> bool:
+    """Whether a gene is called so, in full or by a symbol that no word is: desmin, VDAC1.
+
+    That the tagger passes such a name over says nothing.
+    """
+    named = {entry.kind for entry in tables.entries(key)}
+    digits = any(c.isdigit() for c in key)
+    return Kind.NAME in named or (digits and len(key) > 3 and Kind.SYMBOL in named)
 
 
 def _by_species(proteins: Sequence[str]) -> dict[int, list[str]]:
@@ -205,7 +217,7 @@ def _right(
     name = one.text[start:end]
     if not tags:
         key = key_of(name)
-        if counts.plain[key] < OFTEN or key in tagged:
+        if counts.plain[key] < OFTEN or key in tagged or official(key, tables):
             return None
         entries = tables.entries(key)
         families = [tables.gene(e.row).identifier for e in entries if e.kind is Kind.FAMILY]
