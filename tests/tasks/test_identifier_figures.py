@@ -23,13 +23,13 @@ pytestmark = [
 def test_given_names_of_biored_get_the_right_identifier() -> None:
     docs = list(load_corpus(DEV)(spacy.blank("en")))
     (fold,) = evaluate(load_model("identifiers"), docs).folds
-    assert (fold.measures["first"] or 0) >= 0.775
-    assert (fold.measures["reachable"] or 0) >= 0.87
-    assert (fold.measures["document_f"] or 0) >= 0.805
+    assert (fold.measures["first"] or 0) >= 0.785
+    assert (fold.measures["reachable"] or 0) >= 0.88
+    assert (fold.measures["document_f"] or 0) >= 0.815
 
 
 def test_documents_of_biored_get_the_right_identifiers_from_raw_text() -> None:
     docs = list(load_corpus(DEV)(spacy.blank("en")))
     nlp = load_nlp(only=["genes"])
     (fold,) = evaluate_identifiers(load_model("identifiers"), docs, nlp).folds
-    assert (fold.measures["document_f"] or 0) >= 0.74
+    assert (fold.measures["document_f"] or 0) >= 0.75
