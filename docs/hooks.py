@@ -1,4 +1,4 @@
-"""Formulas between dollars become MathML when the site is built: they work offline."""
+"""What makes the site work offline: formulas become MathML, and search needs no network."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import re
 from typing import Any
 
 from latex2mathml.converter import convert
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 INLINE = re.compile(r"(?<![\w$`])\$(?=\S)([^$\n`]+?)(?<=\S)\$(?![\w$`])")
+SHIM = (
+    "https://unpkg.com/iframe-worker/shim"  # the script by which files are searched
+)
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -21,3 +26,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def _formulas(text: str) -> str:
     text = DISPLAY.sub(lambda found: convert(found[1].strip(), display="block"), text)
     return INLINE.sub(lambda found: convert(found[1], display="inline"), text)
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> str:
+    """The page with our copy of the script, for where there is no network."""
+    return output.replace(SHIM, get_relative_url("assets/iframe-worker.js", page.url))
