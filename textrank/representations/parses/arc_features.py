@@ -56,9 +56,13 @@ class ArcFeatures:
                 found += known.get(i) or columns.new(i, words.root(i))
                 continue
             below.setdefault(h, []).append(i)
-            arc, around = (i, h, kind), (i, h, kind, labels[h], heads[h])
-            found += known.get(arc) or columns.new(arc, words.arc(*arc))
-            found += known.get(around) or columns.new(around, words.above(*around))
+            around = i, h, kind, labels[h], heads[h]
+            part = known.get(around)
+            if part is None:
+                arc = around[:3]
+                part = known.get(arc) or columns.new(arc, words.arc(*arc))
+                part = known[around] = part + columns.new(around, words.above(*around))
+            found += part
         for h, children in below.items():
             kinds = [labels[i] for i in children]
             key = h, tuple(children), tuple(kinds)
