@@ -62,6 +62,27 @@ def test_the_best_answer_counts_and_kinds_of_modification_are_one_in_five(
     assert measures["f_binding"] is None
 
 
+def test_a_denial_counts_from_where_the_mean_f_of_denials_and_doubts_is_best() -> None:
+    task = PPIStatement("status")
+    heldout = np.array([[1.0, -1.2, -4.0], [1.0, -3.0, -1.4], [2.0, -2.5, -2.5], [3.0, -3.0, -4.0]])
+    y = np.where(np.eye(3)[[1, 2, 0, 0]] > 0, 1.0, -1.0)
+    limit = task.threshold(y.ravel(), heldout.ravel())
+    assert -2.5 < limit <= -1.4
+    assert task.decided(heldout, limit).tolist() == [1, 2, 0, 0]
+    assert task.decided(heldout, 0.0).tolist() == [0, 0, 0, 0]
+    assert PPIStatement("direction").threshold(y.ravel(), heldout.ravel()) == 0.0
+
+
+def test_rows_and_figures_of_status_follow_the_threshold(make_doc: Callable[..., Doc]) -> None:
+    doc, task = pair_doc(make_doc), PPIStatement("status")
+    found = task.candidates(doc)
+    scored = Scored(found, np.array([0.5, -0.7, -3.0]), -1.0)
+    assert task.annotate(doc, scored)._.textrank_ppi_statement[0]["status"] == "negated"
+    assert task.measures(scored)["accuracy"] == 1.0
+    even = Scored(found, scored.scores, 0.0)
+    assert task.annotate(doc, even)._.textrank_ppi_statement[0]["status"] == "asserted"
+
+
 def test_an_unknown_aspect_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="aspect must be one of status, type, direction"):
         PPIStatement("mood")  # type: ignore[arg-type]

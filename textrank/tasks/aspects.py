@@ -8,7 +8,7 @@ from one product with the features of the pairs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from textrank.representations.pairs.analysis import Parse
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
 from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.tasks.statement_views import StatementViews
-from textrank.tasks.statements import ANSWERS
+from textrank.tasks.statements import ANSWERS, chosen
 from textrank.text import characters
 from textrank.types import Indices, Matrix, Names, Vector
 
@@ -38,6 +38,7 @@ class Weights:
     names: Names  # d of them
     values: Matrix  # (d, answers)
     offsets: Vector  # (answers,)
+    limit: float = 0.0  # log-odds from which a status other than asserted counts
 
     @classmethod
     def of(cls, model: Model, aspect: str) -> Weights:
@@ -59,7 +60,7 @@ class Weights:
         used, column = _merged(plain.take(np.flatnonzero(~constant)))
         values = np.zeros((len(used), len(answers)))
         values[column, asked[~constant]] = model.fit.coef[~constant]
-        return cls(used, values, offsets)
+        return cls(used, values, offsets, model.threshold or 0.0)
 
 
 def _is_constant(names: Names) -> NDArray[np.bool_]:
@@ -117,7 +118,7 @@ class Aspects:
         """The same for pairs that are already analysed, by the parse ``PARSE``."""
         told = tellings(pairs)
         scores = self.scores(pairs, told)
-        rows = _decided(scores, len(pairs))
+        rows = _decided(scores, {name: w.limit for name, w in self.weights.items()}, len(pairs))
         return [
             {**row, "trigger": _trigger(one, row.get("type"))}
             for row, one in zip(rows, told, strict=True)
@@ -144,16 +145,19 @@ def _onto_all(weights: Mapping[str, Weights]) -> dict[str, Weights]:
     for (name, own), at in zip(weights.items(), np.split(column, ends[:-1]), strict=True):
         values = np.zeros((len(names), own.values.shape[1]))
         values[at] = own.values
-        found[name] = Weights(names, values, own.offsets)
+        found[name] = replace(own, names=names, values=values)
     return found
 
 
-def _decided(scores: Mapping[str, Matrix], n: int) -> list[dict[str, Any]]:
+def _decided(
+    scores: Mapping[str, Matrix], limits: Mapping[str, float], n: int
+) -> list[dict[str, Any]]:
     """The best answers; type and direction together, since binding has no direction."""
     rows: list[dict[str, Any]] = [{} for _ in range(n)]
     for name, values in scores.items():
-        for row, best in zip(rows, values.argmax(axis=1), strict=True):
-            row[name] = ANSWERS[name][int(best)]
+        best = chosen(values, limits[name]) if name == "status" else values.argmax(axis=1)
+        for row, place in zip(rows, best.tolist(), strict=True):
+            row[name] = ANSWERS[name][place]
     if {"type", "direction"} <= set(scores):
         kind, way = scores["type"], scores["direction"]
         fits = np.array(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
+from scipy.special import logit
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
@@ -18,6 +19,7 @@ from textrank.tasks.choice import Answered, ChoiceTask, answered
 from textrank.tasks.ppi import PPI
 from textrank.tasks.task import Scored
 from textrank.text import Passages, characters
+from textrank.types import Indices, Matrix, Vector
 
 Aspect: TypeAlias = Literal["status", "type", "direction"]
 
@@ -40,6 +42,7 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
 # In figures of five classes all that changes a protein counts as modification.
 FIVE = {"phosphorylation": "modification", "degradation": "modification"}
 FLIP = {"a>b": "b>a", "b>a": "a>b"}
+LEVELS = np.arange(0.05, 0.76, 0.01)  # probabilities from which a denial or doubt may count
 
 if not Doc.has_extension("textrank_ppi_statement"):
     Doc.set_extension("textrank_ppi_statement", default=None)
@@ -103,18 +106,38 @@ class PPIStatement(ChoiceTask):
         reached = {_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
 
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """Log-odds from which a pair is denied or doubted: where the mean F of both is best.
+
+        Both are rare, so the best F lies below even odds. The other aspects need none.
+        """
+        if self.aspect != "status":
+            return 0.0
+        scores, right = (a.reshape(-1, len(self.answers)) for a in (heldout, y))
+        return float(max(logit(LEVELS), key=lambda t: _rare_f(chosen(scores, t), right.argmax(1))))
+
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
+        """Puts the answers on ``doc._.textrank_ppi_statement``, in text order."""
+        super().annotate(doc, scored)
+        for row, given in zip(doc._.textrank_ppi_statement, _answers(scored, self)[0], strict=True):
+            row[self.aspect] = given
+        return doc
+
     def row(self, text: Passages, question: Answered) -> dict[str, Any]:
-        """The answer about a pair, with the places of its names."""
-        p = question.probabilities(self.answers)
-        best = max(p, key=lambda answer: p[answer])
+        """The places of a pair's names and how likely each answer is."""
         spans = [list(characters(span)) for span in question.candidates[0].spans]
-        return {"spans": spans, self.aspect: best, "probabilities": p}
+        return {"spans": spans, "probabilities": question.probabilities(self.answers)}
+
+    def decided(self, scores: Matrix, limit: float) -> Indices:
+        """Which answer each pair gets, from log-odds (pairs, answers)."""
+        return chosen(scores, limit) if self.aspect == "status" else scores.argmax(axis=1)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Accuracy, and the F of each answer."""
-        plain = super().measures(scored)
-        given, right = _answers(scored, self.answers)
+        plain = super().measures(replace(scored, threshold=0.0))
+        given, right = _answers(scored, self)
         more = _measures(given, right, self.answers)
+        more["accuracy"] = float(np.mean(np.array(given) == np.array(right)))
         if self.aspect == "type":
             coarse = [[FIVE.get(a, a) for a in own] for own in (given, right)]
             more["accuracy_five"] = float(np.mean(np.array(coarse[0]) == np.array(coarse[1])))
@@ -140,14 +163,34 @@ def _oriented(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
     return FLIP.get(answer, answer) if turned else answer
 
 
-def _answers(scored: Scored, answers: Sequence[str]) -> tuple[list[str], list[str]]:
+def chosen(scores: Matrix, limit: float) -> Indices:
+    """The likelier of denial and doubt where it reaches the limit, else the first: asserted.
+
+    >>> chosen(np.array([[1.0, -0.6, -2.0], [2.0, -2.0, -1.9]]), -1.0).tolist()
+    [1, 0]
+    """
+    best = 1 + scores[:, 1:].argmax(axis=1)
+    return np.where(scores[np.arange(len(scores)), best] >= limit, best, 0)
+
+
+def _rare_f(given: Indices, right: Indices) -> float:
+    """The mean F of all answers but the first."""
+    found = []
+    for answer in range(1, len(STATUSES)):
+        said, true = given == answer, right == answer
+        found.append(2 * (said & true).sum() / max(said.sum() + true.sum(), 1))
+    return float(np.mean(found))
+
+
+def _answers(scored: Scored, task: PPIStatement) -> tuple[list[str], list[str]]:
     """For each pair the answer given and the right one."""
-    given, right = [], []
-    for question in answered(scored):
-        given.append(answers[int(np.argmax(question.scores))])
-        labels = [candidate.label or 0.0 for candidate in question.candidates]
-        right.append(answers[int(np.argmax(labels))])
-    return given, right
+    questions = list(answered(scored))
+    if not questions:
+        return [], []
+    scores = np.array([question.scores for question in questions])
+    labels = np.array([[c.label or 0.0 for c in question.candidates] for question in questions])
+    given, right = task.decided(scores, scored.limit), labels.argmax(axis=1)
+    return [task.answers[i] for i in given], [task.answers[i] for i in right]
 
 
 def _measures(
