@@ -208,7 +208,9 @@ _GENE_END = re.compile(
 def parts_of(name: str, lookup: Lookup) -> list[str]:
     """The names in a list, where each of them is known."""
     items = listed(name)
-    if any(match.how == "whole" and match.kind <= Kind.PREVIOUS for match in lookup.matches(name)):
+    if items and any(
+        match.how == "whole" and match.kind <= Kind.PREVIOUS for match in lookup.matches(name)
+    ):
         return []  # F4/80
     known = all(
         any(match.gene.taxon and match.how in SURE for match in lookup.matches(item))
