@@ -24,7 +24,7 @@ from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
-from textrank.parts import Parts, average_of, ranked, relative
+from textrank.parts import Parts, ranked, relative, usual
 from textrank.registries import config_of, load_block, versions
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.aspects import PARSE, Aspects, state
@@ -248,7 +248,7 @@ class Model:
         support = cast(Any, self.support)
         some = np.unique(np.linspace(0, len(support) - 1, SOME).astype(np.intp))
         parts = kernel.contributions(take(support, some), support, self.fit.coef)
-        return Features(sp.csr_array(average_of(parts)[None, :]), parts.names)
+        return usual(parts)
 
     def adjusted(self, task: Task, threshold: float | None) -> Model:
         """The model with other settings of its task; its probabilities stay."""

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from textrank.types import Features, Names, SparseMatrix, Vector
 
@@ -22,19 +23,39 @@ def average_of(features: Features, *, share: float = 0.05) -> Vector:
     return np.where(had, means / max(len(features), 1), 0.0)
 
 
+def usual(features: Features) -> Features:
+    """The average as one row of the few features that have any."""
+    average = average_of(features)
+    known = np.flatnonzero(average)
+    return Features(sp.csr_array(average[known][None, :]), features.names.take(known))
+
+
 def relative(parts: SparseMatrix, names: Names, known: Vector) -> list[Parts]:
     """The parts of each row less what is known of the average, which stands last."""
-    usual = np.flatnonzero(known)
+    shared = np.flatnonzero(known)
     found: list[Parts] = []
     for start, end in pairwise(parts.indptr.tolist()):
         columns, values = parts.indices[start:end].tolist(), parts.data[start:end].tolist()
         added = dict(zip(columns, values, strict=True))
-        for column in usual.tolist():
+        for column in shared.tolist():
             added[column] = added.get(column, 0.0) - float(known[column])
         order = sorted(added, key=lambda column: -abs(added[column]))
         own: Parts = [(names[column], added[column]) for column in order if added[column]]
-        found.append([*own, ((AVERAGE,), float(known.sum()))] if len(usual) else own)
+        found.append([*own, ((AVERAGE,), float(known.sum()))] if len(shared) else own)
     return found
+
+
+def together(*explained: Parts) -> Parts:
+    """The parts of scores that were added up, largest first.
+
+    >>> together([(("path",), 0.5)], [(("path",), 0.25), (("verb",), -1.0)])
+    [(('verb',), -1.0), (('path',), 0.75)]
+    """
+    found: dict[tuple[str, ...], float] = {}
+    for parts in explained:
+        for name, value in parts:
+            found[name] = found.get(name, 0.0) + value
+    return sorted(found.items(), key=lambda part: -abs(part[1]))
 
 
 def ranked(row: SparseMatrix, names: Names) -> Parts:

@@ -100,11 +100,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--typical", type=float, default=Choice.typical)
     parser.add_argument("--varied", type=float, default=Choice.varied)
+    parser.add_argument("--reach", type=float, default=Choice.reach)
     given = parser.parse_args()
     pipeline = load_pipeline(given.pipeline)
     docs = list(load_corpus(given.corpus)(load_language(None, pipeline.task)))
     data = pipeline.prepare(docs)
-    choice = Choice(given.typical, given.varied)
+    choice = Choice(given.typical, given.varied, given.reach)
     for seed in [None, *range(given.seeds)]:
         found = simulate(pipeline, data, answers=given.answers, folds=given.folds, seed=seed,
                          choice=choice)  # fmt: skip

@@ -69,6 +69,20 @@ def test_answers_move_on_and_undo_comes_back(client: TestClient) -> None:
     assert client.post("/api/undo").status_code == 422
 
 
+def test_reasons_come_after_the_question_and_sum_to_its_score(client: TestClient) -> None:
+    question = client.get("/api/state").json()["question"]
+    for value in ("yes", "no"):
+        state = client.post(
+            "/api/answer", json={"question": question["key"], "value": value}
+        ).json()
+        question = state["question"]
+    assert "reasons" not in question  # nobody waits for them to answer
+    found = client.get("/api/reasons", params={"question": question["key"]}).json()
+    total = sum(part["adds"] for part in found["parts"]) + found["others"]["adds"]
+    assert total == pytest.approx(question["score"], abs=1e-8)
+    assert client.get("/api/reasons", params={"question": "none"}).status_code == 422
+
+
 def test_bad_requests_change_nothing(client: TestClient, curation: Curation) -> None:
     key = client.get("/api/state").json()["question"]["key"]
     for body in ({"question": "nothing", "value": "yes"}, {"question": key, "value": "perhaps"},

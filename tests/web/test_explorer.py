@@ -13,7 +13,10 @@ import defusedxml.ElementTree as ET
 import pytest
 from starlette.testclient import TestClient
 
+from textrank.cli.sources import load_language
+from textrank.config import load_model
 from textrank.web.explorer import Explorer
+from textrank.web.reasons import Reasons
 from textrank.web.sources import open_store
 from textrank.web.static_page import LARGEST, static_page
 from textrank.web.store import from_rows
@@ -167,3 +170,53 @@ def test_a_page_for_itself_refuses_too_much() -> None:
     store.connection.execute(f"INSERT INTO pairs SELECT p.* FROM pairs p, range({LARGEST})")
     with pytest.raises(ValueError, match="too many for one page"):
         static_page(store)
+
+
+def test_what_interacts_comes_before_what_is_denied(guarded: Callable[..., TestClient]) -> None:
+    denied = _row(id_a="X:3", name_a="GRB7", probability=0.99, interacts=False, status="negated")
+    store = from_rows({"statements": [denied, _row()]}, "made")
+    page = guarded(Explorer(store).app()).get("/").text
+    assert page.index("<b>SHC</b>") < page.index("<b>GRB7</b>")
+
+
+def test_a_document_lists_its_names_each_once(guarded: Callable[..., TestClient]) -> None:
+    names = [
+        {"document": "d1", "start": s, "end": s + 3, "name": n, "id": i, "species": "9606"}
+        for s, n, i in ((0, "SHC", "X:1"), (20, "Shc", "X:1"), (30, "ALB", "X:9"))
+    ]
+    store = from_rows({"statements": [_row()], "names": names}, "made")
+    page = guarded(Explorer(store).app()).get("/document?id=d1").text
+    assert page.count('href="/name?key=X%3A1"') == 1
+    assert "2 times" in page
+    assert 'href="/name?key=X%3A9"' not in page  # it is in no statement and has no page
+    assert "human" in page
+
+
+def test_a_report_is_linked_and_only_its_pages_are_served(
+    folder: Path, guarded: Callable[..., TestClient]
+) -> None:
+    pages = {"report.html": "<p>report</p>", "explanations.html": "<p>why</p>"}
+    client = guarded(Explorer(open_store(folder), reports=pages).app())
+    assert 'href="/report/report.html"' in client.get("/").text
+    found = client.get("/report/report.html")
+    assert found.text == "<p>report</p>"
+    assert "script-src 'sha256-" in found.headers["content-security-policy"]
+    for name in ("manifest.json", "..%2fmanifest.json", "%2e%2e/%2e%2e/etc/passwd"):
+        assert client.get(f"/report/{name}").status_code == 404
+
+
+def test_statements_of_a_document_are_explained_and_lead_back(
+    tmp_path: Path, guarded: Callable[..., TestClient]
+) -> None:
+    model = load_model("ppi")
+    nlp = load_language(None, model.pipeline.task)
+    rows = [_row(sentence=f"SHC binds GRB2. {EVIL}")]
+    client = guarded(
+        Explorer(from_rows({"statements": rows}, "made"), Reasons(lambda: (model, nlp))).app()
+    )
+    assert "/explanations?id=d1" in client.get("/document?id=d1").text
+    page = client.get("/explanations?id=d1").text
+    assert 'href="/document?id=d1"' in page
+    assert "average candidate" in page
+    assert "<img" not in page
+    assert client.get("/explanations?id=none").status_code == 404

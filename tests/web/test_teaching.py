@@ -18,6 +18,7 @@ from textrank.pipeline import Pipeline
 from textrank.web.quality import Quality, advice, calibration_error, quality
 from textrank.web.questions import NEGATED, NO, UNSURE, WRONG, YES, questions_of
 from textrank.web.teaching import Teaching
+from textrank.web.telling import parts_of
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "sample-ppi"
 
@@ -118,6 +119,31 @@ def test_alpha_is_chosen_anew_while_answers_come() -> None:
     agrees(teaching)
 
 
+@pytest.mark.parametrize("name", ["ppi-linear", "ppi"])
+def test_reach_is_the_variance_that_an_answer_takes_from_the_others(name: str) -> None:
+    teaching = Teaching.of(load_pipeline(name), docs(6))
+    for _ in range(7):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, truth(teaching, question.rows[0]))
+    teaching.take_back(question)
+    rows = np.array([q.rows[0] for k, q in teaching.questions.items() if k not in teaching.closed])
+    found = teaching._gains(rows[:5], teaching.rows.columns(rows[:5]))
+    reach, before = teaching._reach, _variances(teaching, teaching.taught)
+    assert reach is not None
+    weights = teaching._uncertain(teaching.scores)
+    for row, gain in zip(rows[:5].tolist(), found, strict=True):
+        fall = (before - _variances(teaching, [*teaching.taught, row])) * weights
+        assert gain == pytest.approx(fall[reach.sample].sum(), rel=1e-6)
+
+
+def _variances(teaching: Teaching, taught: list[int]) -> np.ndarray:
+    """What a Gaussian process with these answers leaves open, from the whole Gram matrix."""
+    K = teaching.rows.gram(np.arange(len(teaching.candidates)))
+    known = K[np.ix_(taught, taught)] + teaching.online.alpha * np.eye(len(taught))
+    return np.diag(K) - np.einsum("ij,ji->i", K[:, taught], np.linalg.solve(known, K[taught]))
+
+
 def test_reasons_sum_to_the_score() -> None:
     prior = load_model("ppi")
     teaching = Teaching.of(prior.pipeline, docs(), prior=prior)
@@ -125,10 +151,26 @@ def test_reasons_sum_to_the_score() -> None:
         question = teaching.next()
         assert question is not None
         teaching.answer(question, truth(teaching, question.rows[0]))
-    parts = teaching.reasons(9)
+    parts = parts_of(teaching, 9)
     assert ("average candidate",) in dict(parts)  # what all candidates share is no reason
     total = sum(value for _, value in parts)
     assert total == pytest.approx(teaching.scores[9], abs=1e-8)
+
+
+def test_reasons_for_one_of_several_answers_name_that_answer_alone() -> None:
+    found = load_corpus(CORPUS.parent / "sample-gene-protein")(spacy.blank("en"))
+    texts = [doc for _, doc in zip(range(6), found, strict=False)]
+    prior = load_model("gene_protein")
+    teaching = Teaching.of(prior.pipeline, texts, prior=prior)
+    for _ in range(6):
+        question = teaching.next()
+        assert question is not None
+        teaching.answer(question, "choose:0")
+    asked = teaching.candidates[0].asked
+    others = {c.asked for c in teaching.candidates} - {asked}
+    parts = parts_of(teaching, 0)
+    assert sum(value for _, value in parts) == pytest.approx(teaching.scores[0], abs=1e-8)
+    assert not [name for name, _ in parts if others & set(name)]
 
 
 def test_figures_are_honest_about_few_answers() -> None:

@@ -28,6 +28,12 @@ def command(
     nlp: Annotated[
         str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="What run or evaluate wrote with --report, to link to."
+        ),
+    ] = None,
     static: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Writes one self-contained page instead of serving."),
@@ -42,7 +48,7 @@ def command(
     store = open_store(results)
     if static is not None:
         return _write(store, static)
-    explorer = Explorer(store, _reasons(store, model, nlp))
+    explorer = Explorer(store, _reasons(store, model, nlp), _report(report))
     serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
     store.connection.close()
 
@@ -65,6 +71,16 @@ def _write(store: Store, file: Path) -> None:
 
     write_text(static_page(store), file)
     typer.echo(str(file))
+
+
+def _report(folder: Path | None) -> dict[str, str]:
+    """The pages of an evaluation by their names."""
+    if folder is None:
+        return {}
+    found = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.html")}
+    if "report.html" not in found:
+        raise ValueError(f"{folder}: no report.html. Make it with textrank evaluate --report.")
+    return found
 
 
 def _reasons(store: Store, model: str | None, nlp: str | None) -> Reasons | None:

@@ -117,12 +117,21 @@ def explained_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[
     return [Explanation(d, own) for d, own in zip(wrong, parts, strict=True)]
 
 
-def explanation_page(explanations: Sequence[Explanation], *, top: int = 3, report: str = "") -> str:
+def explanation_page(
+    explanations: Sequence[Explanation],
+    *,
+    top: int = 3,
+    report: str = "",
+    back: tuple[str, str] = ("", ""),
+) -> str:
     """One self-contained page: sentence, names, path, and bars for the kinds of reasons.
 
-    ``report`` is the page beside this one that counts these among its errors.
+    ``report`` is the page beside this one that counts these among its errors; ``back`` the address
+    and the name of a document that they are statements of.
     """
     values = [abs(reason.adds) for e in explanations for reason in e.reasons]
     template = environment().get_template("explanation.html")
     largest = max(values, default=1.0)
-    return template.render(explanations=explanations, top=top, largest=largest, report=report)
+    return template.render(
+        explanations=explanations, top=top, largest=largest, report=report, back=back
+    )

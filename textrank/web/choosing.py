@@ -11,14 +11,18 @@ from textrank.types import Vector
 
 @dataclass(frozen=True)
 class Choice:
-    """How questions are weighed: ``uncertainty * density^typical * (1 - nearest)^varied``."""
+    """How questions are weighed: ``uncertainty * density^typical * (1 - nearest)^varied``.
+
+    Of the best few, each is weighed by what an answer would settle about all candidates, to the
+    power of ``reach`` (``textrank.web.reach``).
+    """
 
     typical: float = 0.1
     varied: float = 0.25
+    reach: float = 1.0
 
-    def values(self, p: Vector, density: Vector, nearest: Vector) -> Vector:
-        """What each candidate would teach, from its probability, density and nearest answer."""
-        uncertain = 4 * p * (1 - p)
+    def values(self, uncertain: Vector, density: Vector, nearest: Vector) -> Vector:
+        """What each candidate would teach, from its uncertainty, density and nearest answer."""
         unlike = np.clip(1 - nearest, 1e-6, 1.0)
         return np.asarray(uncertain * density**self.typical * unlike**self.varied)
 

@@ -17,6 +17,7 @@ from textrank.web.quality import Quality, advice
 from textrank.web.questions import Question
 from textrank.web.reasons import shown
 from textrank.web.teaching import AGAIN, Teaching
+from textrank.web.telling import explains, parts_of
 
 CURVE = 300  # points of a curve
 SHOWN = 8  # last answers on the page
@@ -163,9 +164,8 @@ class Curation:
     def shown(self, question: Question) -> dict[str, Any]:
         """A question with its sentence in words, what the model thinks, and why."""
         teaching = self.teaching
-        row = question.rows[0]
+        row = self._favoured(question)
         candidate = teaching.candidates[row]
-        score = float(teaching.scores[row])
         p = teaching.probability(teaching.scores[list(question.rows)])
         return {
             "key": question.key,
@@ -174,10 +174,22 @@ class Curation:
             "choices": list(question.answers) if len(question.rows) > 1 else [],
             "words": _words(candidate),
             "around": _around(candidate),
-            "score": score,
+            "score": float(teaching.scores[row]),
             "probability": None if p is None else [float(value) for value in p],
-            "reasons": shown(teaching.reasons(row)) if teaching.explains else None,
+            "favoured": question.rows.index(row),
+            "explains": explains(teaching),
         }
+
+    def _favoured(self, question: Question) -> int:
+        """The row of the answer that the model would give, or the only one."""
+        return max(question.rows, key=lambda row: float(self.teaching.scores[row]))
+
+    def reasons(self, key: str) -> dict[str, Any]:
+        """Why the model thinks so; asked for once the question is on the page."""
+        question = self.teaching.questions.get(key)
+        if question is None or not explains(self.teaching):
+            raise ValueError("nothing can be said about why.")
+        return shown(parts_of(self.teaching, self._favoured(question)))
 
     def _line(self, event: Event) -> dict[str, Any]:
         text = event.question

@@ -33,6 +33,7 @@ class Curator:
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),
+            Route("/api/reasons", self.reasons),
             Route("/api/answer", self.answer, methods=["POST"]),
             Route("/api/undo", self.undo, methods=["POST"]),
             Route("/api/name", self.name, methods=["POST"]),
@@ -51,6 +52,14 @@ class Curator:
     def state(self, _: Request) -> Response:
         """Everything the page shows."""
         return JSONResponse(self.curation.state())
+
+    def reasons(self, request: Request) -> Response:
+        """The parts of a question's score."""
+        try:
+            found = self.curation.reasons(request.query_params.get("question", ""))
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, status_code=422)
+        return JSONResponse(found)
 
     async def answer(self, request: Request) -> Response:
         """Takes an answer in."""

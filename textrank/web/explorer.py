@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from math import ceil, isfinite
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -16,10 +17,12 @@ from starlette.routing import Route
 from textrank.web import queries
 from textrank.web.exports import KINDS, exported
 from textrank.web.marks import evidence_pieces, marked
-from textrank.web.pages import common, missing, page
+from textrank.web.pages import common, missing, page, plain_page
 from textrank.web.queries import PAGE, Wanted
 from textrank.web.reasons import Reasons
 from textrank.web.store import Store
+
+MANY = 200  # statements of a document that are explained on one page
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Explorer:
 
     store: Store
     reasons: Reasons | None = None
+    reports: Mapping[str, str] = field(default_factory=dict)  # pages of an evaluation, by file name
 
     def app(self) -> Starlette:
         """The application, without its gate."""
@@ -36,6 +40,8 @@ class Explorer:
             "/fact": self.fact,
             "/name": self.name,
             "/document": self.document,
+            "/explanations": self.explanations,
+            "/report/{name}": self.read,
             "/errors": self.errors,
             "/export/{kind}": self.export,
             "/api/suggest": self.suggest,
@@ -88,8 +94,26 @@ class Explorer:
                           "source": None, "words": None, "status": None}  # fmt: skip
         shown = [{**row, "pieces": evidence_pieces(row)} for row in rows]
         return self._page(
-            "document.html", doc=known, rows=shown, sentences=list(_sentences(known, rows))
-        )
+            "document.html", doc=known, rows=shown, sentences=list(_sentences(known, rows)),
+            called=queries.called(self.store, name), why=self.reasons is not None,
+        )  # fmt: skip
+
+    def explanations(self, request: Request) -> Response:
+        """Why all statements of a document got their scores, as textrank explain draws it."""
+        name = request.query_params.get("id", "")
+        rows = queries.of_document(self.store, name, limit=MANY)
+        if self.reasons is None or not rows:
+            return missing("Nothing here can be explained. Start with --model to see reasons.")
+        try:
+            found = self.reasons.page(rows, f"/document?{urlencode({'id': name})}", name)
+        except (ValueError, OSError) as error:
+            return missing(f"This cannot be explained: {error}")
+        return plain_page(found)
+
+    def read(self, request: Request) -> Response:
+        """A page of the evaluation that was named; only those, whatever is asked for."""
+        found = self.reports.get(request.path_params["name"])
+        return missing("There is no such report.") if found is None else plain_page(found)
 
     def errors(self, _: Request) -> Response:
         """The documents that failed."""
@@ -138,7 +162,8 @@ class Explorer:
     def _page(self, name: str, **values: Any) -> Response:
         failed = self.store.value("SELECT count(*) FROM failures")
         wanted = values.pop("wanted", Wanted())
-        return page(name, {"title": self.store.title, "failed": failed, "wanted": wanted, **values})
+        shared = {"title": self.store.title, "failed": failed, "wanted": wanted}
+        return page(name, {**shared, "report": bool(self.reports), **values})
 
 
 def _place(row: dict[str, Any], side: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Mapping
 from functools import cache
@@ -15,9 +16,18 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from textrank.registries import versions
+from textrank.reports.html import environment as reports_environment
 
 KINDS = {".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript",
          ".svg": "image/svg+xml"}  # fmt: skip
+TAXA = {
+    "9606": "human", "10090": "mouse", "10116": "rat", "9913": "cattle", "9823": "pig",
+    "9986": "rabbit", "9031": "chicken", "8355": "clawed frog", "8364": "western clawed frog",
+    "7955": "zebrafish", "7227": "fruit fly", "6239": "roundworm", "559292": "baker's yeast",
+    "4932": "baker's yeast", "284812": "fission yeast", "4896": "fission yeast",
+    "3702": "thale cress", "511145": "E. coli", "562": "E. coli", "83333": "E. coli",
+    "224308": "B. subtilis", "1423": "B. subtilis",
+}  # fmt: skip
 
 
 @cache
@@ -30,7 +40,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"number": number, "chance": chance}
+    found.filters |= {"number": number, "chance": chance, "species": species}
     found.globals["version"] = versions()["textrank"]
     return found
 
@@ -38,6 +48,17 @@ def environment() -> Environment:
 def page(name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
     """A template filled."""
     return HTMLResponse(environment().get_template(name).render(**values), status_code=status)
+
+
+def plain_page(html: str) -> HTMLResponse:
+    """A page of ``textrank.reports``, which holds its style itself; only our script may run."""
+    source = reports_environment().get_template("errors.js").render()
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return HTMLResponse(html, headers={"content-security-policy": policy})
 
 
 def number(value: int) -> str:
@@ -62,6 +83,16 @@ def chance(value: float | None) -> str:
     if value > 0.99:
         return ">.99"
     return "<.01" if value < 0.01 else f"{value:.2f}".removeprefix("0")
+
+
+def species(taxon: str | None) -> str:
+    """A taxon by its English name, where it is one that most studies are about.
+
+    >>> species("9606"), species("7")
+    ('human', 'taxon 7')
+    """
+    known = TAXA.get(str(taxon))
+    return known or (f"taxon {taxon}" if str(taxon).isdigit() else str(taxon or ""))
 
 
 @cache

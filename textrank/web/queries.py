@@ -31,7 +31,7 @@ FACETS: Mapping[str, tuple[str, str]] = {
     "source": ("Source", "parse_filename(source)"),
 }
 SORTS: Mapping[str, str] = {
-    "probability": "best DESC NULLS LAST, sentences DESC, a, b",
+    "probability": "interacts DESC, best DESC NULLS LAST, sentences DESC, a, b",
     "evidence": "sentences DESC, best DESC, a, b",
     "name": "called, best DESC NULLS LAST, a, b",
     "newest": "year DESC NULLS LAST, best DESC, a, b",
@@ -129,10 +129,12 @@ def _words(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
         )
 
 
-# The names and their order first, then what is said of the few that are shown.
+# The names and their order first: those that interact before what is denied, by the surest
+# sentence that says so. Then what is said of the few that are shown.
 _FACTS = """
 WITH shown AS (
-  SELECT a, b, count(*) AS sentences, max(probability) AS best, bool_or(interacts) AS interacts,
+  SELECT a, b, count(*) AS sentences, bool_or(interacts) AS interacts,
+    coalesce(max(probability) FILTER (interacts), max(probability)) AS best,
     max(year) AS year, lower(min(CASE WHEN key_a = a THEN name_a ELSE name_b END)) AS called
   FROM pairs WHERE {where} GROUP BY a, b {by} LIMIT ? OFFSET ?),
 said AS (
@@ -249,6 +251,20 @@ def document(store: Store, name: str) -> dict[str, Any] | None:
         'SELECT * FROM mentions WHERE document = ? ORDER BY start, "end" LIMIT 10000', [name]
     )
     return {**found[0], "names": names}
+
+
+_CALLED = """
+SELECT any_value(name) AS name, n.key, any_value(id) AS id, any_value(label) AS label,
+  any_value(species) AS species, count(*) AS times, min(start) AS first,
+  bool_or(e.key IS NOT NULL) AS known
+FROM (SELECT *, coalesce(nullif(id, ''), nullif(translate(lower(name), '-/ ', ''), ''), '?') AS key
+  FROM mentions WHERE document = ?) n
+LEFT JOIN (SELECT key FROM entities) e ON e.key = n.key GROUP BY n.key ORDER BY first"""
+
+
+def called(store: Store, document: str) -> list[dict[str, Any]]:
+    """The names of a document in text order, each once; ``known`` where some statement has it."""
+    return store.rows(_CALLED, [document])
 
 
 _AROUND = """

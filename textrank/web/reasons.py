@@ -7,16 +7,21 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
+from textrank.evaluation.decisions import decisions_of
 from textrank.model import Model
+from textrank.reports.explanation import Explanation, explanation_page
 from textrank.reports.reasons import reasons
 from textrank.text import characters
 
 TOP = 8  # features for and as many against, where they are not of several kinds
 FEW = 3  # features of a kind
+UNSAID = (None, "none", "not typed")  # a direction or type that there is none of
+STATED = ("interacts", "status", "type", "direction", "probability")  # on a page of explanations
 
 
 @dataclass
@@ -34,6 +39,30 @@ class Reasons:
             doc = self._doc(row, around, nlp)
             candidate = self._candidate(model, doc, row)
             return {**shown(model.explain_all([candidate])[0]), "stored": row["score"]}
+
+    def page(self, rows: Sequence[Mapping[str, Any]], back: str, name: str) -> str:
+        """The explanation page of a document's statements, with a way back to it."""
+        sentences: dict[Any, list[Mapping[str, Any]]] = {}
+        for row in rows:
+            sentences.setdefault(row["sentence_start"], []).append(row)
+        with self._lock:
+            model, nlp = self._model()
+            found = [e for own in sentences.values() for e in self._explained(model, nlp, own)]
+        return explanation_page(found, back=(back, name))
+
+    def _explained(
+        self, model: Model, nlp: Language, rows: Sequence[Mapping[str, Any]]
+    ) -> list[Explanation]:
+        """The statements of one sentence."""
+        doc = self._doc(rows[0], rows, nlp)
+        candidates = [self._candidate(model, doc, row) for row in rows]
+        explained = model.explain_all(candidates)
+        scores = np.array([sum(value for _, value in parts) for parts in explained])
+        decisions = decisions_of(candidates, scores, model.threshold, paths=True)
+        return [
+            Explanation(decision, parts, {k: row[k] for k in STATED if row[k] not in UNSAID})
+            for decision, parts, row in zip(decisions, explained, rows, strict=True)
+        ]
 
     def _model(self) -> tuple[Model, Language]:
         if self._loaded is None:

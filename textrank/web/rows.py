@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from textrank.linalg.gram import gram, squares
-from textrank.parts import average_of
+from textrank.parts import Parts, average_of, relative, usual
 from textrank.types import (
     AdditiveKernel,
     Features,
@@ -26,6 +25,7 @@ from textrank.types import (
 )
 
 Rows: TypeAlias = "FeatureRows | KernelRows"
+SOME = 50  # candidates that an average is taken over, where each has to be compared
 
 
 def rows_of(kernel: Kernel[Any], X: Sequence[Any]) -> Rows:
@@ -43,6 +43,8 @@ class FeatureRows:
     values: sp.csr_array
     names: Names
     own: Vector = field(init=False, repr=False)
+    _averages: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[int, Indices] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "own", squares(self.values))
@@ -50,10 +52,24 @@ class FeatureRows:
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
-    @cached_property
-    def average(self) -> Vector:
-        """The average value of each feature that many candidates have."""
-        return average_of(Features(self.values, self.names))
+    def average(self, asked: str, alike: Sequence[int]) -> Vector:
+        """The average value of each feature that many of the rows asking the same have; kept."""
+        if asked not in self._averages:
+            values = self.values if len(alike) == len(self) else self.values[np.array(alike)]
+            self._averages[asked] = average_of(Features(values, self.names))
+        return self._averages[asked]
+
+    def places(self, names: Names) -> Indices:
+        """Where the names of a model stand among these, or -1; kept."""
+        if id(names) not in self._found:
+            self._found[id(names)] = self.names.find(names)
+        return self._found[id(names)]
+
+    def reasons(self, row: int, weights: Vector, average: Vector) -> Parts:
+        """What each feature adds to the score of a row, less what it adds to the average one."""
+        own = self.values[[row]]
+        parts = sp.csr_array((own.data * weights[own.indices], own.indices, own.indptr), own.shape)
+        return relative(parts, self.names, average * weights)[0]
 
     def dense(self, row: int) -> Vector:
         """One row with its zeros."""
@@ -65,6 +81,19 @@ class FeatureRows:
     def against(self, row: int) -> Vector:
         """Kernel values of one candidate with all."""
         return np.asarray(self.values @ self.dense(row))
+
+    def columns(self, rows: Indices) -> Matrix:
+        """Kernel values of all with a few, a column each."""
+        found = np.zeros((self.values.shape[1], len(rows)))
+        few = self.values[rows].tocoo()
+        found[few.col, few.row] = few.data
+        return np.asarray(self.values @ found)
+
+    def between(self, some: Indices, others: Indices) -> Matrix:
+        """Kernel values of some with others."""
+        if not len(some) or not len(others):
+            return np.empty((len(some), len(others)))
+        return np.asarray(gram(self.values[some], self.values[others]))
 
     def gram(self, rows: Indices) -> Matrix:
         """The Gram matrix of some."""
@@ -114,6 +143,20 @@ class KernelRows:
             self._known[row] = np.asarray(self.kernel(one, self.X))[0]
         return self._known[row]
 
+    def columns(self, rows: Indices) -> Matrix:
+        """Kernel values of all with a few, a column each."""
+        new = np.array([row for row in rows.tolist() if row not in self._known], dtype=np.intp)
+        if len(new):
+            found = np.asarray(self.kernel(take(self.X, new), self.X))
+            self._known.update(zip(new.tolist(), found, strict=True))
+        return np.column_stack([self._known[row] for row in rows.tolist()])
+
+    def between(self, some: Indices, others: Indices) -> Matrix:
+        """Kernel values of some with others."""
+        if not len(some) or not len(others):
+            return np.empty((len(some), len(others)))
+        return np.asarray(self.kernel(take(self.X, some), take(self.X, others)))
+
     def gram(self, rows: Indices) -> Matrix:
         """The Gram matrix of some."""
         if not len(rows):
@@ -136,12 +179,16 @@ class KernelRows:
         cosines = np.asarray(self.kernel(take(self.X, some), self.X)) / lengths[some][:, None]
         return _scaled(cosines.sum(axis=0) / lengths)
 
-    def parts(self, row: int, rows: Indices, coef: Vector) -> Features | None:
-        """What each named part adds to a score, where the kernel can tell."""
+    def reasons(self, row: int, rows: Indices, coef: Vector) -> Parts:
+        """What each named part adds to a score, where the kernel can tell, less the average."""
         if not isinstance(self.kernel, AdditiveKernel) or not len(rows):
-            return None
+            return []
+        support = take(self.X, rows)
+        some = np.unique(np.linspace(0, len(self) - 1, SOME).astype(np.intp))
+        average = usual(self.kernel.contributions(take(self.X, some), support, coef))
         one = take(self.X, np.array([row], dtype=np.intp))
-        return self.kernel.contributions(one, take(self.X, rows), coef)
+        both = Features.below([self.kernel.contributions(one, support, coef), average])
+        return relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])[0]
 
 
 def joined(one: Any, other: Any) -> Any:

@@ -58,7 +58,7 @@ SELECT p.a, p.b, p.key_a, p.document, p.name_a, p.name_b, p.probability, p.inter
   p.end_b, s.trigger, s.sentence_start, s.sentence
 FROM pairs p JOIN claims s ON s.document = p.document AND s.start_a = p.start_a
   AND s.end_a = p.end_a AND s.start_b = p.start_b AND s.end_b = p.end_b
-ORDER BY p.probability DESC NULLS LAST, p.row"""
+ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 
 
 def _data(store: Store) -> dict[str, Any]:

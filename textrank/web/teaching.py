@@ -9,7 +9,6 @@ from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Targets, held_together
@@ -19,19 +18,20 @@ from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
 from textrank.measures import best_threshold, likely_threshold
 from textrank.model import Model
-from textrank.parts import relative
 from textrank.pipeline import Pipeline
-from textrank.types import AdditiveKernel, Features, Indices, Vector, has_features
+from textrank.types import Indices, Matrix, Vector, has_features
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
 from textrank.web.questions import Question, questions_of
+from textrank.web.reach import Reach
 from textrank.web.rows import FeatureRows, Rows, rows_of
 from textrank.web.starting import ALPHAS, alphas_of, settled
 
 T = TypeVar("T")
 
 RECENT = 30  # answers that a new question should be unlike
-SHORT = 6  # questions whose scores are looked at without their document before one is chosen
+SHORT = 12  # candidates that are looked at closely before one is asked about
+MANY = 1000  # taught ones from which on an answer settles little, and telling how much costs more
 AGAIN = 10  # answers after which alpha is chosen anew
 WINDOW = 20  # answers between two looks at all decisions
 
@@ -68,7 +68,7 @@ class Teaching:
         default_factory=lambda: deque(maxlen=RECENT), repr=False
     )
     _decided: deque[Any] = field(default_factory=lambda: deque(maxlen=WINDOW + 1), repr=False)
-    _places: tuple[FeatureRows, Indices] | None = field(default=None, repr=False)
+    _reach: Reach | None = field(default=None, repr=False)
     _known: dict[str, Any] = field(default_factory=dict, repr=False)  # until the next change
 
     @classmethod
@@ -116,7 +116,7 @@ class Teaching:
         base = self.base[index]
         return np.asarray(y * np.maximum(1.0, y * base) - base)
 
-    def _once(self, name: str, make: Callable[[], T]) -> T:
+    def once(self, name: str, make: Callable[[], T]) -> T:
         """What ``make`` gives, made once between two changes."""
         if name not in self._known:
             self._known[name] = make()
@@ -126,33 +126,35 @@ class Teaching:
     @property
     def index(self) -> Indices:
         """The taught rows as an array."""
-        return self._once("index", lambda: np.array(self.taught, dtype=np.intp))
+        return self.once("index", lambda: np.array(self.taught, dtype=np.intp))
 
     @property
     def answers(self) -> Vector:
         """The labels of the taught rows, in the model's order."""
-        return self._once("answers", lambda: np.array([self.labels[row] for row in self.taught]))
+        return self.once("answers", lambda: np.array([self.labels[row] for row in self.taught]))
 
     @property
     def scores(self) -> Vector:
         """The scores of all candidates now."""
-        return self._once(
+        return self.once(
             "scores", lambda: self.base + self.rows.scores(self.index, self.online.coef)
         )
 
     @property
     def heldout(self) -> Vector:
         """The scores of the taught rows by models that never saw their documents."""
-        return self._once("heldout", lambda: self.base[self.index] + self.online.heldout)
+        return self.once("heldout", lambda: self.base[self.index] + self.online.heldout)
 
-    def without_document(self, row: int) -> float:
-        """The score of a candidate by the model that knows no answer about its document."""
-        known = self._once("groups", lambda: {self.groups[i] for i in self.taught})
+    def without_document(self, row: int, values: Vector) -> float:
+        """The score of a candidate by the model that knows no answer about its document.
+
+        ``values`` are its kernel values with all.
+        """
+        known = self.once("groups", lambda: {self.groups[i] for i in self.taught})
         if self.groups[row] not in known:
             return float(self.scores[row])
         coef = self.online.without(self.groups[row])
-        k = self.rows.against(row)[self.index] if len(self.taught) else np.empty(0)
-        return float(self.base[row] + k @ coef)
+        return float(self.base[row] + values[self.index] @ coef)
 
     @property
     def threshold(self) -> float:
@@ -162,7 +164,7 @@ class Teaching:
         calibrated probability, they tell all the same.
         """
         if self.measurable:
-            return self._once("cut", self._cut) or 0.0
+            return self.once("cut", self._cut) or 0.0
         return float(self.prior.threshold or 0.0) if self.prior is not None else 0.0
 
     def _cut(self) -> float | None:
@@ -172,7 +174,7 @@ class Teaching:
 
     @property
     def _platt(self) -> Platt:
-        return self._once("platt", lambda: Platt.of(self.heldout, self.answers))
+        return self.once("platt", lambda: Platt.of(self.heldout, self.answers))
 
     @property
     def measurable(self) -> bool:
@@ -193,6 +195,7 @@ class Teaching:
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
         self.online = Online.of(K, self.targets(labels), groups, alpha=alpha)
         self.taught, self.labels = index.tolist(), dict(labels)
+        self._reach = None
         self._known.clear()
 
     def answer(self, question: Question, value: str) -> None:
@@ -256,6 +259,7 @@ class Teaching:
         more = np.zeros(len(new)) if self.prior is None else self.prior.score(new)
         self.base = np.concatenate([self.base, more])
         self._density = self.rows.density()
+        self._reach = None
         self._known.clear()
         self._recent.clear()
         self._decided.clear()
@@ -265,6 +269,7 @@ class Teaching:
         target = float(self.targets({row: label})[0])
         own = float(self.rows.own[row])
         self.online = self.online.add(all_[self.index], own, target, self.groups[row])
+        self._reach = self._reach and self._reach.add(all_)
         self.taught.append(row)
         self.labels[row] = label
         near = all_ / np.sqrt(np.maximum(self.rows.own * own, 1e-300))
@@ -274,7 +279,9 @@ class Teaching:
     def _drop(self, row: int) -> None:
         if row not in self.labels:
             return
-        self.online = self.online.forget(self.taught.index(row))
+        place = self.taught.index(row)
+        self.online = self.online.forget(place)
+        self._reach = self._reach and self._reach.forget(place)
         self.taught.remove(row)
         del self.labels[row]
         kept = [pair for pair in self._recent if pair[0] != row]
@@ -293,8 +300,8 @@ class Teaching:
     def next(self) -> Question | None:
         """The open question that would teach most; None where all are answered.
 
-        The best few by the scores of all answers are looked at again by scores that know no
-        answer about their own document.
+        The best few by the scores of all answers are looked at again: by scores that know no
+        answer about their own document, and by how far an answer would reach.
         """
         with self.lock:
             waiting = [q for q in self.questions.values() if q.key not in self.closed]
@@ -302,15 +309,21 @@ class Teaching:
                 return None
             first = self._values(self.scores)
             best = [max(first[row] for row in q.rows) for q in waiting]
-            order = np.argsort(-np.array(best), kind="stable")[:SHORT]
-            return max((waiting[i] for i in order), key=self._again)
+            short = SHORT if len(self.taught) < MANY else SHORT // 2
+            few = max(short // len(waiting[0].rows), 3)
+            order = np.argsort(-np.array(best), kind="stable")[:few]
+            return self._best([waiting[i] for i in order])
 
     def _values(self, scores: Vector, rows: Indices | None = None) -> Vector:
         every = np.arange(len(self.candidates)) if rows is None else rows
+        near = self.once("near", self._nearest)
+        return self.choice.values(self._uncertain(scores), self._density[every], near[every])
+
+    def _uncertain(self, scores: Vector) -> Vector:
+        """How open the decisions on scores are, from 0 to 1."""
         spread = float(self.scores.std()) or 1.0
         p = chances(scores, self.threshold, spread / 2)
-        near = self._once("near", self._nearest)
-        return self.choice.values(p, self._density[every], near[every])
+        return 4 * p * (1 - p)
 
     def _nearest(self) -> Vector:
         """How much like one of the last answers each candidate is."""
@@ -319,10 +332,27 @@ class Teaching:
             np.maximum(near, similarity, out=near)
         return near
 
-    def _again(self, question: Question) -> float:
-        rows = np.array(question.rows, dtype=np.intp)
-        scores = np.array([self.without_document(row) for row in question.rows])
-        return float(self._values(scores, rows).max())
+    def _best(self, few: Sequence[Question]) -> Question:
+        rows = np.array([row for question in few for row in question.rows], dtype=np.intp)
+        K = self.rows.columns(rows)
+        scores = np.array([self.without_document(int(r), K[:, i]) for i, r in enumerate(rows)])
+        found = self._values(scores, rows)
+        if len(self.taught) < MANY:
+            found = found * self._gains(rows, K) ** self.choice.reach
+        values = dict(zip(rows.tolist(), found.tolist(), strict=True))
+        return max(few, key=lambda question: max(values[row] for row in question.rows))
+
+    def _gains(self, rows: Indices, K: Matrix) -> Vector:
+        """How much answers about rows would settle, where decisions are open."""
+        reach = self._reach = self._reach or Reach.of(self.rows, self.index, self._first)
+        weights = self._uncertain(self.scores[reach.sample])
+        own = self.rows.own[rows]
+        return reach.gains(self.online, K[self.index], K[reach.sample], own, weights)
+
+    @property
+    def _first(self) -> int:
+        """The first row that is asked about; before it stand those one began with."""
+        return min((question.rows[0] for question in self.questions.values()), default=0)
 
     def settle(self) -> float:
         """Chooses alpha anew and makes all answers old; meant for another thread.
@@ -338,9 +368,11 @@ class Teaching:
         K, t = rows.gram(index), self.targets(labels)
         alpha = self._best_alpha(K, t, groups, labels)
         made = Online.of(K, t, groups, alpha=alpha)
+        reach = Reach.of(rows, index, self._first) if len(index) < MANY else None
         with self.lock:
             now, recent = dict(self.labels), self._recent
             self.online, self.taught, self.labels = made, index.tolist(), dict(labels)
+            self._reach = reach if rows is self.rows else None
             self._known.clear()
             for row in [row for row in labels if now.get(row) != labels[row]]:
                 self._drop(row)
@@ -360,45 +392,3 @@ class Teaching:
         base = self.base[np.fromiter(labels, dtype=np.intp, count=len(labels))]
         values = qualities(heldout + base, replace(targets, y=y), "auc")
         return self.alphas[int(len(values) - 1 - np.argmax(values[::-1]))]
-
-    @property
-    def explains(self) -> bool:
-        """Whether scores split into named parts."""
-        staged = self.prior is not None and self.prior.fit.stage is not None
-        splits = isinstance(self.pipeline.kernel, AdditiveKernel)
-        return (isinstance(self.rows, FeatureRows) or splits) and not staged
-
-    def reasons(self, row: int) -> list[tuple[tuple[str, ...], float]]:
-        """What makes a candidate differ from the average one, largest first; sums exact."""
-        rows = self.rows
-        if not isinstance(rows, FeatureRows):
-            return self._told(row, rows.parts(row, self.index, self.online.coef))
-        weights = self._once("weights", lambda: self._weights(rows))
-        own = rows.values[[row]]
-        parts = sp.csr_array((own.data * weights[own.indices], own.indices, own.indptr), own.shape)
-        return relative(parts, rows.names, rows.average * weights)[0]
-
-    def _told(self, row: int, own: Features | None) -> list[tuple[tuple[str, ...], float]]:
-        """The parts of the answers as the kernel splits them, and those of the prior."""
-        parts: dict[tuple[str, ...], float] = {}
-        if own is not None:
-            found = own.values.tocoo()
-            parts = {
-                own.names[int(c)]: float(v) for c, v in zip(found.col, found.data, strict=True)
-            }
-        if self.prior is not None:
-            for name, value in self.prior.explain_all([self.candidates[row]])[0]:
-                parts[name] = parts.get(name, 0.0) + value
-        return sorted(parts.items(), key=lambda part: -abs(part[1]))
-
-    def _weights(self, rows: FeatureRows) -> Vector:
-        """A weight per feature of the candidates, of the prior and the answers together."""
-        found = rows.weights(self.index, self.online.coef)
-        prior = self.prior
-        if prior is None or prior.names is None:
-            return found
-        if self._places is None or self._places[0] is not rows:
-            self._places = rows, rows.names.find(prior.names)
-        at = self._places[1]
-        found[at[at >= 0]] += prior.fit.coef[at >= 0]
-        return found

@@ -63,16 +63,31 @@ function show() {
   at("guess").textContent = "";
   if (question?.probability) {
     const p = question.probability;
-    at("guess").textContent = question.choices.length ? "" : `The model says ${p[0] >= 0.5 ? "yes" : "no"}, with probability ${Math.max(p[0], 1 - p[0]).toFixed(2)}.`;
+    const listed = question.choices.map((text, i) => `${text} ${p[i].toFixed(2)}`).join(", ");
+    at("guess").textContent = listed ? `The model says ${question.choices[question.favoured]}; probabilities: ${listed}.` : `The model says ${p[0] >= 0.5 ? "yes" : "no"}, with probability ${Math.max(p[0], 1 - p[0]).toFixed(2)}.`;
   }
   words();
   buttons();
   at("advice").className = `advice ${state.advice.word.replace(" ", "-")}`;
   at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[state.advice.word]), make("p", {}, state.advice.why));
   at("figures").replaceChildren(figure("auc", "AUC", 1), figure("f", "F", 1), figure("calibration", "calibration error", -1));
-  at("reasons").replaceChildren(question?.reasons ? reasonTable(question.reasons) : make("p", { class: "hint" }, "This model has no named features."));
+  const choice = question?.choices[question.favoured];
+  at("why").textContent = choice ? `Why the model thinks of ${choice}` : "Why the model thinks so";
+  at("keys").hidden = Boolean(choice);
+  reasons().catch((error) => at("reasons").replaceChildren(make("p", { class: "hint" }, error.message)));
   at("last").replaceChildren(...state.last.map((row) => make("li", {}, make("b", {}, row.text), " ", make("span", { class: "tag none" }, row.value), make("span", { class: "quiet" }, ` ${row.document} · ${row.who} · ${row.at.slice(11, 19)}`))));
   document.body.dataset.answered = state.answered;
+}
+
+// They come after the question: nobody waits for them to answer.
+async function reasons() {
+  const question = state.question;
+  const say = (text) => at("reasons").replaceChildren(make("p", { class: "hint" }, text));
+  if (!question) return say("");
+  if (!question.explains) return say("This model has no named features.");
+  say("Asking the model …");
+  const found = await ask("/api/reasons", { question: question.key });
+  if (state.question?.key === question.key) at("reasons").replaceChildren(reasonTable(found));
 }
 
 async function change(address, value = {}) {
