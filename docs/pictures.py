@@ -67,8 +67,8 @@ def _wait(driver: Any, seconds: float = 60) -> None:
     """Until the reasons asked for are there; a graph takes two seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        open_ = driver.find_elements("css selector", "details.why[open]")
-        if not open_ or driver.find_elements("css selector", "details.why[open] table"):
+        asked = driver.find_elements("css selector", "details.why[open], #reasons")
+        if not asked or driver.find_elements("css selector", ".reasons table"):
             break
         time.sleep(0.5)
     time.sleep(2)
