@@ -30,6 +30,19 @@ def test_a_wrong_word_is_flagged_with_its_reasons(confusions):
     assert confusions.flags(WRONG.replace("then", "than")) == []
 
 
+@pytest.mark.parametrize(
+    ("wrong", "printed", "proposal"),
+    [
+        ("The daemon keeps it's state in memory.", "it's", "its"),
+        ("Its possible to change this value later.", "Its", "It's"),
+        ("The files where removed by the installer.", "where", "were"),
+    ],
+)
+def test_grammar_pairs_are_told_apart(confusions, wrong, printed, proposal):
+    assert [(one.printed, one.proposal) for one in confusions.flags(wrong)] == [(printed, proposal)]
+    assert confusions.flags(wrong.replace(printed, proposal)) == []
+
+
 def test_places_in_long_texts_are_those_of_their_words(confusions):
     text = "\n\n".join(["All is well with us here and now.", WRONG] * 300)
     found = confusions.flags(text)

@@ -1,8 +1,9 @@
-"""Builds the table of confusion pairs: ``python build.py DATA OUT``.
+"""Builds the table of confusion pairs: ``python build.py DATA OUT [EARLIER]``.
 
 Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``), contexts of the words
 of ``sets.txt``, a screening of the pairs, fits with each fold of genres left out, their
 scores on all places of the genres left out, levels from those. About 20 minutes of one processor.
+With an ``EARLIER`` table only the pairs of ``added.txt`` are learnt, and put beside its own.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from heldout import Pass, cells
 from learn import Fit, design, leave_out, solve
-from levels import Curve, chosen, log_odds
+from levels import ALARMS, MISUSED, Curve, chosen, log_odds
 from samples import Sample, Text, Vocabulary, read, sample, table
 from texts import write
 
@@ -32,23 +34,23 @@ GENRES = (
     ("amazon", "cloud", "web", "database"),
     ("science", "languages"),
 )
-KNOWN = (  # everybody looks for these; of 214 of their best alarms 123 were misprints
+KNOWN = (  # everybody looks for these
     *("accept/except", "advice/advise", "affect/effect", "form/from", "it's/its", "loose/lose"),
     *("of/off", "passed/past", "principal/principle", "quiet/quite", "than/then", "their/there"),
     *("to/too", "weather/whether", "were/where", "who's/whose", "you/your"),
 )
-DOUBTFUL = 0.15  # what an alarm of those counts: a guess, misprints remain among them
 OTHERS = 10.0  # what an alarm in packages that nothing was learnt from counts
 LEAST = 200  # occurrences of a word
+WIDE = 7  # words on either side of an alarm that are shown
 MOST = 6_000  # contexts of a word and fold
 FEW = 1_000  # contexts for the screening
 SCREENED = (0.22, 0.935, 0.03)  # recall at an alarm rate of 1e-3; or accuracy, with some recall
 
 
-def pairs_tried() -> list[tuple[str, str]]:
-    """Every two words of a line of ``sets.txt``."""
+def pairs_tried(name: str = "sets.txt") -> list[tuple[str, str]]:
+    """Every two words of a line of the file."""
     found = set()
-    for line in (HERE / "sets.txt").read_text(encoding="utf-8").splitlines():
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
         words = [] if line.startswith("#") else [w.replace("_", " ") for w in line.split()]
         found |= {(min(a, b), max(a, b)) for a in words for b in words if a != b}
     return sorted(found)
@@ -74,6 +76,8 @@ def designed(pair: tuple[str, str], samples: dict[str, Sample], words: Any, most
 
 def promising(pair: tuple[str, str], samples: dict[str, Sample], words: Any) -> bool:
     """Whether few contexts already tell the words apart, two folds at a time left out."""
+    if "/".join(pair) in KNOWN:
+        return True
     found = designed(pair, samples, words, FEW)
     if min((found.y > 0).sum(), (found.y < 0).sum()) < 150:
         return False
@@ -81,7 +85,7 @@ def promising(pair: tuple[str, str], samples: dict[str, Sample], words: Any) -> 
     for out in ((0, 3), (1, 2)):
         away = np.isin(found.fold, out)
         if len(set(found.y[~away])) == 2:
-            weights, bias = solve(*found.rows(~away), steps=12)
+            weights, bias = solve(*found.rows(~away), rounds=3, steps=6)
             scores[away] = found.matrix[away] @ weights + bias
     up, down = scores[found.y > 0], -scores[found.y < 0]
     accuracy = ((up > 0).mean() + (down > 0).mean()) / 2
@@ -98,11 +102,6 @@ def known_misprints() -> set[int]:
     return {int(line) for line in lines if not line.startswith("#")}
 
 
-def context_hash(forms: list[str], text: Text, at: int) -> int:
-    """A checksum of the word at a place and three on either side."""
-    return hashed_text(" ".join(forms[k] for k in text.words[at - 3 : at + 4]))
-
-
 def texts_of(cache: Path, vocabulary: Vocabulary) -> list[Text]:
     """The texts of each fold."""
     folder = cache / "texts"
@@ -116,77 +115,190 @@ def texts_of(cache: Path, vocabulary: Vocabulary) -> list[Text]:
     ]
 
 
-def build(data: Path, cache: Path) -> Confusions:
+@dataclass(frozen=True, eq=False)
+class Material:
+    """All texts as numbers, those that nothing is learnt from apart."""
+
+    vocabulary: Vocabulary
+    texts: list[Text]  # a fold each
+    other: Text
+    counts: Any  # of the words
+    classes: Any
+    words: Any
+
+    @classmethod
+    def of(cls, cache: Path) -> Material:
+        """From the texts of the packages."""
+        vocabulary = Vocabulary()
+        texts = texts_of(cache, vocabulary)
+        other = read(sorted((cache / "texts").glob("levels__*.txt")), "levels", vocabulary)
+        counts = sum(np.bincount(t.words, minlength=len(vocabulary.plain)) for t in texts)
+        classes = np.load(HERE / "classes.npz")["classes"].astype(np.int64)
+        words = table(vocabulary, {h: (fine, coarse) for h, fine, coarse in classes.tolist()})
+        return cls(vocabulary, texts, other, counts, classes, words)
+
+    @property
+    def balance(self) -> Any:
+        """What makes all folds weigh the same, however much text they have."""
+        sizes = np.array([len(text.words) for text in self.texts])
+        return sizes.mean() / sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """The pairs, their fits, and curves without alarms."""
+
+    pairs: list[tuple[str, str]]
+    fits: list[list[Fit]]
+    odds: list[tuple[float, float]]
+    curves: dict[tuple[int, int], Curve]
+    totals: dict[str, int]  # occurrences of the words
+
+    @classmethod
+    def of(cls, material: Material, tried: list[tuple[str, str]]) -> Learnt:
+        """Every pair learnt without each fold of genres, and once with all."""
+        known, words = material.vocabulary.plain, material.words
+        often = {w: int(material.counts[known[w]]) for w in known}
+        pairs = [p for p in tried if all(" " in w or often.get(w, 0) >= LEAST for w in p)]
+        members = sorted({w for pair in pairs for w in pair})
+        samples = sample(material.texts, material.vocabulary, members, MOST)
+        pairs = [p for p in pairs if p[0] in samples and p[1] in samples]
+        pairs = [p for p in pairs if promising(p, samples, words)]
+        curves: dict[tuple[int, int], Curve] = {}
+        fits: list[list[Fit]] = []
+        odds: list[tuple[float, float]] = []
+        for number, pair in enumerate(pairs):
+            own, between, sides = learnt_pair(pair, samples, words, material.balance)
+            fits.append(own)
+            odds.append(between)
+            curves |= {(number, side): curve for side, curve in enumerate(sides)}
+        totals = {word: int(found.total.sum()) for word, found in samples.items()}
+        return cls(pairs, fits, odds, curves, totals)
+
+    @property
+    def least(self) -> Any:  # (pairs, 2)
+        """Scores from which places are noted."""
+        rows = range(len(self.pairs))
+        return np.array([[self.curves[k, side].least for side in (0, 1)] for k in rows])
+
+
+def learnt_pair(
+    pair: tuple[str, str], samples: dict[str, Sample], words: Any, balance: Any
+) -> tuple[list[Fit], tuple[float, float], list[Curve]]:
+    """The fits of a pair, what makes log-odds of its scores, and a curve for each printed word."""
+    found = designed(pair, samples, words, MOST)
+    fits, scores = leave_out(found)
+    noted = MISUSED if "/".join(pair) in KNOWN else ALARMS
+    curves = []
+    for side in (0, 1):
+        right = (found.y > 0) == (side == 0)
+        total = samples[pair[1 - side]].total * balance
+        curves.append(Curve.of(scores * (1 - 2 * side), right, found.fold, total, noted))
+    return fits, log_odds(scores, found.y), curves
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A printed word that its context speaks against."""
+
+    pair: int
+    side: int
+    score: float
+    weight: float
+    context: str
+
+    @property
+    def key(self) -> int:
+        """A checksum of the word and three on either side."""
+        return hashed_text(" ".join(self.context.split(" ")[WIDE - 3 : WIDE + 4]))
+
+
+def alarms(material: Material, learnt: Learnt) -> list[Alarm]:
+    """All places that speak for the other word, by the fit that left their genres out."""
+    forms = list(material.vocabulary.plain)
+    found = []
+    for fold, text in enumerate([*material.texts, material.other]):
+        fits = [own[fold] for own in learnt.fits]  # the last is of all genres
+        own = len(material.texts) == fold
+        weighed = OTHERS if own else material.balance[fold]
+        walk = Pass(
+            learnt.pairs, fits, learnt.least, material.vocabulary, material.counts, material.words
+        )
+        for pair, side, score, at, weight in walk.places(text):
+            words = text.words[int(at) - WIDE : int(at) + WIDE + 1]
+            context = " ".join(forms[k] for k in words)
+            found.append(Alarm(int(pair), int(side), score, weight * weighed, context))
+    return found
+
+
+def counted(learnt: Learnt, found: list[Alarm], shown: Path | None = None) -> None:
+    """Puts alarms on the curves, one context once; misprints that were looked at are none."""
+    misprints, seen = known_misprints(), set()
+    lines = []
+    for alarm in sorted(found, key=lambda alarm: -alarm.score):
+        key = alarm.pair, alarm.side, alarm.key
+        if key in seen:
+            continue
+        seen.add(key)
+        curve = learnt.curves[alarm.pair, alarm.side]
+        if alarm.key not in misprints:
+            curve.alarm(alarm.score, alarm.weight)
+        words = learnt.pairs[alarm.pair]
+        recall = curve.weights[np.searchsorted(curve.finds, alarm.score) :].sum() / curve.total
+        facts = words[alarm.side], words[1 - alarm.side], f"{alarm.score:.2f}", f"{recall:.3f}"
+        judged = "misprint" if alarm.key in misprints else ""
+        place = f"{alarm.weight:.1f}", str(alarm.key), judged, alarm.context
+        lines.append("\t".join([*facts, *place]))
+    if shown:
+        shown.write_text("\n".join(lines).replace("\0", "▯"), encoding="utf-8")
+
+
+def build(data: Path, cache: Path, tried: list[tuple[str, str]]) -> Confusions:
     """The whole way from packages to pairs with their levels."""
     write(cache, data)
-    vocabulary = Vocabulary()
-    texts = texts_of(cache, vocabulary)
-    other = read(sorted((cache / "texts").glob("levels__*.txt")), "levels", vocabulary)
-    counts = sum(np.bincount(t.words, minlength=len(vocabulary.plain)) for t in texts)
-    classes = np.load(HERE / "classes.npz")["classes"].astype(np.int64)
-    words = table(vocabulary, {h: (fine, coarse) for h, fine, coarse in classes.tolist()})
-    often = {w: int(counts[vocabulary.plain[w]]) for w in vocabulary.plain}
-    pairs = [p for p in pairs_tried() if all(" " in w or often.get(w, 0) >= LEAST for w in p)]
-    samples = sample(texts, vocabulary, sorted({w for pair in pairs for w in pair}), MOST)
-    pairs = [p for p in pairs if p[0] in samples and p[1] in samples]
-    pairs = [p for p in pairs if promising(p, samples, words)]
-    curves: dict[tuple[int, int], Curve] = {}
-    fits: list[list[Fit]] = []
-    odds: list[tuple[float, float]] = []
-    for number, pair in enumerate(pairs):
-        found = designed(pair, samples, words, MOST)
-        own, scores = leave_out(found)
-        fits.append(own)
-        odds.append(log_odds(scores, found.y))
-        for side in (0, 1):
-            right = (found.y > 0) == (side == 0)
-            total = samples[pair[1 - side]].total
-            curves[number, side] = Curve.of(scores * (1 - 2 * side), right, found.fold, total)
-    counted = [DOUBTFUL if "/".join(pair) in KNOWN else 1.0 for pair in pairs]
-    forms, misprints = list(vocabulary.plain), known_misprints()
-    least = np.array([[curves[k, side].least for side in (0, 1)] for k in range(len(pairs))])
-    for fold, text in enumerate(texts):
-        walk = Pass(pairs, [own[fold] for own in fits], least, vocabulary, counts, words)
-        for pair, side, score, at, weight in walk.places(text):
-            if context_hash(forms, text, int(at)) not in misprints:
-                curves[int(pair), int(side)].alarm(score, weight * counted[int(pair)])
-    final = [own[-1] for own in fits]
-    walk = Pass(pairs, final, least, vocabulary, counts, words)
-    for pair, side, score, at, weight in walk.places(other):
-        if context_hash(forms, other, int(at)) not in misprints:
-            curves[int(pair), int(side)].alarm(score, OTHERS * weight)
-    return confusions(pairs, final, odds, curves, samples, classes, texts)
+    material = Material.of(cache)
+    learnt = Learnt.of(material, tried)
+    counted(learnt, alarms(material, learnt), cache / "alarms.tsv")
+    return confusions(material, learnt)
 
 
-def confusions(
-    pairs: list[tuple[str, str]],
-    fits: list[Fit],
-    odds: list[tuple[float, float]],
-    curves: dict[tuple[int, int], Curve],
-    samples: dict[str, Sample],
-    classes: Any,
-    texts: list[Text],
-) -> Confusions:
-    """Pairs that stay, with their levels in log-odds."""
-    levels, figures = chosen(
-        curves, PRECISIONS, [k for k, p in enumerate(pairs) if "/".join(p) in KNOWN]
-    )
-    kept = sorted(figures)
-    spread = cells([fits[k] for k in kept])
+def together(earlier: Confusions, added: Confusions) -> Confusions:
+    """Both tables in one; a pair that both have is the added one."""
+    again = {pair.title for pair in added.pairs}
+    pairs = [pair for pair in earlier.pairs if pair.title not in again] + [*added.pairs]
+    spread = cells([Fit(one.keys, one.weights, 1.0, 0.0) for one in (earlier, added)])
+    keys, weights = table_of(spread)
+    ordered = tuple(sorted(pairs, key=lambda pair: pair.words))
+    return Confusions(ordered, keys, weights, added.classes, added.meta)
+
+
+def table_of(spread: Any) -> tuple[Any, Any]:
+    """Keys and weights of a table that is spread out."""
     at = np.flatnonzero(spread)
     keys = (at.astype(np.uint32) << np.uint32(8)) | (spread[at] >> np.uint16(8)).astype(np.uint32)
+    return keys, spread[at].astype(np.uint8).view(np.int8)
+
+
+def confusions(material: Material, learnt: Learnt) -> Confusions:
+    """Pairs that stay, with their levels in log-odds."""
+    pairs = learnt.pairs
+    known = [k for k, p in enumerate(pairs) if "/".join(p) in KNOWN]
+    levels, figures = chosen(learnt.curves, PRECISIONS, known)
+    kept = sorted(figures)
+    fits = {k: learnt.fits[k][-1] for k in kept}
+    keys, weights = table_of(cells(list(fits.values())))
     rows = []
     for k in kept:
-        slope, shift = odds[k]
+        slope, shift = learnt.odds[k]
         sides = [
             tuple(round((level * slope + (1 - 2 * s) * shift), 3) for level in levels[k, s])
             for s in (0, 1)
         ]
-        counts = tuple(int(samples[word].total.sum()) for word in pairs[k])
+        first, second = (learnt.totals[word] for word in pairs[k])
         rows.append(
             Pair(
                 words=pairs[k],
-                counts=(counts[0], counts[1]),
+                counts=(first, second),
                 bias=fits[k].bias,
                 scale=fits[k].scale,
                 slope=slope,
@@ -196,23 +308,25 @@ def confusions(
                 recall=figures[k][1],
             )
         )
-    words = int(sum(len(t.words) for t in texts))
+    words = int(sum(len(t.words) for t in material.texts))
     meta = {"error_rate": ERRORS, "training_tokens": words, "licence": "MIT"}
-    weights = spread[at].astype(np.uint8).view(np.int8)
-    return Confusions(tuple(rows), keys, weights, classes, meta)
+    return Confusions(tuple(rows), keys, weights, material.classes, meta)
 
 
-def main(data: Path, out: Path) -> None:
+def main(data: Path, out: Path, earlier: Path | None = None) -> None:
     """Puts the model beside its card and recipe."""
     default = Path.home() / ".cache" / "textrank" / "confusions"
     cache = Path(os.environ.get("CONFUSIONS_CACHE", default))
     cache.mkdir(parents=True, exist_ok=True)
+    found = build(data, cache, pairs_tried("added.txt" if earlier else "sets.txt"))
+    if earlier:
+        found = together(Confusions.from_disk(earlier), found)
     with tempfile.TemporaryDirectory() as work:
-        build(data, cache).to_disk(Path(work) / "model")
+        found.to_disk(Path(work) / "model")
         out.mkdir(parents=True, exist_ok=True)
         for file in (Path(work) / "model").iterdir():
             shutil.copy2(file, out / file.name)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -10,7 +10,7 @@ import numpy as np
 from learn import Fit, features
 from samples import Text, Vocabulary, around, ends_of, near_hole, places
 
-from textrank.spelling.contexts import VALUES
+from textrank.spelling.contexts import VALUES, hashed_text
 from textrank.spelling.table import question_hash, table_keys
 
 AT_ONCE = 1_000_000  # tokens
@@ -65,7 +65,6 @@ class Pass:
 
     def _contexts(self, text: Text) -> Iterator[tuple[str, Any, Any, float]]:
         """Each word with its places, contexts, and how many places one stands for."""
-        rng = np.random.default_rng(SEED)
         ends, hole = ends_of(self.vocabulary), self.vocabulary.plain.get("\x00", -2)
         words = sorted({word for pair in self.pairs for word in pair})
         for start in range(0, len(text.words), AT_ONCE):
@@ -75,6 +74,7 @@ class Pass:
             sentence, fit = places(part, ends)
             fit[:MARGIN] = fit[-MARGIN:] = False
             for word in words:
+                rng = np.random.default_rng([SEED, hashed_text(word), start])
                 at, length, share = self._of(word, part, fit, rng)
                 rows = around(part, sentence, at, at + length)
                 kept = ~near_hole(rows, hole)

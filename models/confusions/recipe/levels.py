@@ -17,7 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from textrank.spelling.confusions import ERRORS, MEASURED, NEVER
 
 ALARMS, FINDS = 0.997, 0.15  # quantiles from which places are noted at all
-ABOVE = 0.02  # the best false alarm
+MISUSED = 0.98  # the first of these for words that texts often misuse
+ABOVE = 0.1  # the best false alarm
 UNSEEN = 0.3  # alarms that are counted where none was seen
 OWN = 0.9  # precision of each direction, with half an alarm more
 LEAST = 0.03  # recall of a direction
@@ -45,12 +46,12 @@ class Curve:
     alarms: list[tuple[float, float]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, scores: Any, right: Any, fold: Any, total: Any) -> Curve:
+    def of(cls, scores: Any, right: Any, fold: Any, total: Any, alarms: float) -> Curve:
         """From held-out scores for the other word; ``right`` are the contexts that want it."""
         finds, own = scores[right], fold[right]
         weights = (total / np.maximum(np.bincount(own, minlength=len(total)), 1))[own]
         order = np.argsort(finds)
-        least = max(np.quantile(scores[~right], ALARMS), np.quantile(finds, FINDS))
+        least = max(np.quantile(scores[~right], alarms), np.quantile(finds, FINDS))
         return cls(finds[order], weights[order], float(least))
 
     def alarm(self, score: float, weight: float) -> None:

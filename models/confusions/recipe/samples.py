@@ -103,7 +103,6 @@ def sample(
     texts: Sequence[Text], vocabulary: Vocabulary, members: Sequence[str], most: int
 ) -> dict[str, Sample]:
     """Up to ``most`` contexts of every word in every group."""
-    rng = np.random.default_rng(SEED)
     ends, hole = ends_of(vocabulary), vocabulary.plain.get("\x00", -2)
     own = {vocabulary.plain[w]: w for w in members if w in vocabulary.plain}
     two = [w for w in members if " " in w and all(p in vocabulary.plain for p in w.split())]
@@ -124,7 +123,8 @@ def sample(
             spans.append((word, k, 2))
         for word, k, length in spans:
             total[word, group] += len(k)
-            if len(k) > most:
+            if len(k) > most:  # the same ones, whatever other words are asked for
+                rng = np.random.default_rng([SEED, hashed_text(word), group])
                 k = np.sort(rng.choice(k, most, replace=False))
             rows = around(text, sentence, k, k + length)
             found[word].append((rows[~near_hole(rows, hole)], group))
