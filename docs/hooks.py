@@ -11,9 +11,7 @@ from mkdocs.utils import get_relative_url
 
 DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 INLINE = re.compile(r"(?<![\w$`])\$(?=\S)([^$\n`]+?)(?<=\S)\$(?![\w$`])")
-SHIM = (
-    "https://unpkg.com/iframe-worker/shim"  # the script by which files are searched
-)
+SHIM = re.compile(r'https://[^"]+/iframe-worker/shim')  # the script by which files are searched
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -30,4 +28,4 @@ def _formulas(text: str) -> str:
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
     """The page with our copy of the script, for where there is no network."""
-    return output.replace(SHIM, get_relative_url("assets/iframe-worker.js", page.url))
+    return SHIM.sub(get_relative_url("assets/iframe-worker.js", page.url), output)
