@@ -118,7 +118,7 @@ def _put(
         )
 
 
-_KEPT = 1 << 13  # names looked up before; their matches take about a kilobyte each
+_KEPT = 1 << 12  # names looked up before; their matches take about a kilobyte each
 _STRICT = frozenset(("first", "part"))  # ways that are right only with the names of a gene itself
 
 
