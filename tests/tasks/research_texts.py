@@ -13,7 +13,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.representations.contexts.collocations import collapse_digits, tag_lexicon
+from textrank.representations.contexts.collocations import tag_lexicon
+from textrank.representations.contexts.near import collapse_digits
 
 
 def brown(path: Path) -> Iterator[tuple[str, list[list[tuple[str, str]]]]]:

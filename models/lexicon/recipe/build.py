@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from textrank.representations.contexts.collocations import collapse_digits, tag_lexicon
+from textrank.representations.contexts.collocations import tag_lexicon
+from textrank.representations.contexts.near import collapse_digits
 from textrank.representations.pairs.lexicon import write_lexicon
 
 FUNCTION_WORDS = """
