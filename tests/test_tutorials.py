@@ -22,6 +22,11 @@ def blocks(page: str) -> dict[str, str]:
     return dict(found)
 
 
+def rounded(text: str) -> str:
+    """Long numbers to six digits: the last ones are the processor's."""
+    return re.sub(r"\d\.\d{7,}", lambda found: f"{float(found[0]):.6f}", text)
+
+
 @pytest.mark.parametrize("page", ["kernel", "task"])
 def test_the_files_copied_and_the_commands_typed(page, tmp_path):
     found = blocks(page)
@@ -34,7 +39,8 @@ def test_the_files_copied_and_the_commands_typed(page, tmp_path):
         dollar, program, *words = shlex.split(line)
         assert (dollar, program) == ("$", "textrank")
         told += ran(tmp_path, "-m", "textrank", *words)
-    assert [line for line in output if line.strip() not in told] == []
+    told = rounded(told)
+    assert [line for line in output if rounded(line.strip()) not in told] == []
     if "use.py" in found:
         assert "'urgent': True" in ran(tmp_path, "use.py")
 

@@ -649,6 +649,44 @@ NOTHING = [  # names that have nothing to do with one another
 ]
 
 
+# Asserted, though a word that denies or doubts elsewhere stands near, or one that denials have too
+STILL = [
+    "{A} not only {v} {B} but also moves to the nucleus",
+    "Not only does {A} {b} {B}, it is also abundant",
+    "{A} {v} {B} not just in {cells} but in all tissues",
+    "Although division was not altered, {A} {d} {B}",
+    "While the cells did not divide, {A} still {d} {B}",
+    "Since nothing else was changed, {A} {d} {B} as before",
+    "{A} {v} {B}, which does not require calcium",
+    "{A} {v} {B} in cells that do not divide",
+    "{A} {v} {B}, but this had no consequence for viability",
+    "No toxicity was seen when {A} {d} {B}",
+    "There is no doubt that {A} {v} {B}",
+    "It is not surprising that {A} {v} {B}",
+    "{A} {d} {B} without any delay",
+    "{A} {v} {B} even in the absence of ATP",
+    "{A} {v} {B}, although the reason is unknown",
+    "{A} {v} {B}; whether this matters for viability is unclear",
+    "How {A} {v} {B} is not understood",
+    "{A} {v} {B}, which may explain the phenotype",
+    "{A} {v} {B} and could be a drug target",
+    "Because {A} {v} {B}, the mutant did not grow",
+]
+STILL_NOMINAL = [
+    "{N} of {B} by {A} was observed in {cells}",
+    "{N} of {B} by {A} was detected after an hour",
+    "{N} of {B} by {A} could be shown",
+    "{N} of {B} by {A} can be detected in {cells}",
+    "{N} of {B} by {A} was readily observed",
+    "{N} of {B} by {A} could be measured",
+    "{N} of {B} by {A} occurs in {cells}",
+    "{N} of {B} by {A} was found",
+    "A strong {n} of {B} by {A} was evident",
+    "We were able to detect {n} of {B} by {A}",
+    "{N} of {B} by {A}, which had not been known, was confirmed",
+]
+
+
 def fill(rng: random.Random, frame: str, kind: str, status: str) -> tuple[str, list[str]]:
     """A frame with its verbs; the names still stand as {A}, {B}, {C}."""
     verbs = TRANSITIVE[kind]
@@ -756,6 +794,18 @@ def sentences(rng: random.Random) -> Iterator[tuple[str, str, list[tuple[str, st
             yield frame, text, []
 
 
+def still(rng: random.Random) -> Iterator[tuple[str, str, list[tuple[str, str, str, str]]]]:
+    """What is asserted though other things in the sentence are not."""
+    for frame in STILL:
+        for kind in TRANSITIVE:
+            text, _ = fill(rng, frame, kind, "asserted")
+            yield frame, text, [("A", "B", "asserted", kind)]
+    for frame in STILL_NOMINAL:
+        for kind in [k for k in TRANSITIVE if k != "binding"]:
+            text, _ = fill(rng, frame, kind, "asserted")
+            yield frame, text, [("A", "B", "asserted", kind)]
+
+
 def placed(
     rng: random.Random, text: str, letters: str, known: list[str]
 ) -> tuple[str, dict[str, tuple[int, int]]]:
@@ -815,7 +865,7 @@ def document(
 
 def main() -> None:
     rng = random.Random(14)
-    frames, longer = {}, {}
+    frames, longer, last = {}, {}, {}
     for frame, text, pairs in sentences(rng):
         frames.setdefault(frame, []).append((text, pairs))
     documents = [document(number, rng, told) for number, told in enumerate(frames.values())]
@@ -823,6 +873,10 @@ def main() -> None:
         longer.setdefault(frame, []).append((text, pairs))
     for number, told in enumerate(longer.values(), len(documents)):
         documents.append(document(number, rng, told, "ABCD", MORE_NAMES))
+    for frame, text, pairs in still(rng):
+        last.setdefault(frame, []).append((text, pairs))
+    for number, told in enumerate(last.values(), len(documents)):
+        documents.append(document(number, rng, told))
     for row in documents:
         sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
 

@@ -111,3 +111,18 @@ def test_other_sentences_before_and_layout_change_nothing(nlp: Language) -> None
         moved = {x: (a + len(before), b + len(before)) for x, (a, b) in places.items()}
         row = judged(nlp, before + text, moved)["AB"]
         assert [row[key] for key in KEYS] == [plain[key] for key in KEYS]
+
+
+@pytest.mark.parametrize(
+    ("frame", "status"),
+    [
+        ("Phosphorylation of {B} by {A} was observed within minutes.", "asserted"),
+        ("No phosphorylation of {B} by {A} was observed within minutes.", "negated"),
+        ("Ubiquitination of {B} by {A} could be detected in the nucleus.", "asserted"),
+        ("Ubiquitination of {B} by {A} could not be detected in the nucleus.", "negated"),
+        ("{A} binds {B}, not only in vitro but also in vivo.", "asserted"),
+    ],
+)
+def test_what_denials_are_made_of_denies_only_with_a_denial(nlp, frame, status):
+    (row,) = judged(nlp, *written(frame, ("SMAD3", "TGFBR1", "AXL"))).values()
+    assert row["status"] == status

@@ -43,7 +43,7 @@ from textrank.types import Features, Indices, Matrix, Vector, Viewed
 
 HERE = Path(__file__).parent
 INTERACTIONS = ("AImed", "BioInfer", "IEPA", "LLL")
-BASIS = {"AImed": 450, "BioInfer": 550, "IEPA": 250, "LLL": 150, "ge13": 100, "own": 500}
+BASIS = {"AImed": 450, "BioInfer": 550, "IEPA": 250, "LLL": 150, "ge13": 100, "own": 1000}
 SHARES = {"ge13": 0.3, "own": 1.0}  # weight of a source among those of the corpora, which have 1
 OWN = "own"
 LEFT_OUT = (*INTERACTIONS, "ge13", OWN)  # in turn, for probabilities

@@ -6,6 +6,7 @@ words do to them: "down-regulate" lowers, "negatively regulate" and "negative re
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -185,7 +186,7 @@ class TreePair:
         The top of the path, then others on it, then words that hang on it or carry it, then words
         between the names, then the rest; of equals the nearest to the path.
         """
-        inner, tree, top, path = set(self.inner), self.tree, self.top, self.path
+        inner, tree, top, path = set(self.inner), self.tree, self.top, sorted(self.path)
         beside = {c for t in inner for c in tree.children[t]} | {tree.heads[t] for t in inner}
         begin, end = self.pair.bounds
         found = []
@@ -193,14 +194,21 @@ class TreePair:
             if token in self.pair.own:
                 continue
             near = (token == top, token in inner, token in beside, begin < token < end, True)
-            found.append((near.index(True), min([abs(token - t) for t in path]), token))
+            found.append((near.index(True), _distance(path, token), token))
         return [token for _, _, token in sorted(found)]
 
     def trigger(self, kind: str) -> int | None:
         """The likeliest trigger of an event of this kind; any kind where no word is of it."""
-        near = [t for t in self.triggers if t in self.path or self.tree.heads[t] in self.path]
+        path = set(self.path)
+        near = [t for t in self.triggers if t in path or self.tree.heads[t] in path]
         fitting = [t for t in near or self.triggers if kind in self.kinds(t)]
         return next(iter(fitting or self.triggers), None)
+
+
+def _distance(path: Sequence[int], token: int) -> int:
+    """From a token to the nearest of rising ones."""
+    place = bisect_left(path, token)
+    return min(abs(token - near) for near in path[max(place - 1, 0) : place + 1])
 
 
 def _meeting(one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
