@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
@@ -173,3 +174,36 @@ def test_a_text_of_very_short_tokens_is_cut_by_their_number() -> None:
     found = list(pieces.split(doc))
     assert max(map(len, found)) <= pieces.TOKENS
     assert "".join(piece.text_with_ws for piece in found) == doc.text_with_ws
+
+
+def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "TOKENS", 10)
+    words = [
+        "GRB2",
+        "binds",
+        "SOS1",
+        ".",
+        "It",
+        "was",
+        "seen",
+        "in",
+        "New",
+        "York",
+        ".",
+        "Nothing",
+        "else",
+        "was",
+        ".",
+    ]
+    doc = Doc(
+        spacy.blank("en").vocab, words=words, sent_starts=[k in (0, 4, 11) for k in range(15)]
+    )
+    doc[0].tag_, doc[1].lemma_ = "NN", "bind"
+    doc.ents = [Span(doc, 8, 10, label="place", kb_id="Q60", span_id="e1")]
+    cut = list(pieces.split(doc))
+    ends = np.cumsum([0, *map(len, cut)])
+    assert len(cut) > 1
+    for piece, start, end in zip(cut, ends[:-1], ends[1:], strict=True):
+        own = doc[int(start) : int(end)].as_doc()
+        assert piece.to_json() == own.to_json()
+        assert [(e.kb_id_, e.id_) for e in piece.ents] == [(e.kb_id_, e.id_) for e in own.ents]

@@ -17,6 +17,8 @@ TOKENS = 25_000  # likewise; prose of so many characters has fewer, "a-a-a-" fou
 RUN = 200  # characters without a blank that spaCy's tokenizer sees at once: it takes their square
 _ENDLESS = re.compile(rf"\S{{{5 * RUN}}}\S+")
 _ENDS = frozenset(".!?")
+_MARKS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "NORM")  # of tokens without heads
+_ATTRIBUTES = (*_MARKS, "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
 
 
 def make_doc(nlp: Language, text: str) -> Doc:
@@ -81,13 +83,23 @@ def split(doc: Doc) -> Iterator[Doc]:
     if len(bounds) == 2:
         yield doc
         return
+    plain = not doc.has_annotation("DEP")  # heads would have to be moved, which spaCy does
+    table = doc.to_array(list(_ATTRIBUTES)) if plain else None
     for start, end in pairwise(bounds):
-        piece = doc[start:end].as_doc()
+        piece = doc[start:end].as_doc() if table is None else _cut(doc, table, start, end)
         for key, group in doc.spans.items():
             piece.spans[key] = [
                 _moved(span, piece, start) for span in group if start <= span.start < end
             ]
         yield piece
+
+
+def _cut(doc: Doc, table: Any, start: int, end: int) -> Doc:
+    """Some tokens as a Doc, without looking at the others, as ``Span.as_doc`` does each time."""
+    tokens = doc[start:end]
+    words, spaces = [t.text for t in tokens], [bool(t.whitespace_) for t in tokens]
+    piece = Doc(doc.vocab, words=words, spaces=spaces)
+    return piece.from_array(list(_ATTRIBUTES), table[start:end])
 
 
 def chained(docs: Iterable[Doc], pipes: Iterable[Any]) -> Iterable[Doc]:
