@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,6 +102,14 @@ def _ask(address: str, token: str, value: Any = None) -> dict[str, Any]:
         return dict(json.load(answer))
 
 
+def most_told(rows: Path) -> str:
+    """The identifier that stands in most interactions."""
+    docs = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+    told = [row for doc in docs for row in doc["textrank_ppi"] if row["interacts"]]
+    known = Counter(own for row in told for own in set(row["identifiers"]) if own)
+    return known.most_common(1)[0][0]
+
+
 def main() -> None:
     """All pictures: what the shipped model says of the sample, and curation of it."""
     TARGET.mkdir(parents=True, exist_ok=True)
@@ -110,7 +119,7 @@ def main() -> None:
         with rows.open("w") as out:
             subprocess.run(command, cwd=ROOT, stdout=out, check=True)
         with served("explore", str(rows), "--model", "ppi") as address:
-            pair, name = "a=ncbigene:2885&b=ncbigene:6654", "key=fplx:Actin"
+            pair, name = "a=ncbigene:2885&b=ncbigene:6654", f"key={most_told(rows)}"
             shoot(address, {"facts": "", "statement": f"fact?{pair}", "name": f"name?{name}"})
         answers = str(Path(work) / "answers.sqlite")
         with served("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
