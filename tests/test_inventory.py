@@ -45,7 +45,7 @@ ONE_IMPORTER = {
         scale.cluster scale.worker web.curator web.explorer web.static_page web.sources""",
     "would make its importer too long to read": """
         lint.files scale.analysis scale.manifest scale.rows web.choosing web.starting web.naming
-        web.exports web.taught web.telling representations.pairs.described_words
+        web.exports web.trained web.explanation representations.pairs.described_words
         representations.pairs.descriptor_entities""",
 }
 # Objects of other libraries, which say by their attributes what they can do.

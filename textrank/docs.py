@@ -237,10 +237,10 @@ def held_together(docs: Sequence[Doc]) -> list[str]:
     the id of the first Doc of the group.
     """
     parent = list(range(len(docs)))
-    seen: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, str], int] = {}
     for number, doc in enumerate(docs):
         for mark in _marks(doc, number):
-            _join(parent, seen.setdefault(mark, number), number)
+            _join(parent, first.setdefault(mark, number), number)
     ids = [document_id(doc, number) for number, doc in enumerate(docs)]
     return [ids[_root(parent, number)] for number in range(len(docs))]
 

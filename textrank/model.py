@@ -108,8 +108,8 @@ class Model:
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
-        (judged,) = self.annotate([doc])
-        return judged
+        (annotated,) = self.annotate([doc])
+        return annotated
 
     def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         """The Docs with their candidates judged, all compared at once."""
@@ -121,10 +121,10 @@ class Model:
         ends = np.cumsum([len(own) for own in found])
         for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
             likely = self.probability(part, whole(doc, own))
-            judged = task.annotate(doc, Scored(own, part, self.threshold, likely))
+            annotated = task.annotate(doc, Scored(own, part, self.threshold, likely))
             if self._aspects:
-                state(judged, list(islice(answers, len(own))))
-            yield judged if self.names is None else task.justify(judged, own, self.explain)
+                state(annotated, list(islice(answers, len(own))))
+            yield annotated if self.names is None else task.justify(annotated, own, self.explain)
 
     def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""
@@ -177,14 +177,14 @@ class Model:
         """The Docs judged one by one, so that a bad one does not take its batch with it."""
         for doc in batch:
             try:
-                judged = self(doc)
+                annotated = self(doc)
             except Exception as error:
                 error.add_note(f"This was document {document_id(doc)!r}.")
                 if failed is None:
                     raise
                 failed(doc, error)
                 continue
-            yield judged
+            yield annotated
 
     def explain(self, candidate: Candidate) -> Parts:
         """The features of a candidate with what each adds to its score, largest first.
@@ -311,9 +311,9 @@ class Model:
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             if str(folder) in str(error):
                 raise
-            told = str(error) if isinstance(error, ValueError) else repr(error)
-            told = f"{error} is missing" if isinstance(error, KeyError) else told
-            raise ValueError(f"{folder}: not a whole model ({told:.300}). Restore it.") from error
+            reason = str(error) if isinstance(error, ValueError) else repr(error)
+            reason = f"{error} is missing" if isinstance(error, KeyError) else reason
+            raise ValueError(f"{folder}: not a whole model ({reason:.300}). Restore it.") from error
 
     @classmethod
     def _of(cls, folder: Path, meta: Mapping[str, Any]) -> Model:

@@ -101,8 +101,8 @@ def read_config(path: Path) -> Config:
     try:
         return Config().from_str(text, interpolate=False)
     except Exception as error:  # confection raises whatever its parser met
-        told = " ".join(str(error).split()) or repr(error)
-        raise ValueError(f"{path}: not a readable cfg: {told:.500}") from error
+        reason = " ".join(str(error).split()) or repr(error)
+        raise ValueError(f"{path}: not a readable cfg: {reason:.500}") from error
 
 
 def load_block(path: Path, section: str) -> Any:
@@ -115,5 +115,5 @@ def load_block(path: Path, section: str) -> Any:
     except RecursionError:
         raise ValueError(f"{path}: blocks nested too deeply. Flatten it.") from None
     except (ConfigValidationError, catalogue.RegistryError, ValueError, TypeError) as error:
-        told = " ".join(str(error).split()) or repr(error)
-        raise ValueError(f"{path}: {told:.500}") from error
+        reason = " ".join(str(error).split()) or repr(error)
+        raise ValueError(f"{path}: {reason:.500}") from error

@@ -341,9 +341,9 @@ def _named(folder: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        told = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise ValueError(
-            f"{folder}: {told:.400}. Mend the question; where a part is damaged, remove its file "
+            f"{folder}: {reason:.400}. Mend the question; where a part is damaged, remove its file "
             "in documents and run textrank apply --out again."
         ) from error
 

@@ -63,8 +63,8 @@ def _built(config: dict[str, Any], section: str, path: Path) -> Any:
     except RecursionError:
         raise ValueError(f"{path}: values nested too deeply. Flatten them.") from None
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        told = str(error) if isinstance(error, ValueError) else repr(error)
-        raise ValueError(f"{path}: {told}") from error
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{path}: {reason}") from error
 
 
 def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
@@ -128,18 +128,18 @@ def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
 
 def _validation(error: ConfigValidationError) -> str:
     parts = [
-        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_told(item.get('msg', ''))}"
+        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_in_words(item.get('msg', ''))}"
         for item in error.errors or ()
     ]
     return "; ".join(parts) or _one_line(error)
 
 
-def _told(message: str) -> str:
+def _in_words(message: str) -> str:
     """What is wrong with a value, without the names that Python has for kinds of values.
 
-    >>> _told("at 0: 'a' is not <class 'float'>")
+    >>> _in_words("at 0: 'a' is not <class 'float'>")
     "at place 0: 'a' is no number."
-    >>> _told("at root: 3 is not typing.Literal['auc', 'f']")
+    >>> _in_words("at root: 3 is not typing.Literal['auc', 'f']")
     "3 is none of 'auc', 'f'."
     """
     message = re.sub(r"^at root: ", "", re.sub(r"^at (\d+)", r"at place \1", message))
@@ -187,10 +187,10 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
     try:
         task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})
     except (TypeError, LookupError, AttributeError) as error:
-        told = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
+        overrides = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
         kinds = [f"{f.name} is {f.type}" for f in fields(task) if f"task.{f.name}" in changes]
         raise ValueError(
-            f"--set {told} does not fit the task {task.name!r}: {', '.join(kinds)}."
+            f"--set {overrides} does not fit the task {task.name!r}: {', '.join(kinds)}."
         ) from error
     threshold = task.threshold(model.labels, model.heldout)
     if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability

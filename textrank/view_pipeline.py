@@ -30,11 +30,11 @@ def view_pipeline(
     """
     for name, view in views.items():
         _check(name, view)
-    seen = {name: view["representation"] for name, view in views.items()}
+    representations = {name: view["representation"] for name, view in views.items()}
     kernels = {name: OnView(name, view["kernel"]) for name, view in views.items()}
     weights = {name: float(view.get("weight", 1.0)) for name, view in views.items()}
     whole = Blocks(QUESTION, Sum(kernels, weights), constant)
-    return Pipeline(task, Views({QUESTION: Question(), **seen}), whole, learner)
+    return Pipeline(task, Views({QUESTION: Question(), **representations}), whole, learner)
 
 
 def _check(name: str, view: Mapping[str, Any]) -> None:

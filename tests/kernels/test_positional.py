@@ -114,7 +114,7 @@ def test_a_table_scores_like_the_features_and_ignores_unknown_words(kernel, rng)
     F = kernel.features(train)
     coef = rng.normal(size=len(F.names))
     table = kernel.table(coef, F.names, vocabulary=train.vocabulary, span=20)
-    known = test.telling(train.vocabulary)
+    known = test.with_words(train.vocabulary)
     expected = kernel.features(known).onto(F.names) @ coef
     np.testing.assert_allclose(table.scores(test), expected, atol=1e-10)
     np.testing.assert_allclose(table.scores(known), expected, atol=1e-10)

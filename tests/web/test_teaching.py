@@ -15,10 +15,10 @@ from spacy.tokens import Doc, Span
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.docs import Candidate
 from textrank.pipeline import Pipeline
+from textrank.web.explanation import parts_of
 from textrank.web.quality import Quality, advice, calibration_error, quality
 from textrank.web.questions import NEGATED, NO, UNSURE, WRONG, YES, questions_of
 from textrank.web.teaching import Teaching
-from textrank.web.telling import parts_of
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "sample-ppi"
 

@@ -70,8 +70,8 @@ def train_model(
     trained = replace(chosen.fit(kept), meta=meta)
     (trained if keep is None else trained.strongest(keep)).to_disk(model)
     y = trained.labels
-    told = f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
-    return f"{told}, {meta['left_out']} documents left out" if without else told
+    summary = f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
+    return f"{summary}, {meta['left_out']} documents left out" if without else summary
 
 
 def _unlike(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:

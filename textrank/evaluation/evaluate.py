@@ -95,9 +95,9 @@ def at_level(
         "calibration_error": calibration_error(y, probabilities),
         "calibration_error_of_chance": expected_error(probabilities),
     }
-    told = model.stated(candidates)
-    if told:
-        asserted = np.array([row.get("status", "asserted") == "asserted" for row in told])
+    statements = model.stated(candidates)
+    if statements:
+        asserted = np.array([row.get("status", "asserted") == "asserted" for row in statements])
         found["f_asserted_at_level"] = precision_recall_f(y, sure & asserted, unreachable).f
     return found
 

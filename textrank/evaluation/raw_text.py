@@ -109,7 +109,7 @@ def evaluate_raw_text(
     both = zip(docs, raw, candidates, strict=True)
     texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
     yes, threshold = _yes(model, raw, candidates, positives)
-    judged = [text.pair_hits(said) for text, said in zip(texts, yes, strict=True)]
+    hits = [text.pair_hits(said) for text, said in zip(texts, yes, strict=True)]
     for doc, text in zip(raw, texts, strict=True):
         set_mentions(doc, text.mentions)
         doc.user_data["gold"] = text.gold
@@ -122,7 +122,7 @@ def evaluate_raw_text(
         sum(map(len, candidates)),
         threshold,
         {key: _sum(text.name_hits(key) for text in texts) for key in ("overlap", "exact")},
-        {key: _total([one[key] for one in judged]) for key in ("overlap", "exact")}
+        {key: _total([one[key] for one in hits]) for key in ("overlap", "exact")}
         | {"given": given},
         {reason: sum(text.reasons[reason] for text in texts) for reason in REASONS},
         config_of(model.pipeline),

@@ -230,9 +230,9 @@ class _Page:
 
     def _row(self, links: Sequence[EventLink]) -> dict[str, Any]:
         status = min((self._status(link) for link in links), key=STATUSES.index)
-        told = [link for link in links if self._status(link) == status]
-        inner = {event for link in told for event in link.below}
-        link = next((link for link in told if link.event not in inner), told[0])
+        stated = [link for link in links if self._status(link) == status]
+        inner = {event for link in stated for event in link.below}
+        link = next((link for link in stated if link.event not in inner), stated[0])
         trigger = self.triggers.get(self.events[link.event].trigger)
         return {
             "entities": [link.cause, link.theme],
@@ -293,12 +293,12 @@ def _type(
 
 
 def _innermost(
-    end: str, events: Mapping[str, Event], known: set[str], seen: tuple[str, ...] = ()
+    end: str, events: Mapping[str, Event], known: set[str], above: tuple[str, ...] = ()
 ) -> list[Chain]:
     """The names at the bottom of an argument, each with the events on the way down."""
     if end in known:
-        return [(end, seen)]
-    if end not in events or end in seen:  # a name of another kind, or a circle
+        return [(end, above)]
+    if end not in events or end in above:  # a name of another kind, or a circle
         return []
     down = events[end].of("Theme")
-    return [chain for below in down for chain in _innermost(below, events, known, (*seen, end))]
+    return [chain for below in down for chain in _innermost(below, events, known, (*above, end))]

@@ -84,8 +84,8 @@ def letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, Vector
 
 
 def _judged(line: str, place: str) -> Judged:
-    told, _, comment = check_utf8(line, place).partition("#")
-    relevance, *pairs = told.split()
+    fields, _, comment = check_utf8(line, place).partition("#")
+    relevance, *pairs = fields.split()
     try:
         cells = [(key, value) for key, _, value in (pair.partition(":") for pair in pairs)]
         if not cells or cells[0][0] != "qid" or not cells[0][1]:
@@ -94,7 +94,7 @@ def _judged(line: str, place: str) -> Judged:
         return Judged(cells[0][1], _finite(relevance), features, _id(comment))
     except ValueError:
         raise ValueError(
-            f"{place}: {told.strip()!r:.60} is no judged document. Write relevance qid:N 1:0.5 "
+            f"{place}: {fields.strip()!r:.60} is no judged document. Write relevance qid:N 1:0.5 "
             "2:0.25 ..., finite numbers."
         ) from None
 
@@ -112,5 +112,5 @@ def _id(comment: str) -> str:
 
 
 def _row(judged: Judged) -> dict[str, Any]:
-    told = {"relevance": judged.relevance, "features": dict(judged.features)}
-    return {"id": judged.id, **told} if judged.id else told
+    row = {"relevance": judged.relevance, "features": dict(judged.features)}
+    return {"id": judged.id, **row} if judged.id else row

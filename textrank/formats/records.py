@@ -90,13 +90,13 @@ class Record:
             ) from None
 
     def _check_mentions(self) -> None:
-        seen: set[str] = set()
+        ids: set[str] = set()
         for mention in self.mentions or ():
-            if mention.id in seen:
+            if mention.id in ids:
                 raise ValueError(
                     f"{self.place}: two mentions have the id {mention.id!r}. Number them."
                 )
-            seen.add(mention.id)
+            ids.add(mention.id)
             for start, end in mention.pieces:
                 if not 0 <= start < end <= len(self.text):
                     raise ValueError(

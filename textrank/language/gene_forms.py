@@ -156,12 +156,12 @@ class Variant(NamedTuple):
     """A reading of a name: its key, how it came about, and the share of the name it covers."""
 
     key: str
-    how: str  # one of WAYS
+    how: str  # one of READINGS
     share: float
     text: str
 
 
-WAYS = (
+READINGS = (
     "whole",
     "head",
     "outside",

@@ -19,7 +19,7 @@ class Match(NamedTuple):
 
     gene: Gene
     kind: Kind
-    how: str  # one of WAYS
+    how: str  # one of READINGS
     share: float  # of the name
     case: bool  # whether capitals are those of the table
     seen: int  # how often text had it so, in powers of two

@@ -46,10 +46,10 @@ class KernelWeights:
         for _ in range(self.rounds):
             before = best
             for k in range(len(grams)):
-                for trial in self._moves(weights, k):
-                    found = self.quality(grams, trial, targets)
+                for moved in self._moves(weights, k):
+                    found = self.quality(grams, moved, targets)
                     if found > best + 1e-12:
-                        weights, best = trial, found
+                        weights, best = moved, found
             if best == before:
                 break
         return tuple(float(w) for w in weights)
@@ -62,10 +62,10 @@ class KernelWeights:
 
     def _moves(self, weights: Matrix, k: int) -> list[Matrix]:
         values = (0.0, weights[k] / 2, weights[k] * 2) if weights[k] else (0.5, 1.0)
-        trials = []
+        moves = []
         for value in values:
-            trial = weights.copy()
-            trial[k] = value
-            if trial.any():
-                trials.append(trial)
-        return trials
+            moved = weights.copy()
+            moved[k] = value
+            if moved.any():
+                moves.append(moved)
+        return moves

@@ -57,9 +57,9 @@ class Linter:
         """The proposals of one text, in its order."""
         kept = prose(text, kind)
         flags = self.confusions.flags(kept, self.precision)
-        told = [flag for flag in flags if flag.printed.lower() not in self.words]
-        ends = [end.start() for end in re.finditer("\n", text)] if told else []
-        return [_proposal(text, ends, flag, file) for flag in told]
+        shown = [flag for flag in flags if flag.printed.lower() not in self.words]
+        ends = [end.start() for end in re.finditer("\n", text)] if shown else []
+        return [_proposal(text, ends, flag, file) for flag in shown]
 
 
 def _proposal(text: str, ends: Sequence[int], flag: Flag, file: str) -> Proposal:

@@ -133,8 +133,8 @@ def _machine(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
                 machine = SVC(C=cost, kernel="precomputed").fit(
                     gram[np.ix_(train, train)], y[train]
                 )
-                told = machine.decision_function(gram[np.ix_(test, train)])
-                values.append(auc(y[test], told) or 0.0)
+                decisions = machine.decision_function(gram[np.ix_(test, train)])
+                values.append(auc(y[test], decisions) or 0.0)
             if np.mean(values) > best:
                 machine = SVC(C=cost, kernel="precomputed").fit(gram, y)
                 best, scores = float(np.mean(values)), machine.decision_function(other)

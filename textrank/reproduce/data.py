@@ -119,8 +119,8 @@ def treebank_part(path: Path, number: int) -> str:
     """So many sentences of 5 to 40 words of every document of a CoNLL-U file, evenly spread."""
     name, found = "", dict[str, list[str]]()
     for block in read_text(path, WHOLE).split("\n\n"):
-        told = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
-        name = told[1] if told else name
+        match = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
+        name = match[1] if match else name
         if 5 <= len(re.findall(r"^\d+\t", block, re.MULTILINE)) <= 40:
             plain = re.sub(r"^# new.*\n", "", block.strip("\n"), flags=re.MULTILINE)
             found.setdefault(name, []).append(f"# newdoc id = {name}\n{plain}\n\n")

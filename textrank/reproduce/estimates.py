@@ -86,10 +86,10 @@ def reduced_set(setting: Setting) -> Cells:
     for size in (150, 300, 598, *((1181,) if setting.full else ())):
         row: dict[str, Figure] = {}
         basis = ReducedRLS(size=size, seed=setting.seed).basis(None, queries)
-        for way, groups in {"leave-query-out": queries, "10 folds": queries % 10}.items():
+        for split, groups in {"leave-query-out": queries, "10 folds": queries % 10}.items():
             fast, short = _timed(partial(_shortcut, K, Targets(y, groups, queries), basis))
             slow, held = _timed(partial(_retrained, K, y, basis, groups))
-            row |= {f"shortcut, {way}": fast, f"retraining, {way}": slow}
+            row |= {f"shortcut, {split}": fast, f"retraining, {split}": slow}
             np.testing.assert_allclose(short, held, rtol=1e-3, atol=1e-3)
         row["error, basis removed"] = Figure(float(((held - y) ** 2).mean()))
         kept = _kept_basis(K, y, basis, queries % 10)

@@ -85,8 +85,8 @@ class Experiment:
     @property
     def words(self) -> Words:
         """Those of ``tables.toml``."""
-        told = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
-        return Words(**{k: _plain(v) for k, v in told[self.name].items()})
+        words = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
+        return Words(**{k: _plain(v) for k, v in words[self.name].items()})
 
     def check(self, setting: Setting) -> None:
         """Refuses before long work where a file is missing."""
@@ -137,7 +137,7 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in the file."""
-        experiment, told = self.experiment, published(self.experiment.name)
+        experiment, source = self.experiment, published(self.experiment.name)
         rows = [
             {"row": row, "column": column, "ours": figure.mean, "spread": figure.spread,
              "source": self.published.get(row, {}).get(column)}
@@ -147,8 +147,8 @@ class Table:
         return {
             "name": experiment.name,
             "title": experiment.words.title,
-            "source": told["source"],
-            "where": told["where"],
+            "source": source["source"],
+            "where": source["where"],
             "measure": experiment.words.measure,
             "settings": dict(self.settings),
             "figures": rows,

@@ -70,14 +70,14 @@ def leaks(setting: Setting) -> Cells:
     pipeline = load_pipeline("ppi-apg")
     for name in ("AImed", "IEPA"):
         dataset = pipeline.prepare(documents(setting, name))
-        ways = {"dependent held together": splitter_of(folds=10), "split": LeakyFolds(10)}
-        for way, splitter in ways.items():
+        splitters = {"dependent held together": splitter_of(folds=10), "split": LeakyFolds(10)}
+        for split, splitter in splitters.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that it leaks is what is shown
                 report = assess(pipeline, dataset, splitter)
             for key in ("f", "auc"):
                 values = [v for f in report.folds if (v := f.measures[key]) is not None]
-                cells.setdefault(f"{name}, {NAMES[key]}", {})[way] = Figure.of(values)
+                cells.setdefault(f"{name}, {NAMES[key]}", {})[split] = Figure.of(values)
     return cells
 
 

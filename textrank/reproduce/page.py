@@ -37,8 +37,8 @@ def page(tables: Sequence[Table]) -> str:
 def section(table: Table) -> str:
     """One table with what a reader must know."""
     experiment, words = table.experiment, table.experiment.words
-    told = published(experiment.name)
-    where = f"{told['where']}. " if told["where"] else ""
+    source = published(experiment.name)
+    where = f"{source['where']}. " if source["where"] else ""
     lines = [
         f"### {words.title}\n",
         f"`textrank reproduce {experiment.name}` · {where}{words.measure}; ± {words.spread}.\n",
@@ -94,8 +94,8 @@ def _worse(table: Table) -> list[str]:
     compared = sum(
         len(set(own) & set(table.cells.get(r, {}))) for r, own in table.published.items()
     )
-    told = f"**Ours are worse** in {len(found)} of {compared} cells: {'; '.join(shown)}{more}."
-    return [f"{told} {table.experiment.words.why}".strip() + "\n"]
+    summary = f"**Ours are worse** in {len(found)} of {compared} cells: {'; '.join(shown)}{more}."
+    return [f"{summary} {table.experiment.words.why}".strip() + "\n"]
 
 
 def _time(seconds: float) -> str:

@@ -185,7 +185,7 @@ class Run:
         for key in ("documents", "words", "errors"):
             self._count[key] += int(done[key])
         if self.strict and done["errors"]:
-            raise ValueError(_told(done["first"][0]))
+            raise ValueError(_failure(done["first"][0]))
 
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
         """A part with nothing but the error of the one document or file that killed workers."""
@@ -211,7 +211,7 @@ class Run:
     def _check_strict(self) -> None:
         if self.strict:
             for row in read_rows(self.folder, "errors", self.job.format):
-                raise ValueError(_told(row))
+                raise ValueError(_failure(row))
 
     def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:
         count = self._count
@@ -262,7 +262,7 @@ def _blameless(slice: Slice, outcome: Outcome) -> bool:
     return outcome.reading and any(len(piece.without) >= SUSPECTS for piece in slice.pieces)
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _failure(row: Mapping[str, Any]) -> str:
     return f"{row['source']}, document {row['document']!r}: {row['reason']}"
 
 

@@ -83,7 +83,7 @@ class Worker:
     def _judge(self, part: Part, slice: Slice, batch: Sequence[Item]) -> None:
         """The rows of a batch; where it fails, of its halves, down to the one that is at fault."""
         try:
-            rows = [self._rows(slice, item, doc) for item, doc in self._judged(batch)]
+            rows = [self._rows(slice, item, doc) for item, doc in self._analysed(batch)]
         except Exception as error:  # whatever a text does to a network is the text's error
             if len(batch) > 1:
                 middle = len(batch) // 2
@@ -97,13 +97,13 @@ class Worker:
         for tables in rows:
             part.add(tables)
 
-    def _judged(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
+    def _analysed(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
         docs = [doc for _, _, doc in batch]
         live = [doc for doc in docs if len(doc) and not doc.user_data.get("deleted")]
-        judged = iter(self.analysis(live) if live else ())
+        analysed = iter(self.analysis(live) if live else ())
         kept = {id(doc) for doc in live}
         for item in batch:
-            yield item, next(judged) if id(item[2]) in kept else item[2]
+            yield item, next(analysed) if id(item[2]) in kept else item[2]
 
     def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
         piece = slice.pieces[item[0]]

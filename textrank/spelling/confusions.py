@@ -42,7 +42,7 @@ MEASURED = 0.997  # that the figures of the pairs are of
 NEVER = 1e4  # log-odds that nothing reaches
 CLEAR = 4.0  # log-odds that a proposal is ahead of all others for its place
 AT_ONCE = 2048  # occurrences whose features are held at a time
-TOLD = 2  # contexts that are told with a proposal
+REASONS = 2  # contexts shown with a proposal
 _VALUES = VALUES.astype(np.float32)
 
 
@@ -113,7 +113,7 @@ class Confusions:
         spans: list[tuple[int, int]] = []
         for first in range(0, len(start), AT_ONCE):
             some = slice(first, first + AT_ONCE)
-            for row in self._judged(tokens, start[some], end[some], member[some], precision):
+            for row in self._above_level(tokens, start[some], end[some], member[some], precision):
                 if tokens.habitual(*row[:2]):
                     continue
                 spans = spans or [one.span() for one in TOKEN.finditer(text)]
@@ -140,7 +140,7 @@ class Confusions:
             self._slope[pair] * (self._scale[pair] * added + self._bias[pair]) + self._shift[pair]
         )
 
-    def _judged(
+    def _above_level(
         self, tokens: Tokens, start: Numbers, end: Numbers, member: Numbers, precision: float
     ) -> Iterator[tuple[int, int, int, int, float]]:
         """Span, pair, printed side and log-odds of what is above its level."""
@@ -216,15 +216,15 @@ class Confusions:
         one, last, which = (np.array([k]) for k in (start, end, pair))
         added = self._parts(tokens.features(one, last), which)[0] * (1 - 2 * side)
         added *= np.sign(self._slope[pair])
-        told: list[str] = []
+        contexts: list[str] = []
         for slot in np.argsort(-added, kind="stable"):
-            if added[slot] <= 0 or len(told) == TOLD:
+            if added[slot] <= 0 or len(contexts) == REASONS:
                 break
             places = [o for _, o in SLOTS[slot]] if slot < BAG else [AROUND[slot - BAG]]
             shown = self._shown(text, spans, tokens, start, end, places)
-            if not any(shown in other or other in shown for other in told):
-                told.append(shown)
-        return tuple(told)
+            if not any(shown in other or other in shown for other in contexts):
+                contexts.append(shown)
+        return tuple(contexts)
 
     def _shown(
         self,
@@ -364,8 +364,8 @@ class Confusions:
             classes = arrays["classes"].astype(np.int64)
             return cls(pairs, keys, arrays["weights"].astype(np.int8), classes, dict(meta))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            told = f"{error!r:.200}"
-            raise ValueError(f"{folder}: not a whole model ({told}). Restore it.") from error
+            reason = f"{error!r:.200}"
+            raise ValueError(f"{folder}: not a whole model ({reason}). Restore it.") from error
 
 
 def _clear(row: Numbers, odds: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.bool_]:

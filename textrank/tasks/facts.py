@@ -41,14 +41,14 @@ class Fact:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: ends, names, probability, type, direction, counts, all evidence."""
-        told = [row for row in self.evidence if row["status"] == "asserted"] or self.evidence
+        asserted = [row for row in self.evidence if row["status"] == "asserted"] or self.evidence
         status = Counter(row["status"] for row in self.evidence)
         return {
             "ends": list(self.ends),
             "names": [spelt.most_common(1)[0][0] for spelt in self.spellings],
             "probability": self.probability,
-            "type": _surest(told, "type"),
-            "direction": _surest(told, "direction"),
+            "type": _surest(asserted, "type"),
+            "direction": _surest(asserted, "direction"),
             "documents": len({row["document"] for row in self.evidence}),
             "asserted": status["asserted"],
             "negated": status["negated"],

@@ -103,8 +103,8 @@ def _csv(graph: nx.Graph) -> str:
         ends = _ends(data)
         names = [graph.nodes[end]["label"] for end in ends]
         # From source to target, whichever of the two the fact names first.
-        way = "none" if data["direction"] == "none" else "a>b"
-        values = [way if key == "direction" else data[key] for key in COLUMNS]
+        direction = "none" if data["direction"] == "none" else "a>b"
+        values = [direction if key == "direction" else data[key] for key in COLUMNS]
         table.writerow([*ends, *names, *values, " | ".join(_lines(data))])
     return out.getvalue()
 

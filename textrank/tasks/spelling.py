@@ -145,7 +145,7 @@ class Spelling:
         plain = choice_measures(replace(scored, threshold=0.0))
         limit = NEVER if scored.threshold is None else scored.threshold
         questions = list(answered(scored))
-        found = [self._trial(question, limit) for question in questions]
+        found = [self._counts(question, limit) for question in questions]
         return {**plain, **_flag_measures(found, [question.title for question in questions])}
 
     def odds(self, question: Answered) -> dict[str, float]:
@@ -209,7 +209,7 @@ class Spelling:
         share = {w: p[w] * (1 - self.error_rate if w == printed else slip) for w in words}
         return share[proposal] / sum(share.values())
 
-    def _trial(self, question: Answered, threshold: float) -> tuple[int, int, int, int]:
+    def _counts(self, question: Answered, threshold: float) -> tuple[int, int, int, int]:
         """False alarm as printed; finds, wrong proposals and trials with other words printed."""
         odds = self.odds(question)
         right = plain_word(question.span.text)
@@ -230,8 +230,8 @@ class Spelling:
         direct = asked.get(proposal)
         sign, candidate = (1, direct) if direct else (-1, asked[words[1]])
         parts = [(name[1:], sign * value) for name, value in explain(candidate)]
-        told = [(name, value) for name, value in parts if value > 0 and name != ("constant",)]
-        return [{"feature": list(name), "adds": value} for name, value in told[:REASONS]]
+        raising = [(name, value) for name, value in parts if value > 0 and name != ("constant",)]
+        return [{"feature": list(name), "adds": value} for name, value in raising[:REASONS]]
 
 
 def plain_word(text: str) -> str:

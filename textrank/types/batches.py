@@ -98,14 +98,14 @@ class Contexts(Sequence["Contexts"]):
         shape = (len(self.vocabulary), width)
         return sp.csr_array((np.ones(len(words)), (words, columns)), shape=shape)
 
-    def telling(self, vocabulary: Sequence[str]) -> Contexts:
+    def with_words(self, vocabulary: Sequence[str]) -> Contexts:
         """The same contexts with these words only; the others leave their places empty."""
         ids = {word: i for i, word in enumerate(vocabulary)}
         number = np.array([ids.get(word, -1) for word in self.vocabulary] + [-1], dtype=np.int32)
         words = number[self.words]
-        told = np.concatenate([[0], np.cumsum(words >= 0)])
+        counts = np.concatenate([[0], np.cumsum(words >= 0)])
         keep = words >= 0
-        return Contexts(tuple(ids), words[keep], self.positions[keep], told[self.starts])
+        return Contexts(tuple(ids), words[keep], self.positions[keep], counts[self.starts])
 
     @staticmethod
     def below(blocks: Sequence[Contexts]) -> Contexts:

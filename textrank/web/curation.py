@@ -12,12 +12,12 @@ from spacy.tokens import Doc
 
 from textrank.docs import document_id
 from textrank.web.answers import Answers, Event
+from textrank.web.explanation import explains, parts_of
 from textrank.web.naming import Mark, Names
 from textrank.web.quality import Quality, advice
 from textrank.web.questions import Question
 from textrank.web.reasons import shown
 from textrank.web.teaching import AGAIN, Teaching
-from textrank.web.telling import explains, parts_of
 
 CURVE = 300  # points of a curve
 SHOWN = 8  # last answers on the page

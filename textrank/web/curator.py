@@ -17,7 +17,7 @@ from textrank.formats.table import WRITERS
 from textrank.web.curation import Curation
 from textrank.web.pages import common, missing, page
 from textrank.web.security import Gate
-from textrank.web.taught import corpus_file, model_archive
+from textrank.web.trained import corpus_file, model_archive
 
 
 @dataclass(frozen=True)

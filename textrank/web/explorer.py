@@ -178,8 +178,10 @@ def _sentences(known: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[li
     if known["text"]:
         yield marked(known["text"], [(a, b, "name") for a, b in places])
         return
-    seen = {r["sentence_start"]: r["sentence"] for r in rows if r["sentence_start"] is not None}
-    for start, sentence in sorted(seen.items()):
+    sentences = {
+        r["sentence_start"]: r["sentence"] for r in rows if r["sentence_start"] is not None
+    }
+    for start, sentence in sorted(sentences.items()):
         yield marked(sentence or "", [(a - start, b - start, "name") for a, b in places])
 
 

@@ -155,16 +155,16 @@ async def _body(headers: Headers, receive: Receive) -> bytes | None:
     large = not announced.isdigit() or int(announced) > LIMIT
     if large and announced.isdigit() and int(announced) > DRAIN:
         return None
-    kept, seen = b"", 0
+    kept, received = b"", 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
             return None
-        seen += len(message.get("body", b""))
-        large = large or seen > LIMIT
+        received += len(message.get("body", b""))
+        large = large or received > LIMIT
         if not large:
             kept += message.get("body", b"")
-        if not message.get("more_body", False) or seen > DRAIN:
+        if not message.get("more_body", False) or received > DRAIN:
             return None if large else kept
 
 

@@ -26,12 +26,12 @@ def open_store(path: str | Path) -> Store:
         raise ValueError(f"{source}: no such file or folder. Name results, JSON lines or a corpus.")
     if source.is_dir() and (source / "manifest.json").is_file():
         return from_folder(source)
-    if source.is_file() and _judged(source):
+    if source.is_file() and _of_apply(source):
         return from_rows(_of_lines(source), source.name)
     return from_rows(_of_corpus(source), source.name)
 
 
-def _judged(path: Path) -> bool:
+def _of_apply(path: Path) -> bool:
     """Whether the first line is one of ``apply``."""
     try:
         with _open(path) as stream:

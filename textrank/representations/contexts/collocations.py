@@ -120,15 +120,15 @@ class Collocations:
         width = max((len(block.parts) for block in blocks), default=1)
         shape = (len(candidates), len(blocks))
         parts = np.full((*shape, width), -1, dtype=np.int32)
-        told = np.ones(shape, dtype=bool)
+        present = np.ones(shape, dtype=bool)
         for number, block in enumerate(blocks):
             for place, part in enumerate(block.parts):
                 parts[:, number, place] = part
             if block.rows is not None:
-                told[:, number] = block.rows
-        each = Names(tuple(words), parts[told])
-        values = np.broadcast_to(np.array([block.value for block in blocks], float), shape)[told]
-        rows = np.repeat(np.arange(len(candidates)), told.sum(axis=1))
+                present[:, number] = block.rows
+        each = Names(tuple(words), parts[present])
+        values = np.broadcast_to(np.array([block.value for block in blocks], float), shape)[present]
+        rows = np.repeat(np.arange(len(candidates)), present.sum(axis=1))
         if self.known is None:
             names, columns = each.distinct()
         else:

@@ -59,8 +59,8 @@ def learn_word_vectors(
         raise ValueError(
             f"rank, window and minimum must be at least 1, got {rank}, {window}, {minimum}"
         )
-    seen = Counter(word for text in texts for word in text)
-    words = [word for word, count in seen.items() if count >= minimum]
+    counts = Counter(word for text in texts for word in text)
+    words = [word for word, count in counts.items() if count >= minimum]
     if len(words) <= rank:
         raise ValueError(
             f"{len(words)} words seen at least {minimum} times are too few for vectors of {rank} "

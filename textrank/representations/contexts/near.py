@@ -75,28 +75,28 @@ class Near:
     @cached_property
     def words(self) -> dict[int, Numbers]:
         """The words."""
-        return self._told(0, _word_of(self.settings.digits), OUTSIDE)
+        return self._numbered(0, _word_of(self.settings.digits), OUTSIDE)
 
     @cached_property
     def tags(self) -> dict[int, Numbers]:
         """Their tags, from the lexicon where there is one."""
         if self._lexicon is None:
-            return self._told(1, str, OUTSIDE)
+            return self._numbered(1, str, OUTSIDE)
         word, lexicon = _word_of(self.settings.digits), self._lexicon
-        return self._told(0, lambda text: _tag(word(text), lexicon), OUTSIDE)
+        return self._numbered(0, lambda text: _tag(word(text), lexicon), OUTSIDE)
 
     @cached_property
     def classes(self) -> dict[int, Numbers]:
         """All tags that the lexicon has for them."""
         word, lexicon = _word_of(self.settings.digits), self._lexicon or {}
         outside = _class(OUTSIDE, lexicon, OUTSIDE)
-        return self._told(0, lambda text: _class(word(text), lexicon), outside)
+        return self._numbered(0, lambda text: _class(word(text), lexicon), outside)
 
     @cached_property
     def endings(self) -> dict[int, Numbers]:
         """Their last three letters."""
         word = _word_of(self.settings.digits)
-        return self._told(0, lambda text: word(text)[-3:], OUTSIDE[-3:])
+        return self._numbered(0, lambda text: word(text)[-3:], OUTSIDE[-3:])
 
     @property
     def glued_before(self) -> NDArray[np.bool_]:
@@ -125,11 +125,11 @@ class Near:
             found[row] = [self.strings[key] for key in keys.tolist()], number
         return found
 
-    def _told(self, row: int, tell: Callable[[str], str], outside: str) -> dict[int, Numbers]:
+    def _numbered(self, row: int, tell: Callable[[str], str], outside: str) -> dict[int, Numbers]:
         texts, which = self._distinct[row]
         words = self.vocabulary
-        told = [*map(tell, texts), outside]
-        numbers = np.array([words.setdefault(word, len(words)) for word in told], dtype=np.int32)
+        forms = [*map(tell, texts), outside]
+        numbers = np.array([words.setdefault(word, len(words)) for word in forms], dtype=np.int32)
         return dict(zip(self.at, numbers[which], strict=True))
 
 

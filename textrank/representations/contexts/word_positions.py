@@ -74,11 +74,11 @@ class WordPositions:
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
         ids = WordIds(self.form, stop_set(self.stop_words), self.punctuation)
         places: list[Place] = []
-        seen: _Words | None = None
+        words: _Words | None = None
         for candidate in track(candidates, "contexts", len(candidates)):
-            if seen is None or seen.doc is not candidate.doc:
-                seen = _Words.of(candidate.doc, ids)
-            places.append(self._place(seen, _target(candidate, self.focus)))
+            if words is None or words.doc is not candidate.doc:
+                words = _Words.of(candidate.doc, ids)
+            places.append(self._place(words, _target(candidate, self.focus)))
         return self._contexts(places, ids)
 
     def _place(self, doc: _Words, target: Span) -> Place:
@@ -112,7 +112,7 @@ class WordPositions:
         words = np.concatenate([none, *(words for words, _ in places)])
         positions = np.concatenate([none, *(positions for _, positions in places)])
         contexts = Contexts(tuple(ids.ids), words, positions, np.cumsum(sizes).astype(np.intp))
-        return contexts if self.vocabulary is None else contexts.telling(self.vocabulary)
+        return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
