@@ -85,19 +85,16 @@ wheel: $(VENV)/.develops  ## textrank, and the small one that lets spacy.load kn
 	$(BIN)/python -m build --wheel --outdir dist packaging/en_textrank_bio
 
 DATA ?= ../shared/data
-MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking ppi
-.PHONY: models $(MODELS:%=models/%)
+MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking \
+  ppi ppi/status ppi/type ppi/direction
+.PHONY: models models/ppi-statements $(MODELS:%=models/%)
 $(MODELS:%=models/%): $(VENV)/.develops  ## rebuilds a shipped model from its recipe
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@F) $(DATA)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@:models/%=%) $(DATA)
 
-.PHONY: models/ppi-statements
-models/ppi-statements: $(VENV)/.develops  ## status, type and direction, which stand inside models/ppi
-	for aspect in status type direction; do \
-	  OMP_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build ppi/$$aspect $(DATA) || exit 1; done
+models/ppi-statements: models/ppi/status models/ppi/type models/ppi/direction  ## what stands inside models/ppi
 
 models:  ## all of them in order: what rests on the parser after the parser; some hours
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done
-	$(MAKE) models/ppi-statements DATA=$(DATA)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

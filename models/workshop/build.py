@@ -32,7 +32,7 @@ def build(name: str, data: Path, out: Path | None = None) -> None:
     """Makes a model anew and puts it in its place, or into another folder."""
     recipe = MODELS / name / "recipe"
     if not recipe.is_dir():
-        known = sorted(path.parent.name for path in MODELS.glob("*/recipe"))
+        known = sorted(str(path.parent.relative_to(MODELS)) for path in MODELS.rglob("recipe"))
         raise SystemExit(f"no recipe for {name!r}; there are: {', '.join(known)}")
     target = out or MODELS / name
     with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,32 @@ licence = "MIT"
 """
 
 
-@pytest.mark.parametrize("name", ["gene_protein", "parse_ranking", "spelling"])
+MODELS = sorted(
+    path.parent.relative_to(ROOT / "models") for path in ROOT.glob("models/**/meta.json")
+)
+
+
+def made() -> list[str]:
+    """The models that the Makefile builds, in its order."""
+    text = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    return re.search(r"^MODELS := (.*)$", text, re.MULTILINE)[1].split()
+
+
+def test_make_builds_whatever_has_a_recipe_and_the_parser_first():
+    recipes = {str(p.parent.relative_to(ROOT / "models")) for p in ROOT.glob("models/**/recipe")}
+    assert set(made()) == recipes
+    assert made().index("en_textrank_bio") < made().index("parse_ranking") < made().index("ppi")
+    printed = subprocess.run(
+        ["make", "-n", "-o", ".venv/.develops", "models/ppi/type", "DATA=corpora"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "-m workshop.build ppi/type corpora" in printed.stdout
+
+
+@pytest.mark.parametrize("name", MODELS, ids=str)
 def test_every_model_has_a_recipe_and_a_card(name):
     folder = ROOT / "models" / name
     script = (folder / "recipe" / "build.py").is_file()
@@ -34,9 +61,9 @@ def test_every_model_has_a_recipe_and_a_card(name):
         "pipeline.cfg",
         "corpus.cfg",
     }
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "icence" in card
-    assert f"make models/{name}" in card
+    card = ROOT / "models" / name.parts[0] / "README.md"  # what stands inside a model has its card
+    assert re.search("[Ll]icence|public domain", card.read_text(encoding="utf-8"))
+    assert f"make models/{name.parts[0]}" in card.read_text(encoding="utf-8")
 
 
 def test_a_recipe_of_two_files_gives_a_model(tmp_path, monkeypatch):
