@@ -1,7 +1,8 @@
 """A package beside textrank: a kernel, a reader, a task with a measure of its own, in one module.
 
-Registered as entry points ``textrank_kernels``, ``textrank_readers`` and ``textrank_tasks``, they
-work in every cfg and command. Each takes one class; nothing inside textrank is touched.
+Registered as entry points ``textrank_kernels``, ``textrank_readers``, ``textrank_representations``
+and ``textrank_tasks``, they work in every cfg and command. Each takes one class or function;
+nothing inside textrank is touched.
 """
 
 from __future__ import annotations
@@ -90,5 +91,10 @@ class LongWords:
         return doc
 
     def measures(self, scored):
-        said = np.asarray(scored.scores) >= scored.limit
-        return {"auc": auc(scored.y, scored.scores), "share_said": float(said.mean())}
+        said = share_said(np.asarray(scored.scores), scored.limit)
+        return {"auc": auc(scored.y, scored.scores), "share_said": said}
+
+
+def share_said(scores: np.ndarray, limit: float) -> float:
+    """A measure: how many of the candidates are answered with yes."""
+    return float((scores >= limit).mean())

@@ -33,7 +33,7 @@ def name_of(part):
 
 
 def checked(*estimators):
-    """As parametrize_with_checks, but a list: pytest 9 refuses the generator of scikit-learn 1.6."""
+    """As parametrize_with_checks, as a list: pytest 9 refuses a generator (scikit-learn 1.6)."""
     rows = [
         row
         for one in estimators

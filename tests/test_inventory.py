@@ -23,29 +23,26 @@ OVER: dict[str, int] = {}  # modules that may be longer, with the reason
 # command, and a part of a package that its __init__ shows need no reason.
 ONE_IMPORTER = {
     "is documented and called by itself": """
-        evaluation.curves evaluation.identifiers evaluation.learning evaluation.leave_pair_out
-        evaluation.permutation evaluation.significance evaluation.overlap learners.g2p
-        learners.pairs representations.pictures.parse_windows
-        representations.pictures.sentence_graph representations.pictures.transformed_context
-        reproduce.page reproduce.classes reproduce.ranking reproduce.contexts
-        reproduce.embeddings reproduce.estimates reproduce.interactions reproduce.parses
-        learners.multiclass learners.online tasks.network reports.explanation reports.raw_text""",
+        evaluation.identifiers evaluation.leave_pair_out evaluation.permutation
+        evaluation.significance evaluation.overlap learners.pairs
+        representations.pictures.parse_windows representations.pictures.sentence_graph
+        representations.pictures.transformed_context reproduce.page reproduce.classes
+        reproduce.ranking reproduce.contexts reproduce.embeddings reproduce.estimates
+        reproduce.interactions tasks.network reports.raw_text""",
     "is a method of its own with a reference in plain loops": """
-        kernels.prepared kernels.acyclic kernels.windows kernels.window_pairs kernels.diverging
-        language.spanning language.repair learners.bias learners.ranking
-        learners.reduced_holdout linalg.tridiagonal representations.pairs.collapsed
-        representations.pairs.marked_graphs representations.contexts.near language.copies
+        kernels.prepared kernels.acyclic kernels.window_pairs kernels.diverging language.spanning
+        language.repair learners.bias learners.ranking learners.reduced_holdout linalg.tridiagonal
+        representations.pairs.collapsed representations.pairs.marked_graphs language.copies
         tasks.parse_trees tasks.aspects document_candidates web.reach""",
     "is data or a list that grows": """
-        language.species representations.pairs.descriptor_table
         representations.pairs.statement_roles representations.pairs.described
-        representations.pairs.path_descriptors reports.reasons""",
+        representations.pairs.path_descriptors""",
     "is made by spaCy or another program, and imported only when asked for": """
-        language.components language.name_network language.link_grammar lint.server
-        scale.cluster scale.worker web.curator web.explorer web.static_page web.sources""",
+        language.link_grammar lint.server scale.cluster scale.worker web.curator web.explorer
+        web.static_page web.sources""",
     "would make its importer too long to read": """
-        lint.files scale.analysis scale.manifest scale.rows web.choosing web.starting web.naming
-        web.exports web.trained web.explanation representations.pairs.described_words
+        lint.files scale.analysis scale.manifest scale.rows web.naming web.exports web.trained
+        web.explanation representations.pairs.described_words
         representations.pairs.descriptor_entities""",
 }
 # Objects of other libraries, which say by their attributes what they can do.
@@ -123,14 +120,16 @@ def test_every_module_has_a_user_or_a_documented_door(name):
 
 
 def test_a_module_of_one_importer_has_a_reason():
-    told = {f"textrank.{name}" for names in ONE_IMPORTER.values() for name in names.split()}
-    assert told <= set(importers()), f"gone: {sorted(told - set(importers()))}"
+    listed = {f"textrank.{name}" for names in ONE_IMPORTER.values() for name in names.split()}
+    assert listed <= set(importers()), f"gone: {sorted(listed - set(importers()))}"
+    several = sorted(name for name in listed if len(importers()[name]) > 1)
+    assert not several, f"more than one importer, so no reason is needed: {several}"
     alone = {
         name
         for name, users in importers().items()
         if len(users) == 1 and not name.startswith("textrank.cli.") and not _shown(name, users)
     }
-    assert alone <= told | entered(), f"one importer and no reason: {sorted(alone - told)}"
+    assert alone <= listed | entered(), f"one importer and no reason: {sorted(alone - listed)}"
 
 
 def _shown(name: str, users: set[str]) -> bool:
@@ -224,3 +223,34 @@ def test_the_number_of_steps_is_stated(command):
     count, words = WALKS[command]
     assert steps(command)[-1].startswith(f"{count}.")
     assert f"{words} steps" in (ROOT / "docs" / "architecture.md").read_text()
+
+
+def changes() -> dict[str, str]:
+    """The rows of the table of changes in CONTRIBUTING.md."""
+    page = (ROOT / "CONTRIBUTING.md").read_text().partition("changes and the files they touch")[2]
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", page.partition("\n## ")[0], re.MULTILINE)
+    return {change: files for change, files in rows if change != "change"}
+
+
+def test_the_number_of_changes_is_stated():
+    assert len(changes()) == 16
+    assert "## Sixteen changes" in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+@pytest.mark.parametrize("change", changes())
+def test_the_files_and_names_of_a_change_exist(change):
+    own = [path for path in re.findall(r"`([\w/.]+)`", changes()[change]) if "/" in path]
+    for path in own:
+        folder = path.partition("NAME")[0].rpartition("/")[0] if "NAME" in path else path
+        assert (PACKAGE / folder).exists() or (ROOT / folder).exists(), f"{change}: no {path}"
+    texts = [place.read_text() for place in _places(own)]
+    for name in set(re.findall(r"`([A-Za-z_]+)`", changes()[change])) - {"README", "Makefile"}:
+        assert any(re.search(rf"\b{name}\b", text) for text in texts), f"{change}: no {name}"
+
+
+def _places(own: list[str]) -> Iterator[Path]:
+    """What a name of a row may stand in: the files and folders beside it, and what all touch."""
+    always = ["config.py", "tasks/task.py", "tasks/ppi.py", "evaluation/splits.py", "Makefile"]
+    for path in [*own, *always]:
+        place = PACKAGE / path if (PACKAGE / path).exists() else ROOT / path
+        yield from place.glob("*.py") if place.is_dir() else [place] if place.is_file() else []

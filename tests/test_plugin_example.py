@@ -27,6 +27,7 @@ CORPUS = """
 @readers = "line_per_doc.v1"
 path = "corpus.txt"
 """
+LINES = ["a *kinase binds it", "the *protein is *activated", "we *purified a *receptor in it"] * 3
 
 
 @pytest.fixture
@@ -40,8 +41,7 @@ def registered():
 def test_everything_of_a_plugin_works_from_the_command_line(registered, tmp_path, capsys):
     (tmp_path / "own.cfg").write_text(CFG)
     (tmp_path / "corpus.cfg").write_text(CORPUS)
-    lines = ["a *kinase binds it", "the *protein is *activated", "we *purified a *receptor in it"]
-    (tmp_path / "corpus.txt").write_text("\n".join(lines * 3))
+    (tmp_path / "corpus.txt").write_text("\n".join(LINES))
     out = tmp_path / "figures.json"
     words = ["run", str(tmp_path / "own.cfg"), str(tmp_path), "--folds", "3", "--json", str(out)]
     assert run(words) == 0, capsys.readouterr().err
