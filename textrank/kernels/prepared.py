@@ -29,34 +29,51 @@ ROWS = 64  # new candidates whose exponentials are: their values stay near the p
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Vectors of fixed candidates as a dense table, for distances to new ones."""
+    """Vectors of fixed candidates as a dense table, for distances to new ones.
+
+    Where a view only adds columns to those of the view before it, it only adds to distances.
+    """
 
     index: NameIndex
-    table: Matrix  # (n, d)
-    squares: Vector  # (n,)
+    vectors: Matrix  # (n, d)
+    table: Matrix  # (d + 3, n) the vectors times -2, ones, squares, squares of what is added
+    start: int  # columns of the view before, which are the first ones here; 0 where it has others
     places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
-    def of(cls, F: Features) -> Numbers:
-        """Those of a batch of inputs."""
-        return cls(NameIndex(F.names), F.values.toarray(), squares(F.values))
+    def of(cls, F: Features, before: Numbers | None) -> Numbers:
+        """Those of a batch of inputs, and of the same inputs in the view before."""
+        own = F.values.toarray().astype(np.float64)  # a saved model has short numbers
+        start = 0
+        if before is not None and list(F.names[: len(before.index.names)]) == list(
+            before.index.names
+        ):
+            start = _shared(before.vectors, own)
+        squared = [(own**2).sum(axis=1), (own[:, start:] ** 2).sum(axis=1)]
+        table = np.vstack([-2.0 * own.T, np.ones(len(own)), *squared])
+        return cls(NameIndex(F.names), own, table, start)
 
-    def moved(self, F: Features) -> tuple[Matrix, Vector]:
-        """New vectors in the columns of these, and their squares."""
+    def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Matrix]:
+        """New vectors in the columns of these, and what the table is to be multiplied with.
+
+        Only what is added, where the new ones too have the vectors of the view before.
+        """
         to = self.places.get(F.names)
         if to is None:  # a representation gives the same names each time
             to = self.places[F.names] = self.index.find(F.names)
+        given = F.values.toarray()
         known = np.flatnonzero(to >= 0)
-        found = np.zeros((len(F), self.table.shape[1]))
-        found[:, to[known]] = F.values.toarray()[:, known]
-        return found, squares(F.values)
+        own = np.zeros((len(F), self.vectors.shape[1]))
+        own[:, to[known]] = given[:, known]
+        start = self.start if before is not None and _shared(before, own) else 0
+        squared = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
+        last = np.tile([float(not start), float(start > 0)], (len(F), 1))
+        return own, np.column_stack([own[:, start:], squared, last])
 
-    def distances(self, moved: Matrix, own: Vector) -> Matrix:  # (m, n)
-        """Squared distances of new vectors, as ``moved`` gives them, to all of them."""
-        D = (-2.0 * moved) @ self.table.T
-        D += own[:, None]
-        D += self.squares
-        return np.maximum(D, 0.0, out=D)  # round-off only
+
+def _shared(before: Matrix, own: Matrix) -> int:
+    """How many columns vectors begin with that are those before; none where they differ."""
+    return before.shape[1] if np.array_equal(before, own[:, : before.shape[1]]) else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +92,7 @@ class PreparedViews:
     rare: sp.csr_array  # (d, n) the same without common ones
     common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
     dense: Matrix  # (c, n)
-    numbers: Mapping[str, Numbers]  # by Gaussian view
+    numbers: Mapping[str, Numbers]  # by Gaussian view, in their order
     roots: Vector  # (n,) lengths of the fixed candidates
 
     @classmethod
@@ -94,7 +111,7 @@ class PreparedViews:
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
             table[np.flatnonzero(many)].toarray(),
-            {name: Numbers.of(_vectors(name, Y)) for name in kernel.gaussian},
+            _numbers({name: _vectors(name, Y) for name in kernel.gaussian}),
             np.sqrt(_lengths(kernel, views, len(Y))),
         )
 
@@ -102,7 +119,10 @@ class PreparedViews:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
         shared = self._beside([self._moved(name, F) for name, F in views.items()], len(X))
-        numbers = {n: self.numbers[n].moved(_vectors(n, X)) for n in self.kernel.gaussian}
+        numbers: dict[str, Matrix] = {}
+        before = None
+        for name, own in self.numbers.items():
+            before, numbers[name] = own.moved(_vectors(name, X), before)
         roots = np.sqrt(_lengths(self.kernel, views, len(X)))
         K = np.empty((len(X), len(self.roots)))
         for start in range(0, len(X), BLOCK):
@@ -110,18 +130,21 @@ class PreparedViews:
             K[rows] = self._products(shared[rows])
         for start in range(0, len(X), ROWS):
             rows = slice(start, start + ROWS)
-            own = {name: (moved[rows], sizes[rows]) for name, (moved, sizes) in numbers.items()}
-            self._finish(K[rows], own, roots[rows])
+            near = {name: moved[rows] for name, moved in numbers.items()}
+            self._finish(K[rows], near, roots[rows])
         return K
 
-    def _finish(
-        self, K: Matrix, numbers: Mapping[str, tuple[Matrix, Vector]], roots: Vector
-    ) -> None:
+    def _finish(self, K: Matrix, numbers: Mapping[str, Matrix], roots: Vector) -> None:
         """Makes kernel values of the products of linear views, in place."""
         (weight,) = self.kernel.gaussian_weights
-        bell, bells = np.empty(K.shape), np.zeros(K.shape)
+        D, bell, bells = np.zeros(K.shape), np.empty(K.shape), np.zeros(K.shape)
         for name, gammas in self.kernel.gaussian.items():
-            D = self.numbers[name].distances(*numbers[name])
+            own, table = numbers[name], self.numbers[name].table
+            if own.shape[1] < len(table):
+                D += np.matmul(own, table[-own.shape[1] :], out=bell)
+            else:
+                np.matmul(own, table, out=D)
+            np.maximum(D, 0.0, out=D)  # round-off only
             for before, gamma in pairwise((0.0, *gammas)):
                 if gamma == 2 * before:
                     np.multiply(bell, bell, out=bell)
@@ -138,9 +161,11 @@ class PreparedViews:
 
     def _products(self, shared: sp.csr_array) -> Matrix:
         """Weighted inner products of all linear views, row by row of X."""
-        if shared.shape[0] < FEW:
-            return np.asarray((shared @ self.table).toarray())
         row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
+        if shared.shape[0] < FEW:
+            found = np.zeros((shared.shape[0], len(self.roots)))
+            _add_products(found, row, shared.indices, shared.data, self.table)
+            return found
         place = self.common[shared.indices]
         many, few = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
         dense = np.zeros((shared.shape[0], len(self.dense)))
@@ -160,11 +185,9 @@ class PreparedViews:
         cuts = np.searchsorted(row, np.arange(0, len(found) + NEAR, NEAR)).tolist()
         for number, (low, high) in enumerate(pairwise(cuts)):
             if low < high:
-                own = found[NEAR * number : NEAR * (number + 1)]
-                features, place = np.unique(feature[low:high], return_inverse=True)
-                values = np.zeros((len(features), len(own)))
-                values[place, row[low:high] - NEAR * number] = value[low:high]
-                own += (self.rare[features].T @ values).T
+                near = slice(NEAR * number, NEAR * (number + 1))
+                cells = row[low:high] - near.start, feature[low:high], value[low:high]
+                _add_products(found[near], *cells, self.rare)
 
     def _beside(self, moved: Sequence[sp.csr_array], size: int) -> sp.csr_array:
         """Matrices of disjoint columns as one; adding them would cost all columns there are."""
@@ -182,6 +205,24 @@ class PreparedViews:
         ends = np.append(0, np.cumsum(known))[F.values.indptr]
         cells = (F.values.data[known], columns[known] + self.starts[name], ends)
         return sp.csr_array(cells, shape=(len(F), self.table.shape[0]))
+
+
+def _add_products(
+    found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector, table: sp.csr_array
+) -> None:
+    """Adds products of a few sparse rows and a table, each row of which is read once."""
+    features, place = np.unique(feature, return_inverse=True)
+    values = np.zeros((len(features), len(found)))
+    values[place, row] = value
+    found += (table[features].T @ values).T
+
+
+def _numbers(views: Mapping[str, Features]) -> dict[str, Numbers]:
+    found: dict[str, Numbers] = {}
+    before = None
+    for name, F in views.items():
+        before = found[name] = Numbers.of(F, before)
+    return found
 
 
 def _narrow(table: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
