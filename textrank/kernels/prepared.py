@@ -20,9 +20,9 @@ from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
-COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
+COMMON = 0.2  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
-NEAR = 32  # new candidates whose features that few fixed ones have are looked up together
+NEAR = 16  # new candidates whose features that few fixed ones have are looked up together
 BLOCK = 512  # new candidates whose products are taken at a time
 ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
 
@@ -100,7 +100,7 @@ class PreparedViews:
         """Prepares a kernel for the fixed candidates Y."""
         views = {name: _vectors(name, Y) for name in kernel.linear}
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
-        blocks = [F.values.T * kernel.linear[name] for name, F in views.items()]
+        blocks = [F.values.T.astype(np.float64) * kernel.linear[name] for name, F in views.items()]
         table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
         many = np.diff(table.indptr) > COMMON * len(Y)
         return cls(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id, named_spans, tokens_of
+from textrank.docs import Candidate, document_id, named_spans, starts_of, tokens_of
 from textrank.language.abbreviations import abbreviations
 from textrank.measures import best_threshold
 from textrank.tasks.task import Scored, WithoutReasons
@@ -84,7 +84,8 @@ class PPI(WithoutReasons):
         own abbreviation, a name and its piece, two mentions of one identifier; and rows of names
         and numbers, as tables and lists have them, which say nothing.
         """
-        named_spans(doc, self.entities)
+        if not self._any_pair(doc):
+            return []
         doc = words_only(doc)
         document = document_id(doc)
         gold = self._gold(doc)
@@ -99,6 +100,12 @@ class PPI(WithoutReasons):
                 label = None if gold is None else gold.get(_key(pair), -1.0)
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
+
+    def _any_pair(self, doc: Doc) -> bool:
+        """Whether two names begin in one sentence: else there is nothing to copy or to look for."""
+        first = [span.start for span in self.names(doc)]
+        where = np.searchsorted(starts_of(doc), first, side="right")
+        return len(np.unique(where)) < len(first)
 
     def _pairs(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
         """All pairs of a sentence; of a monstrous one those of the closest names, or none."""

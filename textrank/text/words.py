@@ -30,7 +30,8 @@ from spacy.tokens import Doc, Span
 from textrank.text.markup import read, spell
 from textrank.types import Indices
 
-ORIGINAL = "textrank_original"  # in user_data of a reading: characters of its tokens
+ORIGINAL = "textrank_original"  # in user_data of a reading: first characters of tokens, and ends
+_CARRIED = (TAG, POS, MORPH, LEMMA)  # from a Doc to its reading
 _CACHE_SIZE = 1 << 14  # words; a stream of new ones must not need ever more memory
 
 
@@ -197,13 +198,16 @@ def words_only(doc: Doc) -> Doc:
         return doc
     kept = reading.kept
     copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
-    if len(copy):
-        attributes = [TAG, POS, MORPH, LEMMA]
-        given: Any = doc.to_array(attributes)[kept]
-        copy.from_array(attributes, given)
-        _copy_parse(doc, copy, kept)
-    places = doc.to_array([IDX, LENGTH]).astype(np.int64)[kept]
-    copy.user_data = {**doc.user_data, ORIGINAL: np.cumsum(places, axis=1).tolist()}
+    given: Any = doc.to_array([*_CARRIED, IDX, LENGTH])
+    if len(copy) and doc.has_annotation("DEP"):
+        arcs = _arcs(doc.to_array([HEAD, DEP]), kept)
+        copy.from_array([*_CARRIED, HEAD, DEP], cast(Any, np.hstack([given[kept, :-2], arcs])))
+    elif len(copy):
+        copy.from_array(list(_CARRIED), given[kept, :-2])
+        copy.from_array([SENT_START], cast(Any, _sentence_starts(doc, kept)))
+    starts = given[kept, -2].astype(np.int64)
+    places = [starts.tolist(), (starts + given[kept, -1].astype(np.int64)).tolist()]
+    copy.user_data = {**doc.user_data, ORIGINAL: places}
     copy.user_hooks[ORIGINAL] = cast(Any, doc)
     _copy_names(doc, copy, kept)
     return copy
@@ -224,22 +228,21 @@ def spaces(doc: Doc, reading: Reading | None) -> NDArray[np.bool_]:
     return np.add.reduceat(white, reading.kept, dtype=np.intp) > 0
 
 
-def _copy_parse(doc: Doc, copy: Doc, kept: Indices) -> None:
-    if not doc.has_annotation("DEP"):
-        starts = np.zeros(len(copy), dtype=np.uint64)
-        if doc.has_annotation("SENT_START"):
-            starts = _starts(doc.to_array([SENT_START]).ravel().astype(np.int64), kept)
-        copy.from_array([SENT_START], cast(Any, starts.reshape(-1, 1)))
-        return
-    rows = doc.to_array([HEAD, DEP])
-    heads = np.arange(len(doc)) + rows[:, 0].astype(np.int64)
-    above = _above(heads, kept)
-    place = np.full(len(doc), -1, dtype=np.int64)
+def _sentence_starts(doc: Doc, kept: Indices) -> NDArray[np.uint64]:  # (words, 1)
+    """Where sentences of words begin; nowhere where it is not known."""
+    if not doc.has_annotation("SENT_START"):
+        return np.zeros((len(kept), 1), dtype=np.uint64)
+    starts = _starts(doc.to_array([SENT_START]).ravel().astype(np.int64), kept)
+    return cast(NDArray[np.uint64], starts.reshape(-1, 1))
+
+
+def _arcs(rows: NDArray[np.uint64], kept: Indices) -> NDArray[np.uint64]:  # (words, 2)
+    """Heads and labels of words among words, given those of tokens."""
+    heads = np.arange(len(rows)) + rows[:, 0].astype(np.int64)
+    place = np.full(len(rows), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
-    relative = place[above] - np.arange(len(kept))
-    copy.from_array(
-        [HEAD, DEP], cast(Any, np.column_stack([relative.astype(np.uint64), rows[kept, 1]]))
-    )
+    relative = place[_above(heads, kept)] - np.arange(len(kept))
+    return np.column_stack([relative.astype(np.uint64), rows[kept, 1]])
 
 
 def _above(heads: Indices, kept: Indices) -> Indices:  # (tokens,), (words,) -> (words,)
@@ -305,4 +308,4 @@ def characters(span: Span) -> tuple[int, int]:
     places: Sequence[Sequence[int]] | None = span.doc.user_data.get(ORIGINAL)
     if places is None or not len(span):
         return span.start_char, span.end_char
-    return places[span.start][0], places[span.end - 1][1]
+    return places[0][span.start], places[1][span.end - 1]
