@@ -28,12 +28,14 @@ def leave_pairs_out(
     i, j = pairs.T
     scores = np.empty((len(alphas), len(pairs), 2, Y.shape[1]))
     for a, alpha in enumerate(check_alphas(alphas)):
-        G, levels = _projected(K, Y, alpha, rank)
+        G, mean = _projected(K, alpha, rank)
         known = _Known(G.diagonal()[i], G.diagonal()[j], G[i, j])
         A = G @ Y
         for k, (coef, own) in enumerate(zip(A.T, Y.T, strict=True)):
             f = known.without(coef, own, i, j)
-            scores[a, :, :, k] = (f if levels is None else f - levels[k].of(i, j)[None]).T
+            if mean is not None:
+                f -= mean @ own - mean[i] * (own[i] - f[0]) - mean[j] * (own[j] - f[1])
+            scores[a, :, :, k] = f.T
     return scores if np.ndim(y) == 2 else scores[..., 0]
 
 
@@ -55,41 +57,25 @@ def leave_pair_out_auc(
             )
     values = np.empty((len(alphas), Y.shape[1]))
     for a, alpha in enumerate(check_alphas(alphas)):
-        G, _ = _projected(K, Y, alpha, rank)  # a level common to both does not matter
+        G, _ = _projected(K, alpha, rank)  # a level common to both does not matter
         A = G @ Y
         values[a] = [_share(G, *columns) for columns in zip(A.T, Y.T, strict=True)]
     return values if np.ndim(y) == 2 else values[:, 0]
 
 
-class _Level:
-    """The unpenalised bias of the model without each pair."""
+def _projected(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vector | None]:
+    """The inverse, for a ranker with the unpenalised bias projected out and the weights of it.
 
-    def __init__(self, G: Matrix, y: Vector) -> None:
-        self.G, self.u, self.a = G, G.sum(axis=1), G @ y
-        self.uu, self.ua = self.u.sum(), self.a.sum()
-
-    def of(self, i: Indices, j: Indices) -> Vector:
-        """``1'G'y / 1'G'1`` with ``G'`` the inverse without the two rows."""
-        g, gij = self.G.diagonal(), self.G[i, j]
-        det = g[i] * g[j] - gij**2
-        u, a = self.u, self.a
-        lost_a, lost_u = (
-            (g[j] * u[i] * v[i] + g[i] * u[j] * v[j] - gij * (u[i] * v[j] + u[j] * v[i])) / det
-            for v in (a, u)
-        )
-        return np.asarray((self.ua - lost_a) / (self.uu - lost_u))
-
-
-def _projected(
-    K: Matrix, Y: Matrix, alpha: float, rank: bool
-) -> tuple[Matrix, list[_Level] | None]:
-    """The inverse, for a ranker with the unpenalised bias projected out."""
+    The bias of the model of all is ``v'y``, that of the model without a pair ``v'y`` with the two
+    answers replaced by their scores with bias. ``K G = I - 1 v' - alpha G``, whose rows sum
+    to what ``v`` is; as a quotient of sums over the inverse it would lose half its digits.
+    """
     if not rank:
         return inverse(K, alpha), None
     G = inverse(K, alpha / max(len(K) - 2, 1))
-    levels = [_Level(G, y) for y in Y.T]
-    u = levels[0].u
-    return G - np.outer(u, u) / levels[0].uu, levels
+    u = G.sum(axis=1)
+    G -= np.outer(u, u) / u.sum()
+    return G, (1.0 - K.sum(axis=0) @ G) / len(K)
 
 
 @dataclass(frozen=True, eq=False)
