@@ -12,6 +12,7 @@ from mkdocs.utils import get_relative_url
 DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 INLINE = re.compile(r"(?<![\w$`])\$(?=\S)([^$\n`]+?)(?<=\S)\$(?![\w$`])")
 SHIM = re.compile(r'https://[^"]+/iframe-worker/shim')  # the script by which files are searched
+ROOTED = re.compile(r'(?<=")/(?!/)')  # an address from the root of a server
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -29,3 +30,10 @@ def _formulas(text: str) -> str:
 def on_post_page(output: str, page: Page, **_: Any) -> str:
     """The page with our copy of the script, for where there is no network."""
     return SHIM.sub(get_relative_url("assets/iframe-worker.js", page.url), output)
+
+
+def on_post_template(output: str, template_name: str, **_: Any) -> str:
+    """The page of what is missing as a folder has it, where mkdocs writes it for a server."""
+    if template_name != "404.html":
+        return output
+    return ROOTED.sub("./", SHIM.sub("assets/iframe-worker.js", output))

@@ -1,10 +1,10 @@
-"""The files and commands of the tutorials, literally as they stand there."""
+"""The files and commands of the tutorials, as they stand there and changed as they invite to."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-import shlex
 import subprocess
 import sys
 import textwrap
@@ -12,14 +12,20 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.blocks import ROOT, titled
+
+KERNEL, TASK = "docs/tutorials/kernel.md", "docs/tutorials/task.md"
+PAGES = (KERNEL, TASK)
+# What the tests below take from each page; a block under another title is run by none.
+TITLES = {
+    KERNEL: {"mykernel.py", "mine.cfg", "commands", "output", "another", "another output", "train",
+             "features", "explain", "reasons"},
+    TASK: {"messages.jsonl", "mytask.py", "urgent.cfg", "commands", "output", "use.py", "sentences",
+           "names", "effects.jsonl"},
+}  # fmt: skip
 
 
-def blocks(page: str) -> dict[str, str]:
-    """The titled blocks of a page by their title."""
-    text = (ROOT / "docs" / "tutorials" / f"{page}.md").read_text("utf-8")
-    found = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
-    return dict(found)
+NUMBER = re.compile(r"\d+\.\d+")
 
 
 def rounded(text: str) -> str:
@@ -27,30 +33,83 @@ def rounded(text: str) -> str:
     return re.sub(r"\d\.\d{7,}", lambda found: f"{float(found[0]):.6f}", text)
 
 
-@pytest.mark.parametrize("page", ["kernel", "task"])
-def test_the_files_copied_and_the_commands_typed(page, tmp_path):
-    found = blocks(page)
-    commands, output = found.pop("commands").splitlines(), found.pop("output").splitlines()
-    for name, text in found.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "corpora").symlink_to(ROOT / "corpora")
+def lacking(shown: str, told: str) -> list[str]:
+    """Lines that a page shows and that were not printed, to a point where candidates tie."""
+    return [
+        line for line in shown.splitlines() if not any(same(line, x) for x in told.splitlines())
+    ]
+
+
+def same(shown: str, told: str) -> bool:
+    """Equal words, and figures of which none is more than a point off."""
+    words = [NUMBER.sub("#", line).split() for line in (shown, told)]
+    figures = [list(map(float, NUMBER.findall(line))) for line in (shown, told)]
+    return words[0] == words[1] and figures[0] == pytest.approx(figures[1], abs=1.0)
+
+
+def typed(folder: Path, block: str) -> str:
+    """What the commands of a block print."""
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     told = ""
-    for line in commands:
-        dollar, program, *words = shlex.split(line)
-        assert (dollar, program) == ("$", "textrank")
-        told += ran(tmp_path, "-m", "textrank", *words)
-    told = rounded(told)
-    assert [line for line in output if rounded(line.strip()) not in told] == []
+    for line in block.splitlines():
+        assert line.startswith("$ ")
+        how = {"cwd": folder, "env": env, "capture_output": True, "text": True}
+        done = subprocess.run(["bash", "-c", line[2:]], **how)
+        assert done.returncode == 0, done.stderr
+        told += done.stdout
+    return told
+
+
+def copied(page: str, folder: Path) -> dict[str, str]:
+    """The titled blocks of a page, those with the name of a file written under it."""
+    found = titled(page)
+    for name in (name for name in found if "." in name):
+        (folder / name).write_text(found[name], encoding="utf-8")
+    (folder / "corpora").symlink_to(ROOT / "corpora")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_files_copied_and_the_commands_typed(page, tmp_path):
+    found = copied(page, tmp_path)
+    assert set(found) == TITLES[page]
+    assert lacking(found["output"], typed(tmp_path, found["commands"])) == []
     if "use.py" in found:
-        assert "'urgent': True" in ran(tmp_path, "use.py")
+        assert "'urgent': True" in typed(tmp_path, "$ python use.py")
+
+
+def test_another_kernel_is_ten_lines(tmp_path):
+    found = copied(KERNEL, tmp_path)
+    call, shared = re.split(r"\n(?=# in SharedEnding)", found["another"])
+    own = method(found["mykernel.py"], r"def __call__\(self, candidates\)", call)
+    (tmp_path / "mykernel.py").write_text(method(own, r"def _shared", shared))
+    first, _ = found["commands"].splitlines()
+    assert lacking(found["another output"], typed(tmp_path, first)) == []
+
+
+def test_a_model_of_it_and_one_with_reasons(tmp_path):
+    found = copied(KERNEL, tmp_path)
+    plain = typed(tmp_path, found["train"])
+    assert '"label": "DNA"' in plain
+    start = found["mykernel.py"].index("@registry.kernels")
+    (tmp_path / "mykernel.py").write_text(found["mykernel.py"][:start] + found["features"])
+    named = typed(tmp_path, found["train"])
+    assert rounded(named.splitlines()[-1]) == rounded(plain.splitlines()[-1])
+    assert lacking(found["reasons"], typed(tmp_path, found["explain"])) == []
+
+
+def method(text: str, start: str, new: str) -> str:
+    """A class with one method exchanged; the new one may begin with a remark."""
+    body = textwrap.indent(re.sub(r"^#.*\n", "", new).strip("\n"), "    ")
+    old = rf"    {start}.*?(?=\n\n|\Z)"
+    changed, count = re.subn(old, lambda _: body, text, count=1, flags=re.DOTALL)
+    assert count == 1
+    return changed
 
 
 def test_the_change_to_sentences_is_two_places(tmp_path):
-    found = blocks("task")
-    method = textwrap.indent(found["sentences"], "    ") + "\n"
-    task = re.sub(
-        r"    def candidates.*?(?=    def annotate)", method, found["mytask.py"], flags=re.S
-    )
+    found = copied(TASK, tmp_path)
+    task = method(found["mytask.py"], r"def candidates", found["sentences"])
     settings = found["urgent.cfg"].replace('"keep"\n', '"keep"\nbounds = "sentence"\n')
     things = "server", "freezer", "lamp", "printer", "door", "alarm"
     rows = [
@@ -60,15 +119,25 @@ def test_the_change_to_sentences_is_two_places(tmp_path):
     (tmp_path / "mytask.py").write_text(task)
     (tmp_path / "urgent.cfg").write_text(settings)
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = "-m textrank run urgent.cfg rows.jsonl --code mytask.py --folds 3"
-    told = ran(tmp_path, *words.split())
+    told = typed(tmp_path, "$ textrank run urgent.cfg rows.jsonl --code mytask.py --folds 3")
     assert "6 documents · 18 candidates · 6 positive" in told
     assert re.search(r"^AUC +100\.0", told, re.MULTILINE)
 
 
-def ran(folder: Path, *words: str) -> str:
-    """What Python prints, with these words behind it."""
-    command = [sys.executable, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def test_the_change_to_names_is_two_methods_and_two_words(tmp_path):
+    found = copied(TASK, tmp_path)
+    candidates, annotate = re.split(r"\n(?=def annotate)", found["names"])
+    task = method(found["mytask.py"], r"def candidates", candidates)
+    task = method(task, r"def annotate", annotate)
+    task = task.replace("import document_id\n", "import document_id, named_spans\n")
+    settings = found["urgent.cfg"].replace('target = "keep"\n', "").replace("bag.v1", "smooth.v1")
+    (tmp_path / "mytask.py").write_text(task)
+    (tmp_path / "urgent.cfg").write_text(settings)
+    told = typed(
+        tmp_path,
+        "$ textrank run urgent.cfg effects.jsonl --code mytask.py --folds 3\n"
+        "$ textrank train urgent.cfg effects.jsonl model --code mytask.py\n"
+        "$ textrank apply model effects.jsonl --code mytask.py\n",
+    )
+    assert "6 documents · 12 candidates · 6 positive" in told
+    assert '{"name": "Aspirin", "effect": false}, {"name": "nausea", "effect": true}' in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -116,4 +117,7 @@ def load_block(path: Path, section: str) -> Any:
         raise ValueError(f"{path}: blocks nested too deeply. Flatten it.") from None
     except (ConfigValidationError, catalogue.RegistryError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split()) or repr(error)
+        missing = re.search(r"find '(.+?)' in registry", reason)
+        if missing is not None:
+            reason = f"nothing is registered as {missing[1]!r}. Is it yours? See --code."
         raise ValueError(f"{path}: {reason:.500}") from error

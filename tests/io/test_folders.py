@@ -36,9 +36,33 @@ def test_views_come_back_in_order(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.view("z"), np.eye(2))
 
 
-def test_what_is_not_arrays_is_refused() -> None:
-    with pytest.raises(ValueError, match="a list cannot be saved"):
-        pack(["text"])
+@pytest.mark.parametrize(
+    "values", [["text", "ä", ""], [1, 2.5], [["a", "b"], []], [{"a": 0.1}], []]
+)
+def test_plain_values_come_back(values: list[object], tmp_path: Path) -> None:
+    assert through(values, tmp_path) == values
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([{"a", "b"}], "a list of set cannot be saved"),
+        ([("a", "b")], "a list of tuple cannot be saved"),  # they would come back as lists
+        ([float("nan")], "a list of float cannot be saved"),
+        ([{1: "a"}], "a list of dict cannot be saved"),
+        (("a",), "a tuple cannot be saved"),
+        ("text", "a str cannot be saved"),
+    ],
+)
+def test_what_would_not_come_back_is_refused(values: object, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        pack(values)
+
+
+def test_values_nested_without_end_are_refused() -> None:
+    deep = np.frombuffer(b"[" * 100_000 + b"]" * 100_000, dtype=np.uint8)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        unpack({"x:values": deep})
 
 
 def test_an_array_of_objects_is_not_read(tmp_path: Path) -> None:

@@ -179,6 +179,15 @@ def test_a_composed_kernel_has_features_only_where_its_parts_have():
         features_of(Sum([Linear(), Gaussian()]), np.eye(2))
 
 
+def test_a_part_that_is_no_kernel_is_named():
+    class Half:
+        def __call__(self, X, Y=None):
+            return np.eye(len(X))
+
+    with pytest.raises(ValueError, match="Half is no kernel: it lacks diag"):
+        features_of(Normalized(Half()), np.eye(2))
+
+
 def test_normalized_names_the_input_without_features():
     with pytest.raises(ValueError, match="the first at index 1"):
         Normalized(Linear())(np.array([[1.0], [0.0]]))

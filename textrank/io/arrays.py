@@ -107,10 +107,7 @@ def pack(value: Any, name: str = "x") -> Arrays:
         if isinstance(value, batch):
             arrays = {f"{name}/{key}": array for key, array in value.to_arrays().items()}
             return {f"{name}:{kind}": np.array(1), **arrays}
-    raise ValueError(
-        f"a {type(value).__name__} cannot be saved with a model. Use a kernel with explicit "
-        "features, or a representation of arrays or Features."
-    )
+    return {f"{name}:values": _json(_plain(value))}
 
 
 def unpack(arrays: Mapping[str, Any], name: str = "x") -> Any:
@@ -134,7 +131,25 @@ def unpack(arrays: Mapping[str, Any], name: str = "x") -> Any:
     for kind, batch in BATCHES.items():
         if f"{name}:{kind}" in arrays:
             return batch.from_arrays(_below(arrays, f"{name}/"))
+    if f"{name}:values" in arrays:
+        return _plain(_read(arrays[f"{name}:values"]))
     raise ValueError(f"no representation {name!r} among the arrays. Restore the model.")
+
+
+def _plain(value: Any) -> list[Any]:
+    """A list whose values are the same once they have been JSON."""
+    try:
+        if isinstance(value, list) and json.loads(json.dumps(value)) == value:
+            return value
+    except (TypeError, ValueError, RecursionError):
+        pass
+    inner = {type(item).__name__ for item in value} if isinstance(value, list) else set()
+    kind = f"list of {', '.join(sorted(inner))}" if inner else type(value).__name__
+    raise ValueError(
+        f"a {kind} cannot be saved with a model. A representation may give a list of strings, "
+        "numbers, or lists and dictionaries of them, arrays, or Features; a kernel with explicit "
+        "features saves none."
+    )
 
 
 def _below(arrays: Mapping[str, Any], start: str) -> Arrays:
@@ -158,4 +173,7 @@ def _json(value: Any) -> Any:
 
 
 def _read(array: Any) -> Any:
-    return json.loads(array.astype(np.uint8).tobytes().decode())
+    try:
+        return json.loads(array.astype(np.uint8).tobytes().decode())
+    except RecursionError:
+        raise ValueError("values nested too deeply") from None

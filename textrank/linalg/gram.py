@@ -144,6 +144,9 @@ class Blocked:
 
 def features_of(kernel: Kernel[T], X: Sequence[T]) -> Features:
     """The explicit features of a kernel, or an error that says which kernel has none."""
+    if not isinstance(kernel, Kernel):
+        lacking = [name for name in ("__call__", "diag") if not hasattr(kernel, name)]
+        raise ValueError(f"{type(kernel).__name__} is no kernel: it lacks {', '.join(lacking)}.")
     if not isinstance(kernel, FeatureKernel):
         raise TypeError(
             f"{type(kernel).__name__} has no explicit features. Use its Gram matrix, or ask "

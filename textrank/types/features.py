@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import count
 from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
@@ -16,6 +18,7 @@ from textrank.types.names import Indices, Names
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 SparseMatrix: TypeAlias = sp.csr_array
+Bag: TypeAlias = Mapping[str, float] | Mapping[tuple[str, ...], float]
 
 LARGEST = np.iinfo(np.int32).max
 
@@ -28,6 +31,10 @@ class Features(Sequence["Features"]):
     """A sparse feature matrix with a name for every column: the explicit side of a kernel.
 
     It is also a representation: a sequence whose elements are its rows, each again ``Features``.
+
+    >>> counted = Features.of([{"binds": 2.0}, {"binds": 1.0, "not": 1.0}])
+    >>> list(counted.names), counted.values.toarray().tolist()
+    ([('binds',), ('not',)], [[2.0, 0.0], [1.0, 1.0]])
     """
 
     values: SparseMatrix  # (n, d)
@@ -37,6 +44,22 @@ class Features(Sequence["Features"]):
         if self.values.shape[1] != len(self.names):
             raise ValueError(f"{self.values.shape[1]} columns but {len(self.names)} names")
         object.__setattr__(self, "values", _short_indices(self.values))
+
+    @classmethod
+    def of(cls, rows: Iterable[Bag]) -> Features:
+        """A row for every dictionary of named values; columns in the order in which they came."""
+        columns: defaultdict[str | tuple[str, ...], int] = defaultdict(count().__next__)
+        data: list[float] = []
+        indices: list[int] = []
+        ends = [0]
+        for row in rows:
+            indices.extend(map(columns.__getitem__, row))
+            data.extend(row.values())
+            ends.append(len(data))
+        shape = (len(ends) - 1, len(columns))
+        matrix = sp.csr_array((np.array(data, dtype=np.float64), indices, ends), shape=shape)
+        matrix.sort_indices()
+        return cls(matrix, Names.of(columns))
 
     def __len__(self) -> int:
         return int(self.values.shape[0])

@@ -12,7 +12,7 @@ from tests.representations.pair_docs import at_random, by_hand
 from tests.representations.pairs import plain_blocks
 from textrank.docs import Candidate
 from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import EntityPair, bags, entity_pairs
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
 from textrank.representations.pairs.global_context import GlobalContext
 from textrank.representations.pairs.local_context import LocalContext
 from textrank.representations.pairs.path_walks import PathWalks
@@ -232,7 +232,7 @@ def test_a_candidate_that_is_no_pair_is_named(make_doc):
 
 
 def test_bags_become_columns_of_equal_names():
-    features = bags([{("a",): 1.0}, {("b",): 2.0, ("a",): 3.0}, {}])
+    features = Features.of([{("a",): 1.0}, {("b",): 2.0, ("a",): 3.0}, {}])
     np.testing.assert_array_equal(features.values.toarray(), [[1, 0], [3, 2], [0, 0]])
 
 

@@ -8,21 +8,18 @@ first in the text.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
 from typing import Protocol, TypeAlias, overload
 
 import numpy as np
-import scipy.sparse as sp
 
 from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
-from textrank.types import Features, Matrix, Names
+from textrank.types import Features, Matrix
 
 DROP = ("punct",)
 
@@ -250,19 +247,3 @@ def pairs_in(found: Iterable[Sentence], candidates: Sequence[Candidate]) -> list
             first, second = sentence.tokens(candidates[member])
             pairs[int(member)] = EntityPair(context, first, second)
     return [pairs[index] for index in range(len(candidates))]
-
-
-def bags(rows: Iterable[Bag]) -> Features:
-    """Bags of named values as Features, a row each; columns in the order in which they came."""
-    columns: defaultdict[Name, int] = defaultdict(count().__next__)
-    data: list[float] = []
-    indices: list[int] = []
-    ends = [0]
-    for row in rows:
-        indices.extend(map(columns.__getitem__, row))
-        data.extend(row.values())
-        ends.append(len(data))
-    shape = (len(ends) - 1, len(columns))
-    matrix = sp.csr_array((np.array(data, dtype=np.float64), indices, ends), shape=shape)
-    matrix.sort_indices()
-    return Features(matrix, Names.of(columns))

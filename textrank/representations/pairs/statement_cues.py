@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import Name, bags, entity_pairs
+from textrank.representations.pairs.entity_pair import Name, entity_pairs
 from textrank.representations.pairs.statement_words import CUES
 from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.types import Features
@@ -31,7 +31,7 @@ class StatementCues:
 
     def of_pairs(self, told: Sequence[TreePair]) -> Features:
         """The features of pairs in their trees."""
-        return bags(dict.fromkeys(_cues(one), 1.0) for one in told)
+        return Features.of(dict.fromkeys(_cues(one), 1.0) for one in told)
 
 
 def _cues(told: TreePair) -> Iterator[Name]:

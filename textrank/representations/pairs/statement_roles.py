@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import Name, bags, entity_pairs
+from textrank.representations.pairs.entity_pair import Name, entity_pairs
 from textrank.representations.pairs.statement_cues import side_of
 from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.types import Features
@@ -30,7 +30,7 @@ class StatementRoles:
 
     def of_pairs(self, told: Sequence[TreePair]) -> Features:
         """The features of pairs in their trees."""
-        return bags(dict.fromkeys(_roles(one), 1.0) for one in told)
+        return Features.of(dict.fromkeys(_roles(one), 1.0) for one in told)
 
 
 def _roles(told: TreePair) -> Iterator[Name]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import Bag, bags
+from textrank.representations.pairs.entity_pair import Bag
 from textrank.types import Features
 
 SUPPORT = ("own", "votes", "consensus", "attachment")
@@ -28,7 +28,7 @@ class ParseSupport:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return bags(map(_support, candidates))
+        return Features.of(map(_support, candidates))
 
 
 def known_parse(candidate: Candidate) -> Mapping[str, Any]:
