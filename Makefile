@@ -69,6 +69,7 @@ bench: $(VENV)/.develops  ## speed, as ratios measured in one run; writes docs/b
 docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken link fails
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python docs/commands.py
+	$(BIN)/python docs/figures.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 pages: docs  ## every page of the site at two widths, in build/pages; fails where one overflows

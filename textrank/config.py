@@ -293,6 +293,10 @@ def load_corpus(
 
     ``limit`` is how many bytes may be held at once, of a document or a packed file; ``skip_bad``
     leaves out documents with errors. Both go before what the cfg says.
+
+    >>> import spacy
+    >>> len(list(load_corpus("corpora/sample-ppi")(spacy.blank("en"))))
+    50
     """
     path = Path(path)
     asked = Reading(limit, skip_bad) if limit or skip_bad else READING.get()
@@ -309,7 +313,11 @@ def load_corpus(
 
 
 def load_model(name: str | Path) -> Model:
-    """A shipped model by name, or any by the path of its folder."""
+    """A shipped model by name, or any by the path of its folder.
+
+    >>> load_model("ppi").pipeline.task.name
+    'ppi'
+    """
     shipped = _shipped("models", str(name), "meta.json")
     return Model.from_disk(shipped.parent if shipped else Path(name))
 

@@ -21,7 +21,14 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One decision: a mention, a pair of entities, a parse."""
+    """One decision: a mention, a pair of entities, a parse.
+
+    >>> import spacy
+    >>> doc = spacy.blank("en")("SHC binds GRB2.")
+    >>> pair = Candidate(doc, (doc[0:1], doc[2:3]), "d1", label=1.0)
+    >>> [span.text for span in pair.spans]
+    ['SHC', 'GRB2']
+    """
 
     doc: Doc  # of a parse: a Doc of its own, with that parse set
     spans: tuple[Span, ...]  # what is judged; the focus of every representation
@@ -83,7 +90,12 @@ class Neighbourhood:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """The candidates as learners see them: answers, and what belongs together."""
+    """The candidates as learners see them: answers, and what belongs together.
+
+    >>> same = np.array([0, 0, 1])  # the first two candidates are of one document
+    >>> len(Targets(np.array([1.0, -1.0, 1.0]), same, same).y)
+    3
+    """
 
     y: Vector  # (n,)
     documents: Indices  # (n,) numbers of documents, in order of first appearance
@@ -157,6 +169,12 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
 
     The shipped language model and all readers fill the group; other spaCy pipelines only have
     ``doc.ents``. What looks at names later finds them in the group.
+
+    >>> import spacy
+    >>> doc = spacy.blank("en")("SHC binds GRB2.")
+    >>> doc.ents = [doc.char_span(0, 3, "GENE"), doc.char_span(10, 14, "GENE")]
+    >>> named_spans(doc, "entities")
+    [SHC, GRB2]
     """
     if key not in doc.spans:
         if not doc.has_annotation("ENT_IOB"):

@@ -58,7 +58,11 @@ def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
 
 
 def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
-    """Yes where the score reaches the threshold."""
+    """Yes where the score reaches the threshold.
+
+    >>> decide([0.9, 0.5, 0.3], 0.5).tolist()
+    [True, True, False]
+    """
     return np.asarray(scores, dtype=np.float64) >= threshold
 
 
@@ -139,6 +143,9 @@ def recall_at_precision(
     """The highest recall at a threshold whose precision is at least ``precision``.
 
     0 where no threshold reaches it, None without a gold positive.
+
+    >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
+    0.5
     """
     labels, values = _pair(y, scores)
     gold = int((labels > 0).sum()) + unreachable
@@ -155,6 +162,9 @@ def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
 
     Candidates with equal scores are answered together, so their order in the file is without
     influence.
+
+    >>> round(average_precision([1, -1, 1], [0.9, 0.5, 0.3]), 3)
+    0.833
     """
     labels, values = _pair(y, scores)
     if not (labels > 0).any():
@@ -165,19 +175,31 @@ def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
 
 
 def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
-    """Share of right decisions; None without candidates."""
+    """Share of right decisions; None without candidates.
+
+    >>> accuracy([1, 1, -1, -1], [True, False, False, False])
+    0.75
+    """
     labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
     return _ratio(int(((labels > 0) == (said > 0)).sum()), len(labels))
 
 
 def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
-    """Share of wrong decisions; None without candidates."""
+    """Share of wrong decisions; None without candidates.
+
+    >>> error_rate([1, 1, -1, -1], [True, False, False, False])
+    0.25
+    """
     right = accuracy(y, decisions)
     return None if right is None else 1 - right
 
 
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
-    """Rank correlation with ties on either side, -1 .. 1; None where one side is constant."""
+    """Rank correlation with ties on either side, -1 .. 1; None where one side is constant.
+
+    >>> round(kendall_tau_b([1, 2, 3, 4], [0.1, 0.2, 0.4, 0.3]), 3)
+    0.667
+    """
     labels, values = _pair(y, scores)
     if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
         return None
@@ -191,6 +213,9 @@ def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
 
     None without such a pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right
     over wrong pairs is the numerator of Kendall's tau.
+
+    >>> round(disagreement([1, 2, 3], [0.1, 0.3, 0.2]), 3)
+    0.333
     """
     labels, values = _pair(y, scores)
     pairs = _pairs(len(labels)) - _tied(labels)
@@ -214,6 +239,9 @@ def ndcg(
     The gain of a candidate is its label ``y`` (or ``2**y - 1``), its discount is
     ``1 / log2(1 + rank)``, over the first ``k`` ranks. Candidates with equal scores share the mean
     of their discounts. None where all gains are 0. Labels must not be negative.
+
+    >>> round(ndcg([2, 0, 1], [0.9, 0.5, 0.3]), 3)
+    0.95
     """
     labels, values = _pair(y, scores)
     if len(labels) and labels.min() < 0:
@@ -256,7 +284,11 @@ def over_queries(measure: Measure, y: ArrayLike, scores: ArrayLike, queries: Que
 
 
 def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
-    """Average precision per query, averaged (MAP)."""
+    """Average precision per query, averaged (MAP).
+
+    >>> mean_average_precision([1, -1, -1, 1], [0.9, 0.1, 0.8, 0.2], ["a", "a", "b", "b"]).mean
+    0.75
+    """
     return over_queries(average_precision, y, scores, queries)
 
 
@@ -273,6 +305,9 @@ def classification_measures(
     ``threshold`` was chosen on training data. ``f_best`` takes the best threshold of the fold
     itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
     positives in the fold, which a user may know without knowing the answers.
+
+    >>> classification_measures([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
+    0.5
     """
     labels = np.asarray(y, dtype=np.float64)
     values = np.asarray(scores, dtype=np.float64)
@@ -295,6 +330,9 @@ def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[
     """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
 
     NDCG takes the labels as gains, so it is left out where one is negative.
+
+    >>> ranking_measures([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
+    1.0
     """
     chosen: dict[str, Measure] = {"tau": kendall_tau_b, "disagreement": disagreement}
     if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:

@@ -16,7 +16,13 @@ from textrank.types import Matrix
 
 
 class G2P(TransformerMixin, KernelMachine):
-    """Supervised embedding of the samples' similarities; see ``textrank.learners.g2p.G2P``."""
+    """Supervised embedding of the samples' similarities; see ``textrank.learners.g2p.G2P``.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> G2P(size=2).fit(X, y).transform(X).shape
+    (150, 2)
+    """
 
     def __init__(
         self,

@@ -60,6 +60,11 @@ class RankRLS(_Ranker):
     on its own. ``fit(X, preferences=...)`` takes rows (better, worse) or (better, worse,
     magnitude) instead of labels; each preference is then held out on its own, and ``heldout_``
     is (alphas, preferences), the predicted differences.
+
+    >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
+    >>> scores = RankRLS(alphas=[1.0]).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
+    >>> bool(scores[1] > scores[0]), bool(scores[3] > scores[2])
+    (True, True)
     """
 
     def __init__(
@@ -131,7 +136,13 @@ class RankRLS(_Ranker):
 
 
 class RankSVM(_Ranker):
-    """Squared hinge on preferred pairs: the baseline; alpha by held-out folds of queries."""
+    """Squared hinge on preferred pairs: the baseline; alpha by held-out folds of queries.
+
+    >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
+    >>> scores = RankSVM(alphas=[1.0], folds=2).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
+    >>> bool(scores[1] > scores[0]), bool(scores[3] > scores[2])
+    (True, True)
+    """
 
     def __init__(
         self,

@@ -41,7 +41,15 @@ class Splitter(Protocol):
 
 @dataclass(frozen=True)
 class DocumentFolds:
-    """Whole documents, shuffled with the seed and dealt out evenly; repeated with further seeds."""
+    """Whole documents, shuffled with the seed and dealt out evenly; repeated with further seeds.
+
+    >>> import spacy
+    >>> docs = [spacy.blank('en')(word) for word in ('one', 'two', 'three')]
+    >>> found = [Candidate(doc, (doc[:1],), doc.text, label=1.0) for doc in docs for _ in range(2)]
+    >>> (fold,) = DocumentFolds(folds=3).split(found, Targets.of(found)).partitions
+    >>> bool((fold[::2] == fold[1::2]).all())  # candidates of a document stay together
+    True
+    """
 
     folds: int = 10
     seed: int = 0

@@ -275,6 +275,10 @@ class Centred:
 
     ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed, so training
     and new inputs are centred alike; for the training part itself give it as ``reference``.
+
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> Centred(Linear(), reference=X)(X).sum().round(9).item()
+    0.0
     """
 
     kernel: Kernel[Any]

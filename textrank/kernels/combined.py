@@ -30,6 +30,12 @@ class CombinedViews:
     ``compared`` evaluates in one go and training decides by held-out scores.
 
     It is short for ``Exponential(Normalized(Sum([...])))``, which it is made of.
+
+    >>> from textrank.types import Viewed
+    >>> X = Viewed({"words": np.eye(2), "numbers": np.array([[0.0], [1.0]])})
+    >>> kernel = CombinedViews(linear={"words": 1.0}, gaussian={"numbers": [0.5]})
+    >>> kernel(X).round(3).tolist()
+    [[1.0, 0.248], [0.248, 1.0]]
     """
 
     linear: Mapping[str, float] = field(default_factory=dict)

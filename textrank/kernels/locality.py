@@ -106,6 +106,10 @@ class LocalityImproved(ExplicitKernel[Sequences]):
     ``Power(LocalityImproved(...), d2)`` is the published outer power.
 
     Zien et al. (2000), Bioinformatics 16:799-807.
+
+    >>> LocalityImproved(window=1)(Sequences.of([["Mp", "Ss"], ["Ss"]]))
+    array([[18.,  4.],
+           [ 4.,  4.]])
     """
 
     window: int = 1

@@ -61,6 +61,10 @@ def load_nlp(
     proteins, identifiers); what these build on is run too, the rest stays switched off until
     ``nlp.enable_pipe``, as ``proteins`` does when nothing is named. A text of more than
     ``max_length`` characters is refused.
+
+    >>> doc = load_nlp(only=["genes"])("We saw that GRB2 binds SOS1.")
+    >>> [name.text for name in doc.spans["entities"]]
+    ['GRB2', 'SOS1']
     """
     nlp = _load(SHIPPED if name is None else name)
     if name is None and "identifiers" not in nlp.component_names:

@@ -65,6 +65,10 @@ def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | Non
     """What divides held-out logits (n, classes) so that their softmax fits the classes best.
 
     One number, so the order of the classes of a sample stays. Guo et al. (2017).
+
+    >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
+    >>> temperature(logits, np.array([0, 1, 1])) > 1  # too sure: one of three is wrong
+    True
     """
     own = logits[np.arange(len(classes)), classes]
 
@@ -84,7 +88,12 @@ def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | Non
 
 @dataclass(frozen=True, eq=False)
 class Isotonic:
-    """The rising step-free curve that fits best; needs a thousand scores or more."""
+    """The rising step-free curve that fits best; needs a thousand scores or more.
+
+    >>> curve = Isotonic.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, 1, -1, 1]))
+    >>> curve(np.array([-3.0, 0.0, 3.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
 
     scores: Vector  # (k,) ascending
     values: Vector  # (k,)
@@ -112,6 +121,10 @@ class Conformal:
     set: both where the data cannot tell, none where the candidate is unlike either class. The
     held-out scores stand in for scores of new candidates, which is exact up to the effect of
     one document on the model; ``exact_p_values`` has no such remainder.
+
+    >>> heldout, y = np.linspace(-2, 2, 40), np.repeat([-1.0, 1.0], 20)
+    >>> Conformal.of(heldout, y).sets(np.array([-1.5, 1.5]), error=0.1).tolist()
+    [[True, False], [False, True]]
     """
 
     negative: Vector  # (n-,) ascending held-out scores of negatives

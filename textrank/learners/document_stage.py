@@ -77,6 +77,18 @@ class DocumentStage(MetaLearner):
         Of the squared weights of the numbers in standard units; small beside thousands of names.
     folds
         Of documents, for the held-out scores of the second stage.
+
+    >>> from textrank.docs import Neighbourhood
+    >>> from textrank.learners.cg import SparseRLS
+    >>> from textrank.measures import auc
+    >>> rng, own, n = np.random.default_rng(0), np.repeat(np.arange(30), 4), 120
+    >>> y = np.repeat(rng.choice([-1.0, 1.0], size=30), 4)  # the names of a text agree
+    >>> data = Features.of({"x": value} for value in y + 2 * rng.normal(size=n))
+    >>> beside = Neighbourhood(own, np.tile(np.arange(4.0), 30), ("DNA",) * n, np.arange(n) % 8)
+    >>> targets, first = Targets(y, own, own, beside), SparseRLS(alphas=[1.0], folds=3)
+    >>> twice = DocumentStage(first, folds=4).fit(data, targets)
+    >>> auc(y, twice.heldout[0]) > auc(y, first.fit(data, targets).heldout[0])
+    True
     """
 
     learner: PathLearner

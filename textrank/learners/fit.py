@@ -34,6 +34,10 @@ class Fit:
 
     ``heldout[a, i]`` is the score of candidate ``i`` at ``alphas[a]`` by a model that never saw
     its document (its query, for a ranker).
+
+    >>> fit = Fit((1.0,), 1.0, np.array([0.5, -0.5]), np.array([[0.2, -0.1]]))
+    >>> fit.predict(np.array([[2.0, 0.0]]))
+    array([1.])
     """
 
     alphas: tuple[float, ...]

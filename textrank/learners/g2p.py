@@ -25,6 +25,10 @@ class G2P:
     eigenvalues. O(n^3) once.
 
     Mu et al. (2012), Computational Intelligence 28.
+
+    >>> S, classes = np.eye(4) + 0.5, np.kron(np.eye(2), np.ones((2, 2)))  # two of each class
+    >>> G2P(size=1, neighbours=None).fit(S, classes).shape
+    (4, 1)
     """
 
     alpha: float = 1.0
@@ -43,7 +47,7 @@ class G2P:
         if not 0 < self.share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, got {self.share}")
 
-    def fit(self, S: Matrix, classes: Matrix) -> Matrix:  # (n, n), (n, c) -> (n, k)
+    def fit(self, S: Matrix, classes: Matrix) -> Matrix:  # (n, n), (n, n) -> (n, k)
         """The projection from similarities and class similarities (see ``class_matrix``)."""
         S = check_similarity(S)
         weights = np.array(classes, dtype=np.float64)

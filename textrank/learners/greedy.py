@@ -33,6 +33,11 @@ class GreedyFeatures:
     group, without a single retraining.
 
     Pahikkala, Airola and Salakoski (2010), for leave-one-out.
+
+    >>> X = np.random.default_rng(0).normal(size=(30, 5))
+    >>> one = np.arange(30)
+    >>> GreedyFeatures(count=1).choose(X, Targets(X[:, 3], one, one)).columns.tolist()
+    [3]
     """
 
     count: int = 10

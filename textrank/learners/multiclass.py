@@ -22,7 +22,11 @@ Decoding = Literal["loss", "hamming"]
 
 
 def one_vs_all(classes: int) -> Matrix:
-    """A bit a class."""
+    """A bit a class.
+
+    >>> one_vs_all(2).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
     return 2.0 * np.eye(classes) - 1.0
 
 
@@ -41,7 +45,11 @@ def all_pairs(classes: int) -> Matrix:
 
 
 def exhaustive(classes: int) -> Matrix:
-    """All ways to part the classes in two: 2^(classes - 1) - 1 bits, for few classes."""
+    """All ways to part the classes in two: 2^(classes - 1) - 1 bits, for few classes.
+
+    >>> exhaustive(3).tolist()
+    [[-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
+    """
     if classes > 10:
         raise ValueError(f"{classes} classes have {2 ** (classes - 1) - 1} bits. Use random_code.")
     numbers = np.arange(1, 2 ** (classes - 1))
@@ -55,6 +63,9 @@ def random_code(
     """The best of many random codes: the one whose closest rows are farthest apart.
 
     ``zeros`` is the share of classes left out of each question.
+
+    >>> random_code(4, 6).shape
+    (4, 6)
     """
     rng = np.random.default_rng(seed)
     best, distance = np.zeros((classes, bits)), -1.0
@@ -78,6 +89,9 @@ def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices
 
     ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the
     squared losses ``(1 - m f)^2`` of the bits that the class takes part in.
+
+    >>> decode(np.array([[0.9, -0.8, -1.1], [-1.0, -0.7, 0.4]]), one_vs_all(3))
+    array([0, 2])
     """
     if decoding == "hamming":
         distance = -np.sign(scores) @ np.sign(code).T
@@ -170,6 +184,9 @@ def class_similarity(code: Matrix, width: float) -> Matrix:
     """``exp(-||m_c - m_c'||^2 / width^2)`` between the encodings of the classes.
 
     Times a Gaussian kernel of the inputs it is the Gaussian kernel of (input, encoding) pairs.
+
+    >>> class_similarity(one_vs_all(2), width=2.0).round(3).tolist()
+    [[1.0, 0.135], [0.135, 1.0]]
     """
     if not width > 0:
         raise ValueError(f"width must be positive, got {width}")

@@ -34,6 +34,12 @@ class ReducedRLS:
     would let the model know where the held-out candidates lie, and biases the choice of alpha.
 
     Pahikkala et al. (2009); Airola, Pahikkala and Salakoski (2011) on the bias.
+
+    >>> F = np.random.default_rng(0).normal(size=(40, 3))
+    >>> own = np.repeat(np.arange(10), 4)
+    >>> fit = ReducedRLS(size=8).fit(F @ F.T, Targets(np.sign(F[:, 0]), own, own))
+    >>> int(np.count_nonzero(fit.coef)), fit.heldout.shape
+    (8, (5, 40))
     """
 
     size: int = 500

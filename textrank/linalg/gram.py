@@ -104,6 +104,10 @@ class Blocked:
     """A kernel computed block by block: its temporaries stay small, and progress is shown.
 
     Only the upper blocks of a symmetric matrix are computed. ``dtype`` float32 halves the memory.
+
+    >>> from textrank.kernels.vectors import Linear
+    >>> Blocked(Linear(), rows=1)(np.array([[1.0], [2.0]])).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
     """
 
     kernel: Kernel[Any]

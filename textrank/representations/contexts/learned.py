@@ -54,6 +54,10 @@ def learn_word_vectors(
 
     ``texts`` are lists of words in the form the representation uses; words seen fewer than
     ``minimum`` times have no vector.
+
+    >>> texts = [["gene", "is", "transcribed"], ["protein", "is", "bound"]] * 5
+    >>> learn_word_vectors(texts, rank=2).words
+    ('gene', 'is', 'transcribed', 'protein', 'bound')
     """
     if rank < 1 or window < 1 or minimum < 1:
         raise ValueError(

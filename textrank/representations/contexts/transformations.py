@@ -32,7 +32,11 @@ BINS = (*range(1, 13), 14, 16, 19, 23, 28, 34, 42, 52, 66, 84, 110, 150, 220, 40
 
 @dataclass(frozen=True)
 class Bag:
-    """All positions alike: ``P̂ = 1 1'``, the bag of words."""
+    """All positions alike: ``P̂ = 1 1'``, the bag of words.
+
+    >>> Bag().factor(np.array([-2, 1])).values.toarray().tolist()
+    [[1.0], [1.0]]
+    """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """A factor of the similarities, a row a position."""
@@ -44,7 +48,11 @@ BAG = Bag()
 
 @dataclass(frozen=True)
 class Strict:
-    """Each position like itself only: ``P̂ = I``."""
+    """Each position like itself only: ``P̂ = I``.
+
+    >>> Strict().factor(np.array([-2, 1])).values.toarray().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """A factor of the similarities, a row a position."""
@@ -91,6 +99,10 @@ class Sided:
 
     ``P̂_pq = P̂'_pq (ρ + (1 - ρ) [same side])``. ``Weighting(1.5, 0.05, of=Sided(0.5))`` is
     side-aware weighting: a word counts anywhere, and once more on its own side.
+
+    >>> F = Sided(0.5).factor(np.array([-2, -1, 3])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
     """
 
     across: float = 0.5
@@ -113,7 +125,11 @@ class Sided:
 
 @dataclass(frozen=True)
 class Within:
-    """Only positions at most ``span`` words away count."""
+    """Only positions at most ``span`` words away count.
+
+    >>> Within(2).factor(np.array([-2, 1, 3])).values.toarray().tolist()
+    [[1.0], [1.0], [0.0]]
+    """
 
     span: int
     of: PositionTransformation = BAG
@@ -134,6 +150,10 @@ class Smooth:
 
     Positions beyond the first twelve fall into ``bins`` and stand in the middle of their bin; give
     ``range(1, s + 1)`` to keep s positions apart. ``tolerance`` is the largest error of an entry.
+
+    >>> F = Smooth(theta=0.1).factor(np.array([1, 2, 4])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.905, 0.407], [0.905, 1.0, 0.67], [0.407, 0.67, 1.0]]
     """
 
     theta: float = 0.1
@@ -156,6 +176,10 @@ class ScaleFree:
     """Far positions blur, near ones stay sharp: ``P̂_pq = exp(-θ (√|p| - √|q|)²)`` on one side.
 
     Across the target it is ``across`` times that. ``bins`` and ``tolerance`` as in ``Smooth``.
+
+    >>> F = ScaleFree().factor(np.array([-1, 1, 2])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.842], [0.0, 0.842, 1.0]]
     """
 
     theta: float = 1.0
@@ -174,7 +198,12 @@ class ScaleFree:
 
 @dataclass(frozen=True)
 class LogScale:
-    """Like ``ScaleFree`` on logarithms: ``P̂_pq = exp(-θ (ln|p| - ln|q|)²)`` on one side."""
+    """Like ``ScaleFree`` on logarithms: ``P̂_pq = exp(-θ (ln|p| - ln|q|)²)`` on one side.
+
+    >>> F = LogScale().factor(np.array([-1, 1, 2])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.619], [0.0, 0.619, 1.0]]
+    """
 
     theta: float = 1.0
     across: float = 0.0
@@ -195,6 +224,10 @@ class Mixture:
     """Weighted sum of transformations, of positions or of words: ``Σ w_j P̂_j``.
 
     ``Mixture([Bag(), Smooth(0.1)], weights=[0.2, 1.0])`` keeps the topic beside the collocations.
+
+    >>> F = Mixture([Bag(), Strict()], [0.2, 1.0]).factor(np.array([1, 2])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.2, 0.2], [0.2, 1.2]]
     """
 
     parts: Sequence[Any] | Mapping[str, Any]
@@ -227,6 +260,11 @@ class PositionTable:
     """A similarity of binned positions given as numbers, such as one learned from contexts.
 
     ``matrix`` is over the bins before the target, farthest first, then those after it.
+
+    >>> near = PositionTable([[1.0, 0.5], [0.5, 1.0]], bins=[1])
+    >>> F = near.factor(np.array([-1, 1])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
     """
 
     matrix: Sequence[Sequence[float]]
@@ -261,6 +299,9 @@ def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BINS) ->
     """The bin of each position: 0 ... b-1 before the target, farthest first, b ... 2b-1 after.
 
     A kept target counts as the word after it.
+
+    >>> bin_positions(np.array([-2, -1, 1, 9]), bins=[1, 2])
+    array([0, 1, 2, 3])
     """
     bin_of = _bin(positions, bins)
     return len(bins) + np.where(np.asarray(positions) < 0, -1 - bin_of, bin_of)

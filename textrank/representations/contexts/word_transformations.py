@@ -22,7 +22,11 @@ from textrank.types import Features, Names
 
 @dataclass(frozen=True)
 class EqualWords:
-    """Each word like itself only: ``Ŵ = I``."""
+    """Each word like itself only: ``Ŵ = I``.
+
+    >>> EqualWords().factor(["bind", "binds"]).values.toarray().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
 
     def factor(self, words: Sequence[str]) -> Features:
         """A factor of the similarities, a row a word."""
@@ -31,7 +35,11 @@ class EqualWords:
 
 @dataclass(frozen=True)
 class SharedStem:
-    """Words of one stem are alike; ``algorithm`` is a stemmer of snowballstemmer."""
+    """Words of one stem are alike; ``algorithm`` is a stemmer of snowballstemmer.
+
+    >>> SharedStem().factor(["bind", "binds"]).values.toarray().tolist()
+    [[1.0], [1.0]]
+    """
 
     algorithm: str = "porter"
 
@@ -48,6 +56,9 @@ class SharedTag:
     """Words whose most frequent part of speech is the same are alike; an unknown word has none.
 
     ``most_frequent_tags`` finds the tags in tagged text.
+
+    >>> SharedTag({"gene": "NN", "cell": "NN"}).factor(["gene", "cell"]).values.toarray().tolist()
+    [[1.0], [1.0]]
     """
 
     tags: Mapping[str, str]
@@ -63,6 +74,10 @@ class CharacterNgrams:
 
     Word boundaries count as letters, so endings are told from middles, and words never seen in
     training still resemble known ones.
+
+    >>> F = CharacterNgrams().factor(["kinase", "kinases", "gene"]).values.toarray()
+    >>> np.round(F @ F.T, 2).tolist()
+    [[1.0, 0.75, 0.0], [0.75, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
     shortest: int = 3
@@ -95,7 +110,12 @@ class CharacterNgrams:
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Words are alike as their vectors are: ``Ŵ = V V'``; an unknown word resembles none."""
+    """Words are alike as their vectors are: ``Ŵ = V V'``; an unknown word resembles none.
+
+    >>> F = WordVectors(["a", "b"], [[1.0, 0.0], [0.6, 0.8]]).factor(["a", "b", "new"])
+    >>> np.round((F.values @ F.values.T).toarray(), 3).tolist()
+    [[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
 
     words: Sequence[str]
     vectors: Sequence[Sequence[float]]
@@ -137,7 +157,14 @@ class WordVectors:
 
 @dataclass(frozen=True)
 class WordVectorFile:
-    """Word vectors kept in a file that ``WordVectors.to_disk`` wrote; the form a cfg can state."""
+    """Word vectors kept in a file that ``WordVectors.to_disk`` wrote; the form a cfg can state.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     WordVectors(["a"], [[1.0]]).to_disk(f"{folder}/vectors.npz")
+    ...     WordVectorFile(f"{folder}/vectors.npz").factor(["a", "b"]).values.toarray().tolist()
+    [[1.0], [0.0]]
+    """
 
     path: str
 
