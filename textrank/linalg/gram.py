@@ -149,7 +149,7 @@ class Blocked:
 def features_of(kernel: Kernel[T], X: Sequence[T]) -> Features:
     """The explicit features of a kernel, or an error that says which kernel has none."""
     if not isinstance(kernel, Kernel):
-        lacking = [name for name in ("__call__", "diag") if not hasattr(kernel, name)]
+        lacking = sorted({"__call__", "diag"}.difference(dir(kernel)))
         raise ValueError(f"{type(kernel).__name__} is no kernel: it lacks {', '.join(lacking)}.")
     if not isinstance(kernel, FeatureKernel):
         raise TypeError(
