@@ -24,8 +24,8 @@ demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on
 	@echo "The same method on the bundled sample, documents held out:"
 	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
 
-test: $(VENV)/.develops  ## everything but the slow and the corpus tests
-	$(BIN)/python -m pytest -n auto -m "not slow and not corpus and not benchmark and not browser and not campaign"
+test: $(VENV)/.develops  ## everything but the slow and the corpus tests; TESTS=tests/kernels for a part
+	$(BIN)/python -m pytest -n auto $(TESTS) -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
 VERSIONS ?= 3.11 3.12 3.13
 LOWEST   := build/venv-lowest
