@@ -1,26 +1,29 @@
-"""Builds the table of confusion pairs: ``python build.py DATA OUT [EARLIER]``.
+"""Builds the table of confusion pairs: ``python build.py DATA OUT``.
 
-Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``), contexts of the words
-of ``sets.txt``, a screening of the pairs, fits with each fold of genres left out, their
-scores on all places of the genres left out, levels from those. About 20 minutes of one processor.
-With an ``EARLIER`` table only the pairs of ``added.txt`` are learnt, and put beside its own.
+Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``), then for each stage
+of ``stages.toml`` contexts of the words of its pairs, a screening, fits with each fold of genres
+left out, their scores on all places of the genres left out, levels from those. Some minutes of one
+processor; a stage that is done is kept with the texts, so that a stopped run goes on after it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from heldout import Pass, cells
-from learn import Fit, design, leave_out, solve
+from learn import LEARNERS, Fit, Learner, design, leave_out
 from levels import ALARMS, MISUSED, Curve, chosen, log_odds
 from samples import Sample, Text, Vocabulary, read, sample, table
+from stages import KNOWN, Stage, stages
 from texts import write
 
 from textrank.spelling import Confusions, Pair
@@ -34,26 +37,12 @@ GENRES = (
     ("amazon", "cloud", "web", "database"),
     ("science", "languages"),
 )
-KNOWN = (  # everybody looks for these
-    *("accept/except", "advice/advise", "affect/effect", "form/from", "it's/its", "loose/lose"),
-    *("of/off", "passed/past", "principal/principle", "quiet/quite", "than/then", "their/there"),
-    *("to/too", "weather/whether", "were/where", "who's/whose", "you/your"),
-)
 OTHERS = 10.0  # what an alarm in packages that nothing was learnt from counts
 LEAST = 200  # occurrences of a word
 WIDE = 7  # words on either side of an alarm that are shown
 MOST = 6_000  # contexts of a word and fold
 FEW = 1_000  # contexts for the screening
 SCREENED = (0.22, 0.935, 0.03)  # recall at an alarm rate of 1e-3; or accuracy, with some recall
-
-
-def pairs_tried(name: str = "sets.txt") -> list[tuple[str, str]]:
-    """Every two words of a line of the file."""
-    found = set()
-    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
-        words = [] if line.startswith("#") else [w.replace("_", " ") for w in line.split()]
-        found |= {(min(a, b), max(a, b)) for a in words for b in words if a != b}
-    return sorted(found)
 
 
 def rows_of(found: Sample, most: int) -> Any:
@@ -74,7 +63,9 @@ def designed(pair: tuple[str, str], samples: dict[str, Sample], words: Any, most
     return design("/".join(pair), a.around[first], b.around[second], folds, words)
 
 
-def promising(pair: tuple[str, str], samples: dict[str, Sample], words: Any) -> bool:
+def promising(
+    pair: tuple[str, str], samples: dict[str, Sample], words: Any, learner: Learner
+) -> bool:
     """Whether few contexts already tell the words apart, two folds at a time left out."""
     if "/".join(pair) in KNOWN:
         return True
@@ -85,7 +76,7 @@ def promising(pair: tuple[str, str], samples: dict[str, Sample], words: Any) -> 
     for out in ((0, 3), (1, 2)):
         away = np.isin(found.fold, out)
         if len(set(found.y[~away])) == 2:
-            weights, bias = solve(*found.rows(~away), rounds=3, steps=6)
+            weights, bias = learner.solve(*found.rows(~away), **learner.screening)
             scores[away] = found.matrix[away] @ weights + bias
     up, down = scores[found.y > 0], -scores[found.y < 0]
     accuracy = ((up > 0).mean() + (down > 0).mean()) / 2
@@ -137,11 +128,10 @@ class Material:
         words = table(vocabulary, {h: (fine, coarse) for h, fine, coarse in classes.tolist()})
         return cls(vocabulary, texts, other, counts, classes, words)
 
-    @property
-    def balance(self) -> Any:
-        """What makes all folds weigh the same, however much text they have."""
+    def balance(self, stage: Stage) -> Any:
+        """What makes all folds weigh the same, however much text they have, where that is asked."""
         sizes = np.array([len(text.words) for text in self.texts])
-        return sizes.mean() / sizes
+        return sizes.mean() / sizes if stage.balanced else np.ones(len(sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,20 +145,21 @@ class Learnt:
     totals: dict[str, int]  # occurrences of the words
 
     @classmethod
-    def of(cls, material: Material, tried: list[tuple[str, str]]) -> Learnt:
+    def of(cls, material: Material, stage: Stage) -> Learnt:
         """Every pair learnt without each fold of genres, and once with all."""
         known, words = material.vocabulary.plain, material.words
+        tried, learner = stage.tried(), LEARNERS[stage.learner]
         often = {w: int(material.counts[known[w]]) for w in known}
         pairs = [p for p in tried if all(" " in w or often.get(w, 0) >= LEAST for w in p)]
         members = sorted({w for pair in pairs for w in pair})
         samples = sample(material.texts, material.vocabulary, members, MOST)
         pairs = [p for p in pairs if p[0] in samples and p[1] in samples]
-        pairs = [p for p in pairs if promising(p, samples, words)]
+        pairs = [p for p in pairs if promising(p, samples, words, learner)]
         curves: dict[tuple[int, int], Curve] = {}
         fits: list[list[Fit]] = []
         odds: list[tuple[float, float]] = []
         for number, pair in enumerate(pairs):
-            own, between, sides = learnt_pair(pair, samples, words, material.balance)
+            own, between, sides = learnt_pair(pair, samples, material, stage)
             fits.append(own)
             odds.append(between)
             curves |= {(number, side): curve for side, curve in enumerate(sides)}
@@ -183,17 +174,18 @@ class Learnt:
 
 
 def learnt_pair(
-    pair: tuple[str, str], samples: dict[str, Sample], words: Any, balance: Any
+    pair: tuple[str, str], samples: dict[str, Sample], material: Material, stage: Stage
 ) -> tuple[list[Fit], tuple[float, float], list[Curve]]:
     """The fits of a pair, what makes log-odds of its scores, and a curve for each printed word."""
-    found = designed(pair, samples, words, MOST)
-    fits, scores = leave_out(found)
+    found = designed(pair, samples, material.words, MOST)
+    fits, scores = leave_out(found, LEARNERS[stage.learner])
     noted = MISUSED if "/".join(pair) in KNOWN else ALARMS
     curves = []
     for side in (0, 1):
         right = (found.y > 0) == (side == 0)
-        total = samples[pair[1 - side]].total * balance
-        curves.append(Curve.of(scores * (1 - 2 * side), right, found.fold, total, noted))
+        total = samples[pair[1 - side]].total * material.balance(stage)
+        own = scores * (1 - 2 * side)
+        curves.append(Curve.of(own, right, found.fold, total, noted, stage.above))
     return fits, log_odds(scores, found.y), curves
 
 
@@ -213,33 +205,34 @@ class Alarm:
         return hashed_text(" ".join(self.context.split(" ")[WIDE - 3 : WIDE + 4]))
 
 
-def alarms(material: Material, learnt: Learnt) -> list[Alarm]:
+def alarms(material: Material, learnt: Learnt, stage: Stage) -> list[Alarm]:
     """All places that speak for the other word, by the fit that left their genres out."""
-    forms = list(material.vocabulary.plain)
+    forms, balance = list(material.vocabulary.plain), material.balance(stage)
     found = []
     for fold, text in enumerate([*material.texts, material.other]):
         fits = [own[fold] for own in learnt.fits]  # the last is of all genres
         own = len(material.texts) == fold
-        weighed = OTHERS if own else material.balance[fold]
         walk = Pass(
             learnt.pairs, fits, learnt.least, material.vocabulary, material.counts, material.words
         )
         for pair, side, score, at, weight in walk.places(text):
             words = text.words[int(at) - WIDE : int(at) + WIDE + 1]
             context = " ".join(forms[k] for k in words)
-            found.append(Alarm(int(pair), int(side), score, weight * weighed, context))
+            doubt = stage.doubtful if "/".join(learnt.pairs[int(pair)]) in KNOWN else 1.0
+            weight *= OTHERS if own else balance[fold] * doubt
+            found.append(Alarm(int(pair), int(side), score, weight, context))
     return found
 
 
-def counted(learnt: Learnt, found: list[Alarm], shown: Path | None = None) -> None:
-    """Puts alarms on the curves, one context once; misprints that were looked at are none."""
-    misprints, seen = known_misprints(), set()
+def counted(learnt: Learnt, found: list[Alarm], stage: Stage, shown: Path | None = None) -> None:
+    """Puts alarms on the curves; misprints that were looked at are none."""
+    misprints, before = known_misprints(), set()
     lines = []
     for alarm in sorted(found, key=lambda alarm: -alarm.score):
         key = alarm.pair, alarm.side, alarm.key
-        if key in seen:
+        if stage.once and key in before:
             continue
-        seen.add(key)
+        before.add(key)
         curve = learnt.curves[alarm.pair, alarm.side]
         if alarm.key not in misprints:
             curve.alarm(alarm.score, alarm.weight)
@@ -253,12 +246,36 @@ def counted(learnt: Learnt, found: list[Alarm], shown: Path | None = None) -> No
         shown.write_text("\n".join(lines).replace("\0", "▯"), encoding="utf-8")
 
 
-def build(data: Path, cache: Path, tried: list[tuple[str, str]]) -> Confusions:
-    """The whole way from packages to pairs with their levels."""
+def build(data: Path, cache: Path) -> Confusions:
+    """The whole way from packages to pairs with their levels, stage upon stage."""
     write(cache, data)
     material = Material.of(cache)
-    learnt = Learnt.of(material, tried)
-    counted(learnt, alarms(material, learnt), cache / "alarms.tsv")
+    return reduce(together, (kept(material, stage, cache) for stage in stages()))
+
+
+def kept(material: Material, stage: Stage, cache: Path) -> Confusions:
+    """The pairs of a stage, learnt anew unless an earlier run came to its end with the same."""
+    folder = cache / "stages" / f"{stage.name}-{fingerprint(stage, cache)[:16]}"
+    if not folder.is_dir():
+        folder.parent.mkdir(exist_ok=True)
+        built(material, stage, cache / f"alarms-{stage.name}.tsv").to_disk(folder)
+    return Confusions.from_disk(folder)
+
+
+def fingerprint(stage: Stage, cache: Path) -> str:
+    """Whatever a stage rests on, its settings, the recipe and all texts, as one checksum."""
+    digest = hashlib.sha256(repr(stage).encode())
+    beside = [path for path in HERE.iterdir() if path.name != "stages.toml" and path.is_file()]
+    for path in sorted([*beside, *(cache / "texts").glob("*.txt")]):
+        with path.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
+
+
+def built(material: Material, stage: Stage, shown: Path | None = None) -> Confusions:
+    """The pairs of one stage."""
+    learnt = Learnt.of(material, stage)
+    counted(learnt, alarms(material, learnt, stage), stage, shown)
     return confusions(material, learnt)
 
 
@@ -313,14 +330,12 @@ def confusions(material: Material, learnt: Learnt) -> Confusions:
     return Confusions(tuple(rows), keys, weights, material.classes, meta)
 
 
-def main(data: Path, out: Path, earlier: Path | None = None) -> None:
+def main(data: Path, out: Path) -> None:
     """Puts the model beside its card and recipe."""
     default = Path.home() / ".cache" / "textrank" / "confusions"
     cache = Path(os.environ.get("CONFUSIONS_CACHE", default))
     cache.mkdir(parents=True, exist_ok=True)
-    found = build(data, cache, pairs_tried("added.txt" if earlier else "sets.txt"))
-    if earlier:
-        found = together(Confusions.from_disk(earlier), found)
+    found = build(data, cache)
     with tempfile.TemporaryDirectory() as work:
         found.to_disk(Path(work) / "model")
         out.mkdir(parents=True, exist_ok=True)

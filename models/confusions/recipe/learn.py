@@ -1,7 +1,8 @@
-"""Logistic regression of a pair over hashed features, each fold of genres left out in turn."""
+"""A linear question for a pair over hashed features, each fold of genres left out in turn."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,9 @@ from textrank.spelling.table import question_hash, table_keys
 SLOT_BITS = 24
 ROUNDS, STEPS = 4, 8  # of Newton, and of conjugate gradients in each; fewer are more cautious
 ALPHA = 1.0
+SQUARES_STEPS, SQUARES_ALPHA = 18, 3.0  # the same of least squares
 FLATTEST = 1e-3  # what a row that is sure counts at least
 OFTEN = 2  # contexts a feature must have
-KEEP = 6_000  # weights of a pair
 FOLDS = 4  # of genres, each left out once
 REMAP = np.full(1 << SLOT_BITS, -1, dtype=np.int32)
 
@@ -88,14 +89,12 @@ def _matrix(index: Any, rows: int, columns: int) -> Any:
     return csr_array((values, index[kept], starts), shape=(rows, columns))
 
 
-def solve(matrix: Any, y: Any, rounds: int = ROUNDS, steps: int = STEPS) -> tuple[Any, float]:
+def logistic(matrix: Any, y: Any, rounds: int = ROUNDS, steps: int = STEPS) -> tuple[Any, float]:
     """Weights and bias by a few Newton rounds; both words weigh the same.
 
     The penalty of a weight is the smaller the more one-sided its feature is in these rows.
     """
-    share = np.where(y > 0, 0.5 / max((y > 0).sum(), 1), 0.5 / max((y < 0).sum(), 1)) * len(y)
-    share = share.astype(np.float32)
-    other = matrix.T.tocsr()
+    share, other = shares(y), matrix.T.tocsr()
     size = one_sided(other, share, y)
     penalty = ALPHA / size**2
     weights, bias = np.zeros(matrix.shape[1], np.float32), 0.0
@@ -107,6 +106,35 @@ def solve(matrix: Any, y: Any, rounds: int = ROUNDS, steps: int = STEPS) -> tupl
         step, step_bias = _newton(matrix, other, bend, penalty, size, slope, steps)
         weights, bias = weights + step, bias + step_bias
     return weights, bias
+
+
+def least_squares(matrix: Any, y: Any, steps: int = SQUARES_STEPS) -> tuple[Any, float]:
+    """Weights and bias by conjugate gradients; both words weigh the same."""
+    share, other = shares(y), matrix.T.tocsr()
+    size = np.ones(matrix.shape[1], np.float32)
+    slope = other @ (share * y), float((share * y).sum())
+    return _newton(matrix, other, share, SQUARES_ALPHA, size, slope, steps)
+
+
+def shares(y: Any) -> Any:
+    """What each row weighs, so that both words weigh the same."""
+    share = np.where(y > 0, 0.5 / max((y > 0).sum(), 1), 0.5 / max((y < 0).sum(), 1)) * len(y)
+    return share.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """How weights are found, how many of a pair are kept, and what is enough for a screening."""
+
+    solve: Callable[..., tuple[Any, float]]
+    keep: int
+    screening: Mapping[str, int]
+
+
+LEARNERS = {
+    "least_squares": Learner(least_squares, 5_000, {"steps": 12}),
+    "logistic": Learner(logistic, 6_000, {"rounds": 3, "steps": 6}),
+}
 
 
 def one_sided(other: Any, share: Any, y: Any) -> Any:
@@ -151,13 +179,14 @@ class Fit:
     bias: float
 
 
-def fit(found: Design, kept: Any) -> tuple[Fit, Any]:
+def fit(found: Design, kept: Any, learner: Learner) -> tuple[Fit, Any]:
     """A fit on some rows, and the scores that it gives to all."""
-    weights, bias = solve(*found.rows(kept))
+    weights, bias = learner.solve(*found.rows(kept))
     size = np.sqrt(np.asarray(found.matrix.multiply(found.matrix).sum(axis=0)).ravel())
     weight = np.abs(weights) * size
-    if len(weights) > KEEP:
-        weights = np.where(weight >= np.partition(weight, -KEEP)[-KEEP], weights, 0)
+    keep = learner.keep
+    if len(weights) > keep:
+        weights = np.where(weight >= np.partition(weight, -keep)[-keep], weights, 0)
     scale = float(np.abs(weights).max()) / 127 or 1.0
     steps = np.rint(weights / scale).astype(np.int8)
     own = steps != 0
@@ -165,14 +194,14 @@ def fit(found: Design, kept: Any) -> tuple[Fit, Any]:
     return Fit(found.keys[own], steps[own], scale, float(bias)), scores
 
 
-def leave_out(found: Design) -> tuple[list[Fit], Any]:
+def leave_out(found: Design, learner: Learner) -> tuple[list[Fit], Any]:
     """A fit without each fold, one with all, and the scores of rows by the fits without them."""
     fits, scores = [], np.zeros(len(found.y), dtype=np.float32)
     for fold in range(FOLDS):
         out = found.fold == fold
         rest = ~out if out.any() and len(set(found.y[~out])) == 2 else np.ones_like(out)
-        own, all_scores = fit(found, rest)
+        own, all_scores = fit(found, rest, learner)
         scores[out] = all_scores[out]
         fits.append(own)
-    fits.append(fit(found, np.ones(len(found.y), dtype=bool))[0])
+    fits.append(fit(found, np.ones(len(found.y), dtype=bool), learner)[0])
     return fits, scores

@@ -18,7 +18,6 @@ from textrank.spelling.confusions import ERRORS, MEASURED, NEVER
 
 ALARMS, FINDS = 0.997, 0.15  # quantiles from which places are noted at all
 MISUSED = 0.98  # the first of these for words that texts often misuse
-ABOVE = 0.1  # the best false alarm
 UNSEEN = 0.3  # alarms that are counted where none was seen
 OWN = 0.9  # precision of each direction, with half an alarm more
 LEAST = 0.03  # recall of a direction
@@ -43,16 +42,19 @@ class Curve:
     finds: Any
     weights: Any
     least: float
+    above: float  # how far levels stand above the best false alarm
     alarms: list[tuple[float, float]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, scores: Any, right: Any, fold: Any, total: Any, alarms: float) -> Curve:
+    def of(
+        cls, scores: Any, right: Any, fold: Any, total: Any, alarms: float, above: float
+    ) -> Curve:
         """From held-out scores for the other word; ``right`` are the contexts that want it."""
         finds, own = scores[right], fold[right]
         weights = (total / np.maximum(np.bincount(own, minlength=len(total)), 1))[own]
         order = np.argsort(finds)
         least = max(np.quantile(scores[~right], alarms), np.quantile(finds, FINDS))
-        return cls(finds[order], weights[order], float(least))
+        return cls(finds[order], weights[order], float(least), above)
 
     def alarm(self, score: float, weight: float) -> None:
         """Notes a false alarm."""
@@ -67,7 +69,7 @@ class Curve:
     def steps(self) -> tuple[Any, Any, Any]:
         """Levels between the alarms, best first: alarms and finds above each."""
         seen = sorted(self.alarms, reverse=True)[:LONGEST]
-        levels = [max(s + ABOVE, self.least) for s, _ in seen] + [self.least]
+        levels = [max(s + self.above, self.least) for s, _ in seen] + [self.least]
         alarms = np.r_[0.0, np.cumsum([w for _, w in seen])]
         above = np.r_[np.cumsum(self.weights[::-1])[::-1], 0.0]
         return np.array(levels), alarms, above[np.searchsorted(self.finds, levels)]
