@@ -16,6 +16,7 @@ from spacy.attrs import DEP, HEAD, ORTH, TAG
 from spacy.tokens import Doc, Token
 
 from textrank.docs import Candidate, tokens_of
+from textrank.representations.pairs.clauses import Table, mended
 from textrank.representations.pairs.collapsed import Mask, collapsed
 from textrank.types import Indices, Matrix
 
@@ -65,19 +66,25 @@ class Dependencies:
 
     @classmethod
     def of(
-        cls, doc: Doc, parse: Parse, drop: Sequence[str], wanted: Mask | None = None
+        cls,
+        doc: Doc,
+        parse: Parse,
+        drop: Sequence[str],
+        wanted: Mask | None = None,
+        table: Table | None = None,
     ) -> Dependencies:
         """Those of a Doc, or of tokens ``wanted``: given with the corpus, or of spaCy's parse.
 
         ``auto`` and ``collapsed`` take the given ones where there are any, ``own`` those of spaCy
         where there are any. ``collapsed`` and ``own`` join prepositions and coordinations of
-        spaCy's parse, as most given ones have them.
+        spaCy's parse, as most given ones have them. ``table`` has heads and labels of that parse
+        where they are not those of the Doc.
         """
         given, parsed = "dependencies" in doc.user_data, doc.has_annotation("DEP")
         if given and parse != "spacy" and not (parse == "own" and parsed):
             found = doc.user_data["dependencies"]
         elif parsed and parse != "given":
-            found = collapsed(doc, wanted) if parse in ("collapsed", "own") else _tree(doc)
+            found = collapsed(doc, wanted, table) if parse in ("collapsed", "own") else _tree(doc)
         else:
             raise ValueError(_no_parse(doc, parse))
         triples = [(g, d, t) for g, d, t in found if t not in drop]
@@ -161,7 +168,7 @@ class Sentence:
     entities: Indices  # tokens of any entity, from 0
     members: Indices  # the candidates, by their place in the list
     mentions: list[list[int]]  # tokens of each entity that lie here, in the order of the text
-    attributes: NDArray[np.uint64]  # (tokens, 4) ORTH, TAG, HEAD, DEP: asking tokens takes longer
+    attributes: Table  # asking tokens takes longer; lost subjects are back in our own parse
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -208,8 +215,10 @@ def sentences(
         bounds = _bounds(doc)
         for i in inside:
             extents.setdefault(_extent(candidates[i], bounds), []).append(i)
-        dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents))
         table = np.asarray(doc.to_array([ORTH, TAG, HEAD, DEP]), dtype=np.uint64)
+        if parse == "own":
+            table = mended(table, extents, doc.vocab.strings)
+        dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents), table)
         for (start, end), members in extents.items():
             mentions = named.within(start, end)
             entities = np.array([t for tokens in mentions for t in tokens], dtype=np.intp)

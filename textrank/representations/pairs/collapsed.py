@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from textrank.representations.pairs.clauses import Table
+
 Triple: TypeAlias = tuple[int, int, str]  # governor, dependent, type
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -28,16 +30,16 @@ _RENAMED = {
 _SHARED = ("nsubj", "nsubjpass")  # what later verbs of a coordination take over from the first
 
 
-def collapsed(doc: Doc, wanted: Mask | None = None) -> list[Triple]:
+def collapsed(doc: Doc, wanted: Mask | None = None, table: Table | None = None) -> list[Triple]:
     """The dependencies of a parsed Doc as (governor, dependent, type), a graph and no tree.
 
     A preposition with its object becomes one dependency ``prep_<word>`` (``prepc_<word>`` before
     a clause, ``agent`` for the by of a passive). Conjuncts all hang on the first one by
     ``conj_<word>``, take over its governor, and verbs among them its subject. Labels are those of
     spaCy's English parsers; others stay as they are. Where only the sentences of some tokens are
-    ``wanted``, others are not looked at.
+    ``wanted``, others are not looked at; ``table`` has heads and labels to read in their place.
     """
-    tree = _Tree.of(doc, wanted)
+    tree = _Tree.of(doc, wanted, table)
     own = [triple for token in tree.tokens if (triple := _own(tree, token))]
     joined = [triple for token in sorted(tree.joined) for triple in _conjuncts(tree, token)]
     governed = {triple[1]: triple for triple in own}
@@ -63,8 +65,8 @@ class _Tree:
     joined: frozenset[int]  # tokens with a conjunct
 
     @classmethod
-    def of(cls, doc: Doc, wanted: Mask | None = None) -> _Tree:
-        table = doc.to_array(["HEAD", "DEP"])
+    def of(cls, doc: Doc, wanted: Mask | None = None, table: Table | None = None) -> _Tree:
+        table = np.asarray(doc.to_array(["HEAD", "DEP"])) if table is None else table[:, 2:]
         heads = table[:, 0].astype(np.int64) + np.arange(len(doc))  # counted from the token
         if wanted is None or (wanted[heads] != wanted).any():  # arcs lead out of sentences
             tokens = np.arange(len(doc))
