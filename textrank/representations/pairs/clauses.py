@@ -77,7 +77,8 @@ class Clauses:
         tree = self
         for verb in range(len(self.heads)):
             if tree._verb(verb) and (arcs := tree._arcs(verb)):
-                tree = tree._with(arcs)
+                found = tree._with(arcs)
+                tree = found if all(map(found._rooted, arcs)) else tree
         return tree
 
     def _arcs(self, verb: int) -> Mapping[int, Arc]:
@@ -180,6 +181,14 @@ class Clauses:
         before = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}
         place = (first if above == verb else above, self.labels[verb])
         return {**before, first: place, verb: (first, "conj")}
+
+    def _rooted(self, token: int) -> bool:
+        """Whether heads lead from a token to a root and not back to itself."""
+        for _ in self.heads:
+            if self.heads[token] == token:
+                return True
+            token = self.heads[token]
+        return False
 
     def _with(self, arcs: Mapping[int, Arc]) -> Clauses:
         heads, labels = list(self.heads), list(self.labels)
