@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 import textrank
-from tests.tasks.statement_sentences import NAMES, SENTENCES, Answer
+from tests.tasks.statement_sentences import NAMES, NO, SENTENCES, Answer, yes
 from tests.tasks.statement_templates import TEMPLATES
 
 Told = tuple[str, str, dict[str, Answer]]
@@ -126,3 +126,21 @@ def test_other_sentences_before_and_layout_change_nothing(nlp: Language) -> None
 def test_what_denials_are_made_of_denies_only_with_a_denial(nlp, frame, status):
     (row,) = judged(nlp, *written(frame, ("SMAD3", "TGFBR1", "AXL"))).values()
     assert row["status"] == status
+
+
+JOINED: list[Told] = [
+    ("clauses", frame, {"AB": yes(), "B2C": yes(), "AC": NO})
+    for frame in (
+        "{A} phosphorylates {B} and {B2} then cleaves {C}.",
+        "{A} binds {B} and {B2} inhibits {C}.",
+        "In these cells {A} stimulates {B} and {B2} represses {C}.",
+        "{A} methylates {B}, and {B2} in turn ubiquitinates {C}.",
+        "{A} activates {B} before {B2} degrades {C}.",
+    )
+]
+
+
+def test_each_clause_has_its_own_subject(nlp: Language) -> None:
+    rows = [row for names in NAMES for row in checks(nlp, names, JOINED)]
+    wrong = [row["sentence"] for _, answer, row in rows if row["interacts"] != answer.interacts]
+    assert len(wrong) <= 0.05 * len(rows), wrong
