@@ -200,7 +200,7 @@ def words_only(doc: Doc) -> Doc:
     copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
     given: Any = doc.to_array([*_CARRIED, IDX, LENGTH])
     if len(copy) and doc.has_annotation("DEP"):
-        arcs = _arcs(doc.to_array([HEAD, DEP]), kept)
+        arcs = _arcs(cast(Any, doc.to_array([HEAD, DEP])), kept)
         copy.from_array([*_CARRIED, HEAD, DEP], cast(Any, np.hstack([given[kept, :-2], arcs])))
     elif len(copy):
         copy.from_array(list(_CARRIED), given[kept, :-2])
