@@ -70,7 +70,7 @@ docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken lin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python docs/commands.py
 	$(BIN)/python docs/figures.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 pages: docs  ## every page of the site at two widths, in build/pages; fails where one overflows
 	$(BIN)/python docs/screenshots.py build/pages

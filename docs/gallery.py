@@ -303,6 +303,31 @@ def embedding(theme: Theme, data: Path | None) -> Any:
     return figure
 
 
+def ranking(theme: Theme) -> Any:
+    """AUC of RankRLS, RankSVM and RLS on topics with few positives, from docs/reproduce."""
+    rows = read_json(HERE / "reproduce" / "reuters-auc.json", WHOLE)["figures"]
+    learners = ("RLS", "RankSVM", "RankRLS")
+    ours = {(row["row"], row["column"]): row for row in rows if row["spread"] is not None}
+    topics = sorted({topic for topic, _ in ours}, key=lambda t: ours[t, "RLS"]["ours"])
+    figure, axes = plt.subplots(figsize=(9, 3.4), layout="constrained")
+    for number, (learner, mark) in enumerate(zip(learners, "sox", strict=True)):
+        found = [ours[topic, learner] for topic in topics]
+        axes.errorbar(
+            np.arange(len(topics)) + 0.15 * (number - 1),
+            [row["ours"] for row in found],
+            yerr=[row["spread"] for row in found],
+            fmt=mark,
+            ms=4,
+            lw=1,
+            label=learner,
+        )
+    axes.set_xticks(range(len(topics)), topics, rotation=60)
+    axes.set(ylabel="AUC", title="topics of Reuters, 500 training articles; ± over draws")
+    axes.grid(axis="y", color=theme["faint"], lw=0.5)
+    axes.legend(ncols=3, loc="lower right")
+    return figure
+
+
 @cache
 def _embedded(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
     found = modapte(data / REUTERS)
@@ -365,6 +390,7 @@ PICTURES: dict[str, Callable[[Theme], Any]] = {
     "calibration": calibration,
     "learning": learning,
     "crossing": crossing,
+    "ranking": ranking,
 }
 
 

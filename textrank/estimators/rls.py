@@ -27,16 +27,16 @@ from textrank.types import Matrix, Vector
 class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     """Regularised least squares with alpha chosen by exact held-out error.
 
+    >>> X = np.arange(8.0)[:, None]
+    >>> model = RLSRegressor(alphas=[0.1, 1.0]).fit(X, 2 * X[:, 0])
+    >>> model.alpha_, model.predict([[10.0]]).round(1).tolist()
+    (0.1, [20.0])
+
     Attributes
     ----------
     alpha_ : the chosen alpha; one for each output where there are several.
     heldout_ : (alphas, samples) or (alphas, samples, outputs), each sample scored without its
         group; where ``groups`` is None, without itself and its copies.
-
-    >>> X = np.arange(8.0)[:, None]
-    >>> model = RLSRegressor(alphas=[0.1, 1.0]).fit(X, 2 * X[:, 0])
-    >>> model.alpha_, model.predict([[10.0]]).round(1).tolist()
-    (0.1, [20.0])
     """
 
     def __init__(
@@ -83,16 +83,16 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ``code`` (classes, bits) may be any matrix of -1, 0, 1; one bit a class if None. ``select``
     is ``accuracy``, ``squared_error`` or, for two classes, ``auc`` or ``f``.
 
+    >>> X, y = np.arange(8.0)[:, None], ["no"] * 4 + ["yes"] * 4
+    >>> model = RLSClassifier(alphas=[0.1, 1.0]).fit(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3])
+    >>> model.predict([[-3.0], [9.0]]).tolist(), model.heldout_.shape
+    (['no', 'yes'], (2, 8))
+
     Attributes
     ----------
     alpha_ : the chosen alpha.
     heldout_ : (alphas, samples) for two classes, else (alphas, samples, bits).
     temperature_ : what divides scores before they become probabilities.
-
-    >>> X, y = np.arange(8.0)[:, None], ["no"] * 4 + ["yes"] * 4
-    >>> model = RLSClassifier(alphas=[0.1, 1.0]).fit(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3])
-    >>> model.predict([[-3.0], [9.0]]).tolist(), model.heldout_.shape
-    (['no', 'yes'], (2, 8))
     """
 
     def __init__(

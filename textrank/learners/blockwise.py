@@ -36,6 +36,15 @@ class Blockwise(MetaLearner):
     held-out labels that they are then judged by; inside nested evaluation no test fold does.)
     Platt (1999), with his corrected targets.
 
+    >>> from textrank.learners.rls import RLS
+    >>> x = np.random.default_rng(0).normal(size=40)
+    >>> asked = ["than", "to"] * 20
+    >>> rows = [{(q, "x"): v, (q, "constant"): 1.0} for q, v in zip(asked, x, strict=True)]
+    >>> y, own = np.tile([1, -1], 20) * np.sign(x), np.arange(40)  # opposite answers
+    >>> fit = Blockwise(RLS(alphas=[1.0])).fit(Features.of(rows), Targets(y, own, own))
+    >>> bool((np.sign(fit.predict(Features.of(rows))) == y).mean() > 0.9)
+    True
+
     Parameters
     ----------
     learner
@@ -48,15 +57,6 @@ class Blockwise(MetaLearner):
         Test folds of an ``RLS`` come from one inverse a question and alpha instead of one training
         a fold. Features are then counted, and left out, in all folds at once, and weights are not
         rounded: no answer of a test fold is seen, and figures differ in the last digits.
-
-    >>> from textrank.learners.rls import RLS
-    >>> x = np.random.default_rng(0).normal(size=40)
-    >>> asked = ["than", "to"] * 20
-    >>> rows = [{(q, "x"): v, (q, "constant"): 1.0} for q, v in zip(asked, x, strict=True)]
-    >>> y, own = np.tile([1, -1], 20) * np.sign(x), np.arange(40)  # opposite answers
-    >>> fit = Blockwise(RLS(alphas=[1.0])).fit(Features.of(rows), Targets(y, own, own))
-    >>> bool((np.sign(fit.predict(Features.of(rows))) == y).mean() > 0.9)
-    True
     """
 
     learner: PathLearner

@@ -69,15 +69,6 @@ class DocumentStage(MetaLearner):
     (First stages behind other documents' numbers have seen a held-out document, as always when
     one model is stacked on another; inside nested evaluation no test fold is seen by anything.)
 
-    Parameters
-    ----------
-    learner
-        The first stage, with a path over alphas.
-    penalty
-        Of the squared weights of the numbers in standard units; small beside thousands of names.
-    folds
-        Of documents, for the held-out scores of the second stage.
-
     >>> from textrank.docs import Neighbourhood
     >>> from textrank.learners.cg import SparseRLS
     >>> from textrank.measures import auc
@@ -89,6 +80,15 @@ class DocumentStage(MetaLearner):
     >>> twice = DocumentStage(first, folds=4).fit(data, targets)
     >>> auc(y, twice.heldout[0]) > auc(y, first.fit(data, targets).heldout[0])
     True
+
+    Parameters
+    ----------
+    learner
+        The first stage, with a path over alphas.
+    penalty
+        Of the squared weights of the numbers in standard units; small beside thousands of names.
+    folds
+        Of documents, for the held-out scores of the second stage.
     """
 
     learner: PathLearner

@@ -29,6 +29,13 @@ NGRAMS: tuple[tuple[int, ...], ...] = (
 class Tags:
     """Word n-grams read as parts of speech, from a dictionary of words or from the Doc.
 
+    >>> import spacy
+    >>> doc = spacy.blank("en")("It is larger then that.")
+    >>> tags = Tags({"larger": ["JJR"], "that": ["DT"]})
+    >>> found = Collocations([(-1,)], glued=False, tags=tags)([Candidate(doc, (doc[3:4],), "d1")])
+    >>> [" ".join(name) for name in found.names]
+    ['-1 larger', '-1 tag JJR', '-1 class JJR']
+
     Parameters
     ----------
     lexicon
@@ -41,13 +48,6 @@ class Tags:
         Factor of these features beside those of words.
     mixed
         Also n-grams with one word and tags elsewhere.
-
-    >>> import spacy
-    >>> doc = spacy.blank("en")("It is larger then that.")
-    >>> tags = Tags({"larger": ["JJR"], "that": ["DT"]})
-    >>> found = Collocations([(-1,)], glued=False, tags=tags)([Candidate(doc, (doc[3:4],), "d1")])
-    >>> [" ".join(name) for name in found.names]
-    ['-1 larger', '-1 tag JJR', '-1 class JJR']
     """
 
     lexicon: Mapping[str, Sequence[str]] | str | None = None

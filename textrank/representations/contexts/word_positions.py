@@ -28,6 +28,12 @@ class WordPositions:
     The target is the candidate's span number ``focus``. Positions count kept words only, so that
     a dropped stop word moves the rest closer; punctuation takes no position unless kept.
 
+    >>> import spacy
+    >>> doc = spacy.blank("en")("SHC binds GRB2.")
+    >>> found = WordPositions(form="raw")([Candidate(doc, (doc[1:2],), "d1")])
+    >>> found.vocabulary, found.words.tolist(), found.positions.tolist()
+    (('SHC', 'binds', 'GRB2'), [0, 2], [-1, 1])
+
     Parameters
     ----------
     span
@@ -46,12 +52,6 @@ class WordPositions:
     vocabulary
         The only words that are told; others keep their position. Without it, all words. A model
         knows the words of its training part, whatever comes later.
-
-    >>> import spacy
-    >>> doc = spacy.blank("en")("SHC binds GRB2.")
-    >>> found = WordPositions(form="raw")([Candidate(doc, (doc[1:2],), "d1")])
-    >>> found.vocabulary, found.words.tolist(), found.positions.tolist()
-    (('SHC', 'binds', 'GRB2'), [0, 2], [-1, 1])
     """
 
     span: int = 0
