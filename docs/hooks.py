@@ -13,13 +13,15 @@ DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 INLINE = re.compile(r"(?<![\w$`])\$(?=\S)([^$\n`]+?)(?<=\S)\$(?![\w$`])")
 SHIM = re.compile(r'https://[^"]+/iframe-worker/shim')  # the script by which files are searched
 ROOTED = re.compile(r'(?<=")/(?!/)')  # an address from the root of a server
+ORDERS = re.compile(r" *# doctest: \+\w+")  # for tests, not for readers
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The page with its formulas as MathML; code stays as it is."""
+    """The page with its formulas as MathML; code stays code."""
     parts = FENCED.split(markdown)
-    return "".join(part if part.startswith("```") else _formulas(part) for part in parts)
+    code = (ORDERS.sub("", part) if part.startswith("```") else _formulas(part) for part in parts)
+    return "".join(code)
 
 
 def _formulas(text: str) -> str:
