@@ -65,3 +65,16 @@ def test_lists(name: str, items: list[str]) -> None:
 
 def test_the_longest_part_comes_first() -> None:
     assert next(parts("mutant p53 tumor suppressor")).text == "p53 tumor suppressor"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("haematopoietic kinases", "hematopoietic kinase"),
+        ("adrenocorticotrophic hormone", "adrenocorticotropic hormone"),
+        ("cAMP response element binding protein", "cAMP-responsive element binding protein"),
+        ("oestrogen sulphotransferase", "estrogen sulfotransferase"),
+    ],
+)
+def test_spellings_of_both_sides_of_the_ocean_have_one_key(one: str, other: str) -> None:
+    assert key_of(one) == key_of(other)

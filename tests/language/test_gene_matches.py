@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from textrank.language.gene_building import build
 from textrank.language.gene_matches import Lookup
-from textrank.language.gene_tables import Gene, GeneTables, Kind, build
+from textrank.language.gene_tables import Gene, GeneTables, Kind
 from textrank.language.species import FLY, HUMAN, MOUSE, species_words
 from textrank.tasks.identifier_facts import options
 from textrank.tasks.identifier_surroundings import Surroundings
@@ -79,7 +82,8 @@ def test_what_stands_behind_an_abbreviation_goes_with_its_long_form(tables: Gene
     assert set(named) == {"NR3C1", "ATG14"}
     facts = {o.gene.symbol: o.facts for o in options("GRalpha", 0, around) if o.gene}
     assert "long form" in facts["NR3C1"]
-    assert "other long form" in facts["ATG14"]
+    assert facts["ATG14"]["defined otherwise"] == 1.0
+    assert facts["NR3C1"]["defined otherwise"] == 0.0
 
 
 def test_twins_survive_the_disk(tables: GeneTables, tmp_path) -> None:
@@ -143,3 +147,62 @@ def test_a_text_that_names_no_species_is_known_by_its_symbols() -> None:
     facts = {o.gene.taxon: o.facts for o in options("Socs2", 0, around) if o.gene}
     assert f"titled symbols {MOUSE}" in facts[MOUSE]
     assert facts[MOUSE]["species lead"] == facts[HUMAN]["species lead"] == 0
+
+
+GH1, CSH1 = Gene("ncbigene:2688", "GH1", HUMAN), Gene("ncbigene:1442", "CSH1", HUMAN)
+GH = Gene("ncbigene:14599", "Gh", MOUSE)
+
+
+def test_pseudogenes_do_not_take_a_full_name_from_its_gene() -> None:
+    gapdh = Gene("ncbigene:2597", "GAPDH", HUMAN)
+    copies = {
+        Gene(f"ncbigene:{n}", f"GAPDHP{n}", HUMAN, coding=False): [
+            ("glyceraldehyde dehydrogenase", Kind.DESIGNATION)
+        ]
+        for n in range(10_000, 10_030)
+    }
+    tables = build({gapdh: [("glyceraldehyde dehydrogenase", Kind.NAME)], **copies})
+    assert symbols(tables, "glyceraldehyde dehydrogenase", HUMAN) == ["GAPDH"]
+
+
+def test_a_surer_name_is_lent_to_a_species_that_has_it_for_another_gene() -> None:
+    genes = {
+        CSH1: [],
+        GH1: [],
+        GH: [("growth hormone", Kind.NAME)],
+        Gene("ncbigene:2689", "GH2", HUMAN): [("growth hormone", Kind.DESIGNATION)],
+    }
+    tables = build(genes, {GH1.identifier: GH.identifier, CSH1.identifier: GH.identifier})
+    assert symbols(tables, "growth hormone", HUMAN) == ["GH1", "GH2"]
+
+
+def test_a_name_of_databases_alone_may_be_that_of_the_first_of_its_family() -> None:
+    genes = {
+        Gene("ncbigene:16171", "Il17a", MOUSE): [("interleukin 17A", Kind.NAME)],
+        Gene("ncbigene:215274", "Il1f10", MOUSE): [("interleukin-17", Kind.DESIGNATION)],
+    }
+    assert symbols(build(genes), "interleukin-17", MOUSE) == ["Il17a", "Il1f10"]
+
+
+def test_a_family_is_its_only_member_that_the_text_names() -> None:
+    genes = {
+        Gene("ncbigene:3845", "KRAS", HUMAN): [("Ras", Kind.MEMBER)],
+        Gene("ncbigene:3265", "HRAS", HUMAN): [("Ras", Kind.MEMBER)],
+        Gene("fplx:RAS", "RAS"): [],
+    }
+    lookup = Lookup([build(genes)])
+
+    def meanings(*names: str) -> list[str]:
+        around = Surroundings.of(" ".join(names), names, lookup, [HUMAN])
+        return sorted(o.gene.symbol for o in options("Ras", 0, around) if o.gene)
+
+    assert meanings("Ras", "HRAS") == ["HRAS"]
+    assert meanings("Ras") == meanings("Ras", "HRAS", "KRAS") == ["HRAS", "KRAS", "RAS"]
+
+
+def test_words_of_a_text_lean_to_a_species(tables: GeneTables) -> None:
+    cues = {"": 0.5, "littermates": 1.5, "clinical": -2.0}
+    lookup = Lookup([tables, replace(tables, cues=cues)])
+    assert lookup.leaning("Littermates lived. Littermates died.") == pytest.approx(0.8)
+    assert lookup.leaning("a clinical trial") == pytest.approx(-0.6)
+    assert Lookup([tables]).leaning("Littermates") == 0.0

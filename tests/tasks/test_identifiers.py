@@ -9,7 +9,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank.language.gene_tables import Gene, Kind, build
+from textrank.language.gene_building import build
+from textrank.language.gene_tables import Gene, Kind
 from textrank.tasks.identifiers import Identifiers
 from textrank.tasks.task import Scored
 

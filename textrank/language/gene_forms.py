@@ -47,14 +47,13 @@ _SPELT = {
     "tumour": "tumor",
     "homologue": "homolog",
     "orthologue": "ortholog",
-    "oestrogen": "estrogen",
-    "haemoglobin": "hemoglobin",
-    "leukaemia": "leukemia",
-    "sulphate": "sulfate",
     "fibre": "fiber",
     "signalling": "signaling",
     "receptors": "receptor",
+    "responsive": "response",
 }
+# Spellings inside words: haemoglobin, leukaemia, oestrogen, sulphate, adrenocorticotrophic.
+_INSIDE = {"haem": "hem", "aemi": "emi", "oestr": "estr", "sulph": "sulf", "troph": "trop"}
 _FILLERS = (
     "of the and to for in an gene genes protein proteins mrna mrnas rna rnas cdna dna transcript "
     "transcripts isoform isoforms polypeptide antigen allele alleles locus promoter mutant mutants "
@@ -77,7 +76,8 @@ _GLUED = re.compile(
     r"|(?<=[A-Z])(eta|mu|tau)(?![A-Za-z])"
 )
 _WORD = re.compile(r"[A-Za-z]+|\d+")
-_PLURAL = re.compile(r"^(?:[A-Z][A-Za-z]*[A-Z]|[A-Za-z]*[a-rt-z]{2}[a-hj-tv-z])s$")
+_PLURAL = re.compile(r"^(?:[A-Z][A-Za-z]*[A-Z]|[A-Za-z]*(?:[a-rt-z]{2}[a-hj-tv-z]|ase))s$")
+_BRITISH = re.compile("|".join(_INSIDE))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -107,6 +107,8 @@ def _spelt(word: str, place: int) -> str:
     lower = word.lower()
     if word.isdigit():
         return lower.lstrip("0") or "0"
+    if len(lower) > 6:
+        lower = _BRITISH.sub(lambda found: _INSIDE[found.group()], lower)
     return _GREEK.get(lower) or _SPELT.get(lower, lower)
 
 
@@ -138,6 +140,7 @@ class Case(IntEnum):
     TITLE = 3
 
 
+@lru_cache(maxsize=1 << 13)
 def case_of(text: str) -> Case:
     """How the letters of a text are written.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from textrank.language.gene_forms import Variant, case_of, key_of, listed, parts, variants
 from textrank.language.gene_tables import Entry, Gene, GeneTables, Kind
+from textrank.language.species import cue_words
 
 SURE = frozenset(("whole", "head", "outside", "inside", "prefix", "roman"))
 MOST = 24  # candidates of a name
@@ -60,6 +62,14 @@ class Lookup:
         key = key_of(name)
         return max((table.plain(key) for table in self.tables), default=0)
 
+    def leaning(self, text: str) -> float:
+        """Whether a text sounds as those about mice do, or as those about man; from -1 to 1."""
+        cues = next((table.cues for table in self.tables if table.cues), None)
+        if cues is None:
+            return 0.0
+        found = math.fsum(cues[word] for word in cues.keys() & {"", *cue_words(text)})
+        return max(-1.0, min(1.0, found / _CLEAR))
+
     def knows(self, identifier: str) -> bool:
         """Whether some table has an identifier."""
         return any(table.knows(identifier) for table in self.tables)
@@ -72,8 +82,13 @@ class Lookup:
     def _matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
         found: dict[str, Match] = {}
         for variant in variants(name):
-            if variant.how not in SURE and any(match.gene.taxon for match in found.values()):
-                break
+            if variant.how not in SURE:
+                best = min((m.kind for m in found.values() if m.gene.taxon), default=None)
+                if best is not None and best <= Kind.PREVIOUS:
+                    break
+                # What only databases call interleukin-17 may be the first of its family.
+                if best is not None and variant.how != "first":
+                    continue
             self._add(variant, taxa, found)
         for part in () if found or listed(name) else parts(name):
             self._add(part, taxa, found)
@@ -90,15 +105,27 @@ class Lookup:
                 e for e in table.entries(variant.key) if variant.how not in _STRICT or _strict(e)
             ]
             kinds = {entry.row: entry.kind for entry in own}
-            listed_in = {int(table.taxon[row]) for row in kinds}
+            best: dict[int, Kind] = {}
+            for row, kind in kinds.items():
+                taxon = int(table.taxon[row])
+                best[taxon] = min(kind, best.get(taxon, kind))
             for entry in own:
                 twin = int(table.twin[entry.row])
                 kind = entry.kind
                 if kind is not Kind.MEMBER:
                     kind = min(kind, kinds.get(twin, kind))
                 _put(table.gene(entry.row), entry._replace(kind=kind), variant, taxa, found)
-                if twin >= 0 and int(table.taxon[twin]) not in listed_in:
+                if (
+                    twin >= 0
+                    and twin not in kinds
+                    and _lends(kind, best.get(int(table.taxon[twin])))
+                ):
                     _put(table.gene(twin), entry, variant, taxa, found, lent=True)
+
+
+def _lends(kind: Kind, best: Kind | None) -> bool:
+    """Whether a gene's twin has its name too, in a species with ``best`` for the name."""
+    return best is None or kind is Kind.MEMBER or kind < best
 
 
 def _put(
@@ -118,6 +145,7 @@ def _put(
         )
 
 
+_CLEAR = 2.5  # log-odds that leave no doubt
 _KEPT = 1 << 12  # names looked up before; their matches take about a kilobyte each
 _STRICT = frozenset(("first", "part"))  # ways that are right only with the names of a gene itself
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -16,13 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.io import read_arrays, write_arrays
-from textrank.language.gene_forms import Case, case_of, key_of
+from textrank.language.gene_forms import Case
 from textrank.types import Arrays
 
 FILE = "tables.npz"
-COLUMNS = ("identifier", "symbol", "names", "taxon", "hgnc", "uniprot")
-MANY = 25  # genes that share a key: it names none of them
-FEW = 2  # genes that a shortened name may stand for
 
 
 class Kind(IntEnum):
@@ -69,6 +64,8 @@ class GeneTables:
     A key is 40 bits of its hash: of 100 000 unknown names one is taken for a known one. Looking
     up is a binary search; nothing but arrays and one text is kept.
 
+    >>> from textrank.language.gene_building import build
+    >>> from textrank.language.gene_forms import key_of
     >>> tables = build({Gene("ncbigene:7157", "TP53", 9606): [("tumor protein p53", Kind.NAME)]})
     >>> [tables.gene(entry.row).symbol for entry in tables.entries(key_of("p53 tumor protein"))]
     ['TP53']
@@ -93,6 +90,7 @@ class GeneTables:
     symbols: Sequence[str]  # (g,)
     uniprot: Mapping[int, str]  # by row
     local: Mapping[int, str]  # by row, of identifiers that end in neither number nor symbol
+    cues: Mapping[str, float]  # how much words speak for the mouse against man; "" for all texts
     _found: dict[str, tuple[Entry, ...]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -102,7 +100,7 @@ class GeneTables:
         """The genes that a key stands for, surest first."""
         if key in self._found:
             return self._found[key]
-        code, check = _hash(key)
+        code, check = hash_of(key)
         first = int(np.searchsorted(self.hashes, np.uint32(code)))  # else all are copied
         found = []
         for i in range(first, len(self.hashes)):
@@ -122,7 +120,7 @@ class GeneTables:
 
     def plain(self, key: str) -> int:
         """How often text had a key for no single gene, in powers of two."""
-        code, _ = _hash(key)
+        code, _ = hash_of(key)
         i = int(np.searchsorted(self.others, np.uint32(code)))
         return int(self.often[i]) if i < len(self.others) and self.others[i] == code else 0
 
@@ -173,14 +171,14 @@ class GeneTables:
         counts = np.zeros(len(self.rows))
         totals = np.zeros(len(self))
         for (key, identifier), count in seen.items():
-            code, check = _hash(key)
+            code, check = hash_of(key)
             same = {row := rows[identifier], int(self.twin[row])} - {-1}
             totals[list(same)] += count
             for i in range(*np.searchsorted(self.hashes, [code, code + 1])):
                 if self.checks[i] == check and int(self.rows[i]) in same:
                     counts[i] += count
         powers = np.array([_power(int(count)) for count in counts], dtype=np.uint8)
-        others = {_hash(key)[0]: _power(count) for key, count in plain.items()}
+        others = {hash_of(key)[0]: _power(count) for key, count in plain.items()}
         order = np.array(sorted(others), dtype=np.uint32)
         often = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
         popular = np.array([_power(int(total)) for total in totals], dtype=np.uint8)
@@ -208,6 +206,8 @@ class GeneTables:
             "symbols": _text(self.symbols),
             **_table("uniprot", self.uniprot),
             **_table("local", self.local),
+            "cues": _text(self.cues),
+            "leaning": np.array([_STEPS * own for own in self.cues.values()]).astype(np.int8),
         }
         write_arrays(folder / FILE, arrays)
 
@@ -227,6 +227,7 @@ class GeneTables:
             symbols=_lines(arrays["symbols"]),
             uniprot=_read_table("uniprot", arrays),
             local=_read_table("local", arrays),
+            cues=_read_cues(arrays),
             **{name: arrays[name] for name in _PLAIN},  # type: ignore[arg-type]
         )
 
@@ -235,133 +236,13 @@ _KEPT = 1 << 13  # keys looked up before; a stream of new ones must not need eve
 _NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
 _PLAIN = ("checks", "rows", "kinds", "seen", "often", *_NUMBERS)  # on disk as they are
 _PACKED = ("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows", "local")
-_ARRAYS = {*_PLAIN, *_PACKED, "local_rows"}
-
-
-def build(
-    genes: Mapping[Gene, Iterable[tuple[str, Kind]]], twins: Mapping[str, str] | None = None
-) -> GeneTables:
-    """Tables of genes with their names; the symbol is one without being listed.
-
-    ``twins`` has pairs of identifiers: one gene in two species.
-    """
-    ordered = sorted(genes, key=lambda gene: (gene.taxon, _local(gene)))
-    postings: dict[tuple[str, int], int] = {}
-    members: dict[tuple[str, int], int] = {}  # however many: a family's name stays that of its own
-    for row, gene in enumerate(ordered):
-        first = Kind.SYMBOL if gene.taxon else Kind.FAMILY
-        for text, kind in [(gene.symbol, first), *genes[gene]]:
-            if key := key_of(text):
-                code = int(kind) | int(case_of(text)) << 4
-                own = members if kind is Kind.MEMBER else postings
-                own[key, row] = min(code, own.get((key, row), 255), key=lambda c: c & 15)
-    counts = Counter((key, ordered[row].taxon) for key, row in postings)
-    kept = {
-        (key, row): kind
-        for (key, row), kind in postings.items()
-        if counts[key, ordered[row].taxon] <= (FEW if kind & 15 == Kind.SHORTENED else MANY)
-    }
-    return _arrays(ordered, members | kept, twins or {})
-
-
-def _arrays(
-    genes: Sequence[Gene], postings: Mapping[tuple[str, int], int], twins: Mapping[str, str]
-) -> GeneTables:
-    rows = sorted((*_hash(key), row, kind) for (key, row), kind in postings.items())
-    prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))
-    places = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
-    return GeneTables(
-        hashes=np.array([row[0] for row in rows], dtype=np.uint32),
-        checks=np.array([row[1] for row in rows], dtype=np.uint8),
-        rows=np.array([row[2] for row in rows], dtype=np.uint32),
-        kinds=np.array([row[3] for row in rows], dtype=np.uint8),
-        seen=np.zeros(len(rows), dtype=np.uint8),
-        others=np.zeros(0, dtype=np.uint32),
-        often=np.zeros(0, dtype=np.uint8),
-        prefixes=prefixes,
-        prefix=np.array(places, dtype=np.uint8),
-        number=np.array([_local(gene) for gene in genes], dtype=np.int32),
-        taxon=np.array([gene.taxon for gene in genes], dtype=np.int32),
-        hgnc=np.array([gene.hgnc for gene in genes], dtype=np.int32),
-        rgd=np.array([gene.rgd for gene in genes], dtype=np.int32),
-        popular=np.array([gene.popular for gene in genes], dtype=np.uint8),
-        coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
-        twin=_twins(genes, twins),
-        symbols=[gene.symbol for gene in genes],
-        uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},
-        local={row: own for row, gene in enumerate(genes) if (own := _other_local(gene))},
-    )
-
-
-def _twins(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[np.int32]:
-    """Rows of twins; of several human genes of one mouse gene the one with its symbol counts."""
-    rows = {gene.identifier: row for row, gene in enumerate(genes)}
-    twin = np.full(len(genes), -1, dtype=np.int32)
-    for one, other in pairs.items():
-        if one in rows and other in rows:
-            a, b = rows[one], rows[other]
-            if twin[b] < 0 or genes[a].symbol.lower() == genes[b].symbol.lower():
-                if twin[b] >= 0:
-                    twin[twin[b]] = -1
-                twin[a], twin[b] = b, a
-    return twin
-
-
-def read_own(path: str | Path) -> GeneTables:
-    """Tables of a user's own from a TSV with a header line.
-
-    Columns: ``identifier`` (a CURIE such as ``ncbigene:7157``), ``symbol``, and where wanted
-    ``names`` (further ones, separated by ``|``), ``taxon`` (a number of NCBI's taxonomy; left out:
-    a family), ``hgnc`` (a number) and ``uniprot``.
-    """
-    file = Path(path)
-    try:
-        with file.open(encoding="utf-8", newline="") as lines:
-            reader = csv.DictReader(lines, delimiter="\t")
-            _check_columns(file, reader.fieldnames or ())
-            rows = [_own_gene(row, f"{file}, line {n}") for n, row in enumerate(reader, start=2)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{file}: not readable as a table of genes ({error}).") from error
-    return build(dict(rows))
-
-
-def _check_columns(file: Path, found: Sequence[str]) -> None:
-    missing = [name for name in COLUMNS[:2] if name not in found]
-    unknown = [name for name in found if name not in COLUMNS]
-    if missing or unknown:
-        what = f"no column {missing[0]!r}" if missing else f"an unknown column {unknown[0]!r}"
-        raise ValueError(f"{file}: {what}. The columns are {', '.join(COLUMNS)}, split by tabs.")
-
-
-def _own_gene(row: Mapping[str, str | None], place: str) -> tuple[Gene, list[tuple[str, Kind]]]:
-    given = {name: (value or "").strip() for name, value in row.items()}
-    prefix, sign, local = given["identifier"].partition(":")
-    if not (prefix and sign and local and given["symbol"]):
-        raise ValueError(f"{place}: give an identifier such as ncbigene:7157, and a symbol.")
-    for name in ("taxon", "hgnc"):
-        if given.get(name) and not given[name].isdigit():
-            raise ValueError(f"{place}: {name} {given[name]!r} is no number. Correct it.")
-    taxon, hgnc = int(given.get("taxon") or 0), int(given.get("hgnc") or 0)
-    gene = Gene(given["identifier"], given["symbol"], taxon, hgnc, given.get("uniprot", ""))
-    kind = Kind.SYNONYM if taxon else Kind.FAMILY
-    return gene, [
-        (name.strip(), kind) for name in given.get("names", "").split("|") if name.strip()
-    ]
-
-
-def _local(gene: Gene) -> int:
-    """The number that an identifier ends in; -1 for others."""
-    local = gene.identifier.partition(":")[2]
-    return int(local) if local.isdigit() and len(local) < 10 else -1
-
-
-def _other_local(gene: Gene) -> str:
-    local = gene.identifier.partition(":")[2]
-    return local if _local(gene) < 0 and local != gene.symbol else ""
+_ARRAYS = {*_PLAIN, *_PACKED, "local_rows", "cues", "leaning"}
+_STEPS = 100  # that cues are rounded to
 
 
 @lru_cache(maxsize=1 << 13)
-def _hash(key: str) -> tuple[int, int]:
+def hash_of(key: str) -> tuple[int, int]:
+    """40 bits that stand for a key: those it is sorted by, and those that are checked."""
     digest = hashlib.blake2b(key.encode(), digest_size=5).digest()
     return int.from_bytes(digest[:4], "little"), digest[4]
 
@@ -387,3 +268,8 @@ def _table(name: str, values: Mapping[int, str]) -> Arrays:
 def _read_table(name: str, arrays: Arrays) -> dict[int, str]:
     rows = np.cumsum(arrays[f"{name}_rows"], dtype=np.int32).tolist()
     return dict(zip(rows, _lines(arrays[name]), strict=True))
+
+
+def _read_cues(arrays: Arrays) -> dict[str, float]:
+    leaning = (arrays["leaning"].astype(np.float64) / _STEPS).tolist()
+    return dict(zip(_lines(arrays["cues"]), leaning, strict=True))

@@ -54,6 +54,19 @@ _PATTERN = re.compile(
 )
 
 
+_CUE = re.compile(r"[a-z][a-z-]{2,}")
+_READ = 2500  # characters of a text that its cues are in
+
+
+def cue_words(text: str) -> set[str]:
+    """The words at the beginning of a text, in lower case, that may sound of a species.
+
+    >>> sorted(cue_words("Wild-type littermates of 8 weeks"))
+    ['littermates', 'weeks', 'wild-type']
+    """
+    return set(_CUE.findall(text[:_READ].lower()))
+
+
 class SpeciesWord(NamedTuple):
     """A species that a text names, and where."""
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from textrank.language.gene_forms import Case, case_of, key_of, listed
@@ -35,7 +36,10 @@ def options(name: str, near: int, around: Surroundings) -> list[Option]:
     if _is_of_genes(genes):
         # A name that genes have themselves is not that of a family.
         matches = genes
+    elif members := _members(genes, around):
+        genes = matches = members
     meant = around.meant(name)
+    genes = [match for match in genes if not _is_silent(match, genes)]
     kept = {other.gene.identifier for other in meant or ()}
     kept |= {identifier for identifier, names in around.named.items() if names > 1}
     genes = [
@@ -48,6 +52,16 @@ def options(name: str, near: int, around: Surroundings) -> list[Option]:
         Option(m.gene, dict(_family(m, name, genes, around))) for m in matches if not m.gene.taxon
     ]
     return [*found, Option(None, dict(_none(name, near, matches, meant, around)))]
+
+
+def _members(genes: Sequence[Match], around: Surroundings) -> list[Match]:
+    """The one member of a family in each species that the text names too; none of several.
+
+    In a text about caspase-3 the caspase is that one; in one about many of them it is all.
+    """
+    named = [m for m in genes if m.kind is Kind.MEMBER and m.gene.identifier in around.named]
+    several = max(Counter(match.gene.taxon for match in named).values(), default=0) > 1
+    return [] if several else named
 
 
 def _is_of_genes(genes: Sequence[Match]) -> bool:
@@ -87,35 +101,59 @@ def _gene(
     yield "rival is protein", float(not match.gene.coding and any(o.gene.coding for o in rivals))
     yield "lent", float(match.lent)
     yield "popular", match.gene.popular / 8
-    other = around.named.get(match.gene.identifier, 1) - 1
-    yield "other names", min(other, 3) / 3
+    other = around.named.get(match.gene.identifier, 0) - (match.kind is not Kind.MEMBER)
+    yield "other names", min(max(other, 0), 3) / 3
     yield "begins symbol", float(match.kind is not Kind.SYMBOL and _begins(name, match))
-    full = [other.gene for other in meant or () if other.gene.taxon == taxon]
+    full = {other.gene.identifier: other for other in meant or () if other.gene.taxon == taxon}
+    defined = match.gene.identifier in full
     if full:
-        yield "long form" if match.gene in full else "other long form", 1.0
+        yield "long form" if defined else "other long form", 1.0
+        yield "defined otherwise", float(not defined and _is_defined(rivals, full))
     yield from _species(taxon, near, around)
     if not around.share and " " not in name:
         yield f"{case_of(name).name.lower()} {taxon}", 1.0
 
 
+def _is_defined(rivals: Sequence[Match], full: Mapping[str, Match]) -> bool:
+    """Whether some gene of a name is surely what the text says that the abbreviation means."""
+    return any(
+        full[match.gene.identifier].kind <= Kind.PREVIOUS or not match.how.startswith("long")
+        for match in rivals
+        if match.gene.identifier in full
+    )
+
+
+def _is_silent(match: Match, genes: Sequence[Match]) -> bool:
+    """Whether a gene codes for no protein where one that does has its name as surely."""
+    if match.gene.coding or match.kind <= Kind.NAME or match.seen:
+        return False
+    return any(
+        other.gene.coding and other.kind <= match.kind
+        for other in genes
+        if other.gene.taxon == match.gene.taxon
+    )
+
+
 def _is_outdone(match: Match, name: str, genes: Sequence[Match]) -> bool:
     """Whether a name that is not the symbol of a gene speaks more plainly for another one.
 
-    VEGF is the beginning of VEGFA, not of KDR; and what codes for no protein seldom is meant by
-    the name that a protein has too.
+    VEGF is the beginning of VEGFA, not of KDR.
     """
     if match.kind <= Kind.NAME or match.seen:
         return False
     rivals = [other for other in genes if other.gene.taxon == match.gene.taxon]
-    if not match.gene.coding and any(o.gene.coding and o.kind <= match.kind for o in rivals):
-        return True
     return not _begins(name, match) and any(_begins(name, o) for o in rivals if o.how in SURE)
 
 
 def _begins(name: str, match: Match) -> bool:
     """Whether a name is the symbol but for what the first member of a family has at its end."""
-    key, symbol = key_of(name), key_of(match.gene.symbol)
-    return symbol.startswith(key) and symbol[len(key) :] in _FIRST
+    return _is_beginning(name, match.gene.symbol)
+
+
+@lru_cache(maxsize=1 << 13)
+def _is_beginning(name: str, symbol: str) -> bool:
+    key, whole = key_of(name), key_of(symbol)
+    return whole.startswith(key) and whole[len(key) :] in _FIRST
 
 
 _FIRST = frozenset(("1", "a", "a1", "l1"))
@@ -146,6 +184,7 @@ def _species(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str,
             yield f"{'titled' if mouse > 0 else 'capital'} symbols {taxon}", 1.0
     yield "style" if around.share else "style unnamed", around.style.get(taxon, 0.0)
     yield "only of species", around.own.get(taxon, 0.0)
+    yield "leaning" if around.share else "leaning unnamed", around.leaning.get(taxon, 0.0)
 
 
 def _family(

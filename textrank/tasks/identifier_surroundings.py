@@ -36,6 +36,7 @@ class Surroundings:
     named: Mapping[str, int]  # how many different names may stand for an identifier
     style: Mapping[int, float]  # how names are written: as symbols of man or of mouse
     own: Mapping[int, float]  # share of the names that only genes of a species have
+    leaning: Mapping[int, float]  # whether the text sounds of man or of the mouse, from -1 to 1
 
     @classmethod
     def of(
@@ -61,6 +62,7 @@ class Surroundings:
             if match.kind is not Kind.MEMBER
         )
         long = long_forms(text)
+        leaning = lookup.leaning(text)
         return cls(
             lookup,
             [word for word in found if word.weight == 1.0],
@@ -74,6 +76,7 @@ class Surroundings:
             dict(named),
             _style(matches),
             _own(matches),
+            {HUMAN: -leaning, MOUSE: leaning},
         )
 
     def near(self, start: int, end: int, name: str) -> int:

@@ -13,8 +13,9 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from textrank.docs import Candidate, document_id, identifiers_of, named_spans
 from textrank.io import shipped_folder
+from textrank.language.gene_building import read_own
 from textrank.language.gene_matches import Lookup
-from textrank.language.gene_tables import Gene, GeneTables, read_own
+from textrank.language.gene_tables import Gene, GeneTables
 from textrank.tasks.identifier_facts import Option, options, parts_of
 from textrank.tasks.identifier_measures import Known, identifier_measures
 from textrank.tasks.identifier_surroundings import Surroundings
@@ -205,15 +206,16 @@ def _candidates(
     own: Sequence[Option], span: Span, query: str, right: frozenset[str] | None, knows: Known
 ) -> Iterator[Candidate]:
     """A candidate for each meaning; none is right where the tables lack what is."""
-    doc = span.doc
+    doc, document = span.doc, document_id(span.doc)
     none = right is not None and not any(map(knows, right))
+    start, end, kind = span.start, span.end, span.label
     for option in own:
         identifier = option.gene.identifier if option.gene else NONE
         label = None
         if right is not None:
             label = 1.0 if (identifier in right if identifier else none) else -1.0
-        focus = Span(doc, span.start, span.end, label=span.label_, kb_id=identifier)
-        yield Candidate(doc, (focus,), document_id(doc), query, label, option.facts)
+        focus = Span(doc, start, end, label=kind, kb_id=identifier)
+        yield Candidate(doc, (focus,), document, query, label, option.facts)
 
 
 def _by_name(candidates: Sequence[Candidate]) -> dict[int, list[list[int]]]:

@@ -33,6 +33,7 @@ VAGUE = re.compile(
 SOURCE = re.compile(
     r"\s*\((?:Drosophila|S\. ?\w+|C\. ?\w+|E\. ?coli|yeast|mouse|human|\w+\. \w+)[^)]*\)"
 )
+WEIGHT = re.compile(r"^([Pp]\d{2,3})[-/ ]?[A-Za-z][A-Za-z0-9]{2,}$")  # p27Kip1 is also called p27
 LONGEST = 90
 MOST_MEMBERS = 25  # of a family whose name may stand for one of them
 SHORTENED = (9606, 10090)  # species whose long names are also shortened
@@ -54,7 +55,7 @@ def genes(folder: Path) -> Named:
                 if names or not CLONE.match(gene.symbol):
                     found[gene] = names
     for gene, names in found.items():
-        if gene.taxon in SHORTENED:
+        if gene.taxon in SHORTENED and gene.coding:
             names += [(text, Kind.SHORTENED) for text in _shortened(names)]
     found |= _families(folder, found)
     return found
@@ -104,6 +105,8 @@ def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[st
         yield from _in_full(row[column])
     for name in row["Synonyms"].split("|"):
         yield name, Kind.SYNONYM
+        if weight := WEIGHT.match(name):
+            yield weight.group(1), Kind.DESIGNATION
     for name in hgnc.get("Alias symbols", "").split(","):
         yield name.strip(), Kind.SYNONYM
     for name in hgnc.get("Previous symbols", "").split(","):
@@ -116,7 +119,8 @@ def _in_full(name: str) -> Iterator[tuple[str, Kind]]:
     """A full name, and what authors leave out of it."""
     name = SOURCE.sub("", name)
     yield name, Kind.NAME
-    for shorter in (re.sub(r"\s*\([^()]*\)", "", name), name.partition(",")[0]):
+    inside = re.sub(r"^[^()]*\(([^()]*)\)(?=\s*\w)", r"\1", name)  # (thrombin) receptor
+    for shorter in (re.sub(r"\s*\([^()]*\)", "", name), name.partition(",")[0], inside):
         if shorter != name and len(shorter) > 6:
             yield shorter, Kind.DESIGNATION
     if name.startswith("collagen"):  # "type VII collagen" means COL7A1
