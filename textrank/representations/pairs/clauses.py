@@ -21,6 +21,7 @@ Arc: TypeAlias = tuple[int, str]  # head and relation
 
 SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
 FINITE = ("VBZ", "VBP", "VBD")
+VERBS = (*FINITE, "VB", "VBG", "VBN")
 OPENING = ("after", "before", "until", "since", "once", "as")  # of a clause or of a phrase
 LOOSE = ("prep", "advmod", "punct", "aux", "auxpass", "neg", "npadvmod")
 CLOSED = frozenset("()[];:")
@@ -30,8 +31,7 @@ FULL = ("dobj", "ccomp", "xcomp", "attr")
 
 def mended(table: Table, extents: Iterable[tuple[int, int]], strings: StringStore) -> Table:
     """The table with lost subjects given back, in sentences from token to token."""
-    verbs = np.isin(table[:, 1], _codes(table[:, 1], strings, ("VB",)))
-    odd = verbs & np.isin(table[:, 3], _codes(table[:, 3], strings, (*LATER, *SUBJECTS)))
+    odd = _odd(table, strings)
     found = table
     for start, end in extents:
         if odd[start:end].any():
@@ -43,9 +43,20 @@ def mended(table: Table, extents: Iterable[tuple[int, int]], strings: StringStor
     return found
 
 
-def _codes(column: Table, strings: StringStore, beginnings: tuple[str, ...]) -> list[int]:
-    """The numbers in a column of words that begin in one of some ways."""
-    return [code for code in np.unique(column).tolist() if strings[code].startswith(beginnings)]
+def _odd(table: Table, strings: StringStore) -> NDArray[np.bool_]:
+    """Verbs that may lack their subject; a sentence without one need not be looked at."""
+    n = len(table)
+    heads = np.clip(np.arange(n) + table[:, 2].astype(np.int64), 0, n - 1)
+    verbs, later, subjects, joined = (
+        (table[:, column, None] == np.array([strings[w] for w in words], np.uint64)).any(axis=1)
+        for column, words in ((1, VERBS), (3, LATER), (3, SUBJECTS), (3, LATER[:1]))
+    )
+    having, in_parts, parted = (np.zeros(n, dtype=bool) for _ in range(3))
+    having[heads[subjects]] = True
+    in_parts[heads[joined]] = True
+    parted[heads[subjects & in_parts]] = True
+    found: NDArray[np.bool_] = verbs & (subjects | (later & ~having) | (joined & parted))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
