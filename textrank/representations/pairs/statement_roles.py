@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -102,12 +103,16 @@ def _triggers(told: TreePair) -> Iterator[Name]:
 
 
 def _between(told: TreePair) -> Iterator[Name]:
-    middle, words = told.pair.sides["middle"], told.pair.words
-    if len(middle) <= SHORT:
+    words, tree, own = told.pair.words, told.tree, told.pair.own
+    begin, end = told.pair.bounds
+    between = [t for t in own if begin < t < end]
+    if end - begin - 1 - len(between) <= SHORT:
+        middle = [token for token in range(begin + 1, end) if token not in own]
         yield ("between", *((told.kinds(token) or (words[token],))[0] for token in middle))
-    for token in middle:
-        for name in told.classes(token):
-            yield "class between", name
+    for token in tree.classed[bisect_right(tree.classed, begin) : bisect_left(tree.classed, end)]:
+        if token not in own:
+            for name in tree.classes[token]:
+                yield "class between", name
 
 
 def _names(told: TreePair, token: int) -> tuple[str, ...]:

@@ -97,6 +97,11 @@ class SentenceTree:
         return [() if i in names else self._classes(i) for i in range(len(self.heads))]
 
     @cached_property
+    def classed(self) -> list[int]:
+        """The words that have a class."""
+        return [token for token, own in enumerate(self.classes) if own]
+
+    @cached_property
     def kinds(self) -> list[tuple[str, ...]]:
         """Those classes of each word that say what happens."""
         return [tuple(kind for kind in own if kind in TYPES) for own in self.classes]
