@@ -28,6 +28,7 @@ from textrank.formats.table import write
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 SMALL, LARGE = 250_000, 1_000_000  # characters
 STEEPEST = 1.1  # the exponent of growth
+REPEATS = 3  # where other work on the machine may have made one run slow
 WORDS = "binds to activates and of the in cells with domain which does not bind".split()  # noqa: SIM905
 
 
@@ -88,10 +89,15 @@ def _peak() -> float:
 
 
 def check_growth(what: str, run: Callable[[str], object], shape: str) -> None:
-    """Fails where time or memory grows faster than the text."""
-    rows = [measured(lambda s=size: run(SHAPES[shape](s))) for size in (SMALL, LARGE)]  # type: ignore[misc]
-    steps = math.log(LARGE / SMALL)
-    exponent = math.log(max(rows[1][0], 0.2) / max(rows[0][0], 0.05)) / steps
+    """Fails where time grows faster than the text, by the quickest of up to three runs of each."""
+    rows = [(math.inf, 0.0), (math.inf, 0.0)]
+    exponent = math.inf
+    for _ in range(REPEATS):
+        again = [measured(lambda s=size: run(SHAPES[shape](s))) for size in (SMALL, LARGE)]  # type: ignore[misc]
+        rows = [min(pair) for pair in zip(rows, again, strict=True)]
+        exponent = math.log(max(rows[1][0], 0.2) / max(rows[0][0], 0.05)) / math.log(LARGE / SMALL)
+        if exponent <= STEEPEST or rows[1][0] < 1:
+            break
     note(
         f"growth of {what}, {shape}: {rows[0][0]:.1f} s, {rows[1][0]:.1f} s, exponent "
         f"{exponent:.2f}; {rows[0][1]:.0f} MB, {rows[1][1]:.0f} MB"
