@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,3 +207,11 @@ def test_words_of_a_text_lean_to_a_species(tables: GeneTables) -> None:
     assert lookup.leaning("Littermates lived. Littermates died.") == pytest.approx(0.8)
     assert lookup.leaning("a clinical trial") == pytest.approx(-0.6)
     assert Lookup([tables]).leaning("Littermates") == 0.0
+
+
+def test_cues_are_what_was_written(tables: GeneTables, tmp_path: Path) -> None:
+    cues = {"": 0.29, **{f"word{n}": n / 100 for n in range(-127, 128)}}
+    replace(tables, cues=cues).to_disk(tmp_path)
+    once = GeneTables.from_disk(tmp_path)
+    once.to_disk(tmp_path)
+    assert GeneTables.from_disk(tmp_path).cues == once.cues == cues

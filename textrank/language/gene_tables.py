@@ -207,7 +207,7 @@ class GeneTables:
             **_table("uniprot", self.uniprot),
             **_table("local", self.local),
             "cues": _text(self.cues),
-            "leaning": np.array([_STEPS * own for own in self.cues.values()]).astype(np.int8),
+            "leaning": np.rint([_STEPS * own for own in self.cues.values()]).astype(np.int8),
         }
         write_arrays(folder / FILE, arrays)
 
