@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable
+from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
@@ -125,7 +126,9 @@ LAYOUTS: dict[str, tuple[Callable[[str], Filler], str, str]] = {
 
 
 def _at_ends(text: str, gap: str) -> Filler:
-    stops = {found.start() for found in SENTENCE.finditer(text)}
+    """A gap after each sentence; none inside brackets, where stops are those of initials."""
+    deep = list(accumulate((c in "([") - (c in ")]") for c in text))
+    stops = {found.start() for found in SENTENCE.finditer(text) if deep[found.start()] <= 0}
     return lambda i, c: gap if i in stops or c == "\n" else c
 
 
@@ -159,8 +162,9 @@ def test_abstracts_in_seven_layouts(nlp, data, layout):
         want, found = moved(facts(plain), places), facts(doc)
         assert all(re.search(r"\w", text[a:b]) for a, b in found[0])
         total, same = total + len(want[0]), same + len(want[0] & found[0])
-        pairs += len(want[1])
-        same_pairs += sum(found[1].get(key) == value for key, value in want[1].items())
+        every = want[1].keys() | found[1].keys()  # in two sentences, two names do not interact
+        pairs += len(every)
+        same_pairs += sum(found[1].get(k, False) == want[1].get(k, False) for k in every)
         kinds += len(want[2])
         same_kinds += sum(found[2].get(key) == value for key, value in want[2].items())
     assert same >= 0.99 * total
