@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,12 @@ def test_overhead_over_a_plain_loop_and_the_language_pipeline(texts: Path, tmp_p
 
 def _documents(texts: Path) -> Iterator[dict[str, Any]]:
     """Documents of all files in turn."""
-    files = sorted(texts.glob("*.jsonl*"))
-    opened = [gzip.open(f, "rt") if f.suffix == ".gz" else f.open() for f in files]  # noqa: SIM115
-    for rows in itertools.zip_longest(*opened):
-        for row in filter(None, rows):
-            found = json.loads(row)
-            yield {"id": found["id"], "text": found["text"]}
+    with ExitStack() as files:
+        opened = []
+        for path in sorted(texts.glob("*.jsonl*")):
+            file = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+            opened.append(files.enter_context(file))
+        for rows in itertools.zip_longest(*opened):
+            for row in filter(None, rows):
+                found = json.loads(row)
+                yield {"id": found["id"], "text": found["text"]}

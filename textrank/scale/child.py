@@ -6,6 +6,7 @@ parent sees when it dies or stands still; it sees when its parent dies, and ends
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -33,6 +34,7 @@ def main() -> None:
     except (ValueError, OSError, ImportError) as error:
         say({"refused": str(error)})
         return
+    gc.freeze()  # models stay: a collection need not look through them each time
     say({"ready": os.getpid()})
     while True:
         order = json.loads(lines.get())

@@ -17,6 +17,7 @@ from textrank.scale.job import THREADS
 
 STILL = 300.0  # seconds without a sign of life after which a process is taken to hang
 RENEW = 100  # slices after which a process makes room for a new one
+TRIM = "MALLOC_TRIM_THRESHOLD_"  # set low by Dask: memory would go and come back all the time
 GROWTH = 1.5  # times its memory after the first slice, likewise
 
 
@@ -94,6 +95,7 @@ class Keeper:
                 return Outcome(died="the run was stopped")
             self._end()
             environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+            environment.pop(TRIM, None)
             self._child = subprocess.Popen(
                 [sys.executable, *self.command],
                 stdin=subprocess.PIPE,
