@@ -115,7 +115,7 @@ def _documents(texts: Path) -> Iterator[dict[str, Any]]:
     with ExitStack() as files:
         opened = []
         for path in sorted(texts.glob("*.jsonl*")):
-            file = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+            file = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()  # noqa: SIM115
             opened.append(files.enter_context(file))
         for rows in itertools.zip_longest(*opened):
             for row in filter(None, rows):

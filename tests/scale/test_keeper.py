@@ -27,7 +27,8 @@ for line in sys.stdin:
     if order.get("kill"): os.kill(os.getpid(), signal.SIGKILL)
     if order.get("hang"): time.sleep(100)
     if order.get("full"): say(refused="No space left"); continue
-    say(done={"part": "x", "pid": os.getpid(), "memory": order.get("memory", 1000)})
+    say(done={"part": "x", "pid": os.getpid(), "memory": order.get("memory", 1000),
+              "trims": "MALLOC_TRIM_THRESHOLD_" in os.environ})
 """
 
 
@@ -45,6 +46,15 @@ def pid(outcome: Outcome) -> int:
 
 def test_one_process_serves_many_slices(keeper: Keeper) -> None:
     assert pid(keeper.run({}, {})) == pid(keeper.run({}, {}))
+
+
+def test_what_dask_asks_of_memory_is_not_passed_on(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    outcome = keeper.run({}, {})
+    assert outcome.done is not None
+    assert outcome.done["trims"] is False
 
 
 def test_a_death_is_told_with_what_was_judged(keeper: Keeper) -> None:

@@ -40,6 +40,9 @@ class Workers:
             raise ValueError(f"--timeout must be positive, got {self.timeout}.")
 
 
+ALONE = Workers()
+
+
 def apply_in_parts(
     model: str,
     inputs: Sequence[str],
@@ -49,7 +52,7 @@ def apply_in_parts(
     settings: Sequence[str] = (),
     format: Format = "parquet",
     whole: bool = False,
-    workers: Workers = Workers(),  # noqa: B008 - frozen
+    workers: Workers = ALONE,
 ) -> Summary:
     """Does what is missing of a result, shows progress and the final table.
 
