@@ -167,7 +167,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[Any]]]:
     more = ("--nthreads", "1", "--death-timeout", "60")
     workers = [subprocess.Popen([*dask, "worker", *where, *more], **quiet) for _ in range(2)]
     try:
-        while not file.is_file():
+        while not file.is_file() or not file.read_text().rstrip().endswith("}"):  # whole
             time.sleep(0.2)
         yield json.loads(file.read_text())["address"], scheduler
     finally:
