@@ -47,6 +47,29 @@ def test_it_equals_the_kernel_for_many(seed, monkeypatch):
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
 
 
+def nested(rng: np.random.Generator, size: int, *, turned: bool = False) -> Viewed:
+    """Views of which each begins with the columns of the one before; values of the last turned."""
+    values = rng.random((size, 6)).astype(np.float32)  # as a saved model has them
+    views = {name: values[:, :width] for name, width in (("c", 2), ("d", 4), ("e", 6))}
+    if turned:
+        views["e"] = views["e"][:, ::-1]
+    return Viewed(
+        {name: Features(sp.csr_array(own), Names.of("uvwxyz"[: own.shape[1]]))
+         for name, own in views.items()}
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("odd", [False, True])
+def test_views_that_contain_one_another_or_do_not(rng, turned, odd):
+    gaussian = {"c": [0.3], "d": [0.2, 0.4], "e": [0.1, 0.3]}
+    kernel = replace(KERNEL, linear={}, gaussian=gaussian)
+    X, Y = nested(rng, 5, turned=odd), nested(rng, 9, turned=turned)
+    prepared = kernel.against(Y)
+    assert [own.start for own in prepared.numbers.values()] == [0, 2, 0 if turned else 4]
+    np.testing.assert_allclose(prepared(X), kernel(X, Y), atol=1e-12)
+
+
 def test_it_takes_plain_arrays_and_only_gaussians(rng):
     X, Y = (Viewed({name: rng.random((n, 3)) for name in "abc"}) for n in (4, 6))
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
