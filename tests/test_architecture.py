@@ -19,7 +19,7 @@ PACKAGE = ROOT / "textrank"
 
 # A module may use the rows above its own, and its own part of its own row.
 LAYERS = [
-    {"types", "progress"},
+    {"types", "progress", "memory"},
     {"docs", "linalg", "io", "registries"},
     {"measures", "text", "spelling"},
     {"formats", "representations", "kernels", "learners", "language"},

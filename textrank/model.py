@@ -24,6 +24,7 @@ from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
+from textrank.memory import collected_later
 from textrank.parts import Parts, ranked, relative, usual
 from textrank.registries import config_of, load_block, versions
 from textrank.representations.pairs.entity_pair import entity_pairs
@@ -108,7 +109,8 @@ class Model:
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
-        (annotated,) = self.annotate([doc])
+        with collected_later():
+            (annotated,) = self.annotate([doc])
         return annotated
 
     def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
@@ -169,9 +171,12 @@ class Model:
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
             try:
-                yield from list(self.annotate(batch))
+                with collected_later():
+                    annotated = list(self.annotate(batch))
             except Exception:
                 yield from self._each(batch, failed)
+            else:
+                yield from annotated
 
     def _each(self, batch: Sequence[Doc], failed: Failed) -> Iterator[Doc]:
         """The Docs judged one by one, so that a bad one does not take its batch with it."""

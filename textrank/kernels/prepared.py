@@ -20,9 +20,9 @@ from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
-COMMON = 0.2  # share of fixed candidates above which a dense product of a feature is quicker
+COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
-NEAR = 16  # new candidates whose features that few fixed ones have are looked up together
+NEAR = 32  # new candidates whose features that few fixed ones have are looked up together
 BLOCK = 512  # new candidates whose products are taken at a time
 ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
 

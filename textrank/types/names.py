@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
+SPARSE = 4  # slots a name, at the least, of a table in which names are sought
+
 
 @dataclass(frozen=True, eq=False)
 class Names(Sequence[tuple[str, ...]]):
@@ -171,9 +173,11 @@ class NameIndex:
             return np.full(len(names), -1, dtype=np.intp)
         parts = self._translated(names)
         sought = self._hashed(parts)
-        place = np.searchsorted(codes, sought)
         found = np.full(len(names), -1, dtype=np.intp)
-        left = np.arange(len(names))
+        place = self._slots[sought & np.uint64(len(self._slots) - 1)].astype(np.intp)
+        left = np.flatnonzero(place >= 0)  # an empty slot: unknown
+        other = left[codes[place[left]] != sought[left]]  # of two hashes in one slot it has one
+        place[other] = np.searchsorted(codes, sought[other])
         while len(left):  # once, unless two names have one hash
             left = left[place[left] < len(codes)]
             left = left[codes[place[left]] == sought[left]]
@@ -183,6 +187,16 @@ class NameIndex:
             left = left[~same]
             place[left] += 1
         return found
+
+    @cached_property
+    def _slots(self) -> NDArray[np.int32]:
+        """By the last bits of a hash, where the first of such hashes stands in order; or -1."""
+        codes = self.ordered[0]
+        size = 1 << (SPARSE * len(codes)).bit_length()
+        slots = np.full(size, -1, dtype=np.int32)
+        at = np.arange(len(codes), dtype=np.int32)[::-1]  # of equals the first one is set last
+        slots[codes[at] & np.uint64(size - 1)] = at
+        return slots
 
     @cached_property
     def _widened(self) -> NDArray[np.int32]:
