@@ -14,6 +14,7 @@ from textrank.text.words import reading_of, texts_of
 Pair = tuple[Span, Span]
 SHORTEST, LONGEST = 2, 12  # characters of an abbreviation
 _INSIDE = 25  # words that a bracket may hold
+_BRACKETS = frozenset("()[]")
 
 
 def abbreviations(doc: Doc) -> list[Pair]:
@@ -55,10 +56,11 @@ class _Text:
     def brackets(self) -> Iterator[tuple[int, int]]:
         """First word inside and the one that closes, of brackets without brackets inside."""
         opened: int | None = None
-        for n, word in enumerate(self.words):
+        for n in [n for n, word in enumerate(self.words) if word in _BRACKETS]:
+            word = self.words[n]
             if word in ("(", "["):
                 opened = n
-            elif word in (")", "]") and opened is not None:
+            elif opened is not None:
                 if 0 < n - opened - 1 <= _INSIDE and opened:
                     yield opened + 1, n
                 opened = None

@@ -181,12 +181,13 @@ class PPI(WithoutReasons):
         spans = self.names(doc)
         if not spans:
             return []
-        starts = [sentence.start for sentence in doc.sents]
-        sentences: list[list[Span]] = [[] for _ in starts]
-        where = {token: n for n, sentence in enumerate(doc.sents) for token in _range(sentence)}
-        for span in spans:
-            if where[span.start] == where[span.end - 1]:
-                sentences[where[span.start]].append(span)
+        starts = starts_of(doc)
+        sentences: list[list[Span]] = [[] for _ in starts[:-1]]
+        ends = np.array([(span.start, span.end - 1) for span in spans], dtype=np.intp)
+        where = np.searchsorted(starts, ends, side="right") - 1
+        for span, (first, last) in zip(spans, where.tolist(), strict=True):
+            if first == last:
+                sentences[first].append(span)
         return sentences
 
     def _gold(self, doc: Doc) -> dict[frozenset[str], float] | None:
@@ -239,10 +240,6 @@ class _Texts:
 
 def _key(pair: Sequence[Span]) -> frozenset[str]:
     return frozenset(span.id_ for span in pair)
-
-
-def _range(span: Span) -> range:
-    return range(span.start, span.end)
 
 
 def _name(span: Span, text: str) -> str:

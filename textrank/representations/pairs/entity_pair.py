@@ -112,6 +112,12 @@ class EntityPair:
                 words[token] = name
         return words
 
+    def word(self, token: int) -> str:
+        """One of the words."""
+        if token in self.first:
+            return FIRST
+        return SECOND if token in self.second else self.context.words[token]
+
     @property
     def tags(self) -> list[str]:
         """The part of speech of every token."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from textrank.docs import Candidate
@@ -34,58 +34,62 @@ class StatementCues:
         return Features.of(dict.fromkeys(_cues(one), 1.0) for one in told)
 
 
-def _cues(told: TreePair) -> Iterator[Name]:
-    stems, place = told.pair.context.stems, _places(told)
-    trigger = told.triggers[0] if told.triggers else told.top
-    kinds = told.kinds(trigger)[:1] or ("other",)
-    for cue, names in told.tree.cues:
-        where, side = list(_standing(told, cue, place)), side_of(told, cue)
-        for name in names:
-            for standing in where:
-                yield "cue", name, *standing
-            yield "cue side", name, side
-            yield "cue", name
-            if where[0][0] != "elsewhere":
-                yield "cue with", name, where[0][0], kinds[0]
+def _cues(told: TreePair) -> list[Name]:
+    stems, found = told.pair.context.stems, list[Name]()
+    if told.tree.cues:
+        place, kind = _places(told), _kind(told)
+        for cue, names in told.tree.cues:
+            where, side = _standing(told, cue, place), side_of(told, cue)
+            for name in names:
+                found += [("cue", name, *standing) for standing in where]
+                found += [("cue side", name, side), ("cue", name)]
+                if where[0][0] != "elsewhere":
+                    found.append(("cue with", name, where[0][0], kind))
     if told.pair.context.texts[-1] == "?":
-        yield ("question mark",)
-    yield "opening", stems[0] if stems[0] in CUES or stems[0] in OPENINGS else "other"
+        found.append(("question mark",))
+    opening = stems[0] if stems[0] in CUES or stems[0] in OPENINGS else "other"
+    return [*found, ("opening", opening)]
+
+
+def _kind(told: TreePair) -> str:
+    """What happens, by the likeliest trigger, or by the top where there is none."""
+    kinds = told.kinds(told.triggers[0] if told.triggers else told.top)
+    return kinds[0] if kinds else "other"
 
 
 def _places(told: TreePair) -> Mapping[int, str]:
     """What the words of the path are, and the likeliest trigger."""
-    place = {t: "name" if t in told.pair.own else "path" for t in told.path}
+    place = dict.fromkeys(told.path, "path")
+    place.update(dict.fromkeys(place.keys() & told.pair.own, "name"))
     if told.triggers:
         place[told.triggers[0]] = "trigger"
     place[told.top] = "top"
     return place
 
 
-def _standing(told: TreePair, cue: int, place: Mapping[int, str]) -> Iterator[Name]:
+def _standing(told: TreePair, cue: int, place: Mapping[int, str]) -> list[Name]:
     """How a cue stands to the path; the first is the most exact."""
-    tree = told.tree
-    head, relation = tree.heads[cue], tree.relations[cue]
-    up = tree.above(told.top)
-    high = up[1 : 1 + HIGH]
+    heads, relations = told.tree.heads, told.tree.relations
+    head, relation = heads[cue], relations[cue]
     if cue in place:
-        yield "on path", place[cue], relation
-    elif head in place:
-        yield "at", place[head], relation, _part(told, head)
-        yield "at", place[head], relation
-        yield "at", place[head]
-    elif cue in high or head in high:
+        return [("on path", place[cue], relation)]
+    if head in place:
+        part = _part(told, head)
+        at = place[head]
+        return [("at", at, relation, part), ("at", at, relation), ("at", at)]
+    up = told.tree.above(told.top)
+    high = up[1 : 1 + HIGH]
+    if cue in high or head in high:
         beside = () if cue in high else (relation,)
-        steps = [tree.relations[t] for t in up[: up.index(cue if cue in high else head)]]
+        steps = [relations[t] for t in up[: up.index(cue if cue in high else head)]]
         title = "beside above" if beside else "above"
-        yield (title, *steps, *beside)
-        yield (title, str(len(steps)), steps[-1], *beside)
-        yield (title, steps[0], *beside)
-    elif tree.heads[head] in place:
-        yield "below", place[tree.heads[head]], tree.relations[head], relation
-        yield "below", place[tree.heads[head]], tree.relations[head]
-        yield "below", tree.relations[head], _part(told, tree.heads[head])
-    else:
-        yield "elsewhere", side_of(told, cue)
+        few = str(len(steps)), steps[-1]
+        return [(title, *steps, *beside), (title, *few, *beside), (title, steps[0], *beside)]
+    if heads[head] in place:
+        at, over = place[heads[head]], relations[head]
+        part = _part(told, heads[head])
+        return [("below", at, over, relation), ("below", at, over), ("below", over, part)]
+    return [("elsewhere", side_of(told, cue))]
 
 
 def _part(told: TreePair, token: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textrank.docs import Candidate
@@ -14,6 +14,7 @@ from textrank.types import Features
 
 SHORT = 4  # tokens between the names that are worth remembering word for word
 FEW = 4  # words of events that are looked at
+SIDES = ("first", "second")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,90 +35,108 @@ class StatementRoles:
         return Features.of(dict.fromkeys(_roles(one), 1.0) for one in told)
 
 
-def _roles(told: TreePair) -> Iterator[Name]:
-    for part in (_top, _skeletons, _ways, _beside, _triggers, _between):
-        yield from part(told)
+def _roles(told: TreePair) -> list[Name]:
+    return [name for part in PARTS for name in part(told)]
 
 
-def _top(told: TreePair) -> Iterator[Name]:
+def _top(told: TreePair) -> list[Name]:
     (one, two), voice = told.reached, told.voice
+    tag = told.pair.tags[told.top][:1]
+    found: list[Name] = [
+        ("parts", voice, one, two),
+        ("ends", _end(told, 0), _end(told, 1)),
+    ]
     for name in _names(told, told.top):
-        yield "top", name, told.pair.tags[told.top][:1]
-        yield "top", name, voice
-        yield "top with both", name, voice, one, two
-        yield "top with first", name, voice, one
-        yield "top with second", name, voice, two
-    yield "parts", voice, one, two
-    yield "ends", _end(told, 0), _end(told, 1)
+        found += [
+            ("top", name, tag),
+            ("top", name, voice),
+            ("top with both", name, voice, one, two),
+            ("top with first", name, voice, one),
+            ("top with second", name, voice, two),
+        ]
+    return found
 
 
-def _skeletons(told: TreePair) -> Iterator[Name]:
+def _skeletons(told: TreePair) -> list[Name]:
     """Classes from name to name, with and without the relations to the top."""
     top = told.classes(told.top)[:1] or ("other",)
     first, second = (
-        [told.classes(t)[0] for t in way[:-1] if told.classes(t)] for way in told.paths
+        [classes[0] for t in way[:-1] if (classes := told.classes(t))] for way in told.paths
     )
-    ends = [reached.split(" ")[-1] for reached in told.reached]
-    yield ("skeleton", *first, "^", *top, "^", *reversed(second))
-    yield ("parts in", told.voice, *first, ends[0], "^", *top, "^", ends[1], *reversed(second))
+    second.reverse()
+    ends = [reached.rpartition(" ")[-1] for reached in told.reached]
+    return [
+        ("skeleton", *first, "^", *top, "^", *second),
+        ("parts in", told.voice, *first, ends[0], "^", *top, "^", ends[1], *second),
+    ]
 
 
-def _ways(told: TreePair) -> Iterator[Name]:
+def _ways(told: TreePair) -> list[Name]:
     """Words between a name and the top."""
     voice, tops = told.voice, told.classes(told.top) or ("other",)
-    for side, way in zip(("first", "second"), told.paths, strict=True):
+    own, relations = told.pair.own, told.tree.relations
+    found: list[Name] = []
+    for side, way in zip(SIDES, told.paths, strict=True):
         for token in way[:-1]:
-            if token in told.pair.own:
+            if token in own:
                 continue
             for name in _names(told, token):
-                yield "way", side, name, told.tree.relations[token]
-                yield "way", side, name
-                for top in tops:
-                    yield "way to top", side, name, top, voice
+                found += [("way", side, name, relations[token]), ("way", side, name)]
+                found += [("way to top", side, name, top, voice) for top in tops]
+    return found
 
 
-def _beside(told: TreePair) -> Iterator[Name]:
+def _beside(told: TreePair) -> list[Name]:
     """Words of events that hang on the path."""
-    path = set(told.path)
-    for side, way in zip(("first", "second"), told.paths, strict=True):
+    path, tree = told.path, told.tree
+    found: list[Name] = []
+    for side, way in zip(SIDES, told.paths, strict=True):
         for token in way[:-1]:
-            for child in told.tree.children[token]:
+            for child in tree.classed_children[token]:
                 if child not in path:
-                    for name in told.classes(child):
-                        yield "beside", side, name, told.tree.relations[child]
-    for child in told.tree.children[told.top]:
+                    relation = tree.relations[child]
+                    found += [("beside", side, name, relation) for name in told.classes(child)]
+    for child in tree.classed_children[told.top]:
         if child not in path and told.classes(child):
-            for name in _names(told, child):
-                yield "beside top", name, told.tree.relations[child]
+            relation = tree.relations[child]
+            found += [("beside top", name, relation) for name in _names(told, child)]
+    return found
 
 
-def _triggers(told: TreePair) -> Iterator[Name]:
+def _triggers(told: TreePair) -> list[Name]:
+    found: list[Name] = []
     for token in told.triggers[:1]:
         where = "path" if token in told.path else side_of(told, token)
         for name in _names(told, token):
-            yield "trigger", name, where
-            yield "trigger", name
+            found += [("trigger", name, where), ("trigger", name)]
     for token in told.triggers[:FEW]:
-        for kind in told.kinds(token):
-            yield "event", kind, "path" if token in told.inner else side_of(told, token)
+        kinds = told.tree.kinds[token]
+        where = "path" if token in told.inner else side_of(told, token)
+        found += [("event", kind, where) for kind in kinds]
+    return found
 
 
-def _between(told: TreePair) -> Iterator[Name]:
-    words, tree, own = told.pair.words, told.tree, told.pair.own
+def _between(told: TreePair) -> list[Name]:
+    tree, own = told.tree, told.pair.own
     begin, end = told.pair.bounds
-    between = [t for t in own if begin < t < end]
-    if end - begin - 1 - len(between) <= SHORT:
+    found: list[Name] = []
+    if end - begin - 1 - len(own) <= SHORT:
         middle = [token for token in range(begin + 1, end) if token not in own]
-        yield ("between", *((told.kinds(token) or (words[token],))[0] for token in middle))
+        if len(middle) <= SHORT:
+            word = told.pair.word
+            found.append(("between", *((told.kinds(t) or (word(t),))[0] for t in middle)))
     for token in tree.classed[bisect_right(tree.classed, begin) : bisect_left(tree.classed, end)]:
         if token not in own:
-            for name in tree.classes[token]:
-                yield "class between", name
+            found += [("class between", name) for name in tree.classes[token]]
+    return found
+
+
+PARTS = (_top, _skeletons, _ways, _beside, _triggers, _between)
 
 
 def _names(told: TreePair, token: int) -> tuple[str, ...]:
     """The classes of a word and the word itself, blinded where it is a name."""
-    return (*told.classes(token), f"“{told.pair.words[token]}”")
+    return (*told.classes(token), f"“{told.pair.word(token)}”")
 
 
 def _end(told: TreePair, side: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -82,19 +82,23 @@ class SentenceTree:
     @cached_property
     def relations(self) -> list[str]:
         """What each token is to its head, coarse; a preposition is its own relation."""
-        found = []
-        for label, text in zip(self.labels, self.context.texts, strict=True):
+        found = [COARSE.get(label, label) for label in self.labels]
+        for token, label in enumerate(self.labels):
             if label in ("prep", "agent", "dative"):
-                found.append("by" if label == "agent" else text.lower())
-            else:
-                found.append(COARSE.get(label, label))
+                found[token] = "by" if label == "agent" else self.context.texts[token].lower()
         return found
 
     @cached_property
     def classes(self) -> list[tuple[str, ...]]:
         """The classes of each word, none for those of names."""
-        names = set(self.context.sentence.entities.tolist())
-        return [() if i in names else self._classes(i) for i in range(len(self.heads))]
+        found = [EVENTS.get(stem, ()) for stem in self.context.stems]
+        for token, text in enumerate(self.context.texts):
+            if found[token] or text in "-–":  # of a word after a hyphen its prefix decides
+                for word in (token, token + 1)[: len(found) - token]:
+                    found[word] = self._classes(word)
+        for token in self.context.sentence.entities.tolist():
+            found[token] = ()
+        return found
 
     @cached_property
     def classed(self) -> list[int]:
@@ -102,9 +106,18 @@ class SentenceTree:
         return [token for token, own in enumerate(self.classes) if own]
 
     @cached_property
+    def classed_children(self) -> list[list[int]]:
+        """The children of each word that have a class."""
+        found: list[list[int]] = [[] for _ in self.heads]
+        for token in self.classed:
+            if self.heads[token] != token:
+                found[self.heads[token]].append(token)
+        return found
+
+    @cached_property
     def kinds(self) -> list[tuple[str, ...]]:
         """Those classes of each word that say what happens."""
-        return [tuple(kind for kind in own if kind in TYPES) for own in self.classes]
+        return [tuple(kind for kind in own if kind in TYPES) if own else () for own in self.classes]
 
     @cached_property
     def events(self) -> list[int]:
@@ -122,48 +135,49 @@ class SentenceTree:
         return own
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TreePair:
     """Two names in a tree."""
 
     pair: EntityPair
     tree: SentenceTree
+    paths: tuple[list[int], list[int]] = field(init=False)
+    """From each name up to the token where both meet, the last of both; the shortest such."""
+    top: int = field(init=False)
+    """Where the paths meet."""
+    path: list[int] = field(init=False)
+    """From the first name over the top to the second."""
+    voice: str = field(init=False)
+    """That of the top."""
 
-    @cached_property
-    def paths(self) -> tuple[list[int], list[int]]:
-        """From each name up to the token where both meet, the last of both; the shortest such."""
-        found = [
-            _meeting(one, two)
-            for one in map(self.tree.above, self._heads(self.pair.first))
-            for two in map(self.tree.above, self._heads(self.pair.second))
-        ]
+    def __post_init__(self) -> None:
+        self.paths = one, two = self._meeting()
+        self.top = one[-1]
+        self.path = [*one, *reversed(two[:-1] if one[-1] == two[-1] else two)]
+        self.voice = "passive" if self.top in self.tree.passive else "active"
+
+    def _meeting(self) -> tuple[list[int], list[int]]:
+        ones, twos = (
+            [self.tree.above(head) for head in self._heads(tokens)]
+            for tokens in (self.pair.first, self.pair.second)
+        )
+        if len(ones) == len(twos) == 1:
+            return _meeting(ones[0], twos[0])
+        found = [_meeting(one, two) for one in ones for two in twos]
         return min(found, key=lambda paths: len(paths[0]) + len(paths[1]))
 
-    def _heads(self, tokens: Sequence[int]) -> list[int]:
+    def _heads(self, tokens: Sequence[int]) -> Sequence[int]:
         """The tokens of a name whose head lies outside of it."""
-        own, heads = set(tokens), self.tree.heads
-        return [t for t in tokens if heads[t] not in own or heads[t] == t] or list(tokens)
-
-    @cached_property
-    def top(self) -> int:
-        """Where the paths meet."""
-        return self.paths[0][-1]
-
-    @cached_property
-    def path(self) -> list[int]:
-        """From the first name over the top to the second."""
-        one, two = self.paths
-        return [*one, *reversed(two[:-1] if one[-1] == two[-1] else two)]
+        if len(tokens) == 1:
+            return tokens
+        heads = self.tree.heads
+        return [t for t in tokens if heads[t] not in tokens or heads[t] == t] or tokens
 
     @cached_property
     def inner(self) -> list[int]:
         """The path without the two names."""
-        return [token for token in self.path if token not in self.pair.own]
-
-    @cached_property
-    def voice(self) -> str:
-        """That of the top."""
-        return "passive" if self.top in self.tree.passive else "active"
+        own = self.pair.own
+        return [token for token in self.path if token not in own]
 
     @cached_property
     def reached(self) -> tuple[str, str]:
@@ -191,23 +205,27 @@ class TreePair:
         The top of the path, then others on it, then words that hang on it or carry it, then words
         between the names, then the rest; of equals the nearest to the path.
         """
-        inner, tree, top, path = set(self.inner), self.tree, self.top, sorted(self.path)
-        beside = {c for t in inner for c in tree.children[t]} | {tree.heads[t] for t in inner}
-        begin, end = self.pair.bounds
+        inner, heads, path = set(self.inner), self.tree.heads, sorted(self.path)
+        above = {heads[token] for token in inner}
+        own, (begin, end) = self.pair.own, self.pair.bounds
         found = []
-        for token in tree.events:
-            if token in self.pair.own:
+        for token in self.tree.events:
+            if token in own:
                 continue
-            near = (token == top, token in inner, token in beside, begin < token < end, True)
-            found.append((near.index(True), _distance(path, token), token))
-        return [token for _, _, token in sorted(found)]
+            if token in inner:
+                found.append((int(token != self.top), 0, token))
+            else:
+                near = 2 if heads[token] in inner or token in above else 4 - (begin < token < end)
+                found.append((near, _distance(path, token), token))
+        found.sort()
+        return [token for _, _, token in found]
 
     def trigger(self, kind: str) -> int | None:
         """The likeliest trigger of an event of this kind; any kind where no word is of it."""
-        path = set(self.path)
-        near = [t for t in self.triggers if t in path or self.tree.heads[t] in path]
-        fitting = [t for t in near or self.triggers if kind in self.kinds(t)]
-        return next(iter(fitting or self.triggers), None)
+        path, heads = self.path, self.tree.heads
+        near = [t for t in self.triggers if t in path or heads[t] in path] or self.triggers
+        fitting = (t for t in near if kind in self.tree.kinds[t])
+        return next(fitting, self.triggers[0] if self.triggers else None)
 
 
 def _distance(path: Sequence[int], token: int) -> int:
