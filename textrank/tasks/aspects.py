@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,11 +125,16 @@ class Aspects:
             for row, one in zip(rows, told, strict=True)
         ]
 
+    @cached_property
+    def _values(self) -> Matrix:  # (features, all answers)
+        """The weights of all aspects side by side."""
+        return np.hstack([w.values for w in self.weights.values()])
+
     def scores(self, pairs: Sequence[EntityPair], told: Sequence[TreePair]) -> dict[str, Matrix]:
         """Log-odds (pairs, answers) for each aspect, by one product."""
         weights = list(self.weights.values())
         F = self.views.features(pairs, told).onto(weights[0].names)
-        found = np.asarray(F @ np.hstack([w.values for w in weights]))
+        found = np.asarray(F @ self._values)
         ends = np.cumsum([len(w.offsets) for w in weights])[:-1]
         parts = np.split(found, ends, axis=1)
         return {

@@ -220,10 +220,8 @@ class NameIndex:
 
     def _hashed(self, parts: NDArray[np.int32]) -> NDArray[np.uint64]:
         whole = (parts + 3).astype(np.uint64)  # never negative
-        codes = np.zeros(len(parts), dtype=np.uint64)
-        for column, factor in zip(whole.T, self._factors, strict=True):
-            codes = (codes ^ (codes >> np.uint64(29))) + column * factor  # wraps around
-        return codes
+        codes: NDArray[np.uint64] = whole @ self._factors  # wraps around
+        return codes ^ (codes >> np.uint64(32))  # the last bits are told apart by all
 
 
 def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:

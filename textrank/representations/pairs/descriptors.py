@@ -15,7 +15,8 @@ from textrank.representations.pairs.analysis import Parse, check_among
 from textrank.representations.pairs.described import described, finished
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS, Descriptor
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
-from textrank.types import Features, Indices, Names, Vector
+from textrank.types import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.types.ragged import offsets
 
 Which: TypeAlias = Literal["basic", "position", "relation"]
 Values: TypeAlias = dict[str, float]
@@ -56,7 +57,7 @@ class PairDescriptors:
         kept, scales, sizes = self._chosen
         values = finished(described(layout_of(pairs)))[:, kept] / scales
         return {
-            which: Features(sp.csr_array(values[:, some]), names)
+            which: Features(_sparse(values[:, some]), names)
             for which, (some, names) in sizes.items()
         }
 
@@ -80,3 +81,11 @@ class PairDescriptors:
             "name equality": not self.name_equality,
         }
         return not left_out.get(descriptor.group, False)
+
+
+def _sparse(values: Matrix) -> SparseMatrix:
+    """What is not zero; SciPy's own way goes by coordinates."""
+    there = values != 0
+    ends = offsets(there.sum(axis=1)).astype(np.int32)
+    columns = np.broadcast_to(np.arange(values.shape[1], dtype=np.int32), values.shape)
+    return sp.csr_array((values[there], columns[there], ends), shape=values.shape)
