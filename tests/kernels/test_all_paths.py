@@ -135,10 +135,57 @@ def test_a_family_that_does_not_fit_is_solved_in_pieces(monkeypatch, rng):
     family = GraphFamily(np.arange(7), edges, rng.random((7, 4)), labels)
     batch = GraphBatch(tuple("vwxyz"), (family,), 7)
     whole = AllPathsGraph().features(batch)
+    monkeypatch.setattr("textrank.kernels.all_paths.MOST", 0)
     monkeypatch.setattr("textrank.kernels.all_paths.ROOM", 32)  # two graphs of four vertices
     pieces = AllPathsGraph().features(batch)
     assert list(pieces.names) == list(whole.names)
     np.testing.assert_allclose(pieces.values.toarray(), whole.values.toarray(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "least",
+    [
+        {"all_paths.TIGHT": 0},  # cycles by an inverse
+        {"all_paths.MOST": 0},  # no table of labels
+        {"all_paths.MOST": 0, "label_pairs.LARGE": 0},
+        {"gathering.CACHE": 1},  # a family at a time
+        {"gathering.LARGEST": 1},  # a graph at a time
+        {"gathering.ROOM": 1, "gathering.LARGEST": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("options", [{}, {"combine": "sum"}, {"directed": False}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_way_to_the_features_gives_the_same(monkeypatch, least, options, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-1, 5, size=(7, 4, 2)).astype(np.int32)
+    edges = np.array([[0, 1], [1, 2], [2, 0], [2, 3]])
+    shapes = [(edges, 7), (edges[1:], 7), (edges[[0, 1]], 1), (edges[[0, 2]], 7)]
+    families = [
+        GraphFamily(np.arange(7) + 7 * at, own, rng.random((rows, len(own))), labels)
+        for at, (own, rows) in enumerate(shapes)
+    ]
+    batch = GraphBatch(tuple("vwxyz"), tuple(families), 28)
+    whole = AllPathsGraph(**options).features(batch)
+    for name, value in least.items():
+        monkeypatch.setattr(f"textrank.kernels.{name}", value)
+    pieces = AllPathsGraph(**options).features(batch)
+    assert list(pieces.names) == list(whole.names)
+    np.testing.assert_allclose(pieces.values.toarray(), whole.values.toarray(), rtol=1e-12)
+
+
+def test_a_cycle_entered_at_one_word_and_left_at_another():
+    ring = {(1, 2): 0.5, (2, 3): 0.5, (3, 1): 0.5, (2, 2): 0.25}
+    graph = LabelledGraph(list("abcde"), {(0, 1): 0.9, **ring, (3, 4): 0.8, (0, 4): 0.1})
+    F = AllPathsGraph().features([graph])
+    found = dict(zip(F.names, F.values.toarray()[0], strict=True))
+    assert found == pytest.approx(label_pairs(graph, path_weights(graph), "max"), rel=1e-12)
+    assert ("a", "a") not in found
+
+
+def test_columns_are_short_numbers_as_liblinear_wants_them(rng):
+    F = AllPathsGraph().features([random_graph(rng) for _ in range(4)])
+    assert F.values.indices.dtype == F.values.indptr.dtype == np.int32
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,24 @@
-"""Weights of all walks in graphs without cycles, for many graphs of many shapes at once.
+"""Weights of all walks in graphs with few cycles, for many graphs of many shapes at once.
 
 A walk from i to j ends with an edge into j: ``W(i, j) = Σ W(i, u) w(u, j)`` over the edges into j,
 with ``W(i, i) = 1``. Only vertices that a walk joins are looked at, a few for each in a sentence,
 where an inverse takes the cube of all. Vertices are taken by the length of the longest walk to
-them, those of all graphs together.
+them, those of all graphs together. Cycles are taken out before, see ``Unrolled``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.kernels.label_pairs import Cells
-from textrank.types import GraphFamily, Indices, Vector
+from textrank.kernels.gathering import ManyWalks
+from textrank.kernels.walks import CyclicPart
+from textrank.types import GraphFamily, Indices, Matrix, Vector
 from textrank.types.ragged import firsts, offsets, spread
-
-ROOM = 1 << 23  # numbers of all tables that are made for some families together
-MANY = 1 << 16  # graphs at most
-CACHE = 1 << 18  # numbers of a table that stay near the processor while values are put there
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,34 +32,48 @@ class _Joined:
     pair: Indices  # (t,) the pair that this gives
 
 
-def acyclic_cells(
-    families: Sequence[GraphFamily],
-    rank: Indices,
-    combine: Literal["max", "sum"],
-    threshold: float,
-) -> Iterator[Cells]:
-    """The label pairs of families without cycles whose path weights exceed the threshold."""
-    for some in _portions(families, len(rank)):
-        yield _Shapes.of(some).cells(rank, combine, threshold)
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """A family as a graph without cycles that has the same walks.
+
+    Of a strongly connected part every vertex stands twice. Walks enter a part at a vertex, go from
+    there to the copy of any by one edge, which weighs as much as all walks between the two inside
+    the part, and leave from the copy.
+    """
+
+    edges: Indices  # (e, 2)
+    weights: Matrix  # (g, e), or (1, e)
+    ends: Indices  # (v,) which vertex a walk to this one ends at; -1 where it has to go on
+
+    original: NDArray[np.bool_]  # (v,) false for copies
+
+    @classmethod
+    def of(cls, family: GraphFamily, parts: Sequence[CyclicPart], radius: float) -> Unrolled:
+        """That of a family; the weights of a part are bounded by the radius."""
+        if not parts:
+            every = np.arange(family.labels.shape[1])
+            return cls(family.edges, family.weights, every, every >= 0)
+        edges, v = family.edges, family.labels.shape[1]
+        weights = family.weights
+        ends, leaves = np.arange(v), np.arange(v)
+        ways, passed = [], []
+        inside = np.zeros(len(edges), dtype=bool)
+        for part in parts:
+            size, copies = len(part.vertices), len(ends) + np.arange(len(part.vertices))
+            passed.append(part.passed(edges, weights, radius))
+            ways.append(np.column_stack([np.repeat(part.vertices, size), np.tile(copies, size)]))
+            ends = np.append(ends, part.vertices)
+            ends[part.vertices], leaves[part.vertices] = -1, copies
+            inside[part.edges] = True
+        kept = edges[~inside]
+        kept = np.column_stack([leaves[kept[:, 0]], kept[:, 1]])
+        weights = np.hstack([weights[:, ~inside], *passed])
+        return cls(np.vstack([kept, *ways]), weights, ends, np.arange(len(ends)) < v)
 
 
-def _portions(families: Sequence[GraphFamily], words: int) -> Iterator[list[GraphFamily]]:
-    """Families together as long as tables over their vertices and labels are not too large."""
-    found: list[GraphFamily] = []
-    room, graphs = 0, 0
-    for family in families:
-        g, v, _ = family.labels.shape
-        most = max(1, min(MANY, ROOM // (words + v * v)))
-        for start in range(0, g, most):
-            rows = np.arange(start, min(g, start + most))
-            own = v * v + len(rows) * (words + v * v)
-            if found and (room + own > ROOM or graphs + len(rows) > MANY):
-                yield found
-                found, room, graphs = [], 0, 0
-            found.append(family if len(rows) == g else family.take(rows, family.members[rows]))
-            room, graphs = room + own, graphs + len(rows)
-    if found:
-        yield found
+def joined_walks(families: Sequence[GraphFamily], unrolled: Sequence[Unrolled]) -> ManyWalks:
+    """The walks of families, each given without its cycles."""
+    return _Shapes.of(families, unrolled).walks()
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,36 +81,36 @@ class _Shapes:
     """Families side by side: vertices and edges are numbered over all of them."""
 
     families: Sequence[GraphFamily]
+    ends: Indices  # (v,) as of ``Unrolled``, in the vertices of each family
+    original: NDArray[np.bool_]  # (v,) whether walks begin here
     starts: Indices  # (f + 1,) the first vertex of each
     source: Indices  # (e,) of edges that weigh something, by their source
     target: Indices  # (e,)
-    graphs: Indices  # (f + 1,) the first graph of each
-    weights: Vector  # of edge k for the graphs of its family, from begin[k] on
+    rows: Indices  # (f,) of weights: one for each graph, or one for all
+    weights: Vector  # of edge k from begin[k] on
     begin: Indices  # (e,)
-    shape: Indices  # (e,) the family of each edge
 
     @classmethod
-    def of(cls, families: Sequence[GraphFamily]) -> _Shapes:
-        starts = offsets([f.labels.shape[1] for f in families])
-        graphs = offsets([len(f.labels) for f in families])
-        weights = [np.broadcast_to(f.weights, (len(f.labels), len(f.edges))).T for f in families]
-        begin = offsets([w.size for w in weights])[:-1]
-        shape = np.repeat(np.arange(len(families)), [len(f.edges) for f in families])
-        nth = np.concatenate([np.arange(len(f.edges)) for f in families])
-        ends = np.concatenate([f.edges + start for f, start in zip(families, starts, strict=False)])
-        weighty = np.concatenate([(w > 0).any(axis=1) for w in weights])
-        kept = np.flatnonzero(weighty)
+    def of(cls, families: Sequence[GraphFamily], unrolled: Sequence[Unrolled]) -> _Shapes:
+        starts = offsets([len(own.ends) for own in unrolled])
+        rows = np.array([len(own.weights) for own in unrolled], dtype=np.intp)
+        counts = np.array([len(own.edges) for own in unrolled], dtype=np.intp)
+        weights = [own.weights.T for own in unrolled]
+        shape = np.repeat(np.arange(len(families)), counts)
+        ends = np.concatenate([own.edges for own in unrolled]) + starts[shape, None]
+        begin = offsets(rows[shape])[:-1]
+        kept = np.flatnonzero(np.concatenate([(w > 0).any(axis=1) for w in weights]))
         kept = kept[np.argsort(ends[kept, 0], kind="stable")]
-        shape = shape[kept]
         return cls(
             families,
+            np.concatenate([own.ends for own in unrolled]),
+            np.concatenate([own.original for own in unrolled]),
             starts,
             ends[kept, 0],
             ends[kept, 1],
-            graphs,
+            rows,
             np.concatenate([w.ravel() for w in weights]),
-            begin[shape] + nth[kept] * np.diff(graphs)[shape],
-            shape,
+            begin[kept],
         )
 
     def joined(self) -> _Joined:
@@ -113,9 +123,10 @@ class _Shapes:
             size, size
         )
         known = np.full(int((size**2).sum()), -1, dtype=np.intp)
-        pairs: list[tuple[Indices, Indices]] = []
-        ends: list[tuple[Indices, Indices, Indices]] = []
-        source, edge = self.source, np.arange(len(self.source))
+        none = np.zeros(0, dtype=np.intp)
+        pairs, ends = [(none, none)], [(none, none, none)]
+        edge = np.flatnonzero(self.original[self.source])
+        source = self.source[edge]
         before, count = np.full(len(edge), -1, dtype=np.intp), 0
         while len(edge):
             target = self.target[edge]
@@ -143,139 +154,37 @@ class _Shapes:
                 return found
             np.maximum.at(found, self.target[longer], found[self.source[longer]] + 1)
 
-    def cells(self, rank: Indices, combine: Literal["max", "sum"], threshold: float) -> Cells:
-        """The label pairs of all graphs."""
-        none = np.zeros(0, dtype=np.intp)
-        if not len(self.source):
-            return Cells(none, none, none, np.zeros(0))
+    def walks(self) -> ManyWalks:
+        """The weights of all walks."""
         joined = self.joined()
         shape = np.searchsorted(self.starts, joined.source, side="right") - 1
-        count = np.diff(self.graphs)[shape]
+        count = self.rows[shape]
         begin = offsets(count)
         values = self._values(joined, begin, count)
-        some = np.flatnonzero(values > threshold)
-        pair = np.repeat(np.arange(len(shape)), count)[some]
-        graph = self.graphs[shape[pair]] + some - begin[pair]
-        labels = _Labels.of(self.families, self.starts, self.graphs, rank)
-        return labels.gathered(
-            graph, joined.source[pair], joined.target[pair], values[some], combine
-        )
+        target = self.ends[joined.target]
+        same = np.flatnonzero(joined.source - self.starts[shape] == target)
+        values[spread(begin[same], count[same])[1]] -= 1.0  # the walk without edges
+        kept = np.flatnonzero(target >= 0)
+        order = kept[np.argsort(shape[kept], kind="stable")]
+        first = np.searchsorted(shape[order], np.arange(len(self.families) + 1))
+        source = joined.source[order] - self.starts[shape[order]]
+        own = (self.rows > 1).astype(np.intp)
+        return ManyWalks(self.families, first, source, target[order], values, begin[order], own)
 
     def _values(self, joined: _Joined, begin: Indices, count: Indices) -> Vector:
-        """The summed weights of all walks of each pair, for the graphs of its family."""
-        values = np.zeros(int(begin[-1]) + 1)
-        values[-1] = 1.0  # of a walk without edges
+        """The summed weights of all walks of each pair, for the weights of its family."""
         level = self.levels()[joined.target[joined.pair]]
-        order = np.lexsort((joined.pair, level))
+        order = np.argsort(level.astype(np.uint16), kind="stable")  # by radix
         to, before, edge = joined.pair[order], joined.before[order], joined.edge[order]
-        cuts = np.append(firsts(level[order]), len(order))
+        size, ends = int(begin[-1]), offsets(count[to])
+        nth = np.arange(int(ends[-1])) - np.repeat(ends[:-1], count[to])
+        place = np.repeat(begin[to], count[to]) + nth
+        # Of a walk without edges: ones, behind all others.
+        source = np.repeat(np.where(before < 0, size, begin[before]), count[to]) + nth
+        weights = self.weights[np.repeat(self.begin[edge], count[to]) + nth]
+        values = np.ones(size + int(count.max(initial=0)))
+        values[:size] = 0.0
+        cuts = ends[np.append(firsts(level[order]), len(order))]
         for low, high in pairwise(cuts.tolist()):
-            at, place = spread(begin[to[low:high]], count[to[low:high]])
-            nth = place - begin[to[low:high]][at]
-            own = before[low:high]
-            source = np.where(own[at] < 0, len(values) - 1, begin[own][at] + nth)
-            found = values[source] * self.weights[self.begin[edge[low:high]][at] + nth]
-            new = np.concatenate([[True], to[low + 1 : high] != to[low : high - 1]])
-            first = new[at]
-            values[place[first]] = found[first]
-            if not new.all():
-                np.add.at(values, place[~first], found[~first])
-        return values[:-1]
-
-
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """The labels of graphs, numbered in each graph by their rank."""
-
-    members: Indices  # (g,)
-    vertex: Indices  # (g,) where vertex 0 of all families would stand among the labels
-    numbers: NDArray[np.int32]  # (vertices of all graphs, k) -1 for none
-    starts: Indices  # (g + 1,) the first label of each graph
-    ranks: Indices  # of the labels of each graph
-
-    @classmethod
-    def of(
-        cls, families: Sequence[GraphFamily], starts: Indices, graphs: Indices, rank: Indices
-    ) -> _Labels:
-        width = max(1, *(f.labels.shape[2] for f in families))
-        found = [_widened(rank[f.labels], width) for f in families]
-        every = np.concatenate([own.reshape(-1, width) for own in found])
-        size = np.repeat([f.labels.shape[1] for f in families], np.diff(graphs))
-        graph = np.repeat(np.arange(len(size)), size)
-        present = np.zeros((len(size), len(rank)), dtype=bool)  # the last for vertices without
-        present[graph[:, None], every] = True
-        present[:, -1] = False
-        number = np.cumsum(present, axis=1, dtype=np.int32)
-        own, ranks = np.nonzero(present)
-        vertex = offsets(size)[:-1] - np.repeat(starts[:-1], np.diff(graphs))
-        numbers = np.where(every < 0, -1, number[graph[:, None], every] - 1)
-        begins = offsets(np.bincount(own, minlength=len(size)))
-        members = np.concatenate([f.members for f in families])
-        return cls(members, vertex, numbers, begins, ranks)
-
-    def gathered(
-        self,
-        graph: Indices,
-        source: Indices,
-        target: Indices,
-        values: Vector,
-        combine: Literal["max", "sum"],
-    ) -> Cells:
-        """Values of vertex pairs of graphs by the labels of the vertices."""
-        size = np.diff(self.starts)
-        order = np.argsort(graph.astype(np.uint16), kind="stable")  # by radix: each has its table
-        graph, source, target = graph[order], source[order], target[order]
-        values = values[order]
-        tables, last = offsets(size**2), np.searchsorted(graph, np.arange(len(size)), side="right")
-        found = []
-        low = begin = 0
-        while low < len(size):
-            room = np.searchsorted(tables, tables[low] + CACHE, side="right") - 1
-            high = max(low + 1, int(room))
-            cells = slice(begin, int(last[high - 1]))
-            table = np.zeros(int(tables[high] - tables[low]))
-            at = graph[cells]
-            rows = self.vertex[at]
-            ones, others = self.numbers[rows + source[cells]], self.numbers[rows + target[cells]]
-            _scatter(
-                combine, table, tables[at] - tables[low], size[at], ones, others, values[cells]
-            )
-            found.append(self._cells(table, tables, low))
-            low, begin = high, cells.stop
-        parts = zip(*((c.members, c.first, c.second, c.values) for c in found), strict=True)
-        members, first, second, kept = (np.concatenate(part) for part in parts)
-        return Cells(members, first, second, kept)
-
-    def _cells(self, table: Vector, tables: Indices, low: int) -> Cells:
-        """The values of a table, which begins with graph ``low``."""
-        size = np.diff(self.starts)
-        cell = np.flatnonzero(table)
-        owner = np.searchsorted(tables, cell + tables[low], side="right") - 1
-        first, second = np.divmod(cell + tables[low] - tables[owner], size[owner])
-        begin, ranks = self.starts[owner], self.ranks
-        return Cells(self.members[owner], ranks[begin + first], ranks[begin + second], table[cell])
-
-
-def _scatter(
-    combine: Literal["max", "sum"],
-    table: Vector,
-    start: Indices,
-    width: Indices,
-    ones: NDArray[np.int32],
-    others: NDArray[np.int32],
-    values: Vector,
-) -> None:
-    """Puts values where the labels of both their vertices say, every label with every other."""
-    scatter = np.maximum if combine == "max" else np.add
-    for one in ones.T:
-        place = start + one * width
-        for other in others.T:
-            some = np.flatnonzero((one >= 0) & (other >= 0))
-            scatter.at(table, place[some] + other[some], values[some])
-
-
-def _widened(labels: Indices, width: int) -> Indices:
-    missing = width - labels.shape[2]
-    if not missing:
-        return labels
-    return np.pad(labels, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
+            np.add.at(values, place[low:high], values[source[low:high]] * weights[low:high])
+        return values[:size]

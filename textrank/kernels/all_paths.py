@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from textrank.kernels.acyclic import acyclic_cells
+from textrank.kernels.acyclic import Unrolled, joined_walks
+from textrank.kernels.gathering import ManyWalks, portions
 from textrank.kernels.label_pairs import Cells, LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import (
     CyclicPart,
@@ -25,6 +26,7 @@ from textrank.types import Features, GraphBatch, GraphFamily, Indices, LabelledG
 
 ROOM = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
 MOST = 1 << 11  # labels of a graph for which a table of their pairs is made
+TIGHT = 16  # vertices of a strongly connected part that is taken out of a graph
 SHARED = 256  # shapes kept in case they come again
 
 
@@ -103,39 +105,58 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         rank = batch.ranks()
         families = [self._directed(family) for family in batch.families]
         cycles = {} if self.max_length is not None else cyclic_parts(families)
-        alone = [
-            at for at, family in enumerate(families) if at not in cycles and self._fits(family)
-        ]
-        some = [families[at] for at in alone]
-        yield from acyclic_cells(some, rank, self.combine, self.threshold)
-        left = sorted(set(range(len(families))) - set(alone))
-        shared: dict[tuple[bytes, ...], Walks] = {}
-        for at in track(left, "all paths", len(left)):
-            family = families[at]
-            places = Places.of(family, rank)
-            if not len(family.edges) or not len(places):
-                continue
-            if len(family.weights) > 1:
-                yield from self._piecewise(family, places, cycles.get(at, ()))
-                continue
-            # sentences of equal length have the same word order
-            key = family.edges.tobytes(), family.weights.tobytes(), places.vertices.tobytes()
-            if key not in shared:
-                if len(shared) == SHARED:  # all different: nothing is gained by keeping them
-                    shared.clear()
-                shared[key] = self._walks(family, places.vertices, cycles.get(at, ()))
-            yield from label_pairs(family.members, places, shared[key], self.combine)
+        walked = {at: family for at, family in enumerate(families) if len(family.edges)}
+        small = {at: family for at, family in walked.items() if _fits(family)}
+        for walks in self._many_walks(small, cycles):
+            yield from walks.gathered(rank, self.combine, self.threshold)
+        large = [at for at in walked if at not in small]
+        for at in track(large, "all paths", len(large)):
+            yield from self._piecewise(walked[at], rank, cycles.get(at, ()))
 
-    def _fits(self, family: GraphFamily) -> bool:
-        """Whether a family without cycles is quicker by the vertices that walks join."""
-        _, v, k = family.labels.shape
-        own = len(family.weights) == len(family.labels)
-        return self.max_length is None and own and v * k <= MOST
+    def _many_walks(
+        self, families: Mapping[int, GraphFamily], cycles: Mapping[int, Sequence[CyclicPart]]
+    ) -> Iterator[ManyWalks]:
+        """The walks of families, by the vertices they join where cycles are small."""
+        joined = {at: own for at, own in families.items() if self._joins(cycles.get(at, ()))}
+        for keys, some in portions(joined):
+            each = zip(some, keys, strict=True)
+            cut = [Unrolled.of(f, cycles.get(at, ()), self.max_radius) for f, at in each]
+            yield joined_walks(some, cut)
+        shared: dict[tuple[bytes, ...], Walks] = {}
+        for keys, some in portions({at: families[at] for at in families if at not in joined}):
+            each = zip(some, keys, strict=True)
+            yield ManyWalks.of(
+                some, [self._shared(shared, f, cycles.get(at, ())) for f, at in each]
+            )
+
+    def _joins(self, cycles: Sequence[CyclicPart]) -> bool:
+        """Whether walks are quicker by the vertices that they join than by an inverse."""
+        return self.max_length is None and all(len(part.vertices) <= TIGHT for part in cycles)
+
+    def _shared(
+        self,
+        known: dict[tuple[bytes, ...], Walks],
+        family: GraphFamily,
+        cycles: Sequence[CyclicPart],
+    ) -> Walks:
+        """The walks of a family: sentences of equal length have the same word order."""
+        vertices = np.arange(family.labels.shape[1])
+        if len(family.weights) > 1:
+            return self._walks(family, vertices, cycles)
+        key = family.edges.tobytes(), family.weights.tobytes(), vertices[-1:].tobytes()
+        if key not in known:
+            if len(known) == SHARED:  # all different: nothing is gained by keeping them
+                known.clear()
+            known[key] = self._walks(family, vertices, cycles)
+        return known[key]
 
     def _piecewise(
-        self, family: GraphFamily, places: Places, cycles: Sequence[CyclicPart]
+        self, family: GraphFamily, rank: Indices, cycles: Sequence[CyclicPart]
     ) -> Iterator[LabelPairs]:
-        """The label pairs of graphs with weights of their own, as many at a time as fit."""
+        """The label pairs of large graphs, as many at a time as fit."""
+        places = Places.of(family, rank)
+        if not len(places):
+            return
         count = max(1, ROOM // family.labels.shape[1] ** 2)
         for start in range(0, len(family.members), count):
             rows = np.arange(len(family.members))[start : start + count]
@@ -152,3 +173,9 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
     def _directed(self, family: GraphFamily) -> GraphFamily:
         return family if self.directed else undirected(family)
+
+
+def _fits(family: GraphFamily) -> bool:
+    """Whether a table of the pairs of its labels is small enough."""
+    _, v, k = family.labels.shape
+    return v * k <= MOST

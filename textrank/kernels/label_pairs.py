@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from textrank.kernels.walks import Walks
 from textrank.types import Features, GraphBatch, GraphFamily, Indices, Matrix, Names, Vector
-from textrank.types.ragged import firsts, numbered
+from textrank.types.ragged import numbered, offsets
 
 Columns: TypeAlias = NDArray[np.int32]
 
@@ -30,16 +31,31 @@ class LabelPairs:
     values: Matrix  # (g, p)
     steps: int = 0  # of the paths counted here, where paths of different length are kept apart
 
+    def rows(self, columns: Columns) -> Iterator[tuple[int, Columns, Vector]]:
+        """Each graph with the columns of its label pairs, given those of all, and its values."""
+        for member, row in zip(self.members.tolist(), self.values, strict=True):
+            some = np.flatnonzero(row)
+            yield member, columns[some], row[some]
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Label pairs of single graphs with their values, all above zero."""
+    """Some graphs over the label pairs that occur in any of them, without those they lack."""
 
-    members: Indices  # (c,)
-    first: Indices  # (c,) ranks of the labels
-    second: Indices  # (c,)
+    members: Indices  # (g,)
+    counts: Indices  # (g,) of the values of each graph
+    first: Indices  # (p,) ranks of the labels
+    second: Indices  # (p,)
+    places: Columns  # (c,) which of the label pairs a value is of, one graph after the other
     values: Vector  # (c,)
     steps: int = 0
+
+    def rows(self, columns: Columns) -> Iterator[tuple[int, Columns, Vector]]:
+        """Each graph with the columns of its label pairs, given those of all, and its values."""
+        columns = columns[self.places]
+        cuts = pairwise(offsets(self.counts).tolist())
+        for member, (low, high) in zip(self.members.tolist(), cuts, strict=True):
+            yield member, columns[low:high], self.values[low:high]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +110,9 @@ def merged(batch: GraphBatch, blocks: Iterable[LabelPairs | Cells]) -> Features:
     done = list(blocks)
     names, places = _columns(sorted(batch.vocabulary), done)
     rows: list[list[tuple[Columns, Vector]]] = [[] for _ in range(batch.size)]
-    for block, place in zip(done, places, strict=True):
-        if isinstance(block, Cells):
-            cuts = firsts(block.members)
-            ends = [*cuts[1:].tolist(), len(place)]
-            for low, high in zip(cuts.tolist(), ends, strict=False):
-                rows[block.members[low]].append((place[low:high], block.values[low:high]))
-            continue
-        for member, row in zip(block.members, block.values, strict=True):
-            some = np.flatnonzero(row)
-            rows[member].append((place[some], row[some]))
+    for block, columns in zip(done, places, strict=True):
+        for member, own, values in block.rows(columns):
+            rows[member].append((own, values))
     return Features(_stacked(rows, len(names)), names)
 
 
@@ -165,4 +174,7 @@ def _stacked(rows: list[list[tuple[Columns, Vector]]], d: int) -> sp.csr_array:
     parts = [part for row in rows for part in row]
     indices = np.concatenate([np.empty(0, np.int32), *(columns for columns, _ in parts)])
     data = np.concatenate([np.empty(0), *(values for _, values in parts)])
-    return sp.csr_array((data, indices, np.append(0, np.cumsum(counts))), shape=(len(rows), d))
+    begins = offsets(counts)
+    if begins[-1] <= np.iinfo(np.int32).max:  # or the columns would be copied to long numbers
+        begins = begins.astype(np.int32)
+    return sp.csr_array((data, indices, begins), shape=(len(rows), d))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from textrank.types import GraphFamily, Indices, Matrix
+from textrank.types import GraphFamily, Indices, Matrix, Vector
 
 ROUND_OFF = 1e-12  # an inverse has such entries where no walk leads
 
@@ -70,6 +70,18 @@ class CyclicPart:
     vertices: Indices
     edges: Indices  # those between its vertices that weigh anything
 
+    def matrices(self, shape: Indices, weights: Matrix) -> Matrix:
+        """The weights between its vertices, of edges (e, 2) with these weights (g, e)."""
+        at = np.searchsorted(self.vertices, shape[self.edges])
+        return _dense(len(self.vertices), at[:, 0], at[:, 1], weights[:, self.edges])
+
+    def passed(self, shape: Indices, weights: Matrix, radius: float) -> Matrix:
+        """What all walks inside it weigh from each vertex to each, (g, vertices squared)."""
+        A = self.matrices(shape, weights)
+        A *= _factors(A, radius)[:, None, None]
+        N = np.linalg.inv(np.eye(A.shape[1]) - A).astype(np.float64, copy=False)
+        return N.reshape(len(N), -1)
+
 
 def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]:
     """The strongly connected parts with a cycle, by the family they are in."""
@@ -107,14 +119,20 @@ def bounded(
     """
     weights, changed = shape.weights, np.zeros(len(shape.weights), dtype=bool)
     for part in parts:
-        at = np.searchsorted(part.vertices, shape.edges[part.edges])
-        A = _dense(len(part.vertices), at[:, 0], at[:, 1], shape.weights[:, part.edges])
-        found = np.abs(np.linalg.eigvals(A)).max(axis=1)
-        factor = radius / np.maximum(found, radius)
+        factor = _factors(part.matrices(shape.edges, shape.weights), radius)
         weights = weights.copy()
         weights[:, part.edges] *= factor[:, None]
         changed |= factor < 1.0
     return weights, np.broadcast_to(changed, len(shape.members))
+
+
+def _factors(A: Matrix, radius: float) -> Vector:
+    """What matrices, (g, v, v), are to be multiplied by so that none has a larger radius."""
+    found = A.sum(axis=2).max(axis=1)  # the radius is not above this
+    doubtful = np.flatnonzero(found > radius)
+    if len(doubtful):
+        found[doubtful] = np.abs(np.linalg.eigvals(A[doubtful])).max(axis=1)
+    return radius / np.maximum(found, radius)
 
 
 def undirected(family: GraphFamily) -> GraphFamily:

@@ -73,11 +73,13 @@ def numbered(codes: Indices) -> tuple[Indices, Indices]:
     if not len(codes) or codes.min() < 0 or int(codes.max()).bit_length() + bits > 62:
         known, number = np.unique(codes, return_inverse=True)
         return known, number
-    both = (codes << bits) | np.arange(len(codes))
+    both = codes << bits
+    both |= np.arange(len(codes))
     both.sort()
     place = both & ((1 << bits) - 1)
     both >>= bits
-    new = np.concatenate([[True], both[1:] != both[:-1]])
+    new = np.ones(len(codes), dtype=bool)
+    np.not_equal(both[1:], both[:-1], out=new[1:])
     number = np.empty(len(codes), dtype=np.intp)
-    number[place] = np.cumsum(new) - 1
+    number[place] = np.cumsum(new, dtype=np.int32) - 1
     return both[new], number

@@ -24,6 +24,8 @@ from textrank.representations.pairs.analysis import (
 )
 from textrank.types import GraphBatch, GraphFamily, Indices
 
+MARKS = ("", "path:")  # off and on a shortest path
+SIDES = ("before:", "middle:", "after:")
 BLIND = ("PROT1", "PROT2", "PROT")  # the pair in the order of the text, and any other entity
 
 
@@ -100,11 +102,11 @@ class DependencyGraph:
         words = Vocabulary()
         for sentence in track(found, "sentence graphs"):
             pairs = Pairs.of(sentence, candidates)
-            tokens = self._tokens(sentence, pairs)
+            tokens = self._tokens(sentence, pairs, words)
             if "dependency" in self.parts:
                 families.append(self._dependency_part(sentence, pairs, tokens, words))
             if "linear" in self.parts:
-                families.append(self._linear_part(sentence, pairs, tokens, words))
+                families.append(self._linear_part(sentence, pairs, tokens))
         return GraphBatch(tuple(words.numbers), tuple(families), len(candidates))
 
     def _dependency_part(
@@ -117,29 +119,34 @@ class DependencyGraph:
         touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = 1
 
         labels = np.full((len(on_path), n + len(own), max(1, len(tokens))), -1, dtype=np.int32)
-        labels[:, :n, : len(tokens)] = tokens.labels(touched, ("", "path:"), words)
-        types = words.variants(own.types, ("", "path:"))
+        labels[:, :n, : len(tokens)] = tokens.labels(touched)
+        types = words.variants(own.types, MARKS)
         labels[:, n:, 0] = types[on_path.astype(np.intp), np.arange(len(own))]
 
         weights = np.where(on_path, self.path_weight, self.other_weight)
         both = np.hstack([weights, weights])
         return GraphFamily(sentence.members, own.edges(n), both, labels)
 
-    def _linear_part(
-        self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
-    ) -> GraphFamily:
-        prefixes = ("before:", "middle:", "after:")
-        labels = tokens.labels(pairs.sides(), prefixes, words)
+    def _linear_part(self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels) -> GraphFamily:
+        labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDES))
         at = np.arange(len(sentence))
         weights = np.full((1, len(at) - 1), self.linear_weight)
         return GraphFamily(sentence.members, np.stack([at[:-1], at[1:]], 1), weights, labels)
 
     def _forms(self, sentence: Sentence) -> list[str]:
+        if self.words == "raw":
+            return list(sentence.texts)
         if self.words == "stem":
             return [stem(text) for text in sentence.texts]
         return [word_form(token, self.words) for token in sentence]
 
-    def _tokens(self, sentence: Sentence, pairs: Pairs) -> TokenLabels:
+    @property
+    def _prefixes(self) -> tuple[str, ...]:
+        return (MARKS if "dependency" in self.parts else ()) + (
+            SIDES if "linear" in self.parts else ()
+        )
+
+    def _tokens(self, sentence: Sentence, pairs: Pairs, words: Vocabulary) -> TokenLabels:
         at = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
         names, places = [], []
         if "text" in self.labels:
@@ -152,26 +159,25 @@ class DependencyGraph:
         if "pos" in self.labels:
             names.append(tuple(sentence.tags))
             places.append(at)
-        return TokenLabels(tuple(names), tuple(places))
+        numbers = tuple(words.variants(own, self._prefixes) for own in names)
+        return TokenLabels(numbers, tuple(places))
 
 
 @dataclass(frozen=True, eq=False)
 class TokenLabels:
     """What the tokens of a sentence are called, each kind of label with a list of names."""
 
-    names: tuple[tuple[str, ...], ...]
+    numbers: tuple[NDArray[np.int32], ...]  # (prefixes, names) each: a name behind each prefix
     places: tuple[Indices, ...]  # (g, n) each: which of the names a token has
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.numbers)
 
-    def labels(
-        self, variant: Indices, prefixes: tuple[str, ...], words: Vocabulary
-    ) -> NDArray[np.int32]:
+    def labels(self, variant: Indices) -> NDArray[np.int32]:
         """The labels (g, n, k) behind the prefix that ``variant`` (g, n) says."""
         out = np.empty((*variant.shape, len(self)), dtype=np.int32)
-        for k, (names, at) in enumerate(zip(self.names, self.places, strict=True)):
-            out[:, :, k] = words.variants(names, prefixes)[variant, at]
+        for k, (numbers, at) in enumerate(zip(self.numbers, self.places, strict=True)):
+            out[:, :, k] = numbers[variant, at]
         if len(self) == 2:  # a comma is its own part of speech: one label, not two
             out[out[:, :, 0] == out[:, :, 1], 1] = -1
         return out

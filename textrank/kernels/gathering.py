@@ -1,0 +1,217 @@
+"""Walks of many families of graphs, gathered by the labels of their vertices.
+
+Labels are numbered in a family: each of its graphs has a table with a place for every two of them,
+walks are put there, and what is not zero is a feature. Tables of several families are filled
+together, as many as stay near the processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.kernels.label_pairs import Cells
+from textrank.kernels.walks import Walks
+from textrank.types import GraphFamily, Indices, Vector
+from textrank.types.ragged import numbered, offsets
+
+CACHE = 1 << 18  # numbers of the tables that are filled together
+LARGEST = 1 << 20  # those of one family
+ROOM = 1 << 23  # numbers of the walks that are kept at once: 64 megabytes
+
+
+def portions(
+    families: Mapping[int, GraphFamily],
+) -> Iterator[tuple[list[int], list[GraphFamily]]]:
+    """Families together as long as their walks have room, each in parts whose tables stay near."""
+    keys: list[int] = []
+    found: list[GraphFamily] = []
+    room = 0
+    for key, family in families.items():
+        for part in _parts(family):
+            own = part.labels.shape[1] ** 2 * (1 + len(part.weights))
+            if found and room + own > ROOM:
+                yield keys, found
+                keys, found, room = [], [], 0
+            keys.append(key)
+            found.append(part)
+            room += own
+    if found:
+        yield keys, found
+
+
+def _parts(family: GraphFamily) -> Iterator[GraphFamily]:
+    g, v, k = family.labels.shape
+    most = max(1, LARGEST // (v * k + 1) ** 2)
+    if g <= most:
+        yield family
+        return
+    for start in range(0, g, most):
+        rows = np.arange(start, min(g, start + most))
+        yield family.take(rows, family.members[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ManyWalks:
+    """Pairs of vertices with a walk from one to the other, one family after the other."""
+
+    families: Sequence[GraphFamily]
+    first: Indices  # (f + 1,) the first pair of each family
+    source: Indices  # (q,) vertices of the family
+    target: Indices  # (q,)
+    values: Vector  # of a pair from `begin` on: one for each graph, or one for all of them
+    begin: Indices  # (q,)
+    own: Indices  # (f,) 1 where each graph has its own
+
+    @classmethod
+    def of(cls, families: Sequence[GraphFamily], found: Sequence[Walks]) -> ManyWalks:
+        """The walks between the vertices of each family."""
+        rows = np.array([len(walks.values) for walks in found], dtype=np.intp)
+        counts = np.array([len(walks.source) for walks in found], dtype=np.intp)
+        first = offsets(counts)
+        none = np.zeros(0, dtype=np.intp)
+        return cls(
+            families,
+            first,
+            np.concatenate([none, *(walks.source for walks in found)]),
+            np.concatenate([none, *(walks.target for walks in found)]),
+            np.concatenate([np.zeros(0), *(walks.values.T.ravel() for walks in found)]),
+            offsets(np.repeat(rows, counts))[:-1],
+            (rows > 1).astype(np.intp),
+        )
+
+    def gathered(
+        self, rank: Indices, combine: Literal["max", "sum"], threshold: float
+    ) -> Iterator[Cells]:
+        """The label pairs of all graphs, from walks above the threshold."""
+        tables = _Tables.of(self.families, rank)
+        room = offsets(tables.graphs * tables.size**2)
+        low = 0
+        while low < len(self.families):
+            fitting = int(np.searchsorted(room, room[low] + CACHE, side="right")) - 1
+            high = max(low + 1, fitting)
+            if self.first[low] < self.first[high]:
+                yield tables.cells(self, low, high, combine, threshold)
+            low = high
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """The labels of families, numbered in each from 1 on by their rank; 0 is none."""
+
+    families: Sequence[GraphFamily]
+    numbers: NDArray[np.intp]  # (vertices of all graphs, k)
+    begin: Indices  # (f + 1,) the first vertex of each family
+    vertices: Indices  # (f,) of a graph
+    graphs: Indices  # (f,)
+    size: Indices  # (f,) labels, and one for none
+    starts: Indices  # (f + 1,) where the labels of each family begin
+    ranks: Indices  # of the labels of each family
+
+    @classmethod
+    def of(cls, families: Sequence[GraphFamily], rank: Indices) -> _Tables:
+        width = max(1, *(f.labels.shape[2] for f in families))
+        graphs, vertices = np.array([f.labels.shape[:2] for f in families], dtype=np.intp).T
+        begin = offsets(graphs * vertices)
+        every = rank[np.concatenate([_widened(f.labels, width) for f in families])]
+        family = np.repeat(np.arange(len(families)), np.diff(begin) * width)
+        some = np.flatnonzero(every >= 0)
+        keys, number = numbered(family[some] * len(rank) + every.ravel()[some])
+        starts = np.searchsorted(keys, np.arange(len(families) + 1) * len(rank))
+        numbers = np.zeros(every.shape, dtype=np.intp)
+        numbers.reshape(-1)[some] = number - starts[family[some]] + 1
+        ranks = keys % len(rank)
+        return cls(families, numbers, begin, vertices, graphs, np.diff(starts) + 1, starts, ranks)
+
+    def cells(
+        self,
+        walks: ManyWalks,
+        low: int,
+        high: int,
+        combine: Literal["max", "sum"],
+        threshold: float,
+    ) -> Cells:
+        """The label pairs of the families from ``low`` to ``high``."""
+        graphs, size = self.graphs[low:high], self.size[low:high]
+        begins = offsets(np.repeat(size**2, graphs))  # the tables, a graph each
+        table = np.zeros(int(begins[-1]))
+        self._fill(table, walks, low, high, combine, threshold)
+        self._emptied(table, low, high)
+
+        found = np.flatnonzero(table != 0)
+        values = table[found]
+        counts = np.diff(np.searchsorted(found, begins))
+        shapes = offsets(size**2)  # one table for all graphs of a family
+        found += np.repeat(np.repeat(shapes[:-1], graphs) - begins[:-1], counts)
+        used = np.zeros(int(shapes[-1]), dtype=bool)
+        used[found] = True
+        cells = np.flatnonzero(used)
+        number = np.empty(len(used), dtype=np.int32)
+        number[cells] = np.arange(len(cells), dtype=np.int32)
+        members = np.concatenate([f.members for f in self.families[low:high]])
+        first, second = self._labels(cells, shapes, low)
+        return Cells(members, counts, first, second, number[found], values)
+
+    def _fill(
+        self,
+        table: Vector,
+        walks: ManyWalks,
+        low: int,
+        high: int,
+        combine: Literal["max", "sum"],
+        threshold: float,
+    ) -> None:
+        """Puts walks where the labels of both their ends say, every label with every other."""
+        pairs = slice(int(walks.first[low]), int(walks.first[high]))
+        family = np.repeat(np.arange(low, high), np.diff(walks.first[low : high + 1]))
+        count = self.graphs[family]
+        nth = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        base = self.begin[family] - self.begin[low]
+        shift = nth * np.repeat(self.vertices[family], count)
+        source = np.repeat(base + walks.source[pairs], count) + shift
+        target = np.repeat(base + walks.target[pairs], count) + shift
+        nth *= np.repeat(walks.own[family], count)
+        values = walks.values[np.repeat(walks.begin[pairs], count) + nth]
+        some = np.flatnonzero(values > threshold)
+        if len(some) < len(values):
+            source, target, values = source[some], target[some], values[some]
+        rows, columns = self._codes(low, high)
+        ones, others = rows.take(source, axis=1), columns.take(target, axis=1)
+        scatter = np.maximum if combine == "max" else np.add
+        for one in ones:
+            for other in others:
+                scatter.at(table, one + other, values)
+
+    def _codes(self, low: int, high: int) -> tuple[Indices, Indices]:
+        """Where the row of each label of a vertex begins among the tables, and its column."""
+        own = self.numbers[self.begin[low] : self.begin[high]].T
+        graphs, vertices, size = (x[low:high] for x in (self.graphs, self.vertices, self.size))
+        begins = offsets(np.repeat(size**2, graphs))[:-1]
+        rows = np.repeat(begins, np.repeat(vertices, graphs))
+        return own * np.repeat(size, graphs * vertices) + rows, np.ascontiguousarray(own)
+
+    def _emptied(self, table: Vector, low: int, high: int) -> None:
+        """Takes away what is at no label."""
+        end = 0
+        for u, g in zip(self.size[low:high].tolist(), self.graphs[low:high].tolist(), strict=True):
+            begin, end = end, end + g * u * u
+            own = table[begin:end].reshape(g, u, u)
+            own[:, 0, :] = own[:, :, 0] = 0.0
+
+    def _labels(self, cells: Indices, shapes: Indices, low: int) -> tuple[Indices, Indices]:
+        """The ranks of the two labels of each cell."""
+        family = np.repeat(np.arange(len(shapes) - 1), np.diff(np.searchsorted(cells, shapes)))
+        first, second = np.divmod(cells - shapes[family], self.size[low + family])
+        begin = self.starts[low + family] - 1
+        return self.ranks[begin + first], self.ranks[begin + second]
+
+
+def _widened(labels: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """The labels of all vertices of a family, as many of each as the widest has."""
+    g, v, k = labels.shape
+    own = labels.reshape(g * v, k)
+    return own if k == width else np.pad(own, ((0, 0), (0, width - k)), constant_values=-1)
