@@ -230,7 +230,7 @@ def whole(doc: Doc, candidates: Sequence[Candidate]) -> float:
     """
     if not candidates or not doc.has_annotation("SENT_START"):
         return 0.0
-    return float(len({c.query for c in candidates}) < sum(1 for _ in doc.sents))
+    return float(len({c.query for c in candidates}) < len(starts_of(doc)) - 1)
 
 
 def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:

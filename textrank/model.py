@@ -109,9 +109,11 @@ class Model:
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
-        with collected_later():
-            (annotated,) = self.annotate([doc])
-        return annotated
+        return self._annotated([doc])[0]
+
+    @collected_later()
+    def _annotated(self, docs: Sequence[Doc]) -> list[Doc]:
+        return list(self.annotate(docs))
 
     def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         """The Docs with their candidates judged, all compared at once."""
@@ -171,12 +173,9 @@ class Model:
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
             try:
-                with collected_later():
-                    annotated = list(self.annotate(batch))
+                yield from self._annotated(batch)
             except Exception:
                 yield from self._each(batch, failed)
-            else:
-                yield from annotated
 
     def _each(self, batch: Sequence[Doc], failed: Failed) -> Iterator[Doc]:
         """The Docs judged one by one, so that a bad one does not take its batch with it."""

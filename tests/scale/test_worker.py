@@ -23,7 +23,7 @@ def read(path: Path, *numbers: int) -> tuple[list[str], list[str]]:
     )
     with selecting(selection):
         docs = list(load_corpus(path)(spacy.blank("en")))
-    rows = [document_row(doc, str(path), 0, n) for n, doc in enumerate(docs)]
+    rows = [document_row(doc, doc.text, str(path), 0, n) for n, doc in enumerate(docs)]
     return [f"{row['document']} {row['status']}" for row in rows], failed
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import numpy as np
+from spacy.attrs import IDX, IS_SPACE
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
@@ -220,12 +222,10 @@ def _cut(doc: Doc, edges: set[int]) -> Doc:
 
 def _set_breaks(doc: Doc, record: Record) -> None:
     # A blank line between two sentences belongs to the first, unless the file says otherwise.
-    solid = [token.i for token in doc if record.sentences or not token.is_space]
-    places = [doc[i].idx for i in solid]
-    firsts = {0}
-    for place in record.breaks:
-        after = bisect_left(places, place)
-        firsts |= {solid[after]} if after < len(solid) else set()
+    given = doc.to_array([IDX, IS_SPACE]).astype(np.int64).reshape(-1, 2)
+    solid = np.flatnonzero((given[:, 1] == 0) | record.sentences)
+    after = np.searchsorted(given[solid, 0], record.breaks)
+    firsts = {0, *solid[after[after < len(solid)]].tolist()}
     set_starts(doc, firsts, final=record.sentences)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
-NEAR = 32  # new candidates whose features that few fixed ones have are looked up together
+NEAR = 16  # new candidates whose features that few fixed ones have are looked up together
 BLOCK = 512  # new candidates whose products are taken at a time
 ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
 
@@ -88,8 +89,8 @@ class PreparedViews:
     kernel: CombinedViews
     starts: Mapping[str, int]  # where the features of each linear view begin
     indices: Mapping[str, NameIndex]
-    size: int  # features of all linear views
-    rare: sp.csr_array  # (d, n) features of all linear views, weighted, without common ones
+    table: sp.csr_array  # (d, n) features of all linear views, weighted
+    rare: sp.csr_array  # (d, n) the same without common ones
     common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
     dense: Matrix  # (c, n)
     numbers: Mapping[str, Numbers]  # by Gaussian view, in their order
@@ -107,7 +108,7 @@ class PreparedViews:
             kernel,
             dict(zip(views, ends.tolist(), strict=False)),
             {name: NameIndex(F.names) for name, F in views.items()},
-            int(table.shape[0]),
+            _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
             table[np.flatnonzero(many)].toarray(),
@@ -162,23 +163,17 @@ class PreparedViews:
     def _products(self, shared: sp.csr_array) -> Matrix:
         """Weighted inner products of all linear views, row by row of X."""
         row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
+        if shared.shape[0] < FEW:
+            found = np.zeros((shared.shape[0], len(self.roots)))
+            _add_products(found, row, shared.indices, shared.data, self.table)
+            return found
         place = self.common[shared.indices]
         many, few = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
-        found = self._dense_products(shared.shape[0], row[many], place[many], shared.data[many])
+        dense = np.zeros((shared.shape[0], len(self.dense)))
+        dense[row[many], place[many]] = shared.data[many]
+        found = dense @ self.dense
         self._add_rare(found, row[few], shared.indices[few], shared.data[few])
         return found
-
-    def _dense_products(
-        self, size: int, row: Indices, place: NDArray[np.int32], value: Vector
-    ) -> Matrix:
-        """Products of common features; for a few rows of those alone that they have."""
-        table = self.dense
-        if size < FEW:
-            own, place = np.unique(place, return_inverse=True)
-            table = table[own]
-        given = np.zeros((size, len(table)))
-        given[row, place] = value
-        return given @ table
 
     def _add_rare(
         self, found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector
@@ -202,7 +197,7 @@ class PreparedViews:
         data = np.concatenate([np.empty(0), *(F.data for F in moved)])[order]
         indices = np.concatenate([np.empty(0, np.int32), *(F.indices for F in moved)])[order]
         ends = sum((F.indptr for F in moved), np.zeros(size + 1, dtype=np.int32))
-        return sp.csr_array((data, indices, ends), shape=(size, self.size))
+        return sp.csr_array((data, indices, ends), shape=(size, self.table.shape[0]))
 
     def _moved(self, name: str, F: Features) -> sp.csr_array:
         """The features that fixed candidates have too, by their place in the table."""
@@ -210,7 +205,7 @@ class PreparedViews:
         known = columns >= 0
         ends = np.append(0, np.cumsum(known))[F.values.indptr]
         cells = (F.values.data[known], columns[known] + self.starts[name], ends)
-        return sp.csr_array(cells, shape=(len(F), self.size))
+        return sp.csr_array(cells, shape=(len(F), self.table.shape[0]))
 
 
 def _add_products(
@@ -246,7 +241,12 @@ def _narrow(table: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _vectors(name: str, X: Sequence[Any]) -> Features:
-    return OnView(name, Linear()).features(X)
+    return _on_view(name).features(X)
+
+
+@lru_cache
+def _on_view(name: str) -> OnView:
+    return OnView(name, Linear())
 
 
 def _lengths(kernel: CombinedViews, views: Mapping[str, Features], size: int) -> Vector:

@@ -11,6 +11,8 @@ from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, TAG
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
+from textrank.docs import starts_of
+from textrank.memory import collected_later
 from textrank.model import Model
 from textrank.tasks.task import group_of
 from textrank.text import Sentences, in_pieces, is_long
@@ -54,8 +56,8 @@ class Analysis:
 
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs judged; they are changed in place."""
-        docs = self.read(docs)
-        return list(self.model.annotate(docs))
+        with collected_later():
+            return list(self.model.annotate(self.read(docs)))
 
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
         """The Docs with names and parses, before any judgement."""
@@ -85,10 +87,12 @@ class Analysis:
     def _sentences(self, doc: Doc) -> Iterator[Span]:
         """Sentences with enough names in them, or all."""
         spans = doc.spans.get(self.key, doc.ents)
-        starts = np.array([span.start for span in spans], dtype=np.intp)
-        for sentence in doc.sents:
-            inside = np.count_nonzero((starts >= sentence.start) & (starts < sentence.end))
-            if (self.whole or inside >= (self.needed or 0)) and not sentence.text.isspace():
+        bounds = starts_of(doc)
+        where = np.searchsorted(bounds, [span.start for span in spans], side="right") - 1
+        inside = np.bincount(where, minlength=len(bounds) - 1)
+        enough = np.flatnonzero(inside >= (0 if self.whole else self.needed or 0))
+        for start, end in zip(bounds[enough].tolist(), bounds[enough + 1].tolist(), strict=True):
+            if not (sentence := doc[start:end]).text.isspace():
                 yield sentence
 
 
@@ -98,13 +102,11 @@ class _Trees:
     def __init__(self, doc: Doc) -> None:
         self.doc = doc
         self.values = doc.to_array(list(ATTRIBUTES)).astype(np.uint64)
-        self.heads = np.zeros(len(doc), dtype=np.int64)
         root, dep = (doc.vocab.strings.add(label) for label in ("ROOT", "dep"))
         self.dep = dep
-        for sentence in doc.sents:
-            numbers = np.arange(len(sentence))
-            self.heads[sentence.start : sentence.end] = -numbers
-            self.values[sentence.start : sentence.end, 1] = np.where(numbers, dep, root)
+        starts = starts_of(doc)
+        self.heads = np.repeat(starts[:-1], np.diff(starts)) - np.arange(len(doc))
+        self.values[:, 1] = np.where(self.heads, dep, root)
 
     def put(self, sentence: Span, own: Doc) -> None:
         """Takes over the analysis of a sentence that was parsed alone, without its white space."""

@@ -16,9 +16,8 @@ TITLE = 200  # characters of a first line that stands in for a title
 DELETED = "deleted"  # status of a document that its publisher took back
 
 
-def document_row(doc: Doc, source: str, input: int, position: int) -> dict[str, Any]:
+def document_row(doc: Doc, text: str, source: str, input: int, position: int) -> dict[str, Any]:
     """What is known of the document itself; ``status`` is done, empty or deleted."""
-    text = doc.text  # put together anew each time it is asked for
     words = len(text.split())
     status = DELETED if doc.user_data.get("deleted") else "done" if words else "empty"
     name = str(doc.user_data.get("document", position + 1))
@@ -41,10 +40,9 @@ def stem(source: str) -> str:
     return unquote(name.removesuffix(".gz").rpartition(".")[0] or name)
 
 
-def statement_rows(doc: Doc, document: str, source: str) -> list[dict[str, Any]]:
+def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[dict[str, Any]]:
     """The judged pairs of a Doc, those that do not interact among them."""
     answers: Answers = doc._.textrank_ppi or ()
-    text = doc.text
     return [
         {
             "document": document,

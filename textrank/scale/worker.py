@@ -107,14 +107,16 @@ class Worker:
 
     def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
         piece = slice.pieces[item[0]]
-        row = document_row(doc, piece.source, piece.input, item[1])
+        text = doc.text  # put together anew each time it is asked for
+        row = document_row(doc, text, piece.source, piece.input, item[1])
         if row["status"] != "done":
             return {"documents": [row]}
         where = (doc, row["document"], piece.source)
         if self.task != "ppi":
             return {"documents": [row], "names": list(answer_rows(*where, self.task))}
         names: list[Row] = list(name_rows(*where, self.analysis.key))
-        return {"documents": [row], "names": names, "statements": [*statement_rows(*where)]}
+        stated: list[Row] = [*statement_rows(doc, text, *where[1:])]
+        return {"documents": [row], "names": names, "statements": stated}
 
 
 class Reading:

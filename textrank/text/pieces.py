@@ -62,7 +62,10 @@ def piped(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
 
 def is_long(doc: Doc) -> bool:
     """Whether components should see the Doc in pieces."""
-    return len(doc) > TOKENS or len(doc.text) > LONGEST
+    if not len(doc):
+        return False
+    last = doc[len(doc) - 1]  # to ask for the text takes all of it
+    return len(doc) > TOKENS or last.idx + len(last.text_with_ws) > LONGEST
 
 
 def in_pieces(doc: Doc, pipes: Iterable[Any]) -> Doc:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
-from spacy.attrs import IDX, ORTH, SENT_START
+from spacy.attrs import IDX, IS_SPACE, ORTH, SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -277,7 +277,7 @@ def set_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:
     if not len(doc):
         return
     starts = np.full(len(doc), -1 if final else 0, dtype=np.int64)
-    starts[[token.i for token in doc if token.is_space]] = -1
+    starts[doc.to_array([IS_SPACE]).ravel() == 1] = -1
     starts[[token for token in first if token < len(doc)]] = 1
     doc.from_array([SENT_START], cast(Any, starts.astype(np.uint64).reshape(-1, 1)))
 

@@ -29,8 +29,8 @@ def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     >>> [a.tolist() for a in spread(np.array([5, 0]), np.array([2, 3]))]
     [[0, 0, 1, 1, 1], [5, 6, 0, 1, 2]]
     """
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    begins = np.cumsum(sizes) - sizes
+    owner = np.arange(len(sizes)).repeat(sizes)
+    begins = sizes.cumsum() - sizes
     return owner, np.arange(len(owner)) + (starts - begins)[owner]
 
 
@@ -43,7 +43,9 @@ def firsts(owner: Indices) -> Indices:
     """Where each run of equal owners begins."""
     if not len(owner):
         return np.zeros(0, dtype=np.intp)
-    return np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
+    new = np.ones(len(owner), dtype=bool)
+    np.not_equal(owner[1:], owner[:-1], out=new[1:])
+    return new.nonzero()[0]
 
 
 def least(values: NDArray[Any], owner: Indices, size: int, empty: float) -> NDArray[Any]:
@@ -57,7 +59,7 @@ def least(values: NDArray[Any], owner: Indices, size: int, empty: float) -> NDAr
 
 def first_where(mask: NDArray[np.bool_], owner: Indices) -> Indices:
     """The first place of each owner at which the mask holds; owners stand together."""
-    some = np.flatnonzero(mask)
+    some = mask.nonzero()[0]
     return some[firsts(owner[some])]
 
 

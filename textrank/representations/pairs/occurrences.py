@@ -104,12 +104,12 @@ class Occurrences:
         width = 1 + max((parts.shape[1] for parts in tables), default=0)
         table = np.full((len(every), width), -1, dtype=np.int32)
         begins = offsets([len(parts) for parts in tables])
-        group = np.searchsorted(begins, every, side="right") - 1
-        words = [self.lexicon(name) for name, _ in self.groups]
-        for number, parts in enumerate(tables):
-            some = np.flatnonzero(group == number)
-            table[some, 0] = words[number]
-            table[some, 1 : 1 + parts.shape[1]] = parts[every[some] - begins[number]]
+        cuts = np.searchsorted(every, begins).tolist()  # names of a group are met together
+        for (name, size), parts, begin, low, high in zip(
+            self.groups, tables, begins.tolist(), cuts, cuts[1:], strict=False
+        ):
+            table[low:high, 0] = self.lexicon(name)
+            table[low:high, 1 : 1 + size] = parts[every[low:high] - begin]
         return self._compact(table)
 
     def _compact(self, table: NDArray[np.int32]) -> Names:
@@ -126,11 +126,17 @@ class Occurrences:
 
 def _as_they_come(codes: Indices) -> tuple[Indices, Indices]:
     """Where each different code is met first, and the number of every code in this order."""
-    _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # numbers of words depend on what else was asked
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return first[order], place[number]
+    order = np.argsort(codes, kind="stable")  # numbers of words depend on what else was asked
+    ordered = codes[order]
+    new = np.ones(len(codes), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    firsts = order[new]
+    met = np.zeros(len(codes), dtype=np.intp)
+    met[firsts] = 1
+    place = met.cumsum() - 1
+    number = np.empty(len(codes), dtype=np.intp)
+    number[order] = place[firsts][new.cumsum() - 1]
+    return met.nonzero()[0], number
 
 
 def _joined(blocks: Sequence[Indices]) -> Indices:
