@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +81,12 @@ class WordPositions:
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
         ids = WordIds(self.form, stop_set(self.stop_words), self.punctuation)
         places: list[Place] = []
-        words: _Words | None = None
-        for candidate in track(candidates, "contexts", len(candidates)):
-            if words is None or words.doc is not candidate.doc:
-                words = _Words.of(candidate.doc, ids)
-            places.append(self._place(words, _target(candidate, self.focus)))
+        tracked = track(candidates, "contexts", len(candidates))
+        for _, own in groupby(tracked, key=lambda candidate: id(candidate.doc)):
+            some = list(own)
+            targets = [_target(candidate, self.focus) for candidate in some]
+            words = _Words.of(some[0].doc, ids, targets, self.span)
+            places += [self._place(words, target) for target in targets]
         return self._contexts(places, ids)
 
     def _place(self, doc: _Words, target: Span) -> Place:
@@ -132,8 +134,22 @@ class _Words:
     starts: NDArray[np.intp]  # (s + 1,) first token of each sentence, then the end
 
     @classmethod
-    def of(cls, doc: Doc, ids: WordIds) -> _Words:
-        words = ids.of(doc)
+    def of(cls, doc: Doc, ids: WordIds, targets: Sequence[Span], span: int) -> _Words:
+        """The words up to ``span`` places before and after all targets; all of them where it is 0.
+
+        Others take no place, for nobody looks at them: the names of a long text come in portions.
+        """
+        words = np.full(len(doc), -1, dtype=np.int32)
+        first = min(target.start for target in targets) if span else 0
+        last = max(target.end for target in targets) if span else len(doc)
+        words[first:last] = ids.of(doc, slice(first, last))
+        for some in (_backwards(first, span), _forwards(last, span, len(doc))):
+            found = 0
+            for part in some:
+                words[part] = ids.of(doc, part)
+                found += int(np.count_nonzero(words[part] >= 0))
+                if found >= span:
+                    break
         before = np.concatenate([[0], np.cumsum(words >= 0)])
         return cls(doc, words, words[words >= 0], before, starts_of(doc))
 
@@ -164,6 +180,22 @@ class _Words:
         words, places = self.words[found], np.array(positions, dtype=np.int32)
         near = np.abs(places) <= (span or len(count))
         return words[near], places[near]
+
+
+def _backwards(end: int, size: int) -> Iterator[slice]:
+    """Parts that lie before a place, nearest first, each twice as long as the last."""
+    while end > 0:
+        size *= 2
+        yield slice(max(end - size, 0), end)
+        end -= size
+
+
+def _forwards(start: int, size: int, end: int) -> Iterator[slice]:
+    """Parts that lie after a place, likewise."""
+    while start < end:
+        size *= 2
+        yield slice(start, min(start + size, end))
+        start += size
 
 
 def _target(candidate: Candidate, focus: int) -> Span:

@@ -38,12 +38,12 @@ class WordIds:
     ids: dict[str, int] = field(default_factory=dict)
     _known: dict[int | tuple[int, int], int] = field(default_factory=dict)
 
-    def of(self, doc: Doc) -> NDArray[np.int32]:  # (tokens,)
-        """The number of each token's word."""
+    def of(self, doc: Doc, part: slice = slice(None)) -> NDArray[np.int32]:  # (tokens,)
+        """The number of each token's word, in the whole Doc or a part of it."""
         if self.form == "lemma":
-            return self._lemmas(doc)
+            return self._lemmas(doc)[part]
         strings, known = doc.vocab.strings, self._known
-        keys: list[int] = doc.to_array("ORTH").tolist()
+        keys: list[int] = doc.to_array("ORTH")[part].tolist()
         for key in keys:
             if key not in known:
                 self._number(key, strings[key], None)
