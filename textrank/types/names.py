@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
+UNKNOWN = -2  # a word that none of the names sought among has
+
 
 @dataclass(frozen=True, eq=False)
 class Names(Sequence[tuple[str, ...]]):
@@ -170,10 +172,13 @@ class NameIndex:
         if not len(codes):
             return np.full(len(names), -1, dtype=np.intp)
         parts = self._translated(names)
-        sought = self._hashed(parts)
-        place = np.searchsorted(codes, sought)
+        left = np.flatnonzero((parts != UNKNOWN).all(axis=1))
+        sought = np.zeros(len(names), dtype=np.uint64)
+        sought[left] = self._hashed(parts[left])
+        left = left[np.argsort(sought[left])]  # neighbours are sought one after the other
+        place = np.zeros(len(names), dtype=np.intp)
+        place[left] = np.searchsorted(codes, sought[left])
         found = np.full(len(names), -1, dtype=np.intp)
-        left = np.arange(len(names))
         while len(left):  # once, unless two names have one hash
             left = left[place[left] < len(codes)]
             left = left[codes[place[left]] == sought[left]]
@@ -190,12 +195,12 @@ class NameIndex:
         return np.pad(self.names.parts, ((0, 0), (0, 1)), constant_values=-1)
 
     def _translated(self, names: Names) -> NDArray[np.int32]:
-        numbers = [self.words.get(word, -2) for word in names.vocabulary]
+        numbers = [self.words.get(word, UNKNOWN) for word in names.vocabulary]
         parts = np.array([*numbers, -1], dtype=np.int32)[names.parts]
         width = self.names.parts.shape[1]
         fitted = np.full((len(parts), width + 1), -1, dtype=np.int32)
         fitted[:, : min(width, parts.shape[1])] = parts[:, :width]
-        fitted[(parts[:, width:] != -1).any(axis=1), width] = -2
+        fitted[(parts[:, width:] != -1).any(axis=1), width] = UNKNOWN
         return fitted
 
     @cached_property

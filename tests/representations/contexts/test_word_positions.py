@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate
+from textrank.representations.contexts import word_positions
 from textrank.representations.contexts.word_positions import WordPositions
 from textrank.types import Contexts, take
 
@@ -188,8 +189,9 @@ def test_wrong_settings_fail_with_their_value(setting, words):
 
 
 @pytest.mark.parametrize("bounds", ["document", "sentence"])
-def test_only_words_near_a_target_are_read_and_they_are_the_same(make_doc, bounds):
+def test_only_words_near_a_target_are_read_and_they_are_the_same(make_doc, bounds, monkeypatch):
     """Punctuation and stop words beside it do not count, however many there are."""
+    monkeypatch.setattr(word_positions, "SHORT", 0)
     words = [f"w{n}" for n in range(100)] + [","] * 40 + ["IL-2"] + ["the"] * 40
     doc = make_doc([*words, *(f"v{n}" for n in range(100))], entities=[(140, 141)])
     for token in doc:
