@@ -11,7 +11,6 @@ Names are imported when they are first used, so that ``import textrank`` costs n
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
     from textrank.registries import registry
     from textrank.types import FeatureKernel, Features, Kernel, LabelledGraph, Names
+
+    __version__: str
 
 _HOMES = {
     "Candidate": "docs",
@@ -53,11 +54,6 @@ _HOMES = {
     "pipeline_names": "config",
     "registry": "registries",
 }
-
-try:
-    __version__ = version("textrank-kernels")
-except PackageNotFoundError:  # a source tree that is not installed
-    __version__ = "unknown"
 
 __all__ = [
     "Candidate",
@@ -84,12 +80,25 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__version__":
+        value: Any = _version()
+    elif name in _HOMES:
+        value = getattr(import_module(f"textrank.{_HOMES[name]}"), name)
+    else:
         raise AttributeError(f"module 'textrank' has no attribute {name!r}")
-    value = getattr(import_module(f"textrank.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
+def _version() -> str:
+    """Asked for where it is shown: reading it takes longer than all else that starts a command."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("textrank-kernels")
+    except PackageNotFoundError:  # a source tree that is not installed
+        return "unknown"
+
+
 def __dir__() -> list[str]:
-    return [*globals(), *_HOMES]
+    return [*globals(), "__version__", *_HOMES]

@@ -13,6 +13,7 @@ from textrank.tasks.task import Task
 from textrank.types import Indices
 
 AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
+ALONE = 20  # words that a candidate of one name counts for: what is read around it has a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +49,20 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     """Candidates in portions whose sentences have no more than ``AT_ONCE`` words together.
 
     What a representation of a pair needs grows with its sentence; a list of four hundred names
-    would else take all memory there is.
+    would else take all memory there is. That of one name does not; and since every portion reads
+    its text anew, there must be no more of them in a long sentence than in short ones.
     """
-    sizes = sentence_sizes(candidates)
     start, words = 0, 0
-    for end, size in enumerate(sizes):
+    for end, size in enumerate(map(_weight, candidates, sentence_sizes(candidates))):
         words += size
         if words > AT_ONCE and end > start:
             yield candidates[start:end]
             start, words = end, size
     if start < len(candidates):
         yield candidates[start:]
+
+
+def _weight(candidate: Candidate, sentence: int) -> int:
+    if len(candidate.spans) != 1:
+        return sentence
+    return min(sentence, max(ALONE, len(candidate.spans[0])))

@@ -128,7 +128,9 @@ class Model:
             annotated = task.annotate(doc, Scored(own, part, self.threshold, likely))
             if self._aspects:
                 state(annotated, list(islice(answers, len(own))))
-            yield annotated if self.names is None else task.justify(annotated, own, self.explain)
+            yield (
+                annotated if self.names is None else task.justify(annotated, own, self.explain_each)
+            )
 
     def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""
@@ -196,19 +198,25 @@ class Model:
         The contributions sum to the score exactly: by themselves where the kernel has explicit
         features, else by the convention of the kernel's ``contributions``, where it has one.
         """
+        return self.explain_each([candidate])[0]
+
+    def explain_each(self, candidates: Sequence[Candidate]) -> list[Parts]:
+        """``explain`` of each candidate; their texts are read once, not once a candidate."""
         if isinstance(self.fit.stage, DocumentWeights):
-            return self._explain_stage(self.fit.stage, candidate)
-        if self.support is not None and isinstance(self.pipeline.kernel, AdditiveKernel):
-            X = self.pipeline.representation([candidate])
-            row = self.pipeline.kernel.contributions(X, self.support, self.fit.coef)
+            return [self._explain_stage(self.fit.stage, candidate) for candidate in candidates]
+        return [parts for some in portions(candidates) for parts in self._split(some)]
+
+    def _split(self, candidates: Sequence[Candidate]) -> list[Parts]:
+        X, kernel = self.pipeline.representation(candidates), self.pipeline.kernel
+        if self.support is not None and isinstance(kernel, AdditiveKernel):
+            row = kernel.contributions(X, self.support, self.fit.coef)
             return ranked(row.values, row.names)
-        if self.names is None or not has_features(self.pipeline.kernel):
+        if self.names is None or not has_features(kernel):
             raise ValueError(
-                f"{type(self.pipeline.kernel).__name__} has no explicit features, so its scores do "
+                f"{type(kernel).__name__} has no explicit features, so its scores do "
                 "not split into named parts. Use a pipeline whose kernel has features."
             )
-        row = self.pipeline.kernel.features(self.pipeline.representation([candidate]))
-        return ranked(row.onto(self.names) * self.fit.coef[None, :], self.names)
+        return ranked(kernel.features(X).onto(self.names) * self.fit.coef[None, :], self.names)
 
     def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
         """The numbers of a second stage; the score of the first among them in its own parts."""
@@ -332,9 +340,8 @@ class Model:
         alpha = _number(meta, "alpha")  # a folder keeps the held-out scores of the chosen one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
-        aspects = {
-            name: cls.from_disk(folder / name) for name in ANSWERS if _is_model(folder / name)
-        }
+        there = [name for name in ANSWERS if (folder / name / META).is_file()]
+        aspects = {name: cls.from_disk(folder / name) for name in there}
         threshold = None if meta["threshold"] is None else _number(meta, "threshold")
         _check_sizes(folder, coef, names, support, heldout, labels)
         model = cls(pipeline, fit, support, names, threshold, heldout, labels, meta, aspects)
@@ -358,7 +365,7 @@ class Model:
             "format": FORMAT,
             "task": self.pipeline.task.name,
             "alpha": self.fit.alpha,
-            "threshold": _finite(self.threshold),
+            "threshold": self.threshold if math.isfinite(self.threshold or 0.0) else None,
             "candidates": len(self.labels),
             "positives": int((self.labels > 0).sum()),
             "heldout_auc": self.quality,
@@ -392,11 +399,3 @@ def _check_sizes(
         raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
     if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
         raise ValueError(f"{folder}: weights or answers that are no numbers")
-
-
-def _is_model(folder: Path) -> bool:
-    return (folder / META).is_file()
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is None or math.isfinite(value) else None

@@ -58,8 +58,12 @@ def together(*explained: Parts) -> Parts:
     return sorted(found.items(), key=lambda part: -abs(part[1]))
 
 
-def ranked(row: SparseMatrix, names: Names) -> Parts:
-    """The named values of one row, largest first."""
-    parts = row.tocoo()
-    order = np.argsort(-np.abs(parts.data), kind="stable")
-    return [(names[int(parts.col[i])], float(parts.data[i])) for i in order]
+def ranked(rows: SparseMatrix, names: Names) -> list[Parts]:
+    """The named values of each row, largest first."""
+    rows = sp.csr_array(rows)
+    found: list[Parts] = []
+    for start, end in pairwise(rows.indptr.tolist()):
+        columns, values = rows.indices[start:end], rows.data[start:end]
+        order = np.lexsort((columns, -np.abs(values)))
+        found.append([(names[int(columns[i])], float(values[i])) for i in order])
+    return found

@@ -64,10 +64,12 @@ def _opened_by_other_side(pipe: Path) -> int:
     raise AssertionError("nobody reads the pipe")
 
 
-def test_ctrl_c_while_modules_load_ends_with_130_and_says_so() -> None:
+@pytest.mark.parametrize("module", ["textrank.cli.app", "importlib.metadata", "spacy"])
+def test_ctrl_c_while_modules_load_ends_with_130_and_says_so(module: str) -> None:
     before = (
         "import os, signal, sys\n"
-        "sys.addaudithook(lambda e, a: e == 'import' and a[0] == 'spacy' "
+        f"sys.modules.pop({module!r}, None)\n"
+        f"sys.addaudithook(lambda e, a: e == 'import' and a[0] == {module!r} "
         "and os.kill(os.getpid(), signal.SIGINT))"
     )
     running = program("info", before=before, stdout=subprocess.PIPE, preexec_fn=hear)

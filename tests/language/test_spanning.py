@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -48,3 +49,60 @@ def test_cycles_within_cycles_are_opened():
     votes[3, 4] = votes[4, 3] = 9
     votes[0, 4] = 1
     assert spanning_tree(votes, [1, 0, 0, 0, 0]) == [0, 3, 1, 4, 0]
+
+
+def contracted(arcs, root):
+    """The tree by the plain method: a smaller matrix for every cycle, and so on."""
+    heads = arcs.argmax(axis=0)
+    heads[root] = root
+    cycle = next((c for c in map(lambda w: circle(heads, w), range(len(heads))) if c), None)
+    if cycle is None or root in cycle:
+        return heads.tolist()
+    outside = [word for word in range(len(heads)) if word not in cycle]
+    enter = arcs[np.ix_(outside, cycle)] - arcs[heads[cycle], cycle]
+    leave = arcs[np.ix_(cycle, outside)]
+    small = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
+    small[:-1, :-1] = arcs[np.ix_(outside, outside)]
+    small[:-1, -1], small[-1, :-1] = enter.max(axis=1), leave.max(axis=0)
+    found = contracted(small, outside.index(root))
+    for place, word in enumerate(outside):
+        inside = found[place] == len(outside)
+        heads[word] = cycle[leave[:, place].argmax()] if inside else outside[found[place]]
+    heads[cycle[enter[found[-1]].argmax()]] = outside[found[-1]]
+    heads[root] = root
+    return heads.tolist()
+
+
+def circle(heads, word):
+    """Where the walk from a word goes round, unless it stops at the root."""
+    seen = []
+    while word not in seen:
+        seen.append(int(word))
+        word = heads[word]
+    found = seen[seen.index(word) :]
+    return found if len(found) > 1 else None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_of_equal_arcs_the_same_are_taken_as_by_the_plain_method(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 25))
+    votes = np.zeros((n, n))
+    for _ in range(3):
+        votes[rng.integers(0, n, n), np.arange(n)] += 1
+    np.fill_diagonal(votes, -np.inf)
+    roots = np.zeros(n)
+    roots[rng.integers(n)] = 1
+    assert spanning_tree(votes, roots.tolist()) == contracted(votes, int(roots.argmax()))
+
+
+def test_many_cycles_need_little_more_memory_than_the_votes():
+    votes = np.zeros((400, 400))
+    pairs = np.arange(400).reshape(-1, 2)
+    votes[pairs[:, 0], pairs[:, 1]] = votes[pairs[:, 1], pairs[:, 0]] = 1
+    tracemalloc.start()
+    found = spanning_tree(votes, [1.0] + [0.0] * 399)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(head == word for word, head in enumerate(found)) == 1
+    assert peak < 5 * votes.nbytes

@@ -13,6 +13,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank import document_candidates
+from textrank.docs import Candidate
 from textrank.document_candidates import portions
 from textrank.tasks.ppi import MOST, PPI
 
@@ -48,6 +49,15 @@ def test_portions_are_bounded_by_words_and_lose_nothing(monkeypatch: pytest.Monk
     assert [c for part in parts for c in part] == everyone
     assert all(20 * len(part) <= 100 for part in parts)
     assert list(portions([])) == []
+
+
+def test_names_of_an_endless_sentence_make_no_more_portions_than_others() -> None:
+    """Each portion reads its text anew."""
+    doc = listed(3000)
+    alone = [Candidate(doc, (span,), "d") for span in doc.spans["entities"]]
+    parts = list(portions(alone))
+    assert [c for part in parts for c in part] == alone
+    assert len(parts) == 1
 
 
 def test_what_is_no_protein_is_not_paired(make_doc: Callable[..., Doc]) -> None:

@@ -211,3 +211,23 @@ def test_a_model_takes_another_precision_and_its_threshold_follows(nlp):
     assert loose.threshold <= model.threshold
     with pytest.raises(ValueError, match=r"no setting 'learner\.alphas'"):
         adjusted(model, ["learner.alphas=[1]"])
+
+
+def test_the_reasons_of_all_proposals_are_asked_for_at_once(nlp):
+    """Each question reads the whole text, so one a proposal would take its square."""
+    task = Spelling()
+    doc = nlp("It is more then that. They are better then many, and there dogs bark.")
+    candidates = task.candidates(doc)
+    scores = np.array([3.0 if c.answer in ("than", "their") else -3.0 for c in candidates])
+    scores[[c.question == "than/then" for c in candidates]] = -3.0  # for the first of two words
+    task.annotate(doc, Scored(candidates, scores, 1.0))
+    asked = []
+
+    def explain(some):
+        asked.append([(c.question, c.answer) for c in some])
+        return [[(("q", "near", c.answer), -2.0 if c.answer == "then" else 2.0)] for c in some]
+
+    task.justify(doc, candidates, explain)
+    (told,) = asked
+    assert told == [("than/then", "then"), ("than/then", "then"), ("their/there/they're", "their")]
+    assert [row["because"][0]["adds"] for row in doc._.textrank_spelling] == [2.0] * 3

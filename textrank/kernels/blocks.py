@@ -82,7 +82,10 @@ def _distinct(codes: NDArray[np.int64], bound: int) -> tuple[Indices, Indices]:
         return np.unique(codes, return_inverse=True)
     occurs = np.zeros(bound, dtype=bool)
     occurs[codes] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
+    used = np.flatnonzero(occurs)
+    number = np.empty(bound, dtype=np.intp)
+    number[used] = np.arange(len(used))
+    return used, number[codes]
 
 
 def _named(names: Names, questions: tuple[str, ...], codes: Indices) -> Names:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.language.noise import Parse
-from textrank.language.spanning import spanning_tree
+from textrank.language.spanning import sparse_tree
 from textrank.types import Matrix
 
 Arc: TypeAlias = tuple[int, int, str]  # head, dependent, type
@@ -117,17 +117,17 @@ def _together(tables: Sequence[dict[_Key, float]]) -> dict[_Key, float]:
 def _spanning(table: dict[_Key, float]) -> _Key:
     """The spanning tree of some parses; each arc has the label that most votes give it."""
     n = len(next(iter(table))[0])
-    votes = np.zeros((n, n))
+    votes: list[dict[int, float]] = [{} for _ in range(n)]
     names: dict[tuple[int, int], dict[str, float]] = {}
-    words = np.arange(n)
     for (heads, labels), share in table.items():
-        votes[heads, words] += share
-        for arc, label in zip(zip(heads, range(n), strict=True), labels, strict=True):
-            kinds_of = names.get(arc)
+        for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
+            votes[word][head] = votes[word].get(head, 0.0) + share
+            kinds_of = names.get((head, word))
             if kinds_of is None:
-                kinds_of = names[arc] = {}
+                kinds_of = names[head, word] = {}
             kinds_of[label] = kinds_of.get(label, 0.0) + share
-    tree = spanning_tree(votes, np.diag(votes).tolist())
+    roots = [own.pop(word, 0.0) for word, own in enumerate(votes)]
+    tree = sparse_tree(votes, roots)
     known = (names.get((head, word), {"dep": 1.0}) for word, head in enumerate(tree))
     kinds = [max(own, key=lambda label: own[label]) for own in known]
     return tuple(tree), tuple(kinds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate, document_id
 from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_measures
 from textrank.tasks.task import Explain, Scored
+from textrank.text import Passages
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_spelling"):
@@ -119,19 +120,26 @@ class Spelling:
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
-        rows = [self._proposal(question, scored.limit) for question in answered(scored)]
-        doc._.textrank_spelling = [row for row in rows if row is not None]
+        asked = ((question, self._best(question, scored.limit)) for question in answered(scored))
+        found = [(question, word) for question, word in asked if word is not None]
+        text = Passages.of(doc, doc) if found else Passages("", np.zeros(0, dtype=np.intp))
+        doc._.textrank_spelling = [self._proposal(text, *proposed) for proposed in found]
         return doc
 
     def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
         """Adds to each proposal the features that speak most for it."""
-        by_place: dict[tuple[int, int], list[Candidate]] = {}
+        if not doc._.textrank_spelling:
+            return doc
+        by_place: dict[tuple[int, int, str], list[Candidate]] = {}
         for candidate in candidates:
             span = candidate.spans[0]
-            by_place.setdefault((span.start_char, span.end_char), []).append(candidate)
-        for row in doc._.textrank_spelling:
-            own = by_place[tuple(row["span"])]
-            row["because"] = self._reasons(row["set"], row["proposal"], own, explain)
+            place = span.start_char, span.end_char, candidate.question
+            by_place.setdefault(place, []).append(candidate)
+        rows = doc._.textrank_spelling
+        asked = [self._asked(row, by_place[*row["span"], row["set"]]) for row in rows]
+        parts = explain([candidate for candidate, _ in asked])
+        for row, (_, sign), own in zip(rows, asked, parts, strict=True):
+            row["because"] = _reasons(sign, own)
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
@@ -157,7 +165,7 @@ class Spelling:
 
     def words(self, title: str) -> tuple[str, ...]:
         """The words of a set by its title."""
-        return next(tuple(s) for s in (*self.sets, *self.more) if "/".join(s) == title)
+        return self._titled[title]
 
     def _questions(self, doc: Doc) -> Iterator[Question]:
         taken = _named_tokens(doc)
@@ -179,26 +187,32 @@ class Spelling:
         return found
 
     @cached_property
+    def _titled(self) -> dict[str, tuple[str, ...]]:
+        return {"/".join(words): tuple(words) for words in (*self.sets, *self.more)}
+
+    @cached_property
     def _pattern(self) -> re.Pattern[str]:
         each = (_spelt(word) for word in sorted(self._sets_of, key=lambda w: (-len(w), w)))
         # A whole word: neither part of a hyphenated one nor the beginning of "there's".
         return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
 
-    def _proposal(self, question: Answered, threshold: float) -> dict[str, Any] | None:
+    def _best(self, question: Answered, threshold: float) -> str | None:
+        """The word to propose, if any."""
         odds = self.odds(question)
         printed = plain_word(question.span.text)
-        best = max((word for word in odds if word != printed), key=lambda word: odds[word])
-        if not (odds[best] >= threshold and odds[best] > odds[printed]):
-            return None
-        start, end = question.span.start_char, question.span.end_char
+        best = max((word for word in odds if word != printed), key=odds.__getitem__)
+        return best if odds[best] >= threshold and odds[best] > odds[printed] else None
+
+    def _proposal(self, text: Passages, question: Answered, best: str) -> dict[str, Any]:
+        span = question.span
         return {
-            "printed": question.span.text,
+            "printed": span.text,
             "proposal": best,
             "set": question.title,
-            "span": [start, end],
-            "sentence": question.span.sent.text,
-            "score": odds[best],
-            "probability": self._posterior(question, printed, best),
+            "span": [span.start_char, span.end_char],
+            "sentence": text.sentence(span),
+            "score": self.odds(question)[best],
+            "probability": self._posterior(question, plain_word(span.text), best),
         }
 
     def _posterior(self, question: Answered, printed: str, proposal: str) -> float:
@@ -222,16 +236,17 @@ class Spelling:
                 wrong += printed != right and best != right
         return alarm, found, wrong, len(odds) - 1
 
-    def _reasons(
-        self, title: str, proposal: str, own: Sequence[Candidate], explain: Explain
-    ) -> list[dict[str, Any]]:
-        words = self.words(title)
-        asked = {c.answer: c for c in own if c.question == title}
-        direct = asked.get(proposal)
-        sign, candidate = (1, direct) if direct else (-1, asked[words[1]])
-        parts = [(name[1:], sign * value) for name, value in explain(candidate)]
-        raising = [(name, value) for name, value in parts if value > 0 and name != ("constant",)]
-        return [{"feature": list(name), "adds": value} for name, value in raising[:REASONS]]
+    def _asked(self, row: Mapping[str, Any], own: Sequence[Candidate]) -> tuple[Candidate, int]:
+        """The candidate that speaks for a proposal, or with -1 the one that speaks against it."""
+        asked = {c.answer: c for c in own}
+        direct = asked.get(row["proposal"])
+        return (direct, 1) if direct else (asked[self.words(row["set"])[1]], -1)
+
+
+def _reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> list[dict[str, Any]]:
+    told = [(name[1:], sign * value) for name, value in parts]
+    raising = [(name, value) for name, value in told if value > 0 and name != ("constant",)]
+    return [{"feature": list(name), "adds": value} for name, value in raising[:REASONS]]
 
 
 def plain_word(text: str) -> str:

@@ -12,7 +12,7 @@ from textrank.docs import Candidate, labels_of
 from textrank.measures import classification_measures
 from textrank.types import Vector
 
-Explain: TypeAlias = Callable[[Candidate], list[tuple[tuple[str, ...], float]]]
+Explain: TypeAlias = Callable[[Sequence[Candidate]], list[list[tuple[tuple[str, ...], float]]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -10,6 +10,8 @@ from textrank.docs import sentence_bounds, starts_of
 from textrank.text.words import characters
 from textrank.types import Indices
 
+LONGEST = 2000  # characters of a sentence that are told of what stands in it
+
 
 @dataclass(frozen=True, eq=False)
 class Passages:
@@ -32,5 +34,23 @@ class Passages:
         return self.text[slice(*characters(span))]
 
     def sentence(self, span: Span) -> str:
-        """The sentence of a span as the user wrote it."""
-        return self(span.doc[slice(*sentence_bounds(self.starts, span))])
+        """The sentence of a span as the user wrote it; of an endless one what is around the span.
+
+        A list of ten thousand names would else be told ten thousand times.
+        """
+        start, end = characters(span.doc[slice(*sentence_bounds(self.starts, span))])
+        if end - start > LONGEST:
+            start, end = self._around(characters(span), start, end)
+        return self.text[start:end]
+
+    def _around(self, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+        """Where to cut: at blanks, and never in the span."""
+        aside = max(LONGEST - (place[1] - place[0]), 0) // 2
+        if place[0] - aside > start:
+            start = place[0] - aside
+            start = max(start, 1 + self.text.find(" ", start, place[0]))
+        if place[1] + aside < end:
+            end = place[1] + aside
+            blank = self.text.rfind(" ", place[1], end)
+            end = end if blank < 0 else blank
+        return start, end

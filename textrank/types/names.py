@@ -15,6 +15,7 @@ Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
 SPARSE = 4  # slots a name, at the least, of a table in which names are sought
+UNKNOWN = -2  # a word that none of the names sought among has
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +173,13 @@ class NameIndex:
         if not len(codes):
             return np.full(len(names), -1, dtype=np.intp)
         parts = self._translated(names)
-        sought = self._hashed(parts)
+        left = (parts != UNKNOWN).all(axis=1).nonzero()[0]
+        sought = np.zeros(len(names), dtype=np.uint64)
+        sought[left] = self._hashed(parts[left])
         found = np.full(len(names), -1, dtype=np.intp)
-        place = self._slots[sought & np.uint64(len(self._slots) - 1)].astype(np.intp)
-        left = np.flatnonzero(place >= 0)  # an empty slot: unknown
+        place = np.full(len(names), -1, dtype=np.intp)
+        place[left] = self._slots[sought[left] & np.uint64(len(self._slots) - 1)]
+        left = left[place[left] >= 0]  # an empty slot: unknown
         other = left[codes[place[left]] != sought[left]]  # of two hashes in one slot it has one
         place[other] = np.searchsorted(codes, sought[other])
         while len(left):  # once, unless two names have one hash
@@ -204,12 +208,12 @@ class NameIndex:
         return np.pad(self.names.parts, ((0, 0), (0, 1)), constant_values=-1)
 
     def _translated(self, names: Names) -> NDArray[np.int32]:
-        numbers = [self.words.get(word, -2) for word in names.vocabulary]
+        numbers = [self.words.get(word, UNKNOWN) for word in names.vocabulary]
         parts = np.array([*numbers, -1], dtype=np.int32)[names.parts]
         width = self.names.parts.shape[1]
         fitted = np.full((len(parts), width + 1), -1, dtype=np.int32)
         fitted[:, : min(width, parts.shape[1])] = parts[:, :width]
-        fitted[(parts[:, width:] != -1).any(axis=1), width] = -2
+        fitted[(parts[:, width:] != -1).any(axis=1), width] = UNKNOWN
         return fitted
 
     @cached_property

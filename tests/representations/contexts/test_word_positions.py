@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate
+from textrank.representations.contexts import word_positions
 from textrank.representations.contexts.word_positions import WordPositions
 from textrank.types import Contexts, take
 
@@ -185,3 +186,21 @@ def test_a_context_is_a_word_position_matrix():
 def test_wrong_settings_fail_with_their_value(setting, words):
     with pytest.raises(ValueError, match=words):
         WordPositions(**setting)
+
+
+@pytest.mark.parametrize("bounds", ["document", "sentence"])
+def test_only_words_near_a_target_are_read_and_they_are_the_same(make_doc, bounds, monkeypatch):
+    """Punctuation and stop words beside it do not count, however many there are."""
+    monkeypatch.setattr(word_positions, "SHORT", 0)
+    words = [f"w{n}" for n in range(100)] + [","] * 40 + ["IL-2"] + ["the"] * 40
+    doc = make_doc([*words, *(f"v{n}" for n in range(100))], entities=[(140, 141)])
+    for token in doc:
+        token.is_sent_start = token.i in (0, 98, 183)
+    one = [Candidate(doc, (doc.spans["entities"][0],), "d0")]
+    settings = {"form": "lower", "stop_words": ["the"], "bounds": bounds}
+    whole = WordPositions(**settings)(one)
+    found = WordPositions(span=3, **settings)(one)
+    assert found[0].pairs() == [p for p in whole[0].pairs() if abs(p[1]) <= 3]
+    assert len(found[0].pairs()) == (6 if bounds == "document" else 4)
+    assert len(whole.vocabulary) == 201
+    assert len(found.vocabulary) < 120

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
-from textrank.representations.mentions.beside import Beside
+from textrank.representations.mentions.beside import Beside, _Text
 from textrank.representations.mentions.core import Core, Once, core_of
 from textrank.representations.mentions.target import Mention
 
@@ -83,3 +85,30 @@ def test_once_is_what_each_would_be(nlp) -> None:
     plain, once = Mention()(many), Once(Mention())(many)
     assert np.array_equal(plain.values.toarray(), once.values.toarray())
     assert list(plain.names) == list(once.names)
+
+
+class Counted(list[str]):
+    """Words that count how often one is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at):  # type: ignore[no-untyped-def]
+        Counted.looks += 1
+        return super().__getitem__(at)
+
+
+def looks(names: int) -> int:
+    """How many words are looked at for all names of a list without end."""
+    words = [word for n in range(names) for word in (f"GRB{n}", "and")]
+    doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
+    doc.spans["entities"] = [Span(doc, at, at + 1) for at in range(0, len(words), 2)]
+    text = _Text.of(doc, "entities")
+    text = replace(text, words=Counted(text.words))
+    Counted.looks = 0
+    for at in range(0, len(words), 2):
+        assert ("after", "first", "and") in list(text.around(at, at + 1))
+    return Counted.looks
+
+
+def test_the_names_of_a_long_list_look_at_it_once_not_each() -> None:
+    assert looks(800) < 4.5 * looks(200)

@@ -11,6 +11,7 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate
+from textrank.representations.parses import arc_features
 from textrank.representations.parses.arc_features import ArcFeatures, far
 from textrank.representations.parses.arc_votes import ArcVotes
 
@@ -67,8 +68,10 @@ def parses(make_doc, rng, count: int) -> list[Candidate]:
     return found
 
 
+@pytest.mark.parametrize("long", [1, 64])
 @pytest.mark.parametrize("seed", range(4))
-def test_arcs_are_those_of_each_parse(make_doc, seed):
+def test_arcs_are_those_of_each_parse(make_doc, seed, long, monkeypatch):
+    monkeypatch.setattr(arc_features, "LONG", long)  # where the words between are not looked at
     candidates = parses(make_doc, np.random.default_rng(seed), 5)
     together = ArcFeatures()(candidates)
     for row, candidate in zip(together, candidates, strict=True):
@@ -77,6 +80,26 @@ def test_arcs_are_those_of_each_parse(make_doc, seed):
         assert found == pytest.approx(
             {n: c / root for n, c in Counter(plainly(candidate.doc)).items()}
         )
+
+
+class Tags(list):
+    """Tags that count how many of them are looked at in stretches."""
+
+    seen = 0
+
+    def __getitem__(self, at):
+        if isinstance(at, slice):
+            Tags.seen += len(range(*at.indices(len(self))))
+        return super().__getitem__(at)
+
+
+def test_long_arcs_do_not_look_at_every_word_between(make_doc):
+    size = 3000
+    doc = make_doc(["x"] * size, [0] * size, ["ROOT", *["dep"] * (size - 1)], [], ["NN"] * size)
+    words = arc_features._Words("lower", doc, Tags(["NN"] * size))
+    for i in range(1, size):
+        list(words.arc(i, 0, "dep"))
+    assert Tags.seen < 100 * size
 
 
 @pytest.mark.parametrize("seed", range(4))

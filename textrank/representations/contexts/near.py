@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -49,28 +50,25 @@ class Near:
         """The tokens around the candidates; those of a Doc stand together."""
         tables: list[Any] = []
         spans: list[tuple[int, int, int, int]] = []
-        doc, base, starts = None, 0, np.zeros(0, dtype=np.intp)
+        doc, base, starts = None, 0, list[int]()
         for candidate in candidates:
             if candidate.doc is not doc:
                 base += 0 if doc is None else len(doc)
                 doc = candidate.doc
                 tables.append(doc.to_array([LOWER, TAG, SPACY]).reshape(-1, 3))
-                starts = _starts(doc, settings.bounds)
+                starts = _starts(doc, settings.bounds).tolist()
             target = candidate.spans[settings.focus]
-            first = int(starts.searchsorted(target.start, side="right")) - 1
-            last = int(starts.searchsorted(target.end, side="left"))
-            around = int(starts[first]), int(starts[last])
-            spans.append(
-                (target.start + base, target.end + base, around[0] + base, around[1] + base)
-            )
-        start, end, low, high = np.array(spans, dtype=np.intp).reshape(-1, 4).T
+            start, end = target.start, target.end
+            low, high = starts[bisect_right(starts, start) - 1], starts[bisect_left(starts, end)]
+            spans.append((start + base, end + base, low + base, high + base))
+        begins, ends, lowest, highest = np.array(spans, dtype=np.intp).reshape(-1, 4).T
         at = {}
         for offset in settings.offsets:
-            i = start + offset if offset < 0 else end + (offset - 1)
-            at[offset] = np.where((low <= i) & (i < high), i, -1)
+            i = begins + offset if offset < 0 else ends + (offset - 1)
+            at[offset] = np.where((lowest <= i) & (i < highest), i, -1)
         tokens = np.vstack([np.zeros((0, 3), dtype=np.uint64), *tables]).T
         strings = StringStore() if doc is None else doc.vocab.strings
-        return cls(settings, vocabulary, strings, tokens, at, end - 1)
+        return cls(settings, vocabulary, strings, tokens, at, ends - 1)
 
     @cached_property
     def words(self) -> dict[int, Numbers]:

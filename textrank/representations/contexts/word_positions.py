@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +14,15 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate, sentence_bounds, starts_of, tokens_of
 from textrank.progress import track
 from textrank.representations.contexts.words import WordIds, check_form, stop_set
-from textrank.types import Contexts
+from textrank.types import Contexts, Indices
 
 SIDES = ("both", "before", "after")
 BOUNDS = ("document", "sentence")
 TARGETS = ("exclude", "keep", "exclude_name")
 
 Place = tuple[NDArray[np.int32], NDArray[np.int32]]  # words and their positions
+Places = tuple[NDArray[np.int32], NDArray[np.int32], Indices]  # of some targets, and how many each
+SHORT = 2000  # tokens of a Doc that is read whole
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,23 @@ class WordPositions:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
         ids = WordIds(self.form, stop_set(self.stop_words), self.punctuation)
-        places: list[Place] = []
-        words: _Words | None = None
-        for candidate in track(candidates, "contexts", len(candidates)):
-            if words is None or words.doc is not candidate.doc:
-                words = _Words.of(candidate.doc, ids)
-            places.append(self._place(words, _target(candidate, self.focus)))
+        places: list[Places] = []
+        tracked = track(candidates, "contexts", len(candidates))
+        for _, own in groupby(tracked, key=lambda candidate: id(candidate.doc)):
+            some = list(own)
+            targets = [_target(candidate, self.focus) for candidate in some]
+            words = _Words.of(some[0].doc, ids, targets, self.span)
+            places.append(self._places(words, targets))
         return self._contexts(places, ids)
+
+    def _places(self, doc: _Words, targets: Sequence[Span]) -> Places:
+        """Those of all targets of a Doc, one after the other."""
+        plain = self.sides == "both" and self.target == "exclude" and self.bounds == "document"
+        if plain and "pieces" not in doc.doc.user_data:
+            return doc.windows(targets, self.span)
+        found = [self._place(doc, target) for target in targets]
+        words, positions = (np.concatenate(own) for own in zip(*found, strict=True))
+        return words, positions, np.array([len(own) for own, _ in found])
 
     def _place(self, doc: _Words, target: Span) -> Place:
         tokens = tokens_of(target)
@@ -112,12 +126,14 @@ class WordPositions:
             positions = np.concatenate([positions, np.zeros(len(named), np.int32)])
         return words, positions
 
-    def _contexts(self, places: Sequence[Place], ids: WordIds) -> Contexts:
+    def _contexts(self, places: Sequence[Places], ids: WordIds) -> Contexts:
         none = np.empty(0, np.int32)
-        sizes = np.array([0, *(len(words) for words, _ in places)])
-        words = np.concatenate([none, *(words for words, _ in places)])
-        positions = np.concatenate([none, *(positions for _, positions in places)])
-        contexts = Contexts(tuple(ids.ids), words, positions, np.cumsum(sizes).astype(np.intp))
+        words, positions, sizes = (
+            np.concatenate([none, *own])
+            for own in (zip(*places, strict=True) if places else [()] * 3)
+        )
+        starts = np.append(0, np.cumsum(sizes)).astype(np.intp)
+        contexts = Contexts(tuple(ids.ids), words, positions, starts)
         return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
 
 
@@ -129,13 +145,52 @@ class _Words:
     words: NDArray[np.int32]  # (tokens,) -1 where a token takes no place
     kept: NDArray[np.int32]  # (k,) words that take a place
     before: NDArray[np.intp]  # (tokens + 1,) how many of them stand before each token
-    starts: NDArray[np.intp]  # (s + 1,) first token of each sentence, then the end
 
     @classmethod
-    def of(cls, doc: Doc, ids: WordIds) -> _Words:
-        words = ids.of(doc)
-        before = np.concatenate([[0], np.cumsum(words >= 0)])
-        return cls(doc, words, words[words >= 0], before, starts_of(doc))
+    def of(cls, doc: Doc, ids: WordIds, targets: Sequence[Span], span: int) -> _Words:
+        """The words up to ``span`` places before and after all targets; all of them where it is 0.
+
+        Others take no place, for nobody looks at them: the names of a long text come in portions.
+        """
+        if not span or len(doc) <= SHORT:
+            return cls._numbered(doc, ids.of(doc))
+        words = np.full(len(doc), -1, dtype=np.int32)
+        first = min(target.start for target in targets)
+        last = max(target.end for target in targets)
+        words[first:last] = ids.of(doc, slice(first, last))
+        for some in (_backwards(first, span), _forwards(last, span, len(doc))):
+            found = 0
+            for part in some:
+                words[part] = ids.of(doc, part)
+                found += int(np.count_nonzero(words[part] >= 0))
+                if found >= span:
+                    break
+        return cls._numbered(doc, words)
+
+    @classmethod
+    def _numbered(cls, doc: Doc, words: NDArray[np.int32]) -> _Words:
+        places = words >= 0
+        before = np.zeros(len(words) + 1, dtype=np.intp)
+        np.cumsum(places, out=before[1:])
+        return cls(doc, words, words[places], before)
+
+    @cached_property
+    def starts(self) -> Indices:  # (s + 1,)
+        """The first token of each sentence, then the end."""
+        return starts_of(self.doc)
+
+    def windows(self, targets: Sequence[Span], span: int) -> Places:
+        """The words around each target as far as the Doc reaches, see ``window``."""
+        ends = np.array([(target.start, target.end) for target in targets], dtype=np.intp)
+        left, right = self.before[ends.T]
+        reach = span or len(self.kept)
+        first, last = np.maximum(left - reach, 0), np.minimum(right + reach, len(self.kept))
+        before, sizes = left - first, left - first + last - right
+        # Where each word stands in its context, as if the target were not there.
+        at = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes + before, sizes)
+        after = at >= 0
+        words = self.kept[at + np.repeat(left, sizes) + after * np.repeat(right - left, sizes)]
+        return words, (at + after).astype(np.int32), sizes
 
     def window(self, start: int, end: int, low: int, high: int, span: int) -> Place:
         left, right = int(self.before[start]), int(self.before[end])
@@ -164,6 +219,22 @@ class _Words:
         words, places = self.words[found], np.array(positions, dtype=np.int32)
         near = np.abs(places) <= (span or len(count))
         return words[near], places[near]
+
+
+def _backwards(end: int, size: int) -> Iterator[slice]:
+    """Parts that lie before a place, nearest first, each twice as long as the last."""
+    while end > 0:
+        size *= 2
+        yield slice(max(end - size, 0), end)
+        end -= size
+
+
+def _forwards(start: int, size: int, end: int) -> Iterator[slice]:
+    """Parts that lie after a place, likewise."""
+    while start < end:
+        size *= 2
+        yield slice(start, min(start + size, end))
+        start += size
 
 
 def _target(candidate: Candidate, focus: int) -> Span:

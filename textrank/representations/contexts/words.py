@@ -38,12 +38,12 @@ class WordIds:
     ids: dict[str, int] = field(default_factory=dict)
     _known: dict[int | tuple[int, int], int] = field(default_factory=dict)
 
-    def of(self, doc: Doc) -> NDArray[np.int32]:  # (tokens,)
-        """The number of each token's word."""
+    def of(self, doc: Doc, part: slice = slice(None)) -> NDArray[np.int32]:  # (tokens,)
+        """The number of each token's word, in the whole Doc or a part of it."""
         if self.form == "lemma":
-            return self._lemmas(doc)
+            return self._lemmas(doc)[part]
         strings, known = doc.vocab.strings, self._known
-        keys: list[int] = doc.to_array("ORTH").tolist()
+        keys: list[int] = doc.to_array("ORTH")[part].tolist()
         for key in keys:
             if key not in known:
                 self._number(key, strings[key], None)
@@ -69,15 +69,22 @@ class WordIds:
         )
 
     def _number(self, key: int | tuple[int, int], text: str, lemma: str | None) -> int:
-        word = "" if self._without_place(text) else written(text, lemma, self.form)
+        word = _counted(text, lemma, self.form, self.stop_words, self.punctuation)
         number = self.ids.setdefault(word, len(self.ids)) if word else -1
         self._known[key] = number
         return number
 
-    def _without_place(self, text: str) -> bool:
-        if text.isspace() or text.lower() in self.stop_words:
-            return True
-        return not self.punctuation and not _has_letters(text)
+
+@lru_cache(maxsize=1 << 15)
+def _counted(
+    text: str, lemma: str | None, form: str, stop_words: frozenset[str], punctuation: bool
+) -> str:
+    """The form in which a token counts as a word; empty where it takes no place."""
+    if text.isspace() or text.lower() in stop_words:
+        return ""
+    if not punctuation and not _has_letters(text):
+        return ""
+    return written(text, lemma, form)
 
 
 @lru_cache(maxsize=1 << 15)

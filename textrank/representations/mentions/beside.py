@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -76,6 +76,10 @@ class _Text:
     high: list[int]  # and ends
     ends: dict[int, int]  # of names by their first token
     starts: dict[int, int]  # of names by the token after their last
+    # Where a list was seen to end, by a place in it and the bound of its sentence: every name of
+    # an endless list would else walk to its end.
+    right: dict[tuple[int, int], int] = field(default_factory=dict)
+    left: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, doc: Doc, entities: str) -> _Text:
@@ -106,16 +110,19 @@ class _Text:
 
     def _right(self, at: int, high: int) -> int:
         """Where the text goes on after a bracket and after names that are listed with this one."""
-        while at < high:
-            word = self.words[at]
-            if word == ")":
-                at += 1
-            elif word in ("(", "[") and (close := self._close(at, high)):
-                at = close
-            elif word in CONJUNCTIONS and (listed := self._listed(at, high)):
-                at = listed
-            else:
-                break
+        return _last(self._next, at, high, self.right)
+
+    def _next(self, at: int, high: int) -> int:
+        """One bracket or listed name on; the place itself where there is none."""
+        if at >= high:
+            return at
+        word = self.words[at]
+        if word == ")":
+            return at + 1
+        if word in ("(", "[") and (close := self._close(at, high)):
+            return close
+        if word in CONJUNCTIONS and (listed := self._listed(at, high)):
+            return listed
         return at
 
     def _close(self, at: int, high: int) -> int:
@@ -131,18 +138,18 @@ class _Text:
 
     def _left(self, at: int, low: int) -> int:
         """Where the text before ends, brackets and listed names passed over."""
-        while at > low:
-            word = self.words[at - 1]
-            if word in ("(", "["):
-                at = self.starts.get(at - 1, at - 1)
-                continue
-            before = at
-            while before > low and self.words[before - 1] in CONJUNCTIONS:
-                before -= 1
-            if before == at or before not in self.starts:
-                return at
-            at = self.starts[before]
-        return at
+        return _last(self._previous, at, low, self.left)
+
+    def _previous(self, at: int, low: int) -> int:
+        """One bracket or listed name back; the place itself where there is none."""
+        if at <= low:
+            return at
+        if self.words[at - 1] in ("(", "["):
+            return self.starts.get(at - 1, at - 1)
+        before = at
+        while before > low and self.words[before - 1] in CONJUNCTIONS:
+            before -= 1
+        return at if before == at else self.starts.get(before, at)
 
     def _after(self, at: int, high: int) -> Iterator[Name]:
         if at < high and self.words[at] in ("'s", "'"):
@@ -220,6 +227,19 @@ class _Text:
                 break
             found.append(word)
         return found
+
+
+def _last(
+    step: Callable[[int, int], int], at: int, bound: int, known: dict[tuple[int, int], int]
+) -> int:
+    """Where steps lead that are taken until one leads nowhere; places on the way are noted."""
+    passed: list[int] = []
+    while (at, bound) not in known and (following := step(at, bound)) != at:
+        passed.append(at)
+        at = following
+    end = known.get((at, bound), at)
+    known.update(((place, bound), end) for place in passed)
+    return end
 
 
 def _numeral(word: str) -> bool:

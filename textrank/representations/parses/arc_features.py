@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,7 @@ from textrank.representations.parses.counted import Columns, counted
 from textrank.types import Features
 
 NEAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
+LONG = 64  # words between the ends of an arc from which on they are not looked at one by one
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,22 @@ class _Words:
         yield "label, dependent", kind, word
         yield "label, head", kind, head
         yield "words", head, word
-        for tag in sorted(set(tags[min(i, h) + 1 : max(i, h)])):
+        for tag in self._between(min(i, h) + 1, max(i, h)):
             yield "tags, between", tags[h], tags[i], side, tag
             yield "label, between", kind, side, tag
+
+    def _between(self, start: int, end: int) -> list[str]:
+        """The tags of a stretch; of a long one by where each stands, for many arcs may be long."""
+        if end - start < LONG:
+            return sorted(set(self.tags[start:end]))
+        return [tag for tag, at in self._places if bisect_left(at, start) < bisect_left(at, end)]
+
+    @cached_property
+    def _places(self) -> list[tuple[str, list[int]]]:
+        found: dict[str, list[int]] = {}
+        for i, tag in enumerate(self.tags):
+            found.setdefault(tag, []).append(i)
+        return sorted(found.items())
 
     def above(self, i: int, h: int, kind: str, over: str, above: int) -> Iterator[Name]:
         tags, root = self.tags, above == h
