@@ -117,7 +117,7 @@ class Model:
 
     def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         """The Docs with their candidates judged, all compared at once."""
-        task = self.pipeline.task
+        task, why = self.pipeline.task, self.explain_each
         found = candidates_of(task, docs)
         everyone = [candidate for own in found for candidate in own]
         scores, stated = self._answered(everyone)
@@ -128,9 +128,7 @@ class Model:
             annotated = task.annotate(doc, Scored(own, part, self.threshold, likely))
             if self._aspects:
                 state(annotated, list(islice(answers, len(own))))
-            yield (
-                annotated if self.names is None else task.justify(annotated, own, self.explain_each)
-            )
+            yield task.justify(annotated, own, why) if self.names is not None else annotated
 
     def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""
