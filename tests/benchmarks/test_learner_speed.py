@@ -83,6 +83,23 @@ def test_leave_pair_out_with_25_outputs(rng):
     table("leave-pair-out AUC, 1000 candidates", seconds, one, {many: 2.0})
 
 
+@pytest.mark.parametrize("alphas", [GRID[15:16], GRID], ids=["1 alpha", "30 alphas"])
+@pytest.mark.parametrize("size", [1, 5, 20])
+def test_groups_held_out_with_25_outputs(size, alphas, rng):
+    K, y = gaussian(1000)
+    Y = y[:, None] + rng.standard_normal((1000, 25))
+    groups = groups_of(np.arange(1000) if size == 1 else labels(1000, size), 1000)
+    one, many = "one output", "25 outputs"
+    seconds = measure(
+        {
+            one: lambda: rls_path(K, Y[:, :1], alphas, groups, dual=True),
+            many: lambda: rls_path(K, Y, alphas, groups, dual=True),
+        }
+    )
+    title = f"groups of {size} held out, {len(alphas)} alphas, 1000 candidates"
+    table(title, seconds, one, {many: 2.0})
+
+
 def test_leave_query_out_at_500():
     K, y = gaussian(500)
     learner, fives = RankRLS(alphas=GRID), labels(500, 5)

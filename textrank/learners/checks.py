@@ -150,7 +150,7 @@ def check_partition(folds: Any, documents: Indices) -> Indices:
     return folds.astype(np.intp)
 
 
-def _check_symmetric(K: Matrix, block: int = 512) -> None:
+def _check_symmetric(K: Matrix, block: int = 128) -> None:
     diagonal = K.diagonal()
     if diagonal.min() < 0:
         row = int(diagonal.argmin())
@@ -170,7 +170,8 @@ def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, li
             f"the Gram matrix is not symmetric: ({start + row}, {start + column}) is "
             f"{strip[row, column]:.6g} but its mirror image {mirror[row, column]:.6g}"
         )
-    bound = np.sqrt(np.outer(diagonal[: len(strip)], diagonal))
+    root = np.sqrt(diagonal)
+    bound = np.outer(root[: len(strip)], root)
     np.subtract(np.abs(strip, out=gap), bound, out=gap)
     if gap.max() > limit:
         row, column = np.unravel_index(int(gap.argmax()), gap.shape)

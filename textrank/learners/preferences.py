@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.learners.checks import groups_of
+from textrank.linalg.spectrum import densified
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
 
 Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
@@ -56,15 +57,20 @@ class Centring:
         size = self.size.astype(np.float64)
         return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
 
-    def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """``R X``: differences from the query's mean, times the root of its scale."""
+    @cached_property
+    def _means(self) -> SparseMatrix:
+        """What takes the mean of each query."""
         n = len(self.query)
         cells = (1.0 / self.size, (self.query, np.arange(n)))
-        means = sp.csr_array(cells, shape=(int(self.query.max()) + 1, n)) @ X
-        dense = X.toarray() if isinstance(X, sp.sparray) else np.array(X, dtype=np.float64)
-        dense -= (means.toarray() if isinstance(means, sp.sparray) else means)[self.query]
+        return sp.csr_array(cells, shape=(int(self.query.max()) + 1, n))
+
+    def root(self, X: Matrix | SparseMatrix) -> Matrix:
+        """``R X``: differences from the query's mean, times the root of its scale."""
+        means = self._means @ X
+        dense = densified(means).take(self.query, axis=0)
+        np.subtract(densified(X), dense, out=dense)
         dense *= np.sqrt(self.scale).reshape(-1, *[1] * (dense.ndim - 1))
-        return np.asarray(dense)
+        return dense
 
     def laplacian(self) -> Callable[[Vector], Vector]:
         """``L u`` for one vector at a time, with everything but the sums made beforehand."""

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from textrank.learners.preferences import Preferences
 from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
+from textrank.types.ragged import offsets, spread
 
 
 def heldout_queries(
@@ -58,14 +59,14 @@ def _nulls(
     groups: Sequence[Indices], nulls: Sequence[Matrix], n: int
 ) -> tuple[SparseMatrix, Indices]:
     """The null spaces of all groups as rows, (all c, n), and where those of each begin."""
-    counts = np.array([null.shape[1] for null in nulls])
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
-    cells = [
-        (start + np.repeat(np.arange(count), len(group)), np.tile(group, count), null.T.ravel())
-        for start, count, group, null in zip(starts, counts, groups, nulls, strict=True)
-    ]
-    rows, columns, values = (np.concatenate(part) for part in zip(*cells, strict=True))
-    return sp.csr_array((values, (rows, columns)), shape=(int(counts.sum()), n)), starts
+    heights, counts = np.array([null.shape for null in nulls], dtype=np.intp).T
+    starts = offsets(counts)
+    null, height = spread(starts[:-1], counts)[1], np.repeat(heights, counts)
+    place = spread(np.repeat(offsets(heights)[:-1], counts), height)[1]
+    columns = np.concatenate(groups)[place]
+    values = np.concatenate([null.T.ravel() for null in nulls])
+    cells = (values, (np.repeat(null, height), columns))
+    return sp.csr_array(cells, shape=(int(starts[-1]), n)), starts[:-1]
 
 
 def _fitted_levels(levels: Matrix, inverse: Matrix, Z: Matrix) -> Matrix:  # -> (c, a, p)
@@ -77,7 +78,7 @@ def _fitted_levels(levels: Matrix, inverse: Matrix, Z: Matrix) -> Matrix:  # -> 
 def _alike(undone: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> Iterator[Indices]:
     """Groups of equal size and equal number of levels, not too many at once."""
     shapes = np.array([null.shape for _, null in undone])
-    for h, c in np.unique(shapes, axis=0):
+    for h, c in sorted({null.shape for _, null in undone}):
         same = np.flatnonzero((shapes == (h, c)).all(axis=1))
         step = max(1, most // int(h * h))
         for start in range(0, len(same), step):

@@ -177,7 +177,7 @@ def _rooted(
     """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left."""
     if dual:
         half = preferences.root(np.asarray(data)).T
-        size = float(np.abs(half).max())
+        size = float(max(half.max(), -half.min()))
         spectrum = Spectrum.of_gram(preferences.root(half), size=len(half) * size)
         return spectrum, lambda N: (N @ half) @ spectrum.Q
     rooted = preferences.root(data)

@@ -16,6 +16,7 @@ from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.nested import heldout_by_folds, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.types.ragged import firsts
 
 
 @dataclass(frozen=True)
@@ -145,15 +146,15 @@ class _Problem:
         ones with scores below ``s_i + 1``. Blocks of levels are merged bottom-up: each pair of
         levels meets in exactly one merge.
         """
-        order = np.lexsort((s, self.query))
+        order = np.argsort(s)
+        if self.query.max() > 0:
+            order = order[_by_number(self.query[order])]
         t, level = s[order], self.level[order]
         width = float(np.ptp(s)) + 4.0  # scores of neighbouring blocks stay apart
         below, above = np.zeros((3, len(s))), np.zeros((3, len(s)))
         low = float(s.min())
-        size = 1
-        while size < self.span:
-            _merge(t, level // size, width, low, below, above)
-            size *= 2
+        for step in range(self.span.bit_length() - 1):
+            _merge(t, level >> step, width, low, below, above)
         into_below, into_above = np.empty_like(below), np.empty_like(above)
         into_below[:, order], into_above[:, order] = below, above
         return into_below, into_above
@@ -163,26 +164,38 @@ def _merge(
     t: Vector, block: Indices, width: float, low: float, below: Matrix, above: Matrix
 ) -> None:
     """Adds to ``below`` and ``above`` what the neighbouring block of each pair contributes."""
-    order = np.argsort(block, kind="stable")  # keeps the scores of a block ascending
+    order = _by_number(block)  # keeps the scores of a block ascending
     b, v = block[order], t[order]
     key = b * width + (v - low)
     sums = np.zeros((3, len(t) + 1))
     sums[0, 1:] = np.arange(1, len(t) + 1)
     np.cumsum(v, out=sums[1, 1:])
     np.cumsum(v * v, out=sums[2, 1:])
-    right = (b & 1) == 1
+    begins = firsts(b)
+    cuts, each = np.append(begins, len(b)), np.diff(begins, append=len(b))
+    odd = (b[begins] & 1) == 1
+    beside = np.append(np.diff(b[begins]) == 1, False)  # whether the next block is its neighbour
+    right = np.repeat(odd, each)
 
-    mine = b[right]
-    first = np.searchsorted(b, mine - 1)
-    last = np.searchsorted(b, mine)
+    count, have = each[odd], np.append(False, beside[:-1])[odd]
+    last = cuts[:-1][odd]
+    first = np.where(have, np.append(0, cuts[:-2])[odd], last)
+    first, last = np.repeat(first, count), np.repeat(last, count)
     at = np.searchsorted(key, key[right] - width - 1.0, "right").clip(first, last)
     below[:, order[right]] += sums[:, last] - sums[:, at]
 
-    mine = b[~right]
-    first = np.searchsorted(b, mine + 1)
-    last = np.searchsorted(b, mine + 2)
+    count, have = each[~odd], beside[~odd]
+    first = cuts[1:][~odd]
+    last = np.where(have, np.append(cuts[2:], len(b))[~odd], first)
+    first, last = np.repeat(first, count), np.repeat(last, count)
     at = np.searchsorted(key, key[~right] + width + 1.0, "left").clip(first, last)
     above[:, order[~right]] += sums[:, at] - sums[:, first]
+
+
+def _by_number(block: Indices) -> Indices:
+    """A stable order of numbers from 0 on; by radix where they are small."""
+    small = block.astype(np.uint16) if block.max(initial=0) < 1 << 16 else block
+    return np.argsort(small, kind="stable")
 
 
 def _mapped(data: Any) -> tuple[Matrix | SparseMatrix, Matrix | None]:

@@ -82,7 +82,7 @@ class Spectrum:
         if h * (h + 1) > 4 * len(alphas) * h:
             return self._large_blocks(index, inverse, offset)
         i, j = np.triu_indices(h)
-        B = np.empty((b, len(alphas), h, h))
+        B = np.empty((b, h, h, len(alphas)))  # values of an entry side by side, as they are found
         step = max(1, (1 << 18) // max(len(self.w) * len(i), 1))
         for start in range(0, b, step):
             V = self.Q[index[start : start + step]]
@@ -90,11 +90,11 @@ class Spectrum:
             for k, end in enumerate(np.cumsum(np.arange(h, 0, -1)).tolist()):
                 np.multiply(V[:, k : k + 1], V[:, k:], out=rows[:, end - h + k : end])
             flat = rows.reshape(len(V) * len(i), len(self.w))
-            values = (flat @ inverse).reshape(len(V), len(i), len(alphas)).transpose(0, 2, 1)
-            B[start : start + step, :, i, j] = values
-            B[start : start + step, :, j, i] = values
-        B[:, :, np.arange(h), np.arange(h)] += offset[:, None]
-        return B
+            values = (flat @ inverse).reshape(len(V), len(i), len(alphas))
+            B[start : start + step, i, j] = B[start : start + step, j, i] = values
+        if not self.complete:
+            B[:, np.arange(h), np.arange(h)] += offset
+        return B.transpose(0, 3, 1, 2)
 
     def _large_blocks(self, index: Indices, inverse: Matrix, offset: Vector) -> Matrix:
         b, h = index.shape
