@@ -14,6 +14,7 @@ from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import DocumentFolds
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.all_paths import AllPathsGraph
+from textrank.learners.kernel_choice import fit_best
 from textrank.learners.rls import RLS
 from textrank.learners.selection import choose
 from textrank.measures import best_threshold
@@ -21,6 +22,7 @@ from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.representations.pairs.dependency_graph import DependencyGraph
 from textrank.tasks.ppi import PPI
+from textrank.types import Alternatives
 
 ALPHAS = (0.25, 1.0, 4.0)
 
@@ -110,6 +112,19 @@ def test_model_scores_the_same_after_saving(
     np.testing.assert_array_equal(model.score(candidates), again.score(candidates))
     assert again.pipeline == pipeline
     assert again.threshold == model.threshold
+
+
+def test_a_model_on_a_basis_keeps_no_other_pairs(docs: list[Doc]) -> None:
+    reduced = load_pipeline(
+        "ppi", {"learner.@learners": "reduced_rls.v1", "learner.size": 8, "learner.alphas": [0.1]}
+    )
+    dataset = reduced.prepare(docs)
+    model = reduced.fit_prepared(dataset)
+    number, fit = fit_best(reduced.learner, dataset.data, dataset.targets)
+    assert isinstance(dataset.data, Alternatives)
+    assert len(model.support or ()) == len(model.fit.coef) == 8 < len(fit.coef)
+    expected = dataset.data.grams[number] @ fit.coef
+    np.testing.assert_allclose(model.score(dataset.candidates), expected, atol=1e-9)
 
 
 def test_many_candidates_are_scored_in_parts_with_the_same_result(

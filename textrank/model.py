@@ -349,7 +349,8 @@ class Model:
             model = replace(model, average=average)
         known = meta.get("calibration")
         if known is not None:  # a property that is computed once is an entry of the instance
-            values = (known["slope"], known["shift"], known.get("whole", 0.0))
+            later = (known.get(key, 0.0) for key in ("whole", "above"))
+            values = (known["slope"], known["shift"], *later)
             model.__dict__["calibration"] = Platt(*map(float, values))
         return model
 

@@ -14,13 +14,13 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Representation, Targets, held_together
 from textrank.kernels.diverging import diverging
-from textrank.learners.fit import Learner
+from textrank.learners.fit import Fit, Learner
 from textrank.learners.kernel_choice import fit_best
 from textrank.model import Model
 from textrank.parts import average_of
 from textrank.progress import track
 from textrank.tasks.task import Task
-from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features
+from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features, take
 
 
 class Corpus(Protocol):
@@ -110,7 +110,7 @@ class Pipeline:
         heldout = fit.heldout[fit.chosen]
         threshold = self.task.threshold(dataset.targets.y, heldout)
         names = dataset.data.names if isinstance(dataset.data, Features) else None
-        support = None if names is not None else dataset.X
+        fit, support = _weighty(fit, dataset.X) if names is None else (fit, None)
         average = average_of(dataset.data) if isinstance(dataset.data, Features) else None
         y = dataset.targets.y
         return Model(chosen, fit, support, names, threshold, heldout, y, average=average)
@@ -153,6 +153,14 @@ class Dataset:
     unreachable: Mapping[str, int]  # by document
     notes: Sequence[str] = ()  # what a reader of the report must know
     documents: int = 0  # as they were read, copies counted
+
+
+def _weighty(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequence[Any]]:
+    """Without training candidates of no weight, as those off a basis: they add to no score."""
+    used = np.flatnonzero(fit.coef)
+    if fit.coef.ndim > 1 or not len(used) or len(used) == len(fit.coef):
+        return fit, support
+    return replace(fit, coef=fit.coef[used]), take(support, used)
 
 
 _ROLES: Mapping[str, type] = {

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from textrank.docs import tokens_of
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
+from textrank.text import second_reading
 
 NLP = spacy.blank("en")
 TEXT = "STAT1 and -3 bind the IL-2-receptor."
@@ -70,6 +71,27 @@ def test_discontinuous_mention_skips_what_lies_between(tmp_path: Path) -> None:
 def test_dependencies_stay_a_graph_with_its_cycle(tmp_path: Path) -> None:
     (doc,) = read(tmp_path, corpus())
     assert doc.user_data["dependencies"] == [[3, 0, "nsubj"], [0, 3, "rcmod"]]
+
+
+def test_our_own_words_are_kept_beside_the_given_ones(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.xml"
+    path.write_text(corpus())
+    nlp = load_nlp(only=["tagger", "parser"])
+    (doc,), (alone,) = PPIXML(str(path))(nlp), PPIXML(str(path), analysis="spacy")(nlp)
+    own = second_reading(doc)
+    assert own is not None
+    assert [(t.text, t.tag_, t.head.i, t.dep_) for t in own] == [
+        (t.text, t.tag_, t.head.i, t.dep_) for t in alone
+    ]
+    assert [(s.id_, s.start, s.end) for s in own.spans["entities"]] == [
+        (s.id_, s.start, s.end) for s in alone.spans["entities"]
+    ]
+    assert [t.text for t in own] != [t.text for t in doc]
+
+
+def test_without_a_parser_there_is_one_reading(tmp_path: Path) -> None:
+    (doc,) = read(tmp_path, corpus())
+    assert second_reading(doc) is None
 
 
 def test_gold_names_entities_and_answers(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate
 from textrank.kernels.algebra import Gaussian, Normalized
@@ -19,6 +20,8 @@ from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import PairViews
+from textrank.text import keep_reading
+from textrank.text.second import KEY
 from textrank.types import Features
 
 
@@ -106,6 +109,72 @@ def test_both_parses_give_the_mean_of_each(parsed_twice):
         assert list(both.view(name).names) == list(given.view(name).names)
     assert ("given", "path of dependencies", "nsubj<", "dobj>") in set(both.view("path").names)
     assert ("own", "path of dependencies", "nsubj<", "prep_to>") in set(both.view("path").names)
+
+
+@pytest.fixture
+def read_again(parsed_twice, make_doc) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates with another reading of their text, and the same ones in it."""
+    doc = parsed_twice[0].doc
+    own = make_doc(
+        ["Raf", "binds", "to", "MEK", "and", "ERK"],
+        [1, 1, 1, 2, 5, 1],
+        ["nsubj", "ROOT", "prep", "pobj", "cc", "dobj"],
+        [(0, 1), (3, 4), (5, 6)],
+        ["NN", "VBZ", "TO", "NN", "CC", "NN"],
+    )
+    here, there = named(doc), named(own)
+    keep_reading(doc, own)
+    yield here, there
+    del doc.user_data[KEY]
+
+
+def named(doc: Doc) -> list[Candidate]:
+    """The pairs of a Doc whose names have ids, as readers give them."""
+    doc.spans["entities"] = [
+        Span(doc, span.start, span.end, label="protein", span_id=f"e{number}")
+        for number, span in enumerate(doc.spans["entities"])
+    ]
+    return [Candidate(doc, pair, "d0") for pair in combinations(doc.spans["entities"], 2)]
+
+
+def test_all_readings_give_the_mean_of_each(read_again):
+    here, there = read_again
+    each = [PairViews(parse="collapsed")(here), PairViews(parse="own")(here)]
+    each.append(PairViews(parse="own")(there))
+    found = PairViews(parse="all")(here)
+    for name in ("dependencies", "path", "triggers", "words", "global_context", "local_context"):
+        grams = [Linear()(views.view(name)) for views in each]
+        np.testing.assert_allclose(Linear()(found.view(name)), np.mean(grams, axis=0), atol=1e-12)
+    for name in ("basic", "position", "relation"):
+        bells = [Gaussian(0.1)(views.view(name)) for views in each]
+        expected = np.prod(bells, axis=0) ** (1 / 3)
+        np.testing.assert_allclose(Gaussian(0.1)(found.view(name)), expected, atol=1e-12)
+    assert ("words", "path of dependencies", "nsubj<", "dobj>") in set(found.view("path").names)
+
+
+def test_a_pair_without_words_in_the_second_reading_stays_where_it_is(read_again):
+    here, _ = read_again
+    here[0].doc.user_data[KEY]["names"].pop()  # ERK
+    found, own = (PairViews(parse=parse)(here).view("path") for parse in ("all", "own"))
+    moved, stayed = (
+        {name[1:] for name in names_of(found, row) if name[0] == "words"} for row in (0, 2)
+    )
+    assert stayed == names_of(own, 2)
+    assert moved != names_of(own, 0)
+
+
+def names_of(features: Features, row: int) -> set[tuple[str, ...]]:
+    return {features.names[i] for i in features.values[[row]].nonzero()[1]}
+
+
+@pytest.mark.parametrize(("parse", "names"), [("both", 2), ("all", 3)])
+def test_a_single_parse_stands_for_several(candidates, parse, names):
+    one, several = (PairViews(parse=own)(candidates) for own in ("collapsed", parse))
+    share = one.view("path").scaled(names**-0.5)
+    prefixes = ("given", "own", "words")[:names]
+    expected, found = Features.beside(dict.fromkeys(prefixes, share)), several.view("path")
+    assert list(found.names) == list(expected.names)
+    np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
 
 
 def test_a_single_parse_stands_for_both(candidates):

@@ -24,7 +24,7 @@ from textrank.formats.records import (
     words_of,
 )
 from textrank.io import LIMIT, attributes, elements, parsed, writing
-from textrank.text import set_starts
+from textrank.text import keep_reading, set_starts, words_only
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class PPIXML:
     (hyphenated words split, so that "-binding" outlives a blinded name) or ``Charniak-Lease``.
     ``spacy``, or a file without any analysis, leaves tokens and parse to ``nlp``. Where ``nlp`` has
     a parser, the given tokens are parsed by it too: the Doc then has both parses, the given one
-    in ``doc.user_data["dependencies"]``; parts of speech stay as given.
+    in ``doc.user_data["dependencies"]``; parts of speech stay as given. The words that ``nlp``
+    itself finds, with its parse of them, are kept beside (``text.second_reading``).
     Offsets in the file count characters of the sentence from 0 and include the last one.
 
     With ``skip_bad`` a document with an error is left out and counted in one warning.
@@ -49,7 +50,10 @@ class PPIXML:
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         docs = self._documents(nlp)
         while batch := list(islice(docs, BATCH)):
-            yield from nlp.pipe(batch)
+            again = [_own_words(doc, nlp) for doc in batch if "dependencies" in doc.user_data]
+            found = list(nlp.pipe(batch))
+            _read_again([doc for doc in found if "dependencies" in doc.user_data], again, nlp)
+            yield from found
 
     def _documents(self, nlp: Language) -> Iterator[Doc]:
         def build(element: Element) -> Doc:
@@ -57,6 +61,28 @@ class PPIXML:
 
         found = elements(self.path, "document", self.limit)
         return parsed(found, build, path=self.path, skip_bad=self.skip_bad)
+
+
+def _own_words(doc: Doc, nlp: Language) -> Doc:
+    """The text of a Doc with given words in our own, its sentences and names kept."""
+    own = _cut_at(nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents])
+    set_mentions(own, mentions_of(doc))
+    return own
+
+
+def _read_again(docs: Sequence[Doc], again: Sequence[Doc], nlp: Language) -> None:
+    """Keeps our own reading of given words with each Doc, where there is a parser."""
+    if not any(doc.has_annotation("DEP") for doc in docs):
+        return
+    for doc, own in zip(docs, nlp.pipe(again), strict=True):
+        keep_reading(doc, words_only(own))
+
+
+def _cut_at(doc: Doc, bounds: Sequence[int]) -> Doc:
+    """The Doc with sentences that begin at these characters and nowhere else."""
+    places = [token.idx for token in doc]
+    set_starts(doc, {bisect_left(places, begin) for begin in bounds}, final=True)
+    return doc
 
 
 @dataclass
@@ -198,11 +224,7 @@ class _Document:
         return doc
 
     def _tokenised(self, nlp: Language) -> Doc:
-        doc = nlp.make_doc(self.text)
-        places = [token.idx for token in doc]
-        firsts = {bisect_left(places, begin) for begin in self.bounds}
-        set_starts(doc, firsts, final=True)
-        return doc
+        return _cut_at(nlp.make_doc(self.text), self.bounds)
 
     def _mentions(self) -> list[Mention]:
         return [

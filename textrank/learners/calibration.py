@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from textrank.learners.checks import check_alphas, check_gram, check_targets
 from textrank.linalg.inverse import inverse
 from textrank.types import Matrix, Vector
 
+MOST = 100  # steps until weights stand still
+
 
 @dataclass(frozen=True)
 class Platt:
@@ -21,6 +24,7 @@ class Platt:
 
     Platt (1999), with his smoothed targets. A third number, ``whole``, is added to the log-odds of
     what comes from whole texts: where sentences were picked for what they say, a yes is likelier.
+    A fourth, ``above``, is added to the slope of scores above zero (``across``).
 
     >>> Platt.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1]))(0.0).round(6)
     np.float64(0.5)
@@ -29,6 +33,7 @@ class Platt:
     slope: float
     shift: float
     whole: float = 0.0
+    above: float = 0.0
 
     @classmethod
     def of(cls, heldout: Vector, y: Vector, whole: Vector | None = None) -> Platt:
@@ -55,10 +60,73 @@ class Platt:
         slope, shift, *more = map(float, minimize(loss, start, jac=True, method="BFGS").x)
         return cls(slope / spread, shift - slope * centre / spread, *more)
 
+    @classmethod
+    def across(cls, heldout: Vector, y: Vector, sources: Sequence[str], whole: Vector) -> Platt:
+        """From held-out scores of several sources, for one of which nothing is known.
+
+        A source has a constant of its own, ``b ~ N(0, v)``, beside what they share; ``v`` is their
+        mean square, less two for ``shift`` and ``whole``. Of a new source ``b`` is unknown, so that
+        the log-odds of what is shared shrink by ``sqrt(1 + π v / 8)`` (MacKay 1992).
+
+        >>> rng = np.random.default_rng(0)
+        >>> own, s = np.repeat(list("abcdef"), 500), rng.normal(size=3000)
+        >>> odds = 4 * s + np.repeat([-2, 2, -1, 1, 0, 0], 500)
+        >>> y = np.where(rng.random(3000) < expit(odds), 1, -1)
+        >>> 2 < Platt.across(s, y, own, np.arange(3000) % 2).slope < 4
+        True
+        """
+        scores, positive = _two_classes(heldout, y)
+        shared = np.column_stack([scores, np.maximum(scores, 0), whole, np.ones(len(scores))])
+        names, own = np.unique(np.asarray(sources), return_inverse=True)
+        Z = np.hstack([shared, np.eye(len(names))[own]])
+        goal, variance, w = positive.astype(np.float64), 1.0, np.zeros(Z.shape[1])
+        for _ in range(MOST):
+            ridge = np.append(np.full(4, 1e-9), np.full(len(names), 1 / variance))
+            w = _logistic(Z, goal, ridge, w)
+            before, variance = variance, _spread(w[4:])
+            if abs(variance - before) < 1e-6:
+                break
+        slope, above, more, shift = map(float, w[:4] / np.sqrt(1 + np.pi * variance / 8))
+        return cls(slope, shift, more, above)
+
     def __call__(self, scores: Any, whole: Any = 0.0) -> Vector:
         """Probabilities of a positive label."""
-        log_odds = self.slope * np.asarray(scores) + self.shift + self.whole * np.asarray(whole)
+        log_odds = self._risen(scores) + self.shift + self.whole * np.asarray(whole)
         return np.asarray(expit(log_odds))[()]
+
+    def picked(self, scores: Vector, whole: Any) -> Vector:
+        """The scores that mean the same in picked sentences as these do in whole texts.
+
+        >>> curve = Platt(2.0, 0.1, -1.0, -0.5)
+        >>> bool(np.isclose(curve(curve.picked(0.75, 1.0)), curve(0.75, 1.0)))
+        True
+        """
+        risen = self._risen(scores) + self.whole * np.asarray(whole)
+        return np.asarray(
+            np.where(risen > 0, risen / (self.slope + self.above), risen / self.slope)
+        )
+
+    def _risen(self, scores: Any) -> Vector:
+        s = np.asarray(scores)
+        return np.asarray(self.slope * s + self.above * np.maximum(s, 0))
+
+
+def _spread(constants: Vector) -> float:
+    """The variance of constants of sources, two of which went into what sources share."""
+    return float(max((constants**2).sum() / max(len(constants) - 2, 1), 1e-3))
+
+
+def _logistic(Z: Matrix, goal: Vector, ridge: Vector, start: Vector) -> Vector:
+    """Weights of the log-odds by Newton's method, a ridge each."""
+    w = start
+    for _ in range(MOST):
+        p = expit(Z @ w)
+        H = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(ridge)
+        step = np.linalg.solve(H, Z.T @ (goal - p) - ridge * w)
+        w = w + step * min(1.0, 4.0 / float(np.abs(step).max() + 1e-300))
+        if np.abs(step).max() < 1e-10:
+            break
+    return w
 
 
 def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
+from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.kernels.all_paths import AllPathsGraph
@@ -22,6 +23,7 @@ from textrank.representations.pairs.marked_graphs import MarkedGraphs
 from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.trigger_roles import TriggerRoles
+from textrank.text import second_reading
 from textrank.types import Features, Names, Viewed
 
 PARSED: Mapping[str, Block] = {"path": PathWalks(), "triggers": TriggerRoles()}
@@ -30,7 +32,7 @@ WORDS: Mapping[str, Block] = {
     "global_context": GlobalContext(),
     "local_context": LocalContext(),
 }
-Parses: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both"]
+Parses: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both", "all"]
 BOTH: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
 
@@ -48,8 +50,9 @@ class PairViews:
 
     ``parse`` is as for the blocks, or ``both``: what depends on the parse then stands side by side
     for the given parse and for spaCy's on the same words, each divided by √2, so that similarity is
-    the mean of the two (for Gaussians the geometric mean). Of a Doc with only one of the parses,
-    as raw text, that one stands for both.
+    the mean of the two (for Gaussians the geometric mean). ``all`` has a third: our parse of our
+    own words (``text.second_reading``), and all views are means over the three. Of a Doc with only
+    one of the parses, as raw text, that one stands for all.
 
     ``entity_counts`` and ``name_equality`` leave out the descriptors that exploit how corpora are
     annotated, see ``PairDescriptors``. With ``averaged`` descriptors are divided by the root of
@@ -66,19 +69,23 @@ class PairViews:
         check_among("parse", [self.parse], get_args(Parses))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
-        ways: Mapping[str, Parse] = BOTH if self.parse == "both" else {self.parse: self.parse}
-        first, *others = ways
-        pairs = entity_pairs(candidates, ways[first])
-        if not others:
-            return self.of_batch(pairs)
-        parsed = {first: self._parsed(pairs)}
-        for name in others:
-            if any(map(parsed_twice, {id(c.doc): c.doc for c in candidates}.values())):
-                pairs = entity_pairs(candidates, ways[name])
-                parsed[name] = self._parsed(pairs)
-            else:
-                parsed[name] = parsed[first]
-        return Viewed({**_worded(pairs), **beside(parsed)})
+        if self.parse != "both" and self.parse != "all":
+            return self.of_batch(entity_pairs(candidates, self.parse))
+        pairs = entity_pairs(candidates, BOTH["given"])
+        worded, parsed = _worded(pairs), {"given": self._parsed(pairs)}
+        docs = {id(c.doc): c.doc for c in candidates}
+        parsed["own"] = parsed["given"]
+        if any(map(parsed_twice, docs.values())):
+            parsed["own"] = self._parsed(entity_pairs(candidates, BOTH["own"]))
+        if self.parse == "both":
+            return Viewed({**worded, **beside(parsed)})
+        whole = {name: {**worded, **own} for name, own in parsed.items()}
+        again = _read_again(candidates, docs)
+        third = whole["own"]
+        if again is not None:
+            pairs = entity_pairs(again, BOTH["own"])
+            third = {**_worded(pairs), **self._parsed(pairs)}
+        return Viewed(beside({**whole, "words": third}))
 
     def of_batch(self, pairs: PairBatch) -> Viewed:
         """The views of pairs that are already analysed, by one parse."""
@@ -109,6 +116,28 @@ def _worded(pairs: PairBatch) -> dict[str, Features]:
     return {name: unit(pairs.seen_by(block)) for name, block in WORDS.items()}
 
 
+def _read_again(candidates: Sequence[Candidate], docs: Mapping[int, Doc]) -> list[Candidate] | None:
+    """The candidates in the second readings of their Docs; None where no Doc has any.
+
+    One whose names are not known there, by their ids, stays where it is.
+    """
+    own = {key: again for key, doc in docs.items() if (again := second_reading(doc)) is not None}
+    if not own:
+        return None
+    names = {
+        key: {span.id_: span for span in doc.spans["entities"] if span.id_}
+        for key, doc in own.items()
+    }
+    found = []
+    for candidate in candidates:
+        known = names.get(id(candidate.doc), {})
+        spans = tuple(known[span.id_] for span in candidate.spans if span.id_ in known)
+        moved = len(spans) == len(candidate.spans)
+        here = replace(candidate, doc=own[id(candidate.doc)], spans=spans) if moved else candidate
+        found.append(here)
+    return found
+
+
 def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
     """Each view of several parses side by side, scaled so that products become their mean."""
     first, *others = parses.values()
@@ -116,25 +145,27 @@ def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
         return dict(first)
     share = len(parses) ** -0.5
     return {
-        view: _twice(first[view].scaled(share), list(parses))
+        view: _repeated(first[view].scaled(share), list(parses))
         if all(own[view] is first[view] for own in others)
         else Features.beside({name: own[view].scaled(share) for name, own in parses.items()})
         for view in first
     }
 
 
-def _twice(features: Features, prefixes: Sequence[str]) -> Features:
-    """The same as ``Features.beside`` of the features under each of two prefixes, but quicker."""
-    F, names = features.values, features.names
+def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
+    """The same as ``Features.beside`` of the features under each prefix, but quicker."""
+    F, names, times = features.values, features.names, len(prefixes)
     row = np.repeat(np.arange(len(features)), np.diff(F.indptr))
-    at = np.arange(F.nnz) + F.indptr[row]  # a row begins at twice its old place
-    after = at + np.diff(F.indptr)[row]
-    data, indices = np.empty(2 * F.nnz), np.empty(2 * F.nnz, dtype=F.indices.dtype)
-    data[at] = data[after] = F.data
-    indices[at], indices[after] = F.indices, F.indices + len(names)
-    values = sp.csr_array((data, indices, 2 * F.indptr), shape=(len(features), 2 * len(names)))
-    first = np.repeat(np.arange(2) + len(names.vocabulary), len(names))
-    parts = np.column_stack([first, np.vstack([names.parts, names.parts])]).astype(np.int32)
+    first = np.arange(F.nnz) + (times - 1) * F.indptr[row]  # a row begins at a multiple
+    data = np.empty(times * F.nnz)
+    indices = np.empty(times * F.nnz, dtype=F.indices.dtype)
+    for copy in range(times):
+        at = first + copy * np.diff(F.indptr)[row]
+        data[at], indices[at] = F.data, F.indices + copy * len(names)
+    shape = len(features), times * len(names)
+    values = sp.csr_array((data, indices, times * F.indptr), shape=shape)
+    under = np.repeat(np.arange(times) + len(names.vocabulary), len(names))
+    parts = np.column_stack([under, np.vstack([names.parts] * times)]).astype(np.int32)
     return Features(values, Names((*names.vocabulary, *prefixes), parts))
 
 

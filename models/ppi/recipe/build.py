@@ -192,16 +192,17 @@ class Equations:
             found[less[mine]] = self.K[less] @ self.solve(out[1:], less)
         return found
 
-    def heldout(self, *out: str) -> tuple[Vector, Vector, Vector]:
-        """Scores of sources left out in turn, answers, share of whole texts; never those of out."""
-        rng, parts = np.random.default_rng(0), []
+    def heldout(self, *out: str) -> tuple[Vector, Vector, list[str], Vector]:
+        """Scores of sources left out in turn, answers, sources, whole texts; nothing of out."""
+        rng, parts, sources = np.random.default_rng(0), [], []
         for name in sorted(set(self.found.source) & set(LEFT_OUT) - set(out)):
             rows = np.flatnonzero(self.found.source == name)
             some = np.resize(rng.permutation(len(rows)), CALIBRATED)
             whole_ = np.full(len(some), self.found.whole[rows].mean())
             parts.append((self.scores(name, *out)[some], self.found.y[rows[some]], whole_))
+            sources += [name] * len(some)
         scores, labels, wholes = map(np.concatenate, zip(*parts, strict=True))
-        return scores, labels, wholes
+        return scores, labels, sources, wholes
 
     def figures(self, name: str) -> dict[str, Any]:
         """What a model of all other sources is worth on a corpus, its labels used for nothing else.
@@ -210,7 +211,7 @@ class Equations:
         """
         rows = np.flatnonzero(self.found.source == name)
         y, scores = self.found.y[rows], self.scores(name)
-        p = Platt.of(*self.heldout(name))(scores, self.found.whole[rows].mean())
+        p = Platt.across(*self.heldout(name))(scores, self.found.whole[rows].mean())
         said = {
             "f": scores >= expected_threshold(scores, p),
             "f_at_level": p >= 0.5,
@@ -279,6 +280,7 @@ def write(
     b: Vector,
     heldout: Vector,
     labels: Vector,
+    sources: Sequence[str],
     wholes: Vector,
     found: Sources,
     out: Path,
@@ -287,14 +289,14 @@ def write(
 
     Held-out scores are kept as those of picked sentences that have the same probability.
     """
-    curve = Platt.of(heldout, labels, wholes)
+    curve = Platt.across(heldout, labels, sources, wholes)
     threshold = best_threshold(labels, heldout)
-    heldout = heldout + curve.whole / curve.slope * wholes
+    heldout = curve.picked(heldout, wholes)
     fit = Fit(tuple(pipeline.learner.alphas), pipeline.learner.alphas[0], b, heldout[None])
-    sources = sorted(set(found.source))
+    trained = sorted(set(found.source))
     meta = {
-        "corpus": ", ".join(sources),
-        "pairs": {s: int((found.source == s).sum()) for s in sources},
+        "corpus": ", ".join(trained),
+        "pairs": {s: int((found.source == s).sum()) for s in trained},
         "licence": "no terms are stated with the interaction corpora: research use; see README.md",
     }
     model = Model(pipeline, fit, support, None, threshold, heldout, labels, meta)
