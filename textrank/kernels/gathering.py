@@ -21,6 +21,7 @@ from textrank.types.ragged import numbered, offsets
 
 CACHE = 1 << 18  # numbers of the tables that are filled together
 LARGEST = 1 << 20  # those of one family
+WALKS = 8  # about as many join vertices as there are edges
 ROOM = 1 << 23  # numbers of the walks that are kept at once: 64 megabytes
 
 
@@ -45,14 +46,22 @@ def portions(
 
 
 def _parts(family: GraphFamily) -> Iterator[GraphFamily]:
-    g, v, k = family.labels.shape
-    most = max(1, LARGEST // (v * k + 1) ** 2)
+    g = len(family.labels)
+    tables, walks = (_different(family.labels) + 1) ** 2, WALKS * len(family.edges) + 1
+    most = max(1, min(LARGEST // tables, CACHE // walks))
     if g <= most:
         yield family
         return
     for start in range(0, g, most):
         rows = np.arange(start, min(g, start + most))
         yield family.take(rows, family.members[rows])
+
+
+def _different(labels: NDArray[np.int32]) -> int:
+    """How many labels there are; a sentence of many names has few words."""
+    met = np.zeros(int(labels.max(initial=-1)) + 2, dtype=bool)
+    met[labels.ravel()] = True  # none is the last
+    return int(met[:-1].sum())
 
 
 @dataclass(frozen=True, eq=False)
