@@ -169,11 +169,21 @@ class PreparedViews:
             return found
         place = self.common[shared.indices]
         many, few = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
-        dense = np.zeros((shared.shape[0], len(self.dense)))
-        dense[row[many], place[many]] = shared.data[many]
-        found = dense @ self.dense
+        found = self._common_products(shared.shape[0], row[many], place[many], shared.data[many])
         self._add_rare(found, row[few], shared.indices[few], shared.data[few])
         return found
+
+    def _common_products(
+        self, size: int, row: Indices, place: NDArray[np.int32], value: Vector
+    ) -> Matrix:
+        """Products of common features, of a long sentence only of those that it has."""
+        table, met = self.dense, np.zeros(len(self.dense), dtype=bool)
+        met[place] = True
+        if 2 * np.count_nonzero(met) < len(met):
+            table, place = table[met], (met.cumsum(dtype=np.int32) - 1)[place]
+        given = np.zeros((size, len(table)))
+        given[row, place] = value
+        return given @ table
 
     def _add_rare(
         self, found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector
