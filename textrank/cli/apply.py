@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -152,6 +153,7 @@ def apply_model(
         raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
     check_target(write, source=task.name)
     language = load_language(nlp, task, raw=True)
+    gc.freeze()  # models stay: a collection need not look through them each time
     kept = []
     for doc in annotated(loaded, texts, language, keep=bool(network or facts or write)):
         yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}

@@ -114,13 +114,18 @@ class Lookup:
                 kind = entry.kind
                 if kind is not Kind.MEMBER:
                     kind = min(kind, kinds.get(twin, kind))
-                _put(table.gene(entry.row), entry._replace(kind=kind), variant, taxa, found)
-                if (
-                    twin >= 0
-                    and twin not in kinds
-                    and _lends(kind, best.get(int(table.taxon[twin])))
-                ):
-                    _put(table.gene(twin), entry, variant, taxa, found, lent=True)
+                if _may_be(int(table.taxon[entry.row]), taxa):
+                    _put(table.gene(entry.row), entry._replace(kind=kind), variant, found)
+                if twin < 0 or twin in kinds:
+                    continue
+                taxon = int(table.taxon[twin])
+                if _may_be(taxon, taxa) and _lends(kind, best.get(taxon)):
+                    _put(table.gene(twin), entry, variant, found, lent=True)
+
+
+def _may_be(taxon: int, taxa: frozenset[int]) -> bool:
+    """Whether a gene of this species may be meant; families are of none."""
+    return taxon in taxa or not taxon
 
 
 def _lends(kind: Kind, best: Kind | None) -> bool:
@@ -132,13 +137,12 @@ def _put(
     gene: Gene,
     entry: Entry,
     variant: Variant,
-    taxa: frozenset[int],
     found: dict[str, Match],
     *,
     lent: bool = False,
 ) -> None:
-    """A match more, if its species may be meant and its gene was not found in a surer way."""
-    if (gene.taxon in taxa or not gene.taxon) and gene.identifier not in found:
+    """A match more, if its gene was not found in a surer way."""
+    if gene.identifier not in found:
         case = not lent and entry.case == case_of(variant.text)
         found[gene.identifier] = Match(
             gene, entry.kind, variant.how, variant.share, case, entry.seen, lent

@@ -92,6 +92,7 @@ class GeneTables:
     local: Mapping[int, str]  # by row, of identifiers that end in neither number nor symbol
     cues: Mapping[str, float]  # how much words speak for the mouse against man; "" for all texts
     _found: dict[str, tuple[Entry, ...]] = field(default_factory=dict, repr=False)
+    _genes: dict[int, Gene] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.number)
@@ -146,6 +147,13 @@ class GeneTables:
 
     def gene(self, row: int) -> Gene:
         """The gene of a row."""
+        if row not in self._genes:
+            if len(self._genes) > _KEPT:
+                self._genes.clear()
+            self._genes[row] = self._gene(row)
+        return self._genes[row]
+
+    def _gene(self, row: int) -> Gene:
         number, symbol = int(self.number[row]), self.symbols[row]
         local = self.local.get(row, symbol) if number < 0 else str(number)
         return Gene(
@@ -182,7 +190,9 @@ class GeneTables:
         order = np.array(sorted(others), dtype=np.uint32)
         often = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
         popular = np.array([_power(int(total)) for total in totals], dtype=np.uint8)
-        return replace(self, seen=powers, others=order, often=often, popular=popular, _found={})
+        return replace(
+            self, seen=powers, others=order, often=often, popular=popular, _found={}, _genes={}
+        )
 
     def to_disk(self, folder: Path) -> None:
         """Writes ``tables.npz``; differences of sorted numbers take less room than the numbers."""

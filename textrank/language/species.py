@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
@@ -46,14 +47,21 @@ _HINTS: dict[int, str] = {
 HINT = 0.4  # of a word that names the species
 _TAXA = {word.replace("_", " "): taxon for taxon, own in _WORDS.items() for word in own.split()}
 _HINTED = {word.replace("_", " "): taxon for taxon, own in _HINTS.items() for word in own.split()}
+
+
+def _any_of(words: Collection[str]) -> str:
+    """A pattern of the longest of some words, letter by letter: quicker than one by one."""
+    tails: dict[str, list[str]] = {}
+    for word in filter(None, words):
+        tails.setdefault(word[0], []).append(word[1:])
+    ways = "|".join(re.escape(first) + _any_of(own) for first, own in tails.items())
+    return f"(?:{ways}){'?' if '' in words else ''}" if ways else ""
+
+
 _PATTERN = re.compile(
-    r"(?<![\w-])(?:"
-    + "|".join(re.escape(word) for word in sorted(_TAXA | _HINTED, key=len, reverse=True))
-    + r")(?![\w])|[(-]-/-",
+    rf"(?<![\w-]){_any_of(_TAXA | _HINTED)}(?![\w])|[(-]-/-",
     re.IGNORECASE,
 )
-
-
 _CUE = re.compile(r"[a-z][a-z-]{2,}")
 _READ = 2500  # characters of a text that its cues are in
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,7 +48,8 @@ def options(name: str, near: int, around: Surroundings) -> list[Option]:
         for match in genes
         if match.gene.identifier in kept or not _is_outdone(match, name, genes)
     ]
-    found = [Option(m.gene, dict(_gene(m, name, near, genes, meant, around))) for m in genes]
+    rivals = {taxon: _Rivals.of(taxon, near, genes, meant, around) for taxon in _taxa(genes)}
+    found = [Option(m.gene, _gene(m, name, rivals[m.gene.taxon], around)) for m in genes]
     found += [
         Option(m.gene, dict(_family(m, name, genes, around))) for m in matches if not m.gene.taxon
     ]
@@ -77,41 +79,78 @@ def _is_of_genes(genes: Sequence[Match]) -> bool:
     return 0 < min(own.values(), default=0) <= FEW
 
 
-def _gene(
-    match: Match,
-    name: str,
-    near: int,
-    genes: Sequence[Match],
-    meant: Sequence[Match] | None,
-    around: Surroundings,
-) -> Iterator[tuple[str, float]]:
-    taxon = match.gene.taxon
-    rivals = [other for other in genes if other.gene.taxon == taxon]
-    yield match.kind.name.lower(), 1.0
-    yield f"how {match.how}", 1.0
-    yield "left out", 1.0 - match.share
-    yield "case", float(match.case or _in_capitals(match, name))
-    yield "official", float(match.kind is Kind.SYMBOL and match.how in SURE)
-    yield "seen", match.seen / 8
-    yield "most seen", float(0 < match.seen >= max(other.seen for other in rivals))
-    yield "best kind", float(match.kind == min(other.kind for other in rivals))
-    yield "rivals", math.log2(len(rivals)) / 4
-    yield "most popular", float(match.gene.popular >= max(o.gene.popular for o in rivals))
-    yield "no protein", float(not match.gene.coding)
-    yield "rival is protein", float(not match.gene.coding and any(o.gene.coding for o in rivals))
-    yield "lent", float(match.lent)
-    yield "popular", match.gene.popular / 8
-    other = around.named.get(match.gene.identifier, 0) - (match.kind is not Kind.MEMBER)
-    yield "other names", min(max(other, 0), 3) / 3
-    yield "begins symbol", float(match.kind is not Kind.SYMBOL and _begins(name, match))
-    full = {other.gene.identifier: other for other in meant or () if other.gene.taxon == taxon}
-    defined = match.gene.identifier in full
-    if full:
-        yield "long form" if defined else "other long form", 1.0
-        yield "defined otherwise", float(not defined and _is_defined(rivals, full))
-    yield from _species(taxon, near, around)
+def _taxa(genes: Sequence[Match]) -> Iterable[int]:
+    return dict.fromkeys(match.gene.taxon for match in genes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rivals:
+    """The genes of one species that a name may stand for."""
+
+    count: float  # in powers of two
+    seen: int  # the most
+    kind: Kind  # the surest
+    popular: int  # the most
+    coding: bool  # whether any is
+    full: Mapping[str, Match]  # what the long form stands for
+    defined: bool  # whether that is surely one of these
+    species: Facts
+
+    @classmethod
+    def of(
+        cls,
+        taxon: int,
+        near: int,
+        genes: Sequence[Match],
+        meant: Sequence[Match] | None,
+        around: Surroundings,
+    ) -> _Rivals:
+        own = [match for match in genes if match.gene.taxon == taxon]
+        full = {other.gene.identifier: other for other in meant or () if other.gene.taxon == taxon}
+        return cls(
+            math.log2(len(own)) / 4,
+            max(match.seen for match in own),
+            min(match.kind for match in own),
+            max(match.gene.popular for match in own),
+            any(match.gene.coding for match in own),
+            full,
+            _is_defined(own, full),
+            dict(_species(taxon, near, around)),
+        )
+
+
+def _gene(match: Match, name: str, rivals: _Rivals, around: Surroundings) -> Facts:
+    gene, kind = match.gene, match.kind
+    named = around.named.get(gene.identifier, 0) - (kind is not Kind.MEMBER)
+    facts = {
+        _KINDS[kind]: 1.0,
+        f"how {match.how}": 1.0,
+        "left out": 1.0 - match.share,
+        "case": float(match.case or _in_capitals(match, name)),
+        "official": float(kind is Kind.SYMBOL and match.how in SURE),
+        "seen": match.seen / 8,
+        "most seen": float(0 < match.seen >= rivals.seen),
+        "best kind": float(kind == rivals.kind),
+        "rivals": rivals.count,
+        "most popular": float(gene.popular >= rivals.popular),
+        "no protein": float(not gene.coding),
+        "rival is protein": float(not gene.coding and rivals.coding),
+        "lent": float(match.lent),
+        "popular": gene.popular / 8,
+        "other names": min(max(named, 0), 3) / 3,
+        "begins symbol": float(kind is not Kind.SYMBOL and _begins(name, match)),
+    }
+    if rivals.full:
+        defined = gene.identifier in rivals.full
+        facts["long form" if defined else "other long form"] = 1.0
+        facts["defined otherwise"] = float(not defined and rivals.defined)
+    facts |= rivals.species
     if not around.share and " " not in name:
-        yield f"{case_of(name).name.lower()} {taxon}", 1.0
+        facts[f"{case_of(name).name.lower()} {gene.taxon}"] = 1.0
+    return facts
+
+
+_KINDS = {kind: kind.name.lower() for kind in Kind}
 
 
 def _is_defined(rivals: Sequence[Match], full: Mapping[str, Match]) -> bool:
@@ -244,15 +283,16 @@ _GENE_END = re.compile(
 )
 
 
-def parts_of(name: str, lookup: Lookup) -> list[str]:
+@lru_cache(maxsize=1 << 12)
+def parts_of(name: str, lookup: Lookup) -> tuple[str, ...]:
     """The names in a list, where each of them is known."""
     items = listed(name)
     if items and any(
         match.how == "whole" and match.kind <= Kind.PREVIOUS for match in lookup.matches(name)
     ):
-        return []  # F4/80
+        return ()  # F4/80
     known = all(
         any(match.gene.taxon and match.how in SURE for match in lookup.matches(item))
         for item in items
     )
-    return items if known else []
+    return tuple(items) if known else ()

@@ -89,15 +89,15 @@ class Identifiers(WithoutReasons):
         """Every meaning of every name; those of the names in a list (ERK1/2) are ranked apart."""
         spans = self.names(doc)
         lookup = self.lookup
-        around = Surroundings.of(doc.text, [span.text for span in spans], lookup, self.species)
+        names = [span.text for span in spans]
+        around = Surroundings.of(doc.text, names, lookup, self.species)
         gold = self._gold(doc)
         found: list[Candidate] = []
         known: dict[tuple[str, int], list[Option]] = {}
-        for number, span in enumerate(spans):
+        for number, (span, name) in enumerate(zip(spans, names, strict=True)):
             right = None if gold is None else gold[number]
-            near = around.near(span.start_char, span.end_char, span.text)
-            texts = [span.text, *parts_of(span.text, lookup)]
-            for part, text in enumerate(texts):
+            near = around.near(span.start_char, span.end_char, name)
+            for part, text in enumerate((name, *parts_of(name, lookup))):
                 if (text, near) not in known:
                     known[text, near] = options(text, near, around)
                 query = f"{number}.{part}"
@@ -169,18 +169,13 @@ class Identifiers(WithoutReasons):
     def _row(self, span: Span, own: Sequence[Candidate], scores: Vector) -> dict[str, Any]:
         weights = np.exp(self.temperature * (np.asarray(scores) - np.max(scores)))
         p = weights / weights.sum()
-        order = np.argsort(-p, kind="stable")
-        best = own[order[0]].spans[0].kb_id_
-        others = [_shown(self._gene(own[i]), float(p[i])) for i in order if p[i] >= LIKELY]
+        order = np.argsort(-p, kind="stable").tolist()
+        likely = [i for i in order if p[i] >= LIKELY or i == order[0]]
+        first, *others = [_shown(self._gene(own[i]), float(p[i])) for i in likely]
+        best = first["identifier"]
+        alternatives = [other for other in others if other["identifier"] not in (None, best)]
         place = [span.start_char, span.end_char]
-        row = {
-            "name": span.text,
-            "span": place,
-            **_shown(self._gene(own[order[0]]), float(p[order[0]])),
-        }
-        alternatives = [
-            other for other in others if other["identifier"] not in (None, best or None)
-        ]
+        row = {"name": span.text, "span": place, **first}
         return {**row, "alternatives": alternatives, "parts": []}
 
     def _gene(self, candidate: Candidate) -> Gene | None:

@@ -21,6 +21,7 @@ class Facts:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         columns: dict[str, int] = {}
+        known: dict[int, tuple[list[int], list[float]]] = {}  # a name may come many times
         ends, places, values = [0], [], []
         for candidate in candidates:
             if candidate.facts is None:
@@ -28,10 +29,13 @@ class Facts:
                     f"a candidate of document {candidate.document!r} has no facts. Use a task "
                     "that notes them, such as identifiers."
                 )
-            for name, value in candidate.facts.items():
-                if value:
-                    places.append(columns.setdefault(name, len(columns)))
-                    values.append(value)
+            if id(candidate.facts) not in known:
+                some = {name: value for name, value in candidate.facts.items() if value}
+                own = [columns.setdefault(name, len(columns)) for name in some]
+                known[id(candidate.facts)] = own, list(some.values())
+            own, weights = known[id(candidate.facts)]
+            places += own
+            values += weights
             ends.append(len(values))
         shape = (len(candidates), len(columns))
         matrix = sp.csr_array((np.array(values, dtype=np.float64), places, ends), shape=shape)
