@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, document_id, whole
+from textrank.docs import Candidate, Neighbourhood, document_id, reading_once, whole
 from textrank.document_candidates import DocumentCandidates, portions
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
@@ -81,7 +81,8 @@ class Model:
         if not candidates:
             return np.empty(0)
         if self.fit.stage is None:
-            parts = [self.scored(self.pipeline.representation(p)) for p in portions(candidates)]
+            with reading_once():
+                parts = [self.scored(self.pipeline.representation(p)) for p in portions(candidates)]
             return np.concatenate(parts)
         around = DocumentCandidates.of(self.pipeline.task, candidates)
         X = self.pipeline.representation(around.everyone)
@@ -200,7 +201,8 @@ class Model:
         """``explain`` of each candidate; their texts are read once, not once a candidate."""
         if isinstance(self.fit.stage, DocumentWeights):
             return [self._explain_stage(self.fit.stage, candidate) for candidate in candidates]
-        return [parts for some in portions(candidates) for parts in self._split(some)]
+        with reading_once():
+            return [parts for some in portions(candidates) for parts in self._split(some)]
 
     def _split(self, candidates: Sequence[Candidate]) -> list[Parts]:
         X, kernel = self.pipeline.representation(candidates), self.pipeline.kernel
