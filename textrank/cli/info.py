@@ -149,7 +149,7 @@ def _allowed(hint: Any) -> str:
     "one of 'auc', 'f'"
     >>> _allowed(float), _allowed(int | None)
     ('a number', 'a whole number or none')
-    >>> _allowed(Sequence[Sequence[str]])
+    >>> _allowed(list[list[str]])
     'a list of lists of texts'
     """
     if hint is None or hint is Any:
