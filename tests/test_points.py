@@ -164,3 +164,24 @@ def test_source_folder_without_install_finds_models(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert Path(done.stdout.strip()) == shipped_folder("models")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("[" * 100_000, "nested too deeply"), ("9" * 5000, "a number of too many digits")],
+)
+def test_a_setting_that_cannot_be_read_says_what_is_wrong_with_it(
+    capsys: pytest.CaptureFixture[str], value: str, words: str
+) -> None:
+    told = failing(capsys, "run", "ppi", CORPUS, "--set", f"learner.alphas={value}")
+    assert "learner.alphas" in told
+    assert words in told
+
+
+@pytest.mark.parametrize("command", ["run", "evaluate"])
+def test_where_nothing_is_to_be_judged_the_task_says_what_it_asks(
+    capsys: pytest.CaptureFixture[str], command: str, tmp_path: Path
+) -> None:
+    (tmp_path / "x.jsonl").write_text('{"id": "a", "text": "SHC binds GRB2."}\n')
+    told = failing(capsys, command, "spelling", tmp_path / "x.jsonl")
+    assert "Which word of a confusion set belongs here" in told

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 
 WORDS = 5  # shorter sentences ("Results were similar.") repeat by chance
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+_READ: ContextVar[dict[Hashable, Any] | None] = ContextVar("read", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +225,31 @@ def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
         own = known[id(doc)]
         sizes.append(int(own[candidate.spans[0].start]) if candidate.spans else len(own))
     return sizes
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """While candidates are looked at in portions: what ``read_once`` made of a Doc is kept."""
+    token = _READ.set({})
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
+def read_once(doc: Doc, key: Hashable, read: Callable[[], T]) -> T:
+    """What ``read`` gives of a Doc; the same again within one ``reading_once``.
+
+    Docs must not change meanwhile, and somebody must hold them, as candidates do.
+    """
+    known = _READ.get()
+    if known is None:
+        return read()
+    place = id(doc), key
+    if place not in known:
+        known[place] = read()
+    found: T = known[place]
+    return found
 
 
 def whole(doc: Doc, candidates: Sequence[Candidate]) -> float:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, document_id, whole
+from textrank.docs import Candidate, Neighbourhood, document_id, reading_once, whole
 from textrank.document_candidates import DocumentCandidates, portions
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.learners.calibration import Platt
@@ -73,6 +73,7 @@ class Model:
     aspects: Mapping[str, Model] = field(default_factory=dict)
     average: Vector | None = None  # of the features, over training; 0 for those few have
 
+    @reading_once()
     def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
         """One score a candidate; above the threshold means yes.
 
@@ -198,6 +199,7 @@ class Model:
         """
         return self.explain_each([candidate])[0]
 
+    @reading_once()
     def explain_each(self, candidates: Sequence[Candidate]) -> list[Parts]:
         """``explain`` of each candidate; their texts are read once, not once a candidate."""
         if isinstance(self.fit.stage, DocumentWeights):

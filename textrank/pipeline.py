@@ -19,7 +19,7 @@ from textrank.learners.kernel_choice import fit_best
 from textrank.model import Model
 from textrank.parts import average_of
 from textrank.progress import track
-from textrank.tasks.task import Task
+from textrank.tasks.task import Task, nothing_found
 from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features, take
 
 
@@ -135,10 +135,7 @@ class Pipeline:
             candidates += [replace(candidate, document=group) for candidate in own]
             unreachable[group] = unreachable.get(group, 0) + self.task.unreachable(doc, own)
         if not candidates:
-            raise ValueError(
-                f"no candidates for task {self.task.name!r} in {len(docs)} documents. "
-                "Check that the corpus has the annotation this task needs."
-            )
+            raise nothing_found(self.task, len(docs))
         return candidates, unreachable
 
 

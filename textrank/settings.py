@@ -161,9 +161,12 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return key.strip(), json.loads(value)
     except json.JSONDecodeError:
         return key.strip(), value.strip()
-    except (RecursionError, ValueError):  # brackets without end, a number of thousands of digits
+    except (RecursionError, ValueError) as error:  # of thousands of brackets, or of digits
+        deep = isinstance(error, RecursionError)
         raise ValueError(
-            f"cannot read setting {key.strip()!r}: {value:.40}... is too much."
+            f"cannot read setting {key.strip()!r}: {value:.40}... is "
+            f"{'nested too deeply' if deep else 'a number of too many digits'}. "
+            f"Give a {'flatter list' if deep else 'smaller one'}."
         ) from None
 
 

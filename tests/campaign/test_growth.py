@@ -54,6 +54,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "hyphens": lambda n: ("a-" * n)[:n],
     "one list": lambda n: " and ".join(f"GRB{i}" for i in range(n // 10))[:n],
     "confused words": lambda n: ("then than their there " * n)[:n],
+    "wrong words": lambda n: ("It is larger then one of there dogs. " * n)[:n],
     "one line": lambda n: ("SHC binds GRB2 in vivo, which " * n)[:n],
     "blank lines": lambda n: ("SHC.\n\n" * n)[:n],
     "white space": lambda n: (" \n\t" * n)[:n],
@@ -118,7 +119,7 @@ def test_converting(shape: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", ["ppi", "gene_protein", "spelling"])
+@pytest.mark.parametrize("name", ["ppi", "gene_protein", "spelling", "identifiers"])
 @pytest.mark.filterwarnings("ignore:document")
 def test_judging(name: str, shape: str, tmp_path: Path) -> None:
     model = load_model(name)

@@ -149,6 +149,8 @@ def _allowed(hint: Any) -> str:
     "one of 'auc', 'f'"
     >>> _allowed(float), _allowed(int | None)
     ('a number', 'a whole number or none')
+    >>> _allowed(list[list[str]])
+    'a list of lists of texts'
     """
     if hint is None or hint is Any:
         return ""
@@ -159,8 +161,13 @@ def _allowed(hint: Any) -> str:
     own = getattr(get_origin(hint) or hint, "__name__", "")
     if own in ("Sequence", "tuple", "list"):
         inside = [_allowed(one) for one in get_args(hint)[:1]]
-        return "a list" + "".join(f" of {w.removeprefix('a ')}s" for w in inside if w)
+        return "a list" + "".join(f" of {_several(w)}" for w in inside if w)
     return KINDS.get(own, f"a {own}" if own else "")
+
+
+def _several(kind: str) -> str:
+    noun, of, rest = kind.removeprefix("a ").partition(" of ")
+    return f"{noun}s{of}{rest}"
 
 
 def meaning(cls: type, name: str) -> str:

@@ -18,6 +18,7 @@ from textrank.measures import positive_rate_threshold, precision_recall_f
 from textrank.model import Model
 from textrank.registries import config_of
 from textrank.tasks.ppi import PPI
+from textrank.tasks.task import nothing_found
 from textrank.types import Vector
 
 Positives = float | Literal["auto"] | None
@@ -39,7 +40,7 @@ def evaluate(
     unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, found, strict=True))
     candidates = [candidate for own in found for candidate in own]
     if not candidates:
-        raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
+        raise nothing_found(task, len(docs))
     scores = model.score(candidates)
     share = shared(docs, found)
     threshold, words = decided(model, scores, positives, share)

@@ -22,6 +22,7 @@ from textrank.language import load_nlp
 from textrank.measures import auc, decide, precision_recall_f
 from textrank.model import Model
 from textrank.registries import config_of
+from textrank.tasks.task import nothing_found
 from textrank.types import Vector
 
 BATCH = 50  # documents that are represented at once
@@ -76,7 +77,7 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Re
         parts = client.gather(client.map(part_scores, list(corpora), model=model, pure=False))
     every = _joined(parts)
     if not len(every.y):
-        raise ValueError(f"no candidates for task {task.name!r} in {every.texts} documents.")
+        raise nothing_found(task, every.texts)
     return _report(loaded, every, len(parts))
 
 

@@ -97,6 +97,15 @@ def candidates_of(task: Task, docs: Sequence[Doc]) -> list[list[Candidate]]:
     return [task.candidates(doc) for doc in docs]
 
 
+def nothing_found(task: Task, documents: int) -> ValueError:
+    """What to say where a task has nothing to judge: what it asks, and what to look for."""
+    asked, _, _ = (type(task).__doc__ or "").strip().partition("\n")
+    return ValueError(
+        f"no candidates for task {task.name!r} in {documents} documents. It asks: {asked} Check "
+        "that they have what this is about, such as names that are marked."
+    )
+
+
 class WithoutReasons:
     """Tasks whose rows say what they rest on; ``explain`` gives reasons for the asking."""
 

@@ -19,6 +19,7 @@ from textrank.learners.selection import qualities
 from textrank.measures import best_threshold, likely_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
+from textrank.tasks.task import nothing_found
 from textrank.types import Indices, Matrix, Vector, has_features
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
@@ -89,7 +90,7 @@ class Teaching:
         old = [c for own in found[: len(training)] for c in own]
         new = [replace(c, label=None) for own in found[len(training) :] for c in own]
         if not new:
-            raise ValueError(f"no candidates for task {task.name!r} in {len(docs)} documents.")
+            raise nothing_found(task, len(docs))
         groups = [numbers[n] for n, own in zip(names, found, strict=True) for _ in own]
         pipeline = settled(pipeline if prior is None else prior.pipeline)
         homes = {id(doc): numbers[n] for doc, n in zip((*training, *docs), names, strict=True)}

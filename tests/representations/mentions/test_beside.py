@@ -9,6 +9,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+from textrank import document_candidates, load_model
 from textrank.docs import Candidate
 from textrank.representations.mentions.beside import Beside, _Text
 from textrank.representations.mentions.core import Core, Once, core_of
@@ -112,3 +113,24 @@ def looks(names: int) -> int:
 
 def test_the_names_of_a_long_list_look_at_it_once_not_each() -> None:
     assert looks(800) < 4.5 * looks(200)
+
+
+def test_portions_of_a_text_share_what_is_read_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    doc = spacy.blank("en")("IL-2 binds IL-4 and p53 binds MDM2.")
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    doc.spans["entities"] = [span_of(doc, name) for name in ("IL-2", "IL-4", "p53", "MDM2")]
+    model = load_model("gene_protein")
+    candidates = model.pipeline.task.candidates(doc)
+    at_once = model.score(candidates)
+    read: list[int] = []
+    plain = _Text.of
+    monkeypatch.setattr(
+        _Text, "of", lambda doc, entities: (read.append(1), plain(doc, entities))[1]
+    )
+    monkeypatch.setattr(document_candidates, "AT_ONCE", 1)
+    np.testing.assert_allclose(model.score(candidates), at_once, atol=1e-12)
+    assert len(read) == 1
+    doc.spans["entities"] = []  # the next call must see what changed
+    model.score(candidates)
+    assert len(read) == 2

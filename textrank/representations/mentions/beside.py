@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from spacy.attrs import LOWER
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, starts_of
+from textrank.docs import Candidate, read_once, starts_of
 from textrank.representations.contexts.words import stem
 from textrank.types import Features, Names
 
@@ -57,14 +57,18 @@ class Beside:
         rows: list[list[int]] = []
         for candidate in candidates:
             span = candidate.spans[self.focus]
-            text = texts.get(id(span.doc)) or _Text.of(span.doc, self.entities)
-            texts[id(span.doc)] = text
+            text = texts.get(id(span.doc))
+            if text is None:
+                text = texts[id(span.doc)] = self._read(span.doc)
             found = dict.fromkeys(text.around(span.start, span.end))
             rows.append([ids.setdefault(name, len(ids)) for name in found])
         columns = np.array([column for row in rows for column in row], dtype=np.int32)
         starts = np.cumsum([0, *map(len, rows)])
         matrix = sp.csr_array((np.ones(len(columns)), columns, starts), (len(rows), len(ids)))
         return Features(matrix, Names.of(ids))
+
+    def _read(self, doc: Doc) -> _Text:
+        return read_once(doc, ("beside", self.entities), lambda: _Text.of(doc, self.entities))
 
 
 @dataclass(frozen=True, eq=False)
