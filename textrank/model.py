@@ -222,8 +222,7 @@ class Model:
         """The numbers of a second stage; the score of the first among them in its own parts."""
         plain = replace(self, fit=replace(self.fit, stage=None))
         around = DocumentCandidates.of(self.pipeline.task, [candidate])
-        scores = plain.score(around.everyone)
-        own = int(around.rows[0])
+        scores, own = plain.score(around.everyone), int(around.rows[0])
         added = stage.parts(around.neighbourhood, scores)[own]
         share = added[0] / scores[own] if scores[own] else 0.0
         parts = [(name, share * value) for name, value in plain.explain(candidate)]
@@ -241,14 +240,14 @@ class Model:
         """
         kernel = self.pipeline.kernel
         if not candidates or self.fit.stage is not None:
-            return [self.explain(candidate) for candidate in candidates]
+            return self.explain_each(candidates)
         X = self.pipeline.representation(candidates)
         if self.support is not None and isinstance(kernel, AdditiveKernel):
             found = kernel.contributions(X, self.support, self.fit.coef)
             both = Features.below([found, self._usual])
             return relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])
         if self.names is None or not has_features(kernel):
-            return [self.explain(candidate) for candidate in candidates]
+            return self.explain_each(candidates)
         parts = sp.csr_array(kernel.features(X).onto(self.names) * self.fit.coef[None, :])
         known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
         return relative(parts, self.names, known)
@@ -351,8 +350,7 @@ class Model:
             model = replace(model, average=average)
         known = meta.get("calibration")
         if known is not None:  # a property that is computed once is an entry of the instance
-            later = (known.get(key, 0.0) for key in ("whole", "above"))
-            values = (known["slope"], known["shift"], *later)
+            values = known["slope"], known["shift"], known.get("whole", 0), known.get("above", 0)
             model.__dict__["calibration"] = Platt(*map(float, values))
         return model
 
