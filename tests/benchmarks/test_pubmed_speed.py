@@ -22,8 +22,8 @@ from textrank.scale.part import TABLES, count_rows, read_rows
 pytest.importorskip("pyarrow")
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus, pytest.mark.slow]
 SHARE = float(os.environ.get("PUBMED_SHARE", "0.01"))  # of the documents, evenly taken
+REPEATS = int(os.environ.get("BENCH_REPEATS", "3"))
 PART = os.environ.get("PUBMED_PART", "1")  # megabytes of text in a part
-FEW = 40  # documents where one process is compared with itself
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_overhead_over_a_plain_loop_and_the_language_pipeline(texts: Path, tmp_p
     from textrank.scale.plan import Piece, Slice
     from textrank.scale.worker import Worker
 
-    given = list(itertools.islice(_documents(texts), FEW))
+    given = list(_documents(texts))  # some have ten times the pairs of others
     file = tmp_path / "some.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in given))
     for table in TABLES:
@@ -98,7 +98,7 @@ def test_overhead_over_a_plain_loop_and_the_language_pipeline(texts: Path, tmp_p
             "plain loop": lambda: loop(plain),
             "worker": lambda: worker(Slice((Piece("x", 0),)), {0: str(file)}, lambda _: None),
         },
-        repeats=3,
+        repeats=REPEATS,
     )
     best = {name: min(times) for name, times in seconds.items()}
     words = sum(len(row["text"].split()) for row in given)
