@@ -99,12 +99,13 @@ class ManyWalks:
         """The label pairs of all graphs, from walks above the threshold."""
         tables = _Tables.of(self.families, rank)
         room = offsets(tables.graphs * tables.size**2)
+        table = np.zeros(max(CACHE, int(np.diff(room).max(initial=0))))  # empty again after each
         low = 0
         while low < len(self.families):
             fitting = int(np.searchsorted(room, room[low] + CACHE, side="right")) - 1
             high = max(low + 1, fitting)
             if self.first[low] < self.first[high]:
-                yield tables.cells(self, low, high, combine, threshold)
+                yield tables.cells(table, self, low, high, combine, threshold)
             low = high
 
 
@@ -138,6 +139,7 @@ class _Tables:
 
     def cells(
         self,
+        table: Vector,
         walks: ManyWalks,
         low: int,
         high: int,
@@ -147,12 +149,13 @@ class _Tables:
         """The label pairs of the families from ``low`` to ``high``."""
         graphs, size = self.graphs[low:high], self.size[low:high]
         begins = offsets(np.repeat(size**2, graphs))  # the tables, a graph each
-        table = np.zeros(int(begins[-1]))
+        table = table[: begins[-1]]
         self._fill(table, walks, low, high, combine, threshold)
         self._emptied(table, low, high)
 
         found = np.flatnonzero(table != 0)
         values = table[found]
+        table[found] = 0.0
         counts = np.diff(np.searchsorted(found, begins))
         shapes = offsets(size**2)  # one table for all graphs of a family
         found += np.repeat(np.repeat(shapes[:-1], graphs) - begins[:-1], counts)
