@@ -35,8 +35,8 @@ ONE_IMPORTER = {
         representations.pairs.collapsed representations.pairs.marked_graphs language.copies
         tasks.parse_trees tasks.aspects document_candidates web.reach""",
     "is data or a list that grows": """
-        representations.pairs.statement_roles representations.pairs.described
-        representations.pairs.path_descriptors""",
+        representations.pairs.statement_roles representations.pairs.statement_sides
+        representations.pairs.described representations.pairs.path_descriptors""",
     "is made by spaCy or another program, and imported only when asked for": """
         language.link_grammar lint.server scale.cluster scale.worker web.curator web.explorer
         web.static_page web.sources""",

@@ -18,6 +18,7 @@ from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.parts import AVERAGE
 from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.telling import tellings
 from textrank.tasks.aspects import Aspects, _merged, state
 from textrank.tasks.ppi import PPI
@@ -88,10 +89,22 @@ def test_binding_has_no_direction_and_all_else_has_one(docs: list[Doc]) -> None:
                 assert doc.text[start:end].strip()
 
 
-def test_models_that_see_pairs_differently_are_refused(models: dict[str, Model]) -> None:
-    views: Any = replace(models["status"].pipeline.representation, weights={"cues": 1.0})  # type: ignore[type-var]
-    other = replace(models["status"].pipeline, representation=views)
-    with pytest.raises(ValueError, match="one and the same"):
+def test_models_may_weigh_blocks_differently(docs: list[Doc], models: dict[str, Model]) -> None:
+    pipeline = load_pipeline("ppi_status")
+    views: Any = replace(pipeline.representation, weights={"cues": 0.7, "sides": 2.0})  # type: ignore[type-var]
+    other = replace(pipeline, representation=views).fit(docs)
+    analysed = entity_pairs(PPI().candidates(docs[3]), "own")
+    found = Aspects.of({**models, "status": other}).scores(analysed, tellings(analysed))
+    for name, model in {**models, "status": other}.items():
+        task = PPIStatement(name)  # type: ignore[arg-type]
+        pairs = PPI().candidates(docs[3])
+        asked = [c for n, pair in enumerate(pairs) for c in task.asked(pair, f"q{n}")]
+        np.testing.assert_allclose(found[name].ravel(), model.score(asked), atol=1e-9)
+
+
+def test_models_that_see_pairs_by_something_else_are_refused(models: dict[str, Model]) -> None:
+    other = replace(models["status"].pipeline, representation=SideWords())
+    with pytest.raises(ValueError, match="model of status sees pairs by SideWords"):
         Aspects.of({**models, "status": replace(models["status"], pipeline=other)})
 
 

@@ -63,6 +63,22 @@ class Weights:
         values[column, asked[~constant]] = model.fit.coef[~constant]
         return cls(used, values, offsets, model.threshold or 0.0)
 
+    def times(self, blocks: Mapping[str, float]) -> Weights:
+        """For features without the weights of the blocks that stand first in their names."""
+        each = np.array([blocks.get(word, 1.0) for word in self.names.vocabulary])
+        return replace(self, values=each[self.names.parts[:, :1]] * self.values)
+
+
+def _views(name: str, model: Model) -> Mapping[str, float]:
+    """The weights of the blocks that a model sees."""
+    views = model.pipeline.representation
+    if not isinstance(views, StatementViews):
+        raise ValueError(
+            f"the model of {name} sees pairs by {type(views).__name__}. Train it with the "
+            "representation statement_views.v1, as the others, so that a pair is looked at once."
+        )
+    return views.weights
+
 
 def _is_constant(names: Names) -> NDArray[np.bool_]:
     """Which names are that of the constant and nothing more."""
@@ -100,16 +116,13 @@ class Aspects:
 
     @classmethod
     def of(cls, models: Mapping[str, Model]) -> Aspects:
-        """From models that see pairs in the same way."""
-        views = [model.pipeline.representation for model in models.values()]
-        first = views[0]
-        if not isinstance(first, StatementViews) or any(view != first for view in views):
-            raise ValueError(
-                "the models of " + ", ".join(models) + " must see pairs by one and the same "
-                "representation statement_views.v1. Train them with equal settings."
-            )
-        weights = {name: Weights.of(model, name) for name, model in models.items()}
-        return cls(_onto_all(weights), first)
+        """From models that see the same blocks of features, each with weights of its own."""
+        views = {name: _views(name, model) for name, model in models.items()}
+        used = dict.fromkeys(block for own in views.values() for block, w in own.items() if w)
+        weights = {
+            name: Weights.of(model, name).times(views[name]) for name, model in models.items()
+        }
+        return cls(_onto_all(weights), StatementViews(weights=dict.fromkeys(used, 1.0)))
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each pair, as far as there are models."""

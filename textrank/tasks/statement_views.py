@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -13,21 +14,23 @@ from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.statement_cues import StatementCues
 from textrank.representations.pairs.statement_roles import StatementRoles
+from textrank.representations.pairs.statement_sides import Sides
 from textrank.representations.pairs.telling import TreePair, tellings
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import unit
 from textrank.types import Features, Viewed
 
-BLOCKS = ("cues", "roles", "triggers", "path", "words")
+BLOCKS = ("cues", "roles", "triggers", "path", "words", "sides", "turned")
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatementViews:
     """Two views: ``question``, what is asked, and ``pair``, named features of the pair.
 
-    The features are ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks`` and
-    ``SideWords``, a block each of length one, times its weight; a block of weight 0 is left out.
-    Candidates that ask different things about one pair share its features.
+    The features are ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks``,
+    ``SideWords`` and both of ``Sides``, a block each of length one, times its weight; a block
+    without weight is left out. Candidates that ask different things about one pair share its
+    features.
     """
 
     weights: Mapping[str, float] = field(
@@ -63,12 +66,15 @@ class StatementViews:
 
     def features(self, pairs: Sequence[EntityPair], told: Sequence[TreePair]) -> Features:
         """The features of pairs that are already analysed."""
+        sides = cache(lambda: Sides.of(told))
         made = {
             "cues": lambda: StatementCues().of_pairs(told),
             "roles": lambda: StatementRoles().of_pairs(told),
             "triggers": lambda: features_of_pairs(TriggerRoles(), pairs),
             "path": lambda: features_of_pairs(PathWalks(), pairs),
             "words": lambda: features_of_pairs(SideWords(), pairs),
+            "sides": lambda: sides().same,
+            "turned": lambda: sides().turned,
         }
         return Features.beside(
             {name: unit(made[name]()).scaled(w) for name, w in self.weights.items() if w}
