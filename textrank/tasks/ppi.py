@@ -84,9 +84,10 @@ class PPI(WithoutReasons):
         own abbreviation, a name and its piece, two mentions of one identifier; and rows of names
         and numbers, as tables and lists have them, which say nothing.
         """
-        if not self._any_pair(doc):
+        paired = self._paired(doc)
+        if not paired:
             return []
-        doc = words_only(doc)
+        doc = words_only(doc, paired)
         document = document_id(doc)
         gold = self._gold(doc)
         same = None if gold is not None else _Same.of(doc)
@@ -101,11 +102,12 @@ class PPI(WithoutReasons):
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
 
-    def _any_pair(self, doc: Doc) -> bool:
-        """Whether two names begin in one sentence: else there is nothing to copy or to look for."""
-        first = [span.start for span in self.names(doc)]
-        where = np.searchsorted(starts_of(doc), first, side="right")
-        return len(np.unique(where)) < len(first)
+    def _paired(self, doc: Doc) -> list[tuple[int, int]]:
+        """The sentences in which two names begin: else there is nothing to copy or to look for."""
+        starts, names = starts_of(doc), [span.start for span in self.names(doc)]
+        number = np.searchsorted(starts, names, side="right") - 1
+        several = np.flatnonzero(np.bincount(number, minlength=len(starts) - 1) > 1)
+        return list(zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True))
 
     def _pairs(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
         """All pairs of a sentence; of a monstrous one those of the closest names, or none."""

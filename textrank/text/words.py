@@ -182,10 +182,11 @@ def _neighbours(kept: Indices, length: int) -> Indices:  # (length,)
     return kept[np.maximum(np.searchsorted(kept, np.arange(length), side="right") - 1, 0)]
 
 
-def words_only(doc: Doc) -> Doc:
+def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
     """The Doc itself, or a copy without white space and markup, its words in plain letters.
 
-    Tags, arcs, sentences, names and user data come along; ``characters`` says where a span of the
+    Where only the sentences ``within`` some tokens are looked at and all of them are plain, the
+    Doc stays as it is. Tags, arcs, sentences, names and user data come along; ``characters`` says where a span of the
     copy stands in the original. What a task learns and judges is the same in every layout so.
 
     >>> import spacy
@@ -195,6 +196,8 @@ def words_only(doc: Doc) -> Doc:
     """
     reading = reading_of(doc, spelt=True)
     if reading is None or "dependencies" in doc.user_data:  # a corpus gave tokens and parse
+        return doc
+    if within is not None and _plain_within(len(doc), reading, within):
         return doc
     kept = reading.kept
     copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
@@ -211,6 +214,13 @@ def words_only(doc: Doc) -> Doc:
     copy.user_hooks[ORIGINAL] = cast(Any, doc)
     _copy_names(doc, copy, kept)
     return copy
+
+
+def _plain_within(length: int, reading: Reading, bounds: Sequence[tuple[int, int]]) -> bool:
+    """Whether tokens are just words in plain letters between some bounds."""
+    odd = np.ones(length, dtype=bool)
+    odd[reading.kept[~reading.changed]] = False
+    return not any(odd[start:end].any() for start, end in bounds)
 
 
 def original(doc: Doc) -> Doc:
