@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.kernels.algebra import OnView
+from textrank.io import pack, unpack
+from textrank.kernels.algebra import Normalized, OnView, Sum
 from textrank.kernels.blocks import Blocks
 from textrank.kernels.vectors import Linear
 from textrank.testing import check_kernel
-from textrank.types import Viewed
+from textrank.types import Repeated, Viewed
 
 KERNEL = Blocks("asked", OnView("x", Linear()), constant=0.7)
 
@@ -51,3 +52,48 @@ def test_a_single_question_keeps_all_columns(rng):
 def test_constant_must_be_positive():
     with pytest.raises(ValueError, match="constant must be positive"):
         Blocks("asked", Linear(), constant=0.0)
+
+
+def shared(rng: np.random.Generator) -> Viewed:
+    """Three questions about each of four."""
+    at = np.repeat(np.arange(4), 3)
+    x, z = (Repeated(rng.integers(1, 3, (4, k)).astype(float), at) for k in (5, 2))
+    return Viewed({"asked": ["a", "b", "c"] * 4, "x": x, "z": z})
+
+
+def whole(X: Viewed) -> Viewed:
+    return Viewed({name: X.view(name) for name in X.views})
+
+
+@pytest.mark.parametrize("second", ["z", "x"])
+def test_questions_about_the_same_look_at_it_once(rng, second, monkeypatch):
+    X = shared(rng)
+    kernel = Blocks("asked", Sum([OnView("x", Linear()), OnView(second, Normalized(Linear()))]))
+    expected = kernel.features(whole(X))
+    sizes = []
+    plain = Linear.features
+    monkeypatch.setattr(
+        Linear, "features", lambda self, X: (sizes.append(len(X)), plain(self, X))[1]
+    )
+    found = kernel.features(X)
+    assert list(found.names) == list(expected.names)
+    np.testing.assert_allclose(found.values.toarray(), expected.values.toarray(), atol=1e-12)
+    np.testing.assert_allclose(kernel(X), kernel(whole(X)), atol=1e-12)
+    assert set(sizes[:2]) == {4}
+
+
+def test_what_is_not_shared_alike_is_looked_at_candidate_by_candidate(rng):
+    X = shared(rng)
+    other = Repeated(X.views["z"].each, np.tile(np.arange(4), 3))
+    X = Viewed({**X.views, "z": other})
+    kernel = Blocks("asked", Sum([OnView("x", Linear()), OnView("z", Linear())]))
+    found, expected = kernel.features(X), kernel.features(whole(X))
+    np.testing.assert_allclose(found.values.toarray(), expected.values.toarray(), atol=1e-12)
+
+
+def test_shared_views_are_saved_taken_and_told_as_others(rng):
+    X = shared(rng)
+    np.testing.assert_array_equal(unpack(pack(X)).view("x"), X.view("x"))
+    np.testing.assert_array_equal(X.rows(np.array([5, 0])).view("z"), X.view("z")[[5, 0]])
+    np.testing.assert_array_equal(X[4]["x"], X.view("x")[4])
+    np.testing.assert_array_equal(X[3:7].view("x"), X.view("x")[3:7])

@@ -82,7 +82,7 @@ def _array(data: bytes, name: str) -> Any:
 def pack(value: Any, name: str = "x") -> Arrays:
     """Representations as named arrays; ``unpack`` gives them back."""
     if isinstance(value, Viewed):
-        parts = [pack(view, f"{name}/{key}") for key, view in value.views.items()]
+        parts = [pack(value.view(key), f"{name}/{key}") for key in value.views]
         return {f"{name}:views": _text(list(value.views)), **_merged(parts)}
     if isinstance(value, Features):
         return {

@@ -10,8 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from textrank.kernels.algebra import OnView
 from textrank.linalg.gram import features_of
-from textrank.types import Features, Indices, Kernel, Matrix, Names, Vector, Viewed, side_by_side
+from textrank.types import (
+    Features,
+    Indices,
+    Kernel,
+    Matrix,
+    Names,
+    Repeated,
+    Vector,
+    Viewed,
+    parts_of,
+    side_by_side,
+)
 
 CONSTANT = "constant"
 
@@ -53,13 +65,39 @@ class Blocks:
 
     def features(self, X: Sequence[Any]) -> Features:
         """The features of the kernel, each under the question of its candidate."""
-        F = features_of(self.kernel, X)
+        each, at = self._shared(X)
+        F = features_of(self.kernel, each)
         constant = sp.csr_array(np.full((len(F), 1), self.constant))
-        names = F.names.after(CONSTANT)
-        return _apart(Features(side_by_side([constant, F.values]), names), self._questions(X))
+        F = Features(side_by_side([constant, F.values]), F.names.after(CONSTANT))
+        return _apart(F if at is None else F.rows(at), self._questions(X))
+
+    def _shared(self, X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
+        """What the candidates look like, each once, and which is whose; X where none are shared.
+
+        Several questions about the same words are compared by one look at them.
+        """
+        names = _looked_at(self.kernel)
+        if not isinstance(X, Viewed) or not names:
+            return X, None
+        views = [X.views.get(name) for name in names]
+        shared = [view for view in views if isinstance(view, Repeated)]
+        if len(shared) < len(views) or any(
+            not np.array_equal(view.at, shared[0].at) for view in shared
+        ):
+            return X, None
+        each = {name: view.each for name, view in zip(names, shared, strict=True)}
+        return Viewed(each), shared[0].at
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
         return X.view(self.view) if isinstance(X, Viewed) else [x[self.view] for x in X]
+
+
+def _looked_at(kernel: Kernel[Any]) -> list[str]:
+    """The views that a kernel looks at; none where a part looks at the candidates themselves."""
+    if isinstance(kernel, OnView):
+        return [kernel.name]
+    parts = [_looked_at(part) for part in parts_of(kernel)]
+    return [name for part in parts for name in part] if all(parts) else []
 
 
 def _apart(F: Features, questions: Sequence[str]) -> Features:

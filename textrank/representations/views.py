@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textrank.docs import Candidate, Representation
+from textrank.representations.mentions.core import Once
 from textrank.types import Viewed
 
 
@@ -28,5 +29,12 @@ class Views:
                 raise ValueError(f"view {name!r}: {part!r:.60} is no representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
-        views = {name: represent(candidates) for name, represent in self.representations.items()}
-        return Viewed(views)
+        return Viewed({name: _seen(by, candidates) for name, by in self.representations.items()})
+
+
+def _seen(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:
+    """One view; what candidates share stays shared, for a kernel that can make use of it."""
+    found: Sequence[Any] = (
+        represent.shared(candidates) if isinstance(represent, Once) else represent(candidates)
+    )
+    return found

@@ -138,6 +138,35 @@ def _short_indices(values: SparseMatrix) -> SparseMatrix:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeated(Sequence[Any]):
+    """Representations that several candidates share, such as questions about the same words.
+
+    >>> found = Repeated(["SHC", "GRB2"], np.array([0, 0, 1]))
+    >>> list(found), found.whole()
+    (['SHC', 'SHC', 'GRB2'], ['SHC', 'SHC', 'GRB2'])
+    """
+
+    each: Sequence[Any]
+    at: Indices  # (n,) which of them is that of each candidate
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return self.rows(index)
+        return self.each[int(self.at[index])]
+
+    def rows(self, index: Indices | slice) -> Repeated:
+        """Those of some candidates."""
+        return Repeated(self.each, self.at[index])
+
+    def whole(self) -> Sequence[Any]:
+        """One a candidate."""
+        return take(self.each, self.at)
+
+
+@dataclass(frozen=True, eq=False)
 class Viewed(Sequence[Mapping[str, Any]]):
     """The same candidates seen in several named ways; each view is a sequence of its own.
 
@@ -167,10 +196,11 @@ class Viewed(Sequence[Mapping[str, Any]]):
         return Viewed({name: take(view, index) for name, view in self.views.items()})
 
     def view(self, name: str) -> Sequence[Any]:
-        """All candidates in one view, not copied."""
+        """All candidates in one view, copied only where they share what they look like."""
         if name not in self.views:
             raise ValueError(f"no view {name!r} among {sorted(self.views)}. Name one of these.")
-        return self.views[name]
+        found = self.views[name]
+        return found.whole() if isinstance(found, Repeated) else found
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ class KernelRows:
 def joined(one: Any, other: Any) -> Any:
     """Representations of the same kind, one behind the other."""
     if isinstance(one, Viewed) and isinstance(other, Viewed):
-        return Viewed({name: joined(view, other.view(name)) for name, view in one.views.items()})
+        return Viewed({name: joined(one.view(name), other.view(name)) for name in one.views})
     if isinstance(one, Features) and isinstance(other, Features):
         return Features.below([one, other])
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

@@ -10,7 +10,7 @@ import numpy as np
 from spacy.tokens import Span
 
 from textrank.docs import Candidate, Representation, tokens_of
-from textrank.types import take
+from textrank.types import Repeated
 
 _KINDS = """
 gene genes oncogene oncogenes proto-oncogene proto-oncogenes pseudogene locus loci allele alleles
@@ -32,6 +32,10 @@ class Once:
     representation: Representation[Any]
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        return self.shared(candidates).whole()
+
+    def shared(self, candidates: Sequence[Candidate]) -> Repeated:
+        """The representation of each words, and which candidates have it."""
         rows: dict[tuple[Any, ...], int] = {}
         first: list[Candidate] = []
         at = np.empty(len(candidates), dtype=np.intp)
@@ -43,7 +47,7 @@ class Once:
             at[number] = rows.setdefault((id(candidate.doc), *places), len(rows))
             if at[number] == len(first):
                 first.append(candidate)
-        return take(self.representation(first), at)
+        return Repeated(self.representation(first), at)
 
 
 @dataclass(frozen=True)
