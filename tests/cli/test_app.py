@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from textrank.cli import main
+from textrank.cli import PATIENCE, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -281,3 +281,16 @@ def test_a_foreign_folder_is_not_overwritten(
 
 def _has(pipeline: str) -> bool:
     return (ROOT / "pipelines" / f"{pipeline}.cfg").is_file()
+
+
+def test_models_are_left_out_of_the_search_for_garbage(tmp_path, monkeypatch, capsys):
+    """Which walks through all that was made since: a model, each time."""
+    calls = []
+    monkeypatch.setattr("gc.freeze", lambda: calls.append("freeze"))
+    monkeypatch.setattr("gc.set_threshold", lambda *numbers: calls.append(numbers))
+    (tmp_path / "a.txt").write_text("It was quite.", "utf-8")
+    monkeypatch.setattr(sys, "argv", ["textrank", "apply", "spelling", str(tmp_path / "a.txt")])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    assert calls == [PATIENCE, "freeze"]
+    assert json.loads(capsys.readouterr().out)["document"]

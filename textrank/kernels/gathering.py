@@ -99,7 +99,8 @@ class ManyWalks:
         """The label pairs of all graphs, from walks above the threshold."""
         tables = _Tables.of(self.families, rank)
         room = offsets(tables.graphs * tables.size**2)
-        table = np.zeros(max(CACHE, int(np.diff(room).max(initial=0))))  # empty again after each
+        most = min(int(room[-1]), max(CACHE, int(np.diff(room).max(initial=0))))
+        table = np.zeros(most)  # empty again after each
         low = 0
         while low < len(self.families):
             fitting = int(np.searchsorted(room, room[low] + CACHE, side="right")) - 1

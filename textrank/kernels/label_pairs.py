@@ -125,7 +125,10 @@ def _columns(words: list[str], blocks: Sequence[LabelPairs | Cells]) -> tuple[Na
     if every.max(initial=0) < LARGE:  # a table of all label pairs there could be is quicker
         used = np.zeros(int(every.max(initial=-1)) + 1, dtype=bool)
         used[every] = True
-        columns, at = np.flatnonzero(used), (np.cumsum(used, dtype=np.int32) - 1)[every]
+        columns = np.flatnonzero(used)
+        number = np.empty(len(used), dtype=np.int32)
+        number[columns] = np.arange(len(columns), dtype=np.int32)
+        at = number[every]
     else:
         columns, at = numbered(every)
 
@@ -136,7 +139,7 @@ def _columns(words: list[str], blocks: Sequence[LabelPairs | Cells]) -> tuple[Na
         parts.append(steps + len(words) - 1)
         words = words + [f"{n} steps" for n in range(1, int(steps.max()) + 1)]
     names = _compact(words, np.column_stack(parts))
-    return names, np.split(at.astype(np.int32), ends)[:-1]
+    return names, np.split(at.astype(np.int32, copy=False), ends)[:-1]
 
 
 def _compact(words: list[str], parts: Indices) -> Names:

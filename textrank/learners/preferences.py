@@ -84,10 +84,9 @@ class Centring:
 
     def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
         """Split by the root of the scale; the levels of the queries are lost."""
-        query = self.query[group]
-        if (query == query[0]).all():
+        if self.size[group[0]] == len(group):  # one whole query
             return _centred(len(group), float(self.scale[group[0]]))
-        local = np.unique(query, return_inverse=True)[1]
+        local = np.unique(self.query[group], return_inverse=True)[1]
         null = np.eye(int(local.max()) + 1)[local] / np.sqrt(self.size[group])[:, None]
         inverse = (np.eye(len(group)) - null @ null.T) / np.sqrt(self.scale[group])[:, None]
         return inverse, null

@@ -186,8 +186,9 @@ def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc
     """The Doc itself, or a copy without white space and markup, its words in plain letters.
 
     Where only the sentences ``within`` some tokens are looked at and all of them are plain, the
-    Doc stays as it is. Tags, arcs, sentences, names and user data come along; ``characters`` says where a span of the
-    copy stands in the original. What a task learns and judges is the same in every layout so.
+    Doc stays as it is. Tags, arcs, sentences, names and user data come along; ``characters`` says
+    where a span of the copy stands in the original. What a task learns and judges is the same in
+    every layout so.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])
