@@ -177,7 +177,8 @@ def _rooted(
     """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left."""
     if dual:
         half = preferences.root(np.asarray(data)).T
-        size = float(np.abs(half).max())
+        # Where the candidates of a query are equal, all that is left is the round-off of the data.
+        size = float(max(np.abs(half).max(), np.abs(data).max()))
         spectrum = Spectrum.of_gram(preferences.root(half), size=len(half) * size)
         return spectrum, lambda N: (N @ half) @ spectrum.Q
     rooted = preferences.root(data)
