@@ -172,3 +172,16 @@ def test_queries_without_preferences_are_refused_for_the_choice_of_alpha():
 def test_wrong_settings_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         RankRLS(**settings)
+
+
+@pytest.mark.parametrize("dual", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_queries_of_equal_candidates_leave_nothing_but_round_off(seed, dual):
+    """Found by new examples: such a kernel was said not to be positive semi-definite."""
+    rng = np.random.default_rng(seed)
+    F = rng.normal(size=(9, 36))
+    F /= np.linalg.norm(F, axis=1)[:, None]
+    groups = np.append(np.arange(9), rng.integers(0, 9, 3))
+    F, y = F[groups], rng.integers(-2, 3, 12).astype(float)
+    path = RankRLS(alphas=[1.0]).path(F @ F.T if dual else features(F), Targets(y, groups, groups))
+    np.testing.assert_allclose(path.heldout[0], 0.0, atol=1e-8)

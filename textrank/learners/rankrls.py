@@ -177,7 +177,9 @@ def _rooted(
     """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left."""
     if dual:
         half = preferences.root(np.asarray(data)).T
-        size = float(max(half.max(), -half.min()))
+        # Where the candidates of a query are equal, all that is left is the round-off of the data,
+        # of which no entry is above the largest of the diagonal.
+        size = float(max(half.max(), -half.min(), np.diagonal(np.asarray(data)).max()))
         spectrum = Spectrum.of_gram(preferences.root(half), size=len(half) * size)
         return spectrum, lambda N: (N @ half) @ spectrum.Q
     rooted = preferences.root(data)
