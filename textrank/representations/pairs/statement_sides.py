@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.representations.pairs.entity_pair import Name
-from textrank.representations.pairs.telling import PASSED, SentenceTree, TreePair
+from textrank.representations.pairs.telling import SentenceTree, TreePair
 from textrank.types import Features, Matrix, Names
 
 WINDOW = 6  # tokens to either side in which a word of events is looked for
@@ -100,7 +100,7 @@ def _on_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
     """From a name up to the top."""
     top, relations = way[-1], tree.relations
     voice, ends = "passive" if top in tree.passive else "active", ending(tree.context.texts[top])
-    part, tops = _reached(tree, way), _named(tree, top)
+    part, tops = tree.reached(way), _named(tree, top)
     yield "part", part
     yield "part", part, voice
     yield "part", part, voice, "ending", ends
@@ -173,13 +173,6 @@ def _ordered(tree: SentenceTree, event: int, first: bool, top: bool, inner: bool
     for kind in tree.kinds[event][:1]:
         where = "path" if inner else "elsewhere"
         yield "order", kind, order, ending(tree.context.texts[event]), where
-
-
-def _reached(tree: SentenceTree, way: Sequence[int]) -> str:
-    """The relations to the top without those that say nothing; at most three."""
-    steps = [tree.relations[token] for token in way[:-1]]
-    telling = [step for step in steps if step not in PASSED] or steps[:1]
-    return " ".join(telling[-3:]) if telling else "top"
 
 
 def _named(tree: SentenceTree, token: int) -> tuple[str, ...]:

@@ -65,6 +65,12 @@ class SentenceTree:
             self._known[token] = found
         return self._known[token]
 
+    def reached(self, way: Sequence[int]) -> str:
+        """The relations from a name up to the top that say something; at most three."""
+        steps = [self.relations[token] for token in way[:-1]]
+        telling = [step for step in steps if step not in PASSED] or steps[:1]
+        return " ".join(telling[-3:]) if telling else "top"
+
     @cached_property
     def _known(self) -> dict[int, list[int]]:
         return {}
@@ -182,13 +188,7 @@ class TreePair:
     @cached_property
     def reached(self) -> tuple[str, str]:
         """The relations from the top down to each name, without those that say nothing."""
-        return self._reached(self.paths[0]), self._reached(self.paths[1])
-
-    def _reached(self, way: Sequence[int]) -> str:
-        """At most three, from a name up to the top."""
-        steps = [self.tree.relations[token] for token in way[:-1]]
-        telling = [step for step in steps if step not in PASSED] or steps[:1]
-        return " ".join(telling[-3:]) if telling else "top"
+        return self.tree.reached(self.paths[0]), self.tree.reached(self.paths[1])
 
     def classes(self, token: int) -> tuple[str, ...]:
         """The classes of a word; none of a word of the pair."""
