@@ -70,6 +70,15 @@ def test_leave_query_out_equals_retraining(problem, exponent, settings, dual):
     np.testing.assert_allclose(path.predict(data)[0], full, atol=1e-8)
 
 
+@pytest.mark.parametrize("dual", [False, True])
+def test_queries_of_one_candidate_each_prefer_nothing(dual):
+    F, queries = np.array([[0.5], [-1.0], [2.0], [0.1]]), np.arange(4)
+    data = F @ F.T if dual else features(F)
+    targets = Targets(np.array([-1.0, 0.0, 1.0, 2.0]), queries, queries)
+    path = RankRLS(alphas=[1.0, 4.0]).path(data, targets)
+    np.testing.assert_array_equal(path.heldout, np.zeros((2, 4)))
+
+
 @given(problem=problems(largest=18), ends=st.sampled_from([GRID[:1], GRID[-1:], GRID]))
 def test_leave_query_out_is_exact_at_the_ends_of_the_grid(problem, ends):
     path = RankRLS(alphas=ends).path(problem.K, problem.targets)

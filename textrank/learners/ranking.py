@@ -89,5 +89,5 @@ def _cross(levels: Matrix, Q: Matrix, inverse: Matrix) -> Matrix:  # -> (b, a, c
     """``levels diag(inverse) Q'`` for every group and alpha."""
     b, c, r = levels.shape
     h = Q.shape[1]
-    rows = (levels[:, :, None, :] * Q[:, None, :, :]).reshape(-1, r)
+    rows = (levels[:, :, None, :] * Q[:, None, :, :]).reshape(b * c * h, r)
     return (rows @ inverse).reshape(b, c, h, inverse.shape[1]).transpose(0, 3, 1, 2)
