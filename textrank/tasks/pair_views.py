@@ -171,6 +171,6 @@ def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
 
 def unit(features: Features) -> Features:
     """The features with every row of length one; an empty row stays empty."""
-    squared = squares(features.values)
-    with np.errstate(divide="ignore"):
-        return features.scaled(np.where(squared > 0, 1.0 / np.sqrt(squared), 0.0))
+    squared = squares(features.cells)
+    squared[squared == 0] = 1.0
+    return features.scaled(1.0 / np.sqrt(squared))

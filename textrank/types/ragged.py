@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textrank.types.names import Indices
 
 
-def offsets(sizes: Sequence[int] | Indices) -> Indices:
+def offsets(sizes: Sequence[int] | NDArray[Any]) -> Indices:
     """Where each list begins, and the end of all.
 
     >>> offsets([2, 0, 3]).tolist()
@@ -21,6 +21,15 @@ def offsets(sizes: Sequence[int] | Indices) -> Indices:
     found = np.zeros(len(sizes) + 1, dtype=np.intp)
     np.cumsum(sizes, out=found[1:])
     return found
+
+
+def lengths(ends: NDArray[Any]) -> NDArray[Any]:
+    """How long each list is, given ``offsets``; NumPy's own difference takes as long for few.
+
+    >>> lengths(np.array([0, 2, 2, 5])).tolist()
+    [2, 0, 3]
+    """
+    return ends[1:] - ends[:-1]
 
 
 def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:

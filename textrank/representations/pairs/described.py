@@ -29,11 +29,11 @@ from textrank.representations.pairs.described_words import (
     marks_of,
 )
 from textrank.representations.pairs.descriptor_entities import FACTS, FAR, Entities
-from textrank.representations.pairs.layout import Layout, offsets_of
+from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.path_descriptors import PATH, path_rows
 from textrank.representations.pairs.trigger_words import HEDGES, STRONG_TRIGGERS, TRIGGERS
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import first_where, least, offsets, spread
+from textrank.types.ragged import first_where, firsts, least, lengths, offsets, spread
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -81,7 +81,7 @@ class Described:
         owner, token = own.owner[cell], own.token[cell]
         theirs = self.marks[token] * (token < own.end[owner])[:, None]
         between = self.counts[own.end] - self.counts[own.begin]
-        return np.asarray(between - np.add.reduceat(theirs, offsets_of(owner)))
+        return np.asarray(between - np.add.reduceat(theirs, firsts(owner)))
 
     @cached_property
     def rivals(self) -> tuple[Indices, Indices, Mask]:
@@ -155,7 +155,7 @@ def _distances(own: Described, out: Matrix) -> None:
         "distance": layout.sizes[:, 1],
         "sentence length": np.log(layout.size),
         "entities between": between,
-        "entities in sentence": np.log(np.diff(names.named).clip(min=1))[layout.sentence],
+        "entities in sentence": np.log(lengths(names.named).clip(min=1))[layout.sentence],
         "share of shorter paths": _share_below(own, path, names.paths),
         "share of nearer pairs": _share_below(own, gap, names.distances),
         "first entity": names.low[names.first] <= earliest,
@@ -186,7 +186,7 @@ def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
 def _name_pairs(names: Entities) -> tuple[Indices, Indices]:
     """Every two names of a sentence."""
     place = np.arange(len(names.mentions))
-    end = np.repeat(names.named[1:], np.diff(names.named))
+    end = names.named[1:].repeat(lengths(names.named))
     one, other = spread(place + 1, end - place - 1)
     return names.mentions[one], names.mentions[other]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from textrank.representations.pairs.occurrences import Lexicon
 from textrank.types import Indices, Vector
-from textrank.types.ragged import first_where, flat, offsets, spread
+from textrank.types.ragged import first_where, firsts, flat, lengths, offsets, spread
 
 if TYPE_CHECKING:
     from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
@@ -92,12 +92,12 @@ class Layout:
     @cached_property
     def sentence_of(self) -> Indices:
         """The sentence of each token."""
-        return np.repeat(np.arange(len(self.contexts)), np.diff(self.starts))
+        return np.arange(len(self.contexts)).repeat(lengths(self.starts))
 
     @cached_property
     def size(self) -> Indices:
         """The tokens of the sentence of each pair."""
-        return np.diff(self.starts)[self.sentence]
+        return lengths(self.starts)[self.sentence]
 
     @cached_property
     def base(self) -> Indices:
@@ -185,12 +185,12 @@ class Layout:
     @cached_property
     def begin(self) -> Indices:
         """The first token of each pair."""
-        return np.minimum(*(np.minimum.reduceat(t, offsets_of(o)) for o, t in self.ends))
+        return np.minimum(*(np.minimum.reduceat(t, firsts(o)) for o, t in self.ends))
 
     @cached_property
     def end(self) -> Indices:
         """The last token of each pair."""
-        return np.maximum(*(np.maximum.reduceat(t, offsets_of(o)) for o, t in self.ends))
+        return np.maximum(*(np.maximum.reduceat(t, firsts(o)) for o, t in self.ends))
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
@@ -222,7 +222,7 @@ class Layout:
         """Dependencies from the tokens of names to all others."""
         source, links = self.names, self.links
         number = np.searchsorted(self.starts, source, side="right") - 1
-        places = offsets(np.diff(self.starts)[number])
+        places = offsets(lengths(self.starts)[number])
         begin = places[:-1] - self.starts[number]
         values = np.full(int(places[-1]), np.inf)
         values[begin + source] = 0.0
@@ -246,7 +246,7 @@ class Layout:
     def couples(self) -> tuple[Indices, Indices, Indices]:
         """Every token of the first entity with every one of the second: pair and both tokens."""
         (one, source), (other, target) = self.ends
-        count, begin = np.bincount(other, minlength=len(self.pairs)), offsets_of(other)
+        count, begin = np.bincount(other, minlength=len(self.pairs)), firsts(other)
         at, place = spread(begin[one], count[one])
         return one[at], source[at], target[place]
 
@@ -255,7 +255,7 @@ class Layout:
         """The couple of closest tokens of each pair, the first one of equals."""
         owner, source, target = self.couples
         steps = self.steps.between(source, target)
-        low = np.minimum.reduceat(steps, offsets_of(owner))
+        low = np.minimum.reduceat(steps, firsts(owner))
         return first_where(steps == low[owner], owner)
 
     @cached_property
@@ -305,8 +305,3 @@ class Layout:
         down = first_where(self.links.down[self.paths.steps[pair, at]], pair)
         found[pair[down]] = at[down]
         return found
-
-
-def offsets_of(owner: Indices) -> Indices:
-    """Where the items of each owner begin; every owner has some, and they stand together."""
-    return np.flatnonzero(np.diff(owner, prepend=-1))

@@ -11,9 +11,10 @@ import numpy as np
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
-from textrank.representations.pairs.layout import FIRST, SECOND, Layout, offsets_of
+from textrank.representations.pairs.layout import FIRST, SECOND, Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features, Indices
+from textrank.types.ragged import firsts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,9 @@ class LocalContext:
         own = layout_of(pairs)
         found = Occurrences(own.lexicon)
         for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
-            last = np.append(offsets_of(owner)[1:], len(owner)) - 1
-            ends = {-1: token[offsets_of(owner)], 1: token[last]} if len(owner) else {}
+            first = firsts(owner)
+            last = np.append(first[1:], len(owner)) - 1
+            ends = {-1: token[first], 1: token[last]} if len(owner) else {}
             for way, end in ends.items():
                 for step in range(1, self.width + 1):
                     self._near(entity, way * step, end + way * step, own, found)

@@ -8,10 +8,9 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.types import Features, Indices, Names
+from textrank.types import Cells, Features, Indices, Names
 from textrank.types.ragged import offsets
 
 WIDE = 55  # bits of a code that tells the parts of a name apart; those above tell the group
@@ -83,8 +82,7 @@ class Occurrences:
         ends = offsets(np.bincount(row, minlength=size))
         data = np.ones(len(cells)) if once else counts.astype(np.float64)
         short = indices.astype(np.int32), ends.astype(np.int32)
-        matrix = sp.csr_array((data, *short), shape=(size, len(every)))
-        return Features(matrix, self._names(tables, every))
+        return Features(Cells(data, *short, (size, len(every))), self._names(tables, every))
 
     def _codes(self, parts: Indices) -> Indices:
         """A number for each row, equal for equal rows."""

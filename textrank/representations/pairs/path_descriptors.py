@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from textrank.representations.pairs.layout import OTHER, Layout
 from textrank.representations.pairs.trigger_words import STRONG_TRIGGERS, TRIGGERS, group_of
 from textrank.types import Matrix
+from textrank.types.ragged import lengths
 
 CLAUSES = frozenset(("ccomp", "advcl", "rcmod", "xcomp", "parataxis", "csubj", "relcl", "purpcl"))
 PREPOSITIONS = ("with", "to", "of", "by", "in", "between", "for", "from")
@@ -114,7 +115,7 @@ def _inner(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:  # (pairs, 4)
 def _negated(own: Layout) -> NDArray[np.bool_]:
     """Whether a word of the path has a negation as dependent."""
     links = own.links
-    source = np.repeat(np.arange(len(links.starts) - 1), np.diff(links.starts))
+    source = np.arange(len(links.starts) - 1).repeat(lengths(links.starts))
     negated = np.zeros(len(links.starts) - 1, dtype=bool)
     negated[source[links.down & (links.type == own.lexicon("neg"))]] = True
     pair, _, token = own.on_paths()
