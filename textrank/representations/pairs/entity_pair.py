@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, TypeAlias, overload
+from typing import ClassVar, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
+from textrank.representations.pairs.occurrences import Occurrences, SideBySide
 from textrank.types import Features, Matrix
 
 DROP = ("punct",)
@@ -185,6 +186,15 @@ class Block(Protocol):
         """The features of pairs, a row each."""
 
 
+class Met(Block, Protocol):
+    """A block whose features are what is met in pairs."""
+
+    once: ClassVar[bool]  # whether a pair has a feature or not, however often it is met
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairBatch(Sequence[EntityPair]):
     """Pairs with the sentences they stand in; what is asked about them twice is found once."""
@@ -210,6 +220,15 @@ class PairBatch(Sequence[EntityPair]):
             self.known[block] = block.of_pairs(self)
         return self.known[block]
 
+    def side_by_side(self, blocks: Mapping[str, Met]) -> SideBySide:
+        """The features of several blocks, found together: one look-up instead of many."""
+        found = Occurrences(self.layout.lexicon)
+        for found.view, block in blocks.items():
+            block.meet(self.layout, found)
+        both = found.side_by_side(len(self), [name for name, b in blocks.items() if b.once])
+        self.known.update({block: both.view(name) for name, block in blocks.items()})
+        return both
+
     @cached_property
     def layout(self) -> Layout:
         """The pairs as arrays."""
@@ -219,6 +238,14 @@ class PairBatch(Sequence[EntityPair]):
 def layout_of(pairs: Sequence[EntityPair]) -> Layout:
     """The pairs as arrays, which pairs that were analysed together keep."""
     return pairs.layout if isinstance(pairs, PairBatch) else Layout.of(pairs)
+
+
+def features_met(block: Met, pairs: Sequence[EntityPair]) -> Features:
+    """The features of a block alone."""
+    own = layout_of(pairs)
+    found = Occurrences(own.lexicon)
+    block.meet(own, found)
+    return found.features(len(pairs), once=block.once)
 
 
 def features_of_pairs(block: Block, pairs: Sequence[EntityPair]) -> Features:

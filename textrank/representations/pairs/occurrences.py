@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.types import Cells, Features, Indices, Names
-from textrank.types.ragged import offsets
-
-WIDE = 55  # bits of a code that tells the parts of a name apart; those above tell the group
+from textrank.types.ragged import lengths, numbered, offsets
 
 
 @dataclass
@@ -47,68 +45,110 @@ class Lexicon:
         return self.table(known.__contains__, words)
 
 
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Features of several views of the same pairs in one matrix, named under their view."""
+
+    features: Features
+    columns: Mapping[str, slice]  # of each view
+
+    def view(self, name: str) -> Features:
+        """The features of one view, without its name before theirs."""
+        own, columns = self.features.cells, self.columns.get(name, slice(0, 0))
+        inside = (own.indices >= columns.start) & (own.indices < columns.stop)
+        ends = offsets(inside)[own.indptr].astype(np.int32)
+        shape = own.shape[0], columns.stop - columns.start
+        cells = Cells(own.data[inside], own.indices[inside] - columns.start, ends, shape)
+        names = self.features.names
+        return Features(cells, Names(names.vocabulary, names.parts[columns, 1:]))
+
+    def unit(self) -> SideBySide:
+        """With every row of each view of length one; an empty row stays empty."""
+        own, times = self.features.cells, len(self.columns)
+        view = np.arange(times).repeat([c.stop - c.start for c in self.columns.values()])
+        part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
+        part += view[own.indices]
+        length = np.sqrt(np.bincount(part, own.data**2))[part]
+        return SideBySide(self.features.with_data(own.data * (1.0 / length)), self.columns)
+
+
 @dataclass
 class Occurrences:
     """Named features of pairs as they are met, names as columns of numbers of words."""
 
     lexicon: Lexicon
-    groups: dict[tuple[str, int], list[tuple[Indices, Indices]]] = field(default_factory=dict)
+    view: str = ""  # which the features met now belong to
+    groups: dict[tuple[str, str, int], list[tuple[Indices, Indices]]] = field(default_factory=dict)
 
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
         """Names ``(name, *parts)`` met in pairs ``rows``; a part is a column, or one for all."""
         own = np.empty((len(rows), len(parts)), dtype=np.intp)
         for column, part in enumerate(parts):
             own[:, column] = part
-        self.groups.setdefault((name, len(parts)), []).append((rows, own))
+        self._met(name, rows, own)
 
     def padded(self, name: str, rows: Indices, parts: Indices) -> None:
         """Names ``(name, *parts)`` of different lengths; behind its end a row holds -1."""
-        lengths = (parts >= 0).sum(axis=1)
-        for length in np.unique(lengths).tolist():
-            some = np.flatnonzero(lengths == length)
-            self.groups.setdefault((name, length), []).append((rows[some], parts[some, :length]))
+        sizes = (parts >= 0).sum(axis=1)
+        for size in np.bincount(sizes).nonzero()[0].tolist():
+            some = (sizes == size).nonzero()[0]
+            self._met(name, rows[some], parts[some, :size])
+
+    def _met(self, name: str, rows: Indices, parts: Indices) -> None:
+        self.groups.setdefault((self.view, name, parts.shape[1]), []).append((rows, parts))
 
     def features(self, size: int, *, once: bool = False) -> Features:
         """How often each pair has each name; with ``once`` whether it has it at all."""
+        return self.side_by_side(size, [self.view] if once else []).view(self.view)
+
+    def side_by_side(self, size: int, once: Collection[str] = ()) -> SideBySide:
+        """The features of all views; of those among ``once`` whether a pair has them at all."""
         codes, tables = [], []
+        wide = 63 - len(self.groups).bit_length()  # what is above tells the groups apart
         for number, found in enumerate(self.groups.values()):
             parts = found[0][1] if len(found) == 1 else np.concatenate([p for _, p in found])
-            codes.append(self._codes(parts) | (number << WIDE))
+            codes.append(self._codes(parts, wide) | (number << wide))
             tables.append(parts)
         every, column = _as_they_come(_joined(codes))
         rows = _joined([r for found in self.groups.values() for r, _ in found])
         cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
         row, indices = np.divmod(cells, max(1, len(every)))
         ends = offsets(np.bincount(row, minlength=size))
-        data = np.ones(len(cells)) if once else counts.astype(np.float64)
+        names, columns = self._names(tables, every)
+        data = counts.astype(np.float64)
+        for own in [columns[view] for view in once if view in columns]:
+            data[(indices >= own.start) & (indices < own.stop)] = 1.0
         short = indices.astype(np.int32), ends.astype(np.int32)
-        return Features(Cells(data, *short, (size, len(every))), self._names(tables, every))
+        return SideBySide(Features(Cells(data, *short, (size, len(every))), names), columns)
 
-    def _codes(self, parts: Indices) -> Indices:
-        """A number for each row, equal for equal rows."""
+    def _codes(self, parts: Indices, wide: int) -> Indices:
+        """A number of at most so many bits for each row, equal for equal rows."""
         bits = max(1, len(self.lexicon.numbers)).bit_length()
         codes = np.zeros(len(parts), dtype=np.int64)
         used = 0
         for column in parts.T:
-            if used + bits > WIDE:  # numbers of what was met so far are shorter
-                codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+            if used + bits > wide:  # numbers of what was met so far are shorter
+                codes = numbered(codes)[1].astype(np.int64)
                 used = len(codes).bit_length()
             codes = (codes << bits) | column
             used += bits
         return codes
 
-    def _names(self, tables: Sequence[Indices], every: Indices) -> Names:
-        """The names met, given where each is met first."""
-        width = 1 + max((parts.shape[1] for parts in tables), default=0)
+    def _names(self, tables: Sequence[Indices], every: Indices) -> tuple[Names, dict[str, slice]]:
+        """The names met, given where each is met first, and the columns of each view."""
+        width = 2 + max((parts.shape[1] for parts in tables), default=0)
         table = np.full((len(every), width), -1, dtype=np.int32)
         begins = offsets([len(parts) for parts in tables])
         cuts = np.searchsorted(every, begins).tolist()  # names of a group are met together
-        for (name, size), parts, begin, low, high in zip(
+        columns: dict[str, slice] = {}
+        for (view, name, size), parts, begin, low, high in zip(
             self.groups, tables, begins.tolist(), cuts, cuts[1:], strict=False
         ):
-            table[low:high, 0] = self.lexicon(name)
-            table[low:high, 1 : 1 + size] = parts[every[low:high] - begin]
-        return self._compact(table)
+            table[low:high, 0] = self.lexicon(view)
+            table[low:high, 1] = self.lexicon(name)
+            table[low:high, 2 : 2 + size] = parts[every[low:high] - begin]
+            columns[view] = slice(columns[view].start if view in columns else low, high)
+        return self._compact(table), columns
 
     def _compact(self, table: NDArray[np.int32]) -> Names:
         """Names over only the words that they use."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
 from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features, Indices
@@ -31,6 +31,7 @@ class PathWalks:
     """
 
     parse: Parse = "auto"
+    once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -40,13 +41,14 @@ class PathWalks:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         lengths = [str(n) if n >= 0 else "none" for n in own.paths.length.tolist()]
-        found.add("length", np.arange(len(pairs)), own.lexicon.all(lengths))
+        found.add("length", np.arange(len(lengths)), own.lexicon.all(lengths))
         _along(own, found)
         _beside(own, found)
-        return found.features(len(pairs))
 
 
 def _along(own: Layout, found: Occurrences) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, SIDES, Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.representations.pairs.trigger_words import NEGATIONS, TRIGGERS, group_of, is_verb
@@ -33,6 +33,7 @@ class TriggerRoles:
     """
 
     parse: Parse = "auto"
+    once: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -42,11 +43,12 @@ class TriggerRoles:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         for part in (_triggers, _of_path, _of_middle, _around, _patterns, _lengths):
             part(own, found)
-        return found.features(len(pairs), once=True)
 
 
 def _told(own: Layout, words: Indices) -> NDArray[np.bool_]:
