@@ -112,7 +112,7 @@ class Entities:
         begins = firsts(self.owner)
         count = np.bincount(self.owner, minlength=len(self))
         for place in range(int(count.max(initial=0))):
-            some = np.flatnonzero(count > place)
+            some = (count > place).nonzero()[0]
             source = self.token[begins[some] + place]
             theirs = steps.begin[steps.row[source]] + self.layout.starts[self.sentence[some]]
             to, here = spread(cells[some], size[some])
@@ -163,7 +163,7 @@ class Entities:
         links = self.layout.links
         at, step = links.of(self.token)
         entity, to = self.owner[at], links.to[step]
-        some = np.flatnonzero(~links.down[step] & (self.steps(entity, to) > 0))
+        some = (~links.down[step] & (self.steps(entity, to) > 0)).nonzero()[0]
         return entity[some], step[some], to[some]
 
     @cached_property

@@ -203,6 +203,7 @@ class PairBatch(Sequence[EntityPair]):
     sentences: list[Sentence]
     candidates: Sequence[Candidate]
     known: dict[Block, Features] = field(default_factory=dict)
+    together: dict[Block, tuple[SideBySide, str]] = field(default_factory=dict)
 
     @overload
     def __getitem__(self, index: int) -> EntityPair: ...
@@ -217,7 +218,8 @@ class PairBatch(Sequence[EntityPair]):
     def seen_by(self, block: Block) -> Features:
         """The features of a block, made at the first call."""
         if block not in self.known:
-            self.known[block] = block.of_pairs(self)
+            found, name = self.together.get(block, (None, ""))
+            self.known[block] = found.view(name) if found else block.of_pairs(self)
         return self.known[block]
 
     def side_by_side(self, blocks: Mapping[str, Met]) -> SideBySide:
@@ -225,8 +227,8 @@ class PairBatch(Sequence[EntityPair]):
         found = Occurrences(self.layout.lexicon)
         for found.view, block in blocks.items():
             block.meet(self.layout, found)
-        both = found.side_by_side(len(self), [name for name, b in blocks.items() if b.once])
-        self.known.update({block: both.view(name) for name, block in blocks.items()})
+        both = found.side_by_side(len(self), {name: b.once for name, b in blocks.items()})
+        self.together.update({block: (both, name) for name, block in blocks.items()})
         return both
 
     @cached_property

@@ -63,13 +63,13 @@ class GlobalContext:
 
     def _windows(self, own: Layout) -> Windows:
         """The words that count, pair after pair; those of the pair stand at its ends."""
-        cell = np.flatnonzero(own.side >= 0)
+        cell = (own.side >= 0).nonzero()[0]
         cell = cell[~_repeated(own, cell)]
         side, owner = own.side[cell], own.owner[cell]
         count = np.bincount(3 * owner + side, minlength=3 * len(own.pairs))
         rank = np.arange(len(cell)) - (np.cumsum(count) - count)[3 * owner + side]
         left = np.where(side == 0, count[3 * owner] - 1 - rank, rank)
-        kept = np.flatnonzero(left < np.array([self.outer, self.inner, self.outer])[side])
+        kept = (left < np.array([self.outer, self.inner, self.outer])[side]).nonzero()[0]
         every = np.arange(len(own.pairs))
         words = np.concatenate([own.seen[cell[kept]], *(_all(own, n) for n in (FIRST, SECOND))])
         pairs = np.concatenate([owner[kept], every, every])

@@ -54,7 +54,7 @@ class LocalContext:
 
     def _near(self, entity: str, offset: int, at: Indices, own: Layout, found: Occurrences) -> None:
         """The words and tags at some offset from an entity of each pair, where it has any."""
-        rows = np.flatnonzero((at >= own.base) & (at < own.base + own.size))
+        rows = ((at >= own.base) & (at < own.base + own.size)).nonzero()[0]
         word, tag, place = (own.lexicon(name) for name in ("word", "tag", str(offset)))
         for kind, value in ((word, own.words_at(rows, at[rows])), (tag, own.tag[at[rows]])):
             found.add(entity, rows, kind, place, value)

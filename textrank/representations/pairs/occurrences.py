@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -19,7 +19,7 @@ class Lexicon:
     """Numbers of words, given as they come."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    told: dict[Callable[[str], Any], list[Any]] = field(default_factory=dict)
+    told: dict[Callable[[str], Any], NDArray[Any]] = field(default_factory=dict)
 
     def __call__(self, word: str) -> int:
         return self.numbers.setdefault(word, len(self.numbers))
@@ -35,10 +35,11 @@ class Lexicon:
 
     def table(self, value: Callable[[str], Any], words: Indices, kind: Any = bool) -> NDArray[Any]:
         """What a function says of each of the words given by number; it is asked once a word."""
-        known = self.told.setdefault(value, [])
+        known = self.told.get(value, np.empty(0, dtype=kind))
         if len(known) < len(self.numbers):
-            known += map(value, islice(self.numbers, len(known), None))
-        return np.array(known, dtype=kind)[words]
+            new = [value(word) for word in islice(self.numbers, len(known), None)]
+            known = self.told[value] = np.concatenate([known, np.array(new, dtype=kind)])
+        return known[words]
 
     def among(self, known: frozenset[str], words: Indices) -> NDArray[np.bool_]:
         """Which of the words given by number are of a set."""
@@ -50,26 +51,26 @@ class SideBySide:
     """Features of several views of the same pairs in one matrix, named under their view."""
 
     features: Features
-    columns: Mapping[str, slice]  # of each view
+    views: Sequence[str]
+    of: Indices  # the view of each column
 
     def view(self, name: str) -> Features:
         """The features of one view, without its name before theirs."""
-        own, columns = self.features.cells, self.columns.get(name, slice(0, 0))
-        inside = (own.indices >= columns.start) & (own.indices < columns.stop)
+        own, kept = self.features.cells, self.of == self.views.index(name)
+        inside = kept[own.indices]
+        indices = (kept.cumsum(dtype=np.int32) - 1)[own.indices[inside]]
         ends = offsets(inside)[own.indptr].astype(np.int32)
-        shape = own.shape[0], columns.stop - columns.start
-        cells = Cells(own.data[inside], own.indices[inside] - columns.start, ends, shape)
-        names = self.features.names
-        return Features(cells, Names(names.vocabulary, names.parts[columns, 1:]))
+        shape = own.shape[0], int(np.count_nonzero(kept))
+        names = Names(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
+        return Features(Cells(own.data[inside], indices, ends, shape), names)
 
     def unit(self) -> SideBySide:
         """With every row of each view of length one; an empty row stays empty."""
-        own, times = self.features.cells, len(self.columns)
-        view = np.arange(times).repeat([c.stop - c.start for c in self.columns.values()])
+        own, times = self.features.cells, len(self.views)
         part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
-        part += view[own.indices]
+        part += self.of[own.indices]
         length = np.sqrt(np.bincount(part, own.data**2))[part]
-        return SideBySide(self.features.with_data(own.data * (1.0 / length)), self.columns)
+        return replace(self, features=self.features.with_data(own.data * (1.0 / length)))
 
 
 @dataclass
@@ -78,7 +79,9 @@ class Occurrences:
 
     lexicon: Lexicon
     view: str = ""  # which the features met now belong to
-    groups: dict[tuple[str, str, int], list[tuple[Indices, Indices]]] = field(default_factory=dict)
+    heads: dict[tuple[str, str], int] = field(default_factory=dict)  # views and names, numbered
+    # By the number of parts: heads, pairs and parts.
+    groups: dict[int, list[tuple[int, Indices, Indices]]] = field(default_factory=dict)
 
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
         """Names ``(name, *parts)`` met in pairs ``rows``; a part is a column, or one for all."""
@@ -95,35 +98,46 @@ class Occurrences:
             self._met(name, rows[some], parts[some, :size])
 
     def _met(self, name: str, rows: Indices, parts: Indices) -> None:
-        self.groups.setdefault((self.view, name, parts.shape[1]), []).append((rows, parts))
+        head = self.heads.setdefault((self.view, name), len(self.heads))
+        self.groups.setdefault(parts.shape[1], []).append((head, rows, parts))
 
     def features(self, size: int, *, once: bool = False) -> Features:
         """How often each pair has each name; with ``once`` whether it has it at all."""
-        return self.side_by_side(size, [self.view] if once else []).view(self.view)
+        return self.side_by_side(size, {self.view: once}).view(self.view)
 
-    def side_by_side(self, size: int, once: Collection[str] = ()) -> SideBySide:
-        """The features of all views; of those among ``once`` whether a pair has them at all."""
-        codes, tables = [], []
-        wide = 63 - len(self.groups).bit_length()  # what is above tells the groups apart
-        for number, found in enumerate(self.groups.values()):
-            parts = found[0][1] if len(found) == 1 else np.concatenate([p for _, p in found])
-            codes.append(self._codes(parts, wide) | (number << wide))
-            tables.append(parts)
-        every, column = _as_they_come(_joined(codes))
-        rows = _joined([r for found in self.groups.values() for r, _ in found])
+    def side_by_side(self, size: int, once: Mapping[str, bool]) -> SideBySide:
+        """The features of some views; whether a pair has them at all, or how often."""
+        found = [block for blocks in self.groups.values() for block in blocks]
+        head = np.array([own for own, _, _ in found], dtype=np.intp)
+        head = head.repeat([len(rows) for _, rows, _ in found])
+        every, column = _as_they_come(self._codes(head))
+        rows = _joined([rows for _, rows, _ in found])
         cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
         row, indices = np.divmod(cells, max(1, len(every)))
-        ends = offsets(np.bincount(row, minlength=size))
-        names, columns = self._names(tables, every)
+        views = list(once)
+        of = np.array([views.index(view) for view, _ in self.heads], dtype=np.intp)[head[every]]
         data = counts.astype(np.float64)
-        for own in [columns[view] for view in once if view in columns]:
-            data[(indices >= own.start) & (indices < own.stop)] = 1.0
+        data[np.array([*once.values()])[of[indices]]] = 1.0
+        ends = offsets(np.bincount(row, minlength=size))
         short = indices.astype(np.int32), ends.astype(np.int32)
-        return SideBySide(Features(Cells(data, *short, (size, len(every))), names), columns)
+        names = self._names(head[every], every)
+        return SideBySide(Features(Cells(data, *short, (size, len(every))), names), views, of)
 
-    def _codes(self, parts: Indices, wide: int) -> Indices:
+    def _codes(self, head: Indices) -> Indices:
+        """A number for each name met, equal for equal ones."""
+        of_head, of_group = len(self.heads).bit_length(), len(self.groups).bit_length()
+        wide = 63 - of_head - of_group
+        found = [
+            (self._coded(_joined_parts(blocks), wide) << of_group) | number
+            for number, blocks in enumerate(self.groups.values())
+        ]
+        return (_joined(found) << of_head) | head
+
+    def _coded(self, parts: Indices, wide: int) -> Indices:
         """A number of at most so many bits for each row, equal for equal rows."""
         bits = max(1, len(self.lexicon.numbers)).bit_length()
+        if bits * parts.shape[1] <= wide:
+            return parts @ (1 << np.arange(0, bits * parts.shape[1], bits))
         codes = np.zeros(len(parts), dtype=np.int64)
         used = 0
         for column in parts.T:
@@ -134,21 +148,18 @@ class Occurrences:
             used += bits
         return codes
 
-    def _names(self, tables: Sequence[Indices], every: Indices) -> tuple[Names, dict[str, slice]]:
-        """The names met, given where each is met first, and the columns of each view."""
-        width = 2 + max((parts.shape[1] for parts in tables), default=0)
-        table = np.full((len(every), width), -1, dtype=np.int32)
-        begins = offsets([len(parts) for parts in tables])
-        cuts = np.searchsorted(every, begins).tolist()  # names of a group are met together
-        columns: dict[str, slice] = {}
-        for (view, name, size), parts, begin, low, high in zip(
-            self.groups, tables, begins.tolist(), cuts, cuts[1:], strict=False
-        ):
-            table[low:high, 0] = self.lexicon(view)
-            table[low:high, 1] = self.lexicon(name)
+    def _names(self, head: Indices, every: Indices) -> Names:
+        """The names met, given their heads and where each is met first."""
+        table = np.full((len(every), 2 + max(self.groups, default=0)), -1, dtype=np.int32)
+        if self.heads:
+            table[:, :2] = np.array([self.lexicon.all(own) for own in self.heads])[head]
+        begin = low = 0
+        for size, blocks in self.groups.items():
+            parts = _joined_parts(blocks)
+            high = int(np.searchsorted(every, begin + len(parts)))  # those of a group together
             table[low:high, 2 : 2 + size] = parts[every[low:high] - begin]
-            columns[view] = slice(columns[view].start if view in columns else low, high)
-        return self._compact(table), columns
+            begin, low = begin + len(parts), high
+        return self._compact(table)
 
     def _compact(self, table: NDArray[np.int32]) -> Names:
         """Names over only the words that they use."""
@@ -156,7 +167,7 @@ class Occurrences:
         number[table.ravel()] = 1
         number[-1] = 0
         words = self.lexicon.words()
-        used = np.flatnonzero(number).tolist()
+        used = number.nonzero()[0].tolist()
         number = np.cumsum(number, dtype=np.int32) - 1
         number[-1] = -1
         return Names(tuple(words[i] for i in used), number[table])
@@ -175,6 +186,10 @@ def _as_they_come(codes: Indices) -> tuple[Indices, Indices]:
     number = np.empty(len(codes), dtype=np.intp)
     number[order] = place[firsts][new.cumsum() - 1]
     return met.nonzero()[0], number
+
+
+def _joined_parts(blocks: Sequence[tuple[int, Indices, Indices]]) -> Indices:
+    return blocks[0][2] if len(blocks) == 1 else np.concatenate([parts for _, _, parts in blocks])
 
 
 def _joined(blocks: Sequence[Indices]) -> Indices:

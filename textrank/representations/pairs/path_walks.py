@@ -54,7 +54,7 @@ class PathWalks:
 def _along(own: Layout, found: Occurrences) -> None:
     pair, place, token = own.on_paths()
     tokens = own.paths.tokens
-    some = np.flatnonzero(own.paths.length >= 0)
+    some = (own.paths.length >= 0).nonzero()[0]
     kinds = np.full_like(own.paths.steps, -1)
     row, at = np.nonzero(own.paths.steps >= 0)
     kinds[row, at] = own.marks[own.paths.steps[row, at]]
@@ -66,7 +66,7 @@ def _along(own: Layout, found: Occurrences) -> None:
             _runs(f"walk of {kind}", walk, size, found)
         found.padded(f"path of {kind}", some, sequence[some])
         if kind == "words":
-            inner = np.flatnonzero((place > 0) & (place < own.paths.length[pair]))
+            inner = ((place > 0) & (place < own.paths.length[pair])).nonzero()[0]
             found.add("word", pair[inner], values[inner])
     found.padded("path of dependencies", some, kinds[some])
     found.add("dependency", row, kinds[row, at])
@@ -79,7 +79,7 @@ def _beside(own: Layout, found: Occurrences) -> None:
     on_path[token + own.shift[pair]] = True
     at, step = own.links.of(token)
     to = own.links.to[step]
-    some = np.flatnonzero(own.links.down[step] & ~on_path[to + own.shift[pair[at]]])
+    some = (own.links.down[step] & ~on_path[to + own.shift[pair[at]]]).nonzero()[0]
     at, step, to = at[some], step[some], to[some]
     rows, kind = pair[at], own.links.type[step]
     hanging = own.words_at(rows, to)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-import numpy as np
-
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
@@ -39,5 +37,5 @@ class SideWords:
     def meet(self, own: Layout, found: Occurrences) -> None:
         """Adds what is met in pairs."""
         for number, side in enumerate(SIDES):
-            some = np.flatnonzero(own.side == number)
+            some = (own.side == number).nonzero()[0]
             found.add(side, own.owner[some], own.seen[some])
