@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textrank.types import Cells, Features, Indices, Names
 from textrank.types.ragged import lengths, numbered, offsets
+
+# By the number of parts of names: heads (view and name, numbered), pairs and parts.
+Groups: TypeAlias = dict[int, list[tuple[int, Indices, Indices]]]
 
 
 @dataclass
@@ -80,8 +83,7 @@ class Occurrences:
     lexicon: Lexicon
     view: str = ""  # which the features met now belong to
     heads: dict[tuple[str, str], int] = field(default_factory=dict)  # views and names, numbered
-    # By the number of parts: heads, pairs and parts.
-    groups: dict[int, list[tuple[int, Indices, Indices]]] = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
 
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
         """Names ``(name, *parts)`` met in pairs ``rows``; a part is a column, or one for all."""
@@ -107,10 +109,11 @@ class Occurrences:
 
     def side_by_side(self, size: int, once: Mapping[str, bool]) -> SideBySide:
         """The features of some views; whether a pair has them at all, or how often."""
-        found = [block for blocks in self.groups.values() for block in blocks]
+        groups = dict(sorted(self.groups.items()))  # so that columns do not depend on other views
+        found = [block for blocks in groups.values() for block in blocks]
         head = np.array([own for own, _, _ in found], dtype=np.intp)
         head = head.repeat([len(rows) for _, rows, _ in found])
-        every, column = _as_they_come(self._codes(head))
+        every, column = _as_they_come(self._codes(groups, head))
         rows = _joined([rows for _, rows, _ in found])
         cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
         row, indices = np.divmod(cells, max(1, len(every)))
@@ -120,16 +123,16 @@ class Occurrences:
         data[np.array([*once.values()])[of[indices]]] = 1.0
         ends = offsets(np.bincount(row, minlength=size))
         short = indices.astype(np.int32), ends.astype(np.int32)
-        names = self._names(head[every], every)
+        names = self._names(groups, head[every], every)
         return SideBySide(Features(Cells(data, *short, (size, len(every))), names), views, of)
 
-    def _codes(self, head: Indices) -> Indices:
+    def _codes(self, groups: Groups, head: Indices) -> Indices:
         """A number for each name met, equal for equal ones."""
-        of_head, of_group = len(self.heads).bit_length(), len(self.groups).bit_length()
+        of_head, of_group = len(self.heads).bit_length(), len(groups).bit_length()
         wide = 63 - of_head - of_group
         found = [
             (self._coded(_joined_parts(blocks), wide) << of_group) | number
-            for number, blocks in enumerate(self.groups.values())
+            for number, blocks in enumerate(groups.values())
         ]
         return (_joined(found) << of_head) | head
 
@@ -148,13 +151,13 @@ class Occurrences:
             used += bits
         return codes
 
-    def _names(self, head: Indices, every: Indices) -> Names:
+    def _names(self, groups: Groups, head: Indices, every: Indices) -> Names:
         """The names met, given their heads and where each is met first."""
-        table = np.full((len(every), 2 + max(self.groups, default=0)), -1, dtype=np.int32)
+        table = np.full((len(every), 2 + max(groups, default=0)), -1, dtype=np.int32)
         if self.heads:
             table[:, :2] = np.array([self.lexicon.all(own) for own in self.heads])[head]
         begin = low = 0
-        for size, blocks in self.groups.items():
+        for size, blocks in groups.items():
             parts = _joined_parts(blocks)
             high = int(np.searchsorted(every, begin + len(parts)))  # those of a group together
             table[low:high, 2 : 2 + size] = parts[every[low:high] - begin]
