@@ -56,11 +56,8 @@ class Described:
     def marks(self) -> Matrix:  # (tokens, marks)
         """Which groups the words of all sentences are of; entities are blind."""
         own = self.layout
-        known, place = np.unique(own.word, return_inverse=True)
-        words = own.lexicon.words()
-        found = np.zeros((len(place), len(MARKS)))
-        table = np.array([marks_of(words[n]) for n in known.tolist()], dtype=np.float64)
-        found[:, :-3] = table.reshape(-1, len(MARKS) - 3)[place]
+        found = np.zeros((len(own.word), len(MARKS)))
+        found[:, :-3] = own.lexicon.table(marks_of, own.word)
         found[:, -3] = self.entities.verbs
         found[:, -2] = own.tag == own.lexicon("CD")
         found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.trigger_words import TRIGGERS, group_of, is_verb
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import firsts, flat, lengths, offsets, spread
+from textrank.types.ragged import firsts, flat, lengths, offsets, spread, totals
 
 FAR = 12.0  # steps or tokens beyond which distances are not told apart
 OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
@@ -171,10 +171,8 @@ class Entities:
         """``FACTS`` of each entity, whatever it is paired with."""
         found = np.zeros((len(self), len(FACTS)))
         entity, step, to = self.above
-        known, place = np.unique(self.layout.links.type[step], return_inverse=True)
-        words = self.layout.lexicon.words()
-        kinds = np.array([_relations(words[n]) for n in known.tolist()], dtype=np.float64)
-        np.maximum.at(found[:, :7], entity, kinds.reshape(-1, 7)[place])
+        kinds = self.layout.lexicon.table(_relations, self.layout.links.type[step])
+        found[:, :7] = totals(kinds, entity, len(self)) > 0
         found[entity[self.verbs[to]], 7] = 1.0
         told = self.layout.lexicon.among(TRIGGERS, self.layout.word[to])
         found[entity[told], 8] = 1.0

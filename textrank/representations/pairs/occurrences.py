@@ -37,12 +37,17 @@ class Lexicon:
         return list(self.numbers)
 
     def table(self, value: Callable[[str], Any], words: Indices, kind: Any = bool) -> NDArray[Any]:
-        """What a function says of each of the words given by number; it is asked once a word."""
-        known = self.told.get(value, np.empty(0, dtype=kind))
-        if len(known) < len(self.numbers):
-            new = [value(word) for word in islice(self.numbers, len(known), None)]
-            known = self.told[value] = np.concatenate([known, np.array(new, dtype=kind)])
-        return known[words]
+        """What a function says of each of the words given by number; it is asked once a word.
+
+        That is a value, or as many for each word.
+        """
+        known = self.told.get(value)
+        begin = 0 if known is None else len(known)
+        if begin < len(self.numbers):
+            said = [value(word) for word in islice(self.numbers, begin, None)]
+            new = np.array(said, dtype=kind)
+            known = self.told[value] = new if known is None else np.concatenate([known, new])
+        return np.empty(0, dtype=kind) if known is None else known[words]
 
     def among(self, known: frozenset[str], words: Indices) -> NDArray[np.bool_]:
         """Which of the words given by number are of a set."""

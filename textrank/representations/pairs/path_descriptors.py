@@ -49,10 +49,7 @@ def path_rows(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:
     """The descriptors ``PATH`` of all pairs, a row each; counts without logarithm."""
     paths, size = own.paths, len(own.pairs)
     pair, at = np.nonzero(paths.steps >= 0)
-    known, place = np.unique(own.links.type[paths.steps[pair, at]], return_inverse=True)
-    words = own.lexicon.words()
-    rows = [_kinds(words[number]) for number in known.tolist()]
-    kinds = np.array(rows, dtype=bool).reshape(-1, len(KINDS))[place]
+    kinds = own.lexicon.table(_kinds, own.links.type[paths.steps[pair, at]])
     counts = totals(kinds, pair, size)
     climbed = totals(kinds & (at < own.tops[pair])[:, None], pair, size)
     num = dict(zip(KINDS, counts.T, strict=True))
