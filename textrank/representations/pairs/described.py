@@ -244,13 +244,18 @@ def _lists(own: Described, out: Matrix) -> None:
     comma, and_ = lexicon(","), lexicon("and")
     values = {
         "second in parentheses behind first": one
-        & np.isin(first, opened)
-        & np.isin(behind, closed),
-        "joined by hyphen or slash": one & np.isin(first, joints),
+        & _one_of(first, opened)
+        & _one_of(behind, closed),
+        "joined by hyphen or slash": one & _one_of(first, joints),
         "joined by and": (one & (first == and_)) | (two & (first == comma) & (second == and_)),
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
+
+
+def _one_of(words: Indices, few: Indices) -> Mask:
+    """Which words are among a few; NumPy's own way sorts them."""
+    return (words[:, None] == few).any(axis=1)
 
 
 def _to_triggers(name: str, own: Described, out: Matrix) -> None:
