@@ -57,9 +57,15 @@ def firsts(owner: Indices) -> Indices:
     return new.nonzero()[0]
 
 
-def least(values: NDArray[Any], owner: Indices, size: int, empty: float) -> NDArray[Any]:
-    """The least value of each owner, whose values stand together; ``empty`` of one without any."""
-    found = np.full(size, empty, dtype=values.dtype)
+def least(values: NDArray[Any], owner: Indices, size: int, empty: Any) -> NDArray[Any]:
+    """The least value of each owner, whose values stand together; ``empty`` of one without any.
+
+    Of rows of values the least in each column.
+
+    >>> least(np.array([3, 1, 2]), np.array([0, 0, 2]), 3, 9).tolist()
+    [1, 9, 2]
+    """
+    found = np.full((size, *values.shape[1:]), empty, dtype=values.dtype)
     begins = firsts(owner)
     if len(begins):
         found[owner[begins]] = np.minimum.reduceat(values, begins)

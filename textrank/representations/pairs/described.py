@@ -90,6 +90,15 @@ class Described:
         one, two = (names.paths(e[pair], entity) for e in (names.first, names.second))
         return pair, entity, (one > 0) & (two > 0)
 
+    @cached_property
+    def name_pairs(self) -> tuple[Indices, Indices]:
+        """Every two names of a sentence."""
+        names = self.entities
+        place = np.arange(len(names.mentions))
+        end = names.named[1:].repeat(lengths(names.named))
+        one, other = spread(place + 1, end - place - 1)
+        return names.mentions[one], names.mentions[other]
+
     def triggers(self, name: str) -> tuple[Indices, Indices]:
         """Each pair with each trigger word of its sentence but its own: pair and token."""
         own = self.layout
@@ -169,7 +178,7 @@ def _distances(own: Described, out: Matrix) -> None:
 
 def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
     """Of all pairs of names of the sentence of each pair, the share with a lower value."""
-    one, other = _name_pairs(own.entities)
+    one, other = own.name_pairs
     number = own.entities.sentence[one]
     values = how(one, other)
     high = max(values.max(initial=0.0), limits.max(initial=0.0)) + 1.0
@@ -178,14 +187,6 @@ def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
     sentence = own.layout.sentence
     below = np.searchsorted(ordered, sentence * high + limits) - offsets(count)[sentence]
     return np.asarray(below / count[sentence].clip(min=1))
-
-
-def _name_pairs(names: Entities) -> tuple[Indices, Indices]:
-    """Every two names of a sentence."""
-    place = np.arange(len(names.mentions))
-    end = names.named[1:].repeat(lengths(names.named))
-    one, other = spread(place + 1, end - place - 1)
-    return names.mentions[one], names.mentions[other]
 
 
 _INSIDE = np.array([MARKS[mark] for mark in INSIDE.values()])
@@ -264,15 +265,13 @@ def _to_triggers(name: str, own: Described, out: Matrix) -> None:
     ends = [entity[pair] for entity in (names.first, names.second)]
     ways = [names.steps(e, token) for e in ends]
     gaps = [np.minimum(names.gaps(e, token), FAR) for e in ends]
-    tables = (*ways, ways[0] + ways[1], *gaps, gaps[0] + gaps[1])
-    values = np.zeros((len(own), 7))
-    for column, (table, none) in enumerate(zip(tables, (FAR, FAR, 2 * FAR) * 2, strict=True)):
-        values[:, column] = least(table, pair, len(own), none)
-    best = first_where(tables[2] == values[pair, 2], pair)
-    nearest = token[best]
-    rows = pair[best]
-    values[rows, 6] = (layout.begin[rows] < nearest) & (nearest < layout.end[rows])
-    out[:, columns(_to(name))] = values
+    table = np.column_stack([*ways, ways[0] + ways[1], *gaps, gaps[0] + gaps[1]])
+    values = least(table, pair, len(own), (FAR, FAR, 2 * FAR) * 2)
+    best = first_where(table[:, 2] == values[pair, 2], pair)
+    nearest, rows = token[best], pair[best]
+    between = np.zeros(len(own), dtype=bool)
+    between[rows] = (layout.begin[rows] < nearest) & (nearest < layout.end[rows])
+    out[:, columns(_to(name))] = np.column_stack([values, between])
 
 
 def _to(name: str) -> tuple[str, ...]:
