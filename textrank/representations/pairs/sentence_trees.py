@@ -35,7 +35,9 @@ _ENDINGS = (
     "tors tor ors or ers er ases ase ions ion ing ed ible able ent ive ory ment ance ence "
     "ates ate es s"
 )
-ENDINGS = tuple(sorted(_ENDINGS.split(), key=lambda ending: -len(ending)))
+ENDINGS = frozenset(_ENDINGS.split())
+LONGEST = max(map(len, ENDINGS))
+STEM = 3  # letters that are left at the least
 
 
 @lru_cache(maxsize=1 << 16)
@@ -46,7 +48,8 @@ def ending(text: str) -> str:
     ('ing', 'tor', '')
     """
     word = text.lower()
-    return next((e for e in ENDINGS if word.endswith(e) and len(word) > len(e) + 2), "")
+    sizes = range(min(LONGEST, len(word) - STEM), 0, -1)
+    return next((word[-size:] for size in sizes if word[-size:] in ENDINGS), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,25 +153,30 @@ class Trees:
     def classes(self) -> Lists:
         """The classes of each token, none for those of names."""
         found = [EVENTS.get(stem, ()) for stem in self.stems]
-        for token, text in enumerate(self.texts):
-            if found[token] or text in "-–":  # of a word after a hyphen its prefix decides
-                for word in (token, token + 1)[: len(found) - token]:
-                    found[word] = self._classes(word)
+        for token, own in enumerate(found):
+            if own or self.texts[token - 1] in "-–":
+                found[token] = self._classes(token)
         for token in self.of_names:
             found[token] = ()
         return self._named_lists(found)
 
     def _classes(self, token: int) -> tuple[str, ...]:
-        texts, stems = self.texts, self.stems
+        stems, prefix = self.stems, self._prefix(token)
         own = EVENTS.get(stems[token], ())
-        start = self.layout.starts[self.layout.sentence_of[token]]
-        if token > start + 1 and texts[token - 1] in "-–" and texts[token - 2].lower() in PREFIXES:
-            own = EVENTS.get(stem(texts[token - 2] + texts[token]), own)
+        if prefix.lower() in PREFIXES:
+            own = EVENTS.get(stem(prefix + self.texts[token]), own)
         if "regulation" in own:
             children = (self.heads == token).nonzero()[0].tolist()
             leaning = [LEANING[stems[c]] for c in children if c != token and stems[c] in LEANING]
             own = (*leaning, *own) if leaning else own
         return own
+
+    def _prefix(self, token: int) -> str:
+        """The word before the hyphen before a word; nothing where there is none."""
+        if self.texts[token - 1] not in "-–":
+            return ""
+        start = self.layout.starts[self.layout.sentence_of[token]]
+        return self.texts[token - 2] if token > start + 1 else ""
 
     def _named_lists(self, names: Sequence[Sequence[str]]) -> Lists:
         values = self.layout.lexicon.all(chain.from_iterable(names))
