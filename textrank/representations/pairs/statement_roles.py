@@ -12,7 +12,7 @@ from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.representations.pairs.telling import Tellings, tellings
 from textrank.types import Features, Indices
-from textrank.types.ragged import Lists, offsets, spread
+from textrank.types.ragged import offsets, spread
 
 FEW = 4  # words of events that are looked at
 SIDES = ("first", "second")
@@ -68,7 +68,7 @@ def _letters(told: Tellings) -> Indices:
 def _skeletons(told: Tellings, found: Occurrences) -> None:
     """Classes from name to name, with and without the relations to the top."""
     every, own = np.arange(len(told)), _Skeletons.of(told)
-    kind, sign = _tops(told).first(every), found.lexicon("^")
+    kind, sign = told.kinds.first(every), found.lexicon("^")
     one, two = told.reached[1][told.ways.of]
     found.padded("skeleton", every, own.around([], [sign, kind, sign]))
     found.padded("parts in", every, own.around([told.voice], [one, sign, kind, sign, two]))
@@ -114,16 +114,6 @@ class _Skeletons:
         return table
 
 
-def _tops(told: Tellings) -> Lists:
-    """The classes of the top of each pair, or that it has none."""
-    every = np.arange(len(told))
-    pair, name = told.classes(every, told.top)
-    none = np.bincount(pair, minlength=len(told)) == 0
-    other = np.full(int(none.sum()), told.layout.lexicon("other"), dtype=np.intp)
-    rows = np.concatenate([pair, every[none]])
-    return Lists.grouped(rows, np.concatenate([name, other]), len(told))
-
-
 def _ways(told: Tellings, found: Occurrences) -> None:
     """Words between a name and the top."""
     side, pair, token = told.below
@@ -133,7 +123,7 @@ def _ways(told: Tellings, found: Occurrences) -> None:
     side, pair = found.lexicon.all(SIDES)[side[at]], pair[at]
     found.add("way", pair, side, name, told.trees.relation[token[at]])
     found.add("way", pair, side, name)
-    at, top = _tops(told).of_each(pair)
+    at, top = told.kinds.of_each(pair)
     pair = pair[at]
     found.add("way to top", pair, side[at], name[at], top, told.voice[pair])
 

@@ -130,12 +130,12 @@ def _nearest(
         left >= np.maximum(begin - WINDOW, own.starts[sentence]),
         right <= np.minimum(end + WINDOW, own.starts[sentence + 1] - 1),
     )
-    for where, event, some in zip(("left", "right"), (left, right), near, strict=True):
-        event, row = event[some], rows[some]
-        at, name = trees.named.of_each(event)
-        side = own.lexicon(where)
-        found.add("nearest", row[at], side, name)
-        found.add("nearest", row[at], side, name, trees.ending[event[at]])
+    side, name = np.nonzero(near)
+    event = np.stack([left, right])[side, name]
+    at, called = trees.named.of_each(event)
+    where, row = own.lexicon.all(("left", "right"))[side[at]], rows[name[at]]
+    found.add("nearest", row, where, called)
+    found.add("nearest", row, where, called, trees.ending[event[at]])
 
 
 def _upwards(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
@@ -198,10 +198,9 @@ def _ordered(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indic
         code = ((2 * event + first) * 2 + top) * 2 + told.on_path(pair, event)
         keys[side, pair, place - triggers.starts[pair]] = code + 1
     codes, number = numbered((keys @ (every ** np.arange(FEW))).ravel())
-    for power in range(FEW):
-        key = codes // every**power % every - 1
-        some = (key >= 0).nonzero()[0]
-        _order(told, found, start + some, key[some])
+    known = codes // every ** np.arange(FEW)[:, None] % every
+    place, row = known.nonzero()
+    _order(told, found, start + row, known[place, row] - 1)
     return len(codes), number
 
 

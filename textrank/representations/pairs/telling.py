@@ -17,7 +17,7 @@ from textrank.representations.pairs.entity_pair import EntityPair, layout_of
 from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.sentence_trees import Trees
 from textrank.types import Indices
-from textrank.types.ragged import Lists, first_where, firsts, numbered, offsets, spread
+from textrank.types.ragged import Lists, first_where, firsts, least, numbered, offsets, spread
 
 PASSED = ("pobj", "conj", "modifier", "appos")  # relations that say nothing of a name's part
 TELLING = 3  # relations of a way that are told, the highest
@@ -47,21 +47,24 @@ class Tellings:
     @cached_property
     def ways(self) -> Ways:
         """From each name up to the token where both meet; of several the shortest, first ones."""
-        own, (owner, source, target) = self.layout, self._couples()
-        tokens, place = numbered(np.concatenate([source, target]))
-        above, one, two = self._above(tokens), place[: len(owner)], place[len(owner) :]
-        alike = _alike(above, one, two)
-        low = np.maximum(alike - 1, 0)  # without a common root both are whole
-        steps = above.sizes[one] + above.sizes[two] - 2 * low
-        least = np.minimum.reduceat(steps, firsts(owner)) if len(owner) else steps
-        best = first_where(steps == least[owner], owner)
-        start = np.concatenate([one[best], two[best]])
-        length = above.sizes[start] - np.tile(low[best], 2)
+        above, start, length = self._meetings()
         width = int(length.max(initial=0)) + 1
         codes, number = numbered(start * width + length)
         start, length = np.divmod(codes, width)
         _, at = spread(above.starts[start], length)
-        return Ways(Lists(offsets(length), above.values[at]), number.reshape(2, len(own.pairs)))
+        return Ways(Lists(offsets(length), above.values[at]), number.reshape(2, len(self)))
+
+    def _meetings(self) -> tuple[Lists, Indices, Indices]:
+        """Paths up to roots, and for all first names, then all second ones, which and how far."""
+        owner, source, target = self._couples()
+        tokens, place = numbered(np.concatenate([source, target]))
+        above, (one, two) = self._above(tokens), place.reshape(2, len(owner))
+        low = np.maximum(_alike(above, one, two) - 1, 0)  # without a common root both are whole
+        steps = above.sizes[one] + above.sizes[two] - 2 * low
+        fewest = least(steps, owner, len(self), 0)
+        best = first_where(steps == fewest[owner], owner)
+        start = np.concatenate([one[best], two[best]])
+        return above, start, above.sizes[start] - np.tile(low[best], 2)
 
     def _couples(self) -> tuple[Indices, Indices, Indices]:
         """Pair and tokens of both names, those whose head lies outside of their name."""
@@ -176,6 +179,16 @@ class Tellings:
         return np.concatenate([at, np.arange(len(token))]), np.concatenate([name, words])
 
     @cached_property
+    def kinds(self) -> Lists:
+        """The classes of the top of each pair, or that it has none."""
+        every = np.arange(len(self))
+        pair, name = self.classes(every, self.top)
+        none = (np.bincount(pair, minlength=len(self)) == 0).nonzero()[0]
+        other = np.full(len(none), self.layout.lexicon("other"), dtype=np.intp)
+        both = np.concatenate([pair, none]), np.concatenate([name, other])
+        return Lists.grouped(*both, len(self))
+
+    @cached_property
     def triggers(self) -> Lists:
         """Words of events for each pair, the most likely trigger first.
 
@@ -216,9 +229,7 @@ class Tellings:
 
         Any trigger where no word near the path is of that kind.
         """
-        found = np.full(len(self), -1, dtype=np.intp)
-        some = self.triggers.sizes.nonzero()[0]
-        found[some] = self.triggers.first(some)
+        found = np.where(self.triggers.sizes > 0, self.likeliest, -1)
         pair, token = self.triggers.of_each(np.arange(len(self)))
         near = self.on_path(pair, token) | self.on_path(pair, self.trees.heads[token])
         near |= ~np.bincount(pair[near], minlength=len(self)).astype(bool)[pair]
