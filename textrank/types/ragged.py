@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -113,3 +115,42 @@ def numbered(codes: Indices) -> tuple[Indices, Indices]:
     number = np.empty(len(codes), dtype=np.intp)
     number[place] = np.cumsum(new, dtype=np.int32) - 1
     return both[new], number
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists of numbers, one after the other.
+
+    >>> owner, value = Lists.of([[7, 8], [], [9]]).of_each(np.array([2, 0]))
+    >>> owner.tolist(), value.tolist()
+    ([0, 1, 1], [9, 7, 8])
+    """
+
+    starts: Indices  # (lists + 1,)
+    values: Indices
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+        """Those of plain lists."""
+        return cls(offsets([len(own) for own in lists]), flat(lists))
+
+    @classmethod
+    def grouped(cls, owner: Indices, values: Indices, size: int) -> Lists:
+        """The values of each of ``size`` owners, in their order."""
+        return cls(
+            offsets(np.bincount(owner, minlength=size)), values[owner.argsort(kind="stable")]
+        )
+
+    @cached_property
+    def sizes(self) -> Indices:
+        """How long each list is."""
+        return self.starts[1:] - self.starts[:-1]
+
+    def of_each(self, index: Indices) -> tuple[Indices, Indices]:
+        """The items of some lists: the place in ``index``, and the item."""
+        owner, place = spread(self.starts[index], self.sizes[index])
+        return owner, self.values[place]
+
+    def first(self, index: Indices) -> Indices:
+        """The first item of some lists, none of them empty."""
+        return self.values[self.starts[index]]

@@ -231,6 +231,13 @@ class PairBatch(Sequence[EntityPair]):
         self.together.update({block: (both, name) for name, block in blocks.items()})
         return both
 
+    def holding(self, blocks: Mapping[str, Met]) -> SideBySide:
+        """The same, perhaps among other blocks with which they have been found before."""
+        for found, _ in self.together.values():
+            if all(self.together.get(block) == (found, name) for name, block in blocks.items()):
+                return found
+        return self.side_by_side(blocks)
+
     @cached_property
     def layout(self) -> Layout:
         """The pairs as arrays."""

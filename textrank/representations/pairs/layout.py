@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FIRST, SECOND, OTHER = "PROT1", "PROT2", "PROT"
 SIDES = ("before", "middle", "after")
+SHORT = 4  # tokens between the entities that are worth remembering word for word
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +207,15 @@ class Layout:
         some = (self.side >= 0).nonzero()[0]
         cells = 3 * self.owner[some] + self.side[some]
         return np.bincount(cells, minlength=3 * len(self.pairs)).reshape(-1, 3)
+
+    @cached_property
+    def middles(self) -> tuple[Indices, Indices]:  # (short,), (short, SHORT)
+        """The pairs with a short middle, and the cells of each; -1 behind the last."""
+        short = self.sizes[:, 1] <= SHORT
+        rows, cells = np.flatnonzero(short), np.flatnonzero((self.side == 1) & short[self.owner])
+        table = np.full((len(rows), SHORT), -1, dtype=np.intp)
+        table[spread(np.zeros_like(rows), self.sizes[rows, 1])] = cells
+        return rows, table
 
     @cached_property
     def names(self) -> Indices:

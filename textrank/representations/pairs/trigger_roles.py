@@ -19,7 +19,6 @@ from textrank.types import Features, Indices
 from textrank.types.ragged import offsets
 
 _ENTITIES = {FIRST: ord("1"), SECOND: ord("2"), OTHER: ord("X")}
-SHORT = 4  # tokens between the entities that are worth remembering word for word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,14 +109,9 @@ def _coarse_paths(own: Layout) -> Indices:
 
 
 def _of_middle(own: Layout, found: Occurrences) -> None:
-    size = own.sizes[:, 1]
-    rows = (size <= SHORT).nonzero()[0]
-    cell = ((own.side == 1) & (size <= SHORT)[own.owner]).nonzero()[0]
-    rank = np.arange(len(cell)) - offsets(np.where(size <= SHORT, size, 0))[own.owner[cell]]
-    for name, values in (("middle", own.seen), ("middle tags", own.tag[own.token])):
-        table = np.full((len(own.pairs), SHORT), -1, dtype=np.intp)
-        table[own.owner[cell], rank] = values[cell]
-        found.padded(name, rows, table[rows])
+    rows, cells = own.middles
+    for name, values in (("middle", own.seen[cells]), ("middle tags", own.tag[own.token[cells]])):
+        found.padded(name, rows, np.where(cells >= 0, values, -1))
 
 
 def _around(own: Layout, found: Occurrences) -> None:
