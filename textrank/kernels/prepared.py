@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg.blas import dgemm
 
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
 from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector
+from textrank.types.ragged import lengths
 
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
 COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
+FULL = 0.3  # share of their features that candidates have on average to be multiplied as dense
 NEAR = 16  # new candidates whose features that few fixed ones have are looked up together
 BLOCK = 512  # new candidates whose products are taken at a time
 ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
@@ -30,34 +32,37 @@ ROWS = 64  # new candidates whose exponentials are: their values stay near the p
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Vectors of fixed candidates as a dense table, for distances to new ones.
+    """Vectors of fixed candidates as a dense table, for exponents of Gaussians with new ones.
 
     Where a view only adds columns to those of the view before it, it only adds to distances.
     """
 
     index: NameIndex
+    gammas: Sequence[float]
     vectors: Matrix  # (n, d)
-    table: Matrix  # (d + 3, n) the vectors times -2, ones, squares, squares of what is added
+    # The vectors times -2, ones, squares, squares of what is added; all times the first -gamma.
+    table: Matrix  # (d + 3, n)
     start: int  # columns of the view before, which are the first ones here; 0 where it has others
+    ratio: float  # of the first gamma to that of the view before
     places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
-    def of(cls, F: Features, before: Numbers | None) -> Numbers:
+    def of(cls, F: Features, gammas: Sequence[float], before: Numbers | None) -> Numbers:
         """Those of a batch of inputs, and of the same inputs in the view before."""
         own = F.values.toarray().astype(np.float64)  # a saved model has short numbers
-        start = 0
+        start, ratio = 0, 0.0
         if before is not None and list(F.names[: len(before.index.names)]) == list(
             before.index.names
         ):
-            start = _shared(before.vectors, own)
+            start, ratio = _shared(before.vectors, own), gammas[0] / before.gammas[0]
         squared = [(own**2).sum(axis=1), (own[:, start:] ** 2).sum(axis=1)]
-        table = np.vstack([-2.0 * own.T, np.ones(len(own)), *squared])
-        return cls(NameIndex(F.names), own, table, start)
+        table = np.vstack([-2.0 * own.T, np.ones(len(own)), *squared]) * -gammas[0]
+        return cls(NameIndex(F.names), gammas, own, table, start, ratio)
 
-    def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Matrix]:
-        """New vectors in the columns of these, and what the table is to be multiplied with.
+    def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Exponents]:
+        """New vectors in the columns of these, and the exponents of their Gaussians.
 
-        Only what is added, where the new ones too have the vectors of the view before.
+        Only of what is added, where the new ones too have the vectors of the view before.
         """
         to = self.places.get(F.names)
         if to is None:  # a representation gives the same names each time
@@ -69,12 +74,76 @@ class Numbers:
         start = self.start if before is not None and _shared(before, own) else 0
         squared = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
         last = np.tile([float(not start), float(start > 0)], (len(F), 1))
-        return own, np.column_stack([own[:, start:], squared, last])
+        factors = np.column_stack([own[:, start:], squared, last])
+        some = np.flatnonzero(factors.any(axis=0))  # of a pair most descriptors are zero
+        ratio = self.ratio if start else 0.0
+        factors, table = factors.take(some, axis=1), self.table[start + some]
+        return own, Exponents(factors, table, ratio, self.gammas)
+
+
+class Exponents(NamedTuple):
+    """The exponents of the Gaussians of a view as a product, and of what they are added to."""
+
+    factors: Matrix  # (x, k)
+    table: Matrix  # (k, n)
+    ratio: float  # what those of the view before are to be multiplied with
+    gammas: Sequence[float]
+
+    def merged(self) -> Exponents:
+        """The same product with fewer factors, of candidates that are much alike."""
+        factors, table = _merged(self.factors, self.table)
+        return self._replace(factors=factors, table=table)
+
+    def add_bells(self, K: Matrix, rows: slice, E: Matrix, bell: Matrix) -> None:
+        """Adds the Gaussians of some rows; E has the exponents of the view before, then these."""
+        dgemm(1.0, self.table.T, self.factors[rows].T, self.ratio, E.T, overwrite_c=True)
+        for before, gamma in pairwise((0.0, *self.gammas)):
+            if gamma == 2 * before:
+                np.multiply(bell, bell, out=bell)
+            else:
+                scaled = E if not before else np.multiply(E, gamma / self.gammas[0], out=bell)
+                np.exp(scaled, out=bell)
+            K += bell
 
 
 def _shared(before: Matrix, own: Matrix) -> int:
     """How many columns vectors begin with that are those before; none where they differ."""
     return before.shape[1] if np.array_equal(before, own[:, : before.shape[1]]) else 0
+
+
+class Known(NamedTuple):
+    """The features of new candidates that fixed ones have too, row by row."""
+
+    row: Indices
+    feature: Indices
+    value: Vector
+
+    def part(self, rows: slice) -> Known:
+        """Some rows, numbered from 0 on."""
+        cells = slice(*self.row.searchsorted([rows.start, rows.stop]).tolist())
+        return Known(self.row[cells] - rows.start, self.feature[cells], self.value[cells])
+
+    def some(self, cells: Indices) -> Known:
+        """Some of the cells."""
+        return Known(self.row[cells], self.feature[cells], self.value[cells])
+
+    def full(self, size: int, features: int) -> bool:
+        """Whether so many rows have so much in common as those of one long sentence."""
+        return len(self.row) >= FULL * size * len(self._met(features))
+
+    def dense(self, size: int, features: int) -> tuple[Indices, Matrix]:
+        """The features that some row has, and the rows over these."""
+        met = self._met(features)
+        place = np.empty(features, dtype=np.int32)
+        place[met] = np.arange(len(met), dtype=np.int32)
+        values = np.zeros((len(met), size))
+        values[place[self.feature], self.row] = self.value
+        return met, values.T
+
+    def _met(self, features: int) -> Indices:
+        found = np.zeros(features, dtype=bool)
+        found[self.feature] = True
+        return np.flatnonzero(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +156,7 @@ class PreparedViews:
     """
 
     kernel: CombinedViews
+    weights: Mapping[str, float]  # of the linear views, where a Gaussian has weight one
     starts: Mapping[str, int]  # where the features of each linear view begin
     indices: Mapping[str, NameIndex]
     table: sp.csr_array  # (d, n) features of all linear views, weighted
@@ -100,143 +170,137 @@ class PreparedViews:
     def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> PreparedViews:
         """Prepares a kernel for the fixed candidates Y."""
         views = {name: _vectors(name, Y) for name in kernel.linear}
+        weights = {name: own / kernel.gaussian_weights[0] for name, own in kernel.linear.items()}
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
-        blocks = [F.values.T.astype(np.float64) * kernel.linear[name] for name, F in views.items()]
+        blocks = [F.values.T.astype(np.float64) * weights[name] for name, F in views.items()]
         table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
         many = np.diff(table.indptr) > COMMON * len(Y)
         return cls(
             kernel,
+            weights,
             dict(zip(views, ends.tolist(), strict=False)),
             {name: NameIndex(F.names) for name, F in views.items()},
             _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
             table[np.flatnonzero(many)].toarray(),
-            _numbers({name: _vectors(name, Y) for name in kernel.gaussian}),
-            np.sqrt(_lengths(kernel, views, len(Y))),
+            _numbers(kernel.gaussian, Y),
+            np.sqrt(_lengths(kernel, weights, views, len(Y))),
         )
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
-        shared = self._beside([self._moved(name, F) for name, F in views.items()], len(X))
-        numbers: dict[str, Matrix] = {}
-        before = None
-        for name, own in self.numbers.items():
-            before, numbers[name] = own.moved(_vectors(name, X), before)
-        roots = np.sqrt(_lengths(self.kernel, views, len(X)))
+        known = self._known(views)
+        alike = len(X) >= FEW and known.full(len(X), self.table.shape[0])
         K = np.empty((len(X), len(self.roots)))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
-            K[rows] = self._products(shared[rows])
-        for start in range(0, len(X), ROWS):
-            rows = slice(start, start + ROWS)
-            near = {name: moved[rows] for name, moved in numbers.items()}
-            self._finish(K[rows], near, roots[rows])
+        if alike:
+            features, given = known.dense(len(X), self.table.shape[0])
+            np.matmul(*_merged(given, self.table[features]), out=K)
+        else:
+            self._products(known, K)
+        roots = np.sqrt(_lengths(self.kernel, self.weights, views, len(X)))
+        self._finish(K, self._exponents(X, alike=alike), roots)
         return K
 
-    def _finish(self, K: Matrix, numbers: Mapping[str, Matrix], roots: Vector) -> None:
+    def _finish(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
         """Makes kernel values of the products of linear views, in place."""
-        (weight,) = self.kernel.gaussian_weights
-        D, bell, bells = np.zeros(K.shape), np.empty(K.shape), np.zeros(K.shape)
-        for name, gammas in self.kernel.gaussian.items():
-            own, table = numbers[name], self.numbers[name].table
-            if own.shape[1] < len(table):
-                D += np.matmul(own, table[-own.shape[1] :], out=bell)
-            else:
-                np.matmul(own, table, out=D)
-            np.maximum(D, 0.0, out=D)  # round-off only
-            for before, gamma in pairwise((0.0, *gammas)):
-                if gamma == 2 * before:
-                    np.multiply(bell, bell, out=bell)
-                else:
-                    np.multiply(D, -gamma, out=bell)
-                    np.exp(bell, out=bell)
-                bells += bell
-        bells *= weight
-        K += bells
-        K *= (self.kernel.gamma / roots)[:, None]
-        K /= self.roots
-        K -= self.kernel.gamma
-        np.exp(K, out=K)
+        gamma = self.kernel.gamma
+        left, right = gamma / roots[:, None], 1.0 / self.roots
+        E, bell = (np.empty((min(ROWS, len(K)), K.shape[1])) for _ in range(2))
+        for start in range(0, len(K), ROWS):
+            rows = slice(start, start + ROWS)
+            near = K[rows]
+            for own in exponents:
+                own.add_bells(near, rows, E[: len(near)], bell[: len(near)])
+            near *= left[rows]
+            near *= right
+            near -= gamma
+            np.exp(near, out=near)
 
-    def _products(self, shared: sp.csr_array) -> Matrix:
-        """Weighted inner products of all linear views, row by row of X."""
-        row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
-        if shared.shape[0] < FEW:
-            found = np.zeros((shared.shape[0], len(self.roots)))
-            _add_products(found, row, shared.indices, shared.data, self.table)
-            return found
-        place = self.common[shared.indices]
-        many, few = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
-        found = self._common_products(shared.shape[0], row[many], place[many], shared.data[many])
-        self._add_rare(found, row[few], shared.indices[few], shared.data[few])
+    def _exponents(self, X: Sequence[Any], *, alike: bool) -> list[Exponents]:
+        found: list[Exponents] = []
+        before = None
+        for name, own in self.numbers.items():
+            before, exponents = own.moved(_vectors(name, X), before)
+            found.append(exponents.merged() if alike else exponents)
         return found
 
-    def _common_products(
-        self, size: int, row: Indices, place: NDArray[np.int32], value: Vector
-    ) -> Matrix:
-        """Products of common features, of a long sentence only of those that it has."""
-        table, met = self.dense, np.zeros(len(self.dense), dtype=bool)
+    def _products(self, known: Known, found: Matrix) -> None:
+        """Weighted inner products of all linear views, row by row of X."""
+        if len(found) < FEW:
+            found[:] = 0.0
+            _add_products(found, known, self.table)
+            return
+        for start in range(0, len(found), BLOCK):
+            rows = slice(start, start + BLOCK)
+            near = known.part(rows)
+            place = self.common[near.feature]
+            self._common_products(near.some(np.flatnonzero(place >= 0)), found[rows])
+            self._add_rare(near.some(np.flatnonzero(place < 0)), found[rows])
+
+    def _common_products(self, known: Known, found: Matrix) -> None:
+        """Products of common features, of a few sentences only of those that they have."""
+        table, place = self.dense, self.common[known.feature]
+        met = np.zeros(len(table), dtype=bool)
         met[place] = True
         if 2 * np.count_nonzero(met) < len(met):
-            table, place = table[met], (met.cumsum(dtype=np.int32) - 1)[place]
-        given = np.zeros((size, len(table)))
-        given[row, place] = value
-        return given @ table
+            table, place = table[met], (met.cumsum() - 1)[place]
+        given = np.zeros((len(found), len(table)))
+        given[known.row, place] = known.value
+        np.matmul(given, table, out=found)
 
-    def _add_rare(
-        self, found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector
-    ) -> None:
+    def _add_rare(self, known: Known, found: Matrix) -> None:
         """Adds the products of features that are not common, some rows of X at a time.
 
         Rows that follow one another are mostly of one sentence and have their features in common:
         a cell of the table is read once for all of them.
         """
-        cuts = np.searchsorted(row, np.arange(0, len(found) + NEAR, NEAR)).tolist()
-        for number, (low, high) in enumerate(pairwise(cuts)):
-            if low < high:
-                near = slice(NEAR * number, NEAR * (number + 1))
-                cells = row[low:high] - near.start, feature[low:high], value[low:high]
-                _add_products(found[near], *cells, self.rare)
+        for start in range(0, len(found), NEAR):
+            near = slice(start, start + NEAR)
+            _add_products(found[near], known.part(near), self.rare)
 
-    def _beside(self, moved: Sequence[sp.csr_array], size: int) -> sp.csr_array:
-        """Matrices of disjoint columns as one; adding them would cost all columns there are."""
-        row = [np.repeat(np.arange(size), np.diff(F.indptr)) for F in moved]
-        order = np.argsort(np.concatenate([np.empty(0, np.intp), *row]), kind="stable")
-        data = np.concatenate([np.empty(0), *(F.data for F in moved)])[order]
-        indices = np.concatenate([np.empty(0, np.int32), *(F.indices for F in moved)])[order]
-        ends = sum((F.indptr for F in moved), np.zeros(size + 1, dtype=np.int32))
-        return sp.csr_array((data, indices, ends), shape=(size, self.table.shape[0]))
-
-    def _moved(self, name: str, F: Features) -> sp.csr_array:
+    def _known(self, views: Mapping[str, Features]) -> Known:
         """The features that fixed candidates have too, by their place in the table."""
-        columns = self.indices[name].find(F.names)[F.values.indices]
-        known = columns >= 0
-        ends = np.append(0, np.cumsum(known))[F.values.indptr]
-        cells = (F.values.data[known], columns[known] + self.starts[name], ends)
-        return sp.csr_array(cells, shape=(len(F), self.table.shape[0]))
+        none = Known(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
+        found = [none, *(self._found(name, F) for name, F in views.items())]
+        every = Known(*(np.concatenate(own) for own in zip(*found, strict=True)))
+        some = np.flatnonzero(every.feature >= 0)
+        return every.some(some[np.argsort(every.row[some], kind="stable")])
+
+    def _found(self, name: str, F: Features) -> Known:
+        """All features of a view, -1 for those that no fixed candidate has."""
+        place = self.indices[name].find(F.names)
+        place[place >= 0] += self.starts[name]
+        row = np.arange(len(F)).repeat(lengths(F.cells.indptr))
+        return Known(row, place[F.cells.indices], F.cells.data)
 
 
-def _add_products(
-    found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector, table: sp.csr_array
-) -> None:
+def _add_products(found: Matrix, known: Known, table: sp.csr_array) -> None:
     """Adds products of a few sparse rows and a table, each row of which is read once."""
-    met = np.zeros(table.shape[0], dtype=bool)
-    met[feature] = True
-    features = np.flatnonzero(met)
-    place = np.empty(len(met), dtype=np.int32)
-    place[features] = np.arange(len(features), dtype=np.int32)
-    values = np.zeros((len(features), len(found)))
-    values[place[feature], row] = value
-    found += (table[features].T @ values).T
+    features, given = known.dense(len(found), table.shape[0])
+    found += (table[features].T @ given.T).T
 
 
-def _numbers(views: Mapping[str, Features]) -> dict[str, Numbers]:
+def _merged(given: Matrix, table: Any) -> tuple[Matrix, Matrix]:
+    """The factors of a product with those columns as one that are equal in all rows.
+
+    What pairs of one sentence have in common, and what always comes together, is multiplied once.
+    """
+    numbers: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(given.T)
+    place = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
+    each = np.ones(len(place)), (place, np.arange(len(place)))
+    joined = sp.csr_array(each, shape=(len(numbers), len(place))) @ table
+    first = np.unique(place, return_index=True)[1]
+    return columns[first].T, joined.toarray() if sp.issparse(joined) else joined
+
+
+def _numbers(gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]) -> dict[str, Numbers]:
     found: dict[str, Numbers] = {}
     before = None
-    for name, F in views.items():
-        before = found[name] = Numbers.of(F, before)
+    for name, gammas in gaussian.items():
+        before = found[name] = Numbers.of(_vectors(name, Y), gammas, before)
     return found
 
 
@@ -251,17 +315,14 @@ def _narrow(table: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _vectors(name: str, X: Sequence[Any]) -> Features:
-    return _on_view(name).features(X)
+    return Linear().features(OnView(name, Linear()).view(X))
 
 
-@lru_cache
-def _on_view(name: str) -> OnView:
-    return OnView(name, Linear())
-
-
-def _lengths(kernel: CombinedViews, views: Mapping[str, Features], size: int) -> Vector:
+def _lengths(
+    kernel: CombinedViews, weights: Mapping[str, float], views: Mapping[str, Features], size: int
+) -> Vector:
     """The weighted sum of all parts of each candidate with itself."""
-    total = np.full(size, sum(map(len, kernel.gaussian.values())) * kernel.gaussian_weights[0])
+    total = np.full(size, float(sum(map(len, kernel.gaussian.values()))))
     for name, F in views.items():
-        total += kernel.linear[name] * squares(F.values)
+        total += weights[name] * squares(F.cells)
     return total
