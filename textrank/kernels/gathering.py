@@ -205,14 +205,14 @@ class _Tables:
         vertices = lengths(self.begin[low : high + 1]) // g
         u, first = (x.repeat(vertices)[:, None] for x in (self.size[low:high], starts))
         rows = own * u + (first + np.arange(g) * u**2)
-        labelled = own.any(axis=2)  # in any graph
+        labelled = np.any(own, axis=2)  # in any graph
         scatter = np.maximum if combine == "max" else np.add
         for row, has in zip(rows, labelled, strict=True):
             for column, had in zip(own, labelled, strict=True):
-                some = (has[source] & had[target]).nonzero()[0]
-                codes = row[source[some]]
-                codes += column[target[some]]
-                scatter.at(table, codes.ravel(), values[some].ravel())
+                some = np.flatnonzero(has[source] & had[target])
+                codes = row.take(source[some], axis=0)
+                codes += column.take(target[some], axis=0)
+                scatter.at(table, codes.ravel(), values.take(some, axis=0).ravel())
         if (labelled != own.all(axis=2)).any():
             self._emptied(table, starts, low, high)
 
