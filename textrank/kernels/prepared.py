@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
@@ -96,7 +95,10 @@ class Exponents(NamedTuple):
 
     def add_bells(self, K: Matrix, rows: slice, E: Matrix, bell: Matrix) -> None:
         """Adds the Gaussians of some rows; E has the exponents of the view before, then these."""
-        dgemm(1.0, self.table.T, self.factors[rows].T, self.ratio, E.T, overwrite_c=True)
+        np.matmul(self.factors[rows], self.table, out=bell if self.ratio else E)
+        if self.ratio:
+            E *= self.ratio
+            E += bell
         for before, gamma in pairwise((0.0, *self.gammas)):
             if gamma == 2 * before:
                 np.multiply(bell, bell, out=bell)
