@@ -38,9 +38,8 @@ class Numbers:
 
     index: NameIndex
     gammas: Sequence[float]
-    vectors: Matrix  # (n, d)
-    # The vectors times -2, ones, squares, squares of what is added; all times the first -gamma.
-    table: Matrix  # (d + 3, n)
+    columns: NDArray[np.floating]  # (d, n) in short numbers where a saved model has them
+    ends: Matrix  # (3, n) ones, squares, squares of what is added
     start: int  # columns of the view before, which are the first ones here; 0 where it has others
     ratio: float  # of the first gamma to that of the view before
     places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
@@ -48,15 +47,16 @@ class Numbers:
     @classmethod
     def of(cls, F: Features, gammas: Sequence[float], before: Numbers | None) -> Numbers:
         """Those of a batch of inputs, and of the same inputs in the view before."""
-        own = F.values.toarray().astype(np.float64)  # a saved model has short numbers
+        short = F.values.toarray()
+        own = short.astype(np.float64)
         start, ratio = 0, 0.0
         if before is not None and list(F.names[: len(before.index.names)]) == list(
             before.index.names
         ):
-            start, ratio = _shared(before.vectors, own), gammas[0] / before.gammas[0]
+            start, ratio = _shared(before.columns.T, own), gammas[0] / before.gammas[0]
         squared = [(own**2).sum(axis=1), (own[:, start:] ** 2).sum(axis=1)]
-        table = np.vstack([-2.0 * own.T, np.ones(len(own)), *squared]) * -gammas[0]
-        return cls(NameIndex(F.names), gammas, own, table, start, ratio)
+        ends = np.vstack([np.ones(len(own)), *squared])
+        return cls(NameIndex(F.names), gammas, short.T.copy(), ends, start, ratio)
 
     def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Exponents]:
         """New vectors in the columns of these, and the exponents of their Gaussians.
@@ -66,18 +66,17 @@ class Numbers:
         to = self.places.get(F.names)
         if to is None:  # a representation gives the same names each time
             to = self.places[F.names] = self.index.find(F.names)
-        given = F.values.toarray()
+        given = F.dense()
         known = np.flatnonzero(to >= 0)
-        own = np.zeros((len(F), self.vectors.shape[1]))
+        own = np.zeros((len(F), len(self.columns)))
         own[:, to[known]] = given[:, known]
         start = self.start if before is not None and _shared(before, own) else 0
         squared = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
-        last = np.tile([float(not start), float(start > 0)], (len(F), 1))
-        factors = np.column_stack([own[:, start:], squared, last])
-        some = np.flatnonzero(factors.any(axis=0))  # of a pair most descriptors are zero
-        ratio = self.ratio if start else 0.0
-        factors, table = factors.take(some, axis=1), self.table[start + some]
-        return own, Exponents(factors, table, ratio, self.gammas)
+        some = start + np.flatnonzero(own[:, start:].any(axis=0))  # most descriptors are zero
+        factors = np.column_stack([-2.0 * own.take(some, axis=1), squared, np.ones(len(F))])
+        factors *= -self.gammas[0]
+        table = np.vstack([self.columns[some], self.ends[[0, 2 if start else 1]]])
+        return own, Exponents(factors, table, self.ratio if start else 0.0, self.gammas)
 
 
 class Exponents(NamedTuple):
@@ -108,7 +107,7 @@ class Exponents(NamedTuple):
             K += bell
 
 
-def _shared(before: Matrix, own: Matrix) -> int:
+def _shared(before: NDArray[np.floating], own: Matrix) -> int:
     """How many columns vectors begin with that are those before; none where they differ."""
     return before.shape[1] if np.array_equal(before, own[:, : before.shape[1]]) else 0
 

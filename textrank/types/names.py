@@ -148,9 +148,8 @@ class NameIndex:
     @cached_property
     def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
         """The numbers of the names in order, and the column of each."""
-        codes = self._codes(self._own)
-        order = np.argsort(codes, kind="stable")
-        return codes[order], order
+        order = np.argsort(self._numbers, kind="stable")
+        return self._numbers[order], order
 
     def firsts(self) -> Indices:
         """The first column of the same name, for each column."""
@@ -169,47 +168,57 @@ class NameIndex:
         >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
-        codes, order = self.ordered
-        found = np.full(len(names), -1, dtype=np.intp)
-        if not len(codes):
-            return found
+        if not len(self.names):
+            return np.full(len(names), -1, dtype=np.intp)
         digits = self._digits(names)
         sought = self._codes(digits)
-        place = self._slots[sought & np.uint64(len(self._slots) - 1)]
-        same = codes[place] == sought  # an empty slot leads to the last code, which is another
-        other = np.flatnonzero(~same & (place >= 0))  # of two codes in one slot it has one
-        place[other] = np.searchsorted(codes, sought[other]).clip(max=len(codes) - 1)
-        same[other] = codes[place[other]] == sought[other]
-        left = np.flatnonzero(same)
-        if self._exact:
-            found[left] = order[place[left]]
-            return found
-        while len(left):  # once, unless two names have one hash
-            columns = order[place[left]]
-            same = (self._own[columns] == digits[left]).all(axis=1)
-            found[left[same]] = columns[same]
-            left = left[~same & (place[left] + 1 < len(codes))]
-            place[left] += 1
-            left = left[codes[place[left]] == sought[left]]
+        column = self._slots[sought & np.uint64(len(self._slots) - 1)]
+        same = self._numbers[column] == sought  # an empty slot leads to the last, which is another
+        found = np.where(same, column, np.intp(-1))
+        other = np.flatnonzero(~same & (column >= 0))  # of two numbers in one slot it has one
+        found[other] = self._searched(sought[other])
+        if not self._exact:
+            some = np.flatnonzero(found >= 0)
+            odd = some[(self._own[found[some]] != digits[some]).any(axis=1)]
+            for at in odd.tolist():  # two names have one hash
+                found[at] = self._compared(digits[at], sought[at])
         return found
+
+    def _searched(self, sought: NDArray[np.uint64]) -> Indices:
+        """The first column of each of these numbers, or -1."""
+        codes, order = self.ordered
+        place = np.searchsorted(codes, sought).clip(max=len(codes) - 1)
+        return np.where(codes[place] == sought, order[place], -1)
+
+    def _compared(self, digits: NDArray[np.uint64], sought: np.uint64) -> int:
+        """The first column of a name, of those with its number; or -1."""
+        codes, order = self.ordered
+        alike = order[codes.searchsorted(sought) : codes.searchsorted(sought, side="right")]
+        same = alike[(self._own[alike] == digits).all(axis=1)]
+        return int(same[0]) if len(same) else -1
 
     @cached_property
     def _slots(self) -> NDArray[np.int32]:
-        """By the last bits of a code, where the first of such codes stands in order; or -1."""
-        codes = self.ordered[0]
+        """By the last bits of a number, the first column of one with these; or -1."""
+        codes, order = self.ordered
         size = 1 << (SPARSE * len(codes)).bit_length()
         slots = np.full(size, -1, dtype=np.int32)
-        at = np.arange(len(codes), dtype=np.int32)[::-1]  # of equals the first one is set last
-        slots[codes[at] & np.uint64(size - 1)] = at
+        slots[codes[::-1] & np.uint64(size - 1)] = order[::-1]  # of equals the first is set last
         return slots
 
     @cached_property
+    def _numbers(self) -> NDArray[np.uint64]:
+        """That of each column."""
+        return self._codes(self._digits(self.names))
+
+    @cached_property
     def _own(self) -> NDArray[np.uint64]:
+        """The words of each column, only made where they are compared."""
         return self._digits(self.names)
 
     def _digits(self, names: Names) -> NDArray[np.uint64]:
         """The words of names by their numbers here: 0 is none, one above all is an unknown."""
-        unknown, width = len(self.words) + 1, self.names.parts.shape[1]
+        unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
         numbers = [self.words.get(word, unknown) for word in names.vocabulary]
         digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
         found = np.zeros((len(names), width), dtype=np.uint64)
@@ -219,12 +228,12 @@ class NameIndex:
 
     @cached_property
     def _exact(self) -> bool:
-        """Whether no two names have the same code."""
-        return (len(self.words) + 2) ** self.names.parts.shape[1] <= 1 << 64
+        """Whether no two names have the same number."""
+        return (len(self.names.vocabulary) + 2) ** self.names.parts.shape[1] <= 1 << 64
 
     @cached_property
     def _factors(self) -> NDArray[np.uint64]:
-        width, base = self.names.parts.shape[1], len(self.words) + 2
+        width, base = self.names.parts.shape[1], len(self.names.vocabulary) + 2
         odd = np.asarray(
             np.random.default_rng(width).integers(1 << 63, size=width, dtype=np.uint64)
         )
