@@ -103,10 +103,15 @@ class Features(Sequence["Features"]):
         each = factor.repeat(lengths(own.indptr)) if isinstance(factor, np.ndarray) else factor
         data = own.data * each
         if data.all():
-            return Features(Cells(data, own.indices, own.indptr, own.shape), self.names)
+            return self.with_data(data)
         found = sp.csr_array((data, own.indices, own.indptr), shape=own.shape, copy=True)
         found.eliminate_zeros()
         return Features(found, self.names)
+
+    def with_data(self, data: Vector) -> Features:
+        """The same cells with other values, none of them zero."""
+        own = self.cells
+        return Features(Cells(data, own.indices, own.indptr, own.shape), self.names)
 
     @staticmethod
     def below(blocks: Sequence[Features]) -> Features:
@@ -192,6 +197,7 @@ class Viewed(Sequence[Mapping[str, Any]]):
     """
 
     views: Mapping[str, Sequence[Any]]
+    joined: Features | None = None  # several of them side by side, named under their view
 
     def __post_init__(self) -> None:
         sizes = {name: size(view) for name, view in self.views.items()}

@@ -68,6 +68,19 @@ def least(values: NDArray[Any], owner: Indices, size: int, empty: float) -> NDAr
     return found
 
 
+def totals(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
+    """The rows of values of each owner added up, (size, k); rows of an owner stand together.
+
+    >>> totals(np.array([[1, 0], [1, 1], [0, 1]]), np.array([0, 0, 2]), 3).tolist()
+    [[2.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
+    """
+    found = np.zeros((size, values.shape[1]))
+    begins = firsts(owner)
+    if len(begins):
+        found[owner[begins]] = np.add.reduceat(values, begins, dtype=np.float64)
+    return found
+
+
 def first_where(mask: NDArray[np.bool_], owner: Indices) -> Indices:
     """The first place of each owner at which the mask holds; owners stand together."""
     some = mask.nonzero()[0]

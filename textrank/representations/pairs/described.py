@@ -56,11 +56,8 @@ class Described:
     def marks(self) -> Matrix:  # (tokens, marks)
         """Which groups the words of all sentences are of; entities are blind."""
         own = self.layout
-        known, place = np.unique(own.word, return_inverse=True)
-        words = own.lexicon.words()
-        found = np.zeros((len(place), len(MARKS)))
-        table = np.array([marks_of(words[n]) for n in known.tolist()], dtype=np.float64)
-        found[:, :-3] = table.reshape(-1, len(MARKS) - 3)[place]
+        found = np.zeros((len(own.word), len(MARKS)))
+        found[:, :-3] = own.lexicon.table(marks_of, own.word)
         found[:, -3] = self.entities.verbs
         found[:, -2] = own.tag == own.lexicon("CD")
         found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]
@@ -77,7 +74,7 @@ class Described:
     def inside(self) -> Matrix:  # (pairs, marks)
         """How many tokens of each group stand between the two entities."""
         own = self.layout
-        cell = np.flatnonzero(own.own)
+        cell = own.own.nonzero()[0]
         owner, token = own.owner[cell], own.token[cell]
         theirs = self.marks[token] * (token < own.end[owner])[:, None]
         between = self.counts[own.end] - self.counts[own.begin]
@@ -96,12 +93,12 @@ class Described:
     def triggers(self, name: str) -> tuple[Indices, Indices]:
         """Each pair with each trigger word of its sentence but its own: pair and token."""
         own = self.layout
-        at = np.flatnonzero(own.lexicon.among(GROUPS[name], own.word))
+        at = (own.lexicon.among(GROUPS[name], own.word)).nonzero()[0]
         starts = np.searchsorted(at, own.starts)
         begin = starts[own.sentence]
         pair, place = spread(begin, starts[own.sentence + 1] - begin)
         token = at[place]
-        free = np.flatnonzero(~own.own[token + own.shift[pair]])
+        free = (~own.own[token + own.shift[pair]]).nonzero()[0]
         return pair[free], token[free]
 
     def any(self, pair: Indices, mask: Mask) -> Mask:
@@ -225,7 +222,7 @@ def _around(own: Described, out: Matrix) -> None:
 def _extremes(own: Described, mark: int) -> tuple[Indices, Indices]:
     """The first and the last token of a group between the two entities of each pair."""
     layout = own.layout
-    cell = np.flatnonzero((layout.side == 1) & (own.marks[:, mark] > 0)[layout.token])
+    cell = ((layout.side == 1) & (own.marks[:, mark] > 0)[layout.token]).nonzero()[0]
     pair, token = layout.owner[cell], layout.token[cell]
     return least(token, pair, len(own), 0), -least(-token, pair, len(own), 0)
 
@@ -235,7 +232,7 @@ def _lists(own: Described, out: Matrix) -> None:
     listed = (size == own.inside[:, MARKS["separator"]]) & (size > 0)
     out[:, COLUMN["members of one list"]] = listed
     out[:, COLUMN["nothing between"]] = size == 0
-    cell = np.flatnonzero((layout.side == 1) & (size <= 2)[layout.owner])
+    cell = ((layout.side == 1) & (size <= 2)[layout.owner]).nonzero()[0]
     begins = offsets(np.where(size <= 2, size, 0))[:-1]
     words = np.append(layout.word[layout.token[cell]], [-1, -1])
     one, two = size == 1, size == 2
@@ -337,7 +334,7 @@ def _takers(own: Described, out: Matrix) -> None:
         place = first_where(joint == least_[pair], pair)
         best = np.full(len(own), -1, dtype=np.intp)
         best[pair[place]] = token[place]
-        some = np.flatnonzero((best[rival] >= 0) & other)
+        some = ((best[rival] >= 0) & other).nonzero()[0]
         rows, to = rival[some], best[rival[some]]
         theirs = measure(entity[some], to)
         for which, end in (("first", names.first), ("second", names.second)):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.trigger_words import TRIGGERS, group_of, is_verb
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import firsts, flat, lengths, offsets, spread
+from textrank.types.ragged import firsts, flat, lengths, offsets, spread, totals
 
 FAR = 12.0  # steps or tokens beyond which distances are not told apart
 OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
@@ -112,7 +112,7 @@ class Entities:
         begins = firsts(self.owner)
         count = np.bincount(self.owner, minlength=len(self))
         for place in range(int(count.max(initial=0))):
-            some = np.flatnonzero(count > place)
+            some = (count > place).nonzero()[0]
             source = self.token[begins[some] + place]
             theirs = steps.begin[steps.row[source]] + self.layout.starts[self.sentence[some]]
             to, here = spread(cells[some], size[some])
@@ -163,7 +163,7 @@ class Entities:
         links = self.layout.links
         at, step = links.of(self.token)
         entity, to = self.owner[at], links.to[step]
-        some = np.flatnonzero(~links.down[step] & (self.steps(entity, to) > 0))
+        some = (~links.down[step] & (self.steps(entity, to) > 0)).nonzero()[0]
         return entity[some], step[some], to[some]
 
     @cached_property
@@ -171,10 +171,8 @@ class Entities:
         """``FACTS`` of each entity, whatever it is paired with."""
         found = np.zeros((len(self), len(FACTS)))
         entity, step, to = self.above
-        known, place = np.unique(self.layout.links.type[step], return_inverse=True)
-        words = self.layout.lexicon.words()
-        kinds = np.array([_relations(words[n]) for n in known.tolist()], dtype=np.float64)
-        np.maximum.at(found[:, :7], entity, kinds.reshape(-1, 7)[place])
+        kinds = self.layout.lexicon.table(_relations, self.layout.links.type[step])
+        found[:, :7] = totals(kinds, entity, len(self)) > 0
         found[entity[self.verbs[to]], 7] = 1.0
         told = self.layout.lexicon.among(TRIGGERS, self.layout.word[to])
         found[entity[told], 8] = 1.0

@@ -130,7 +130,7 @@ class Layout:
         governor = np.concatenate([np.zeros(0, np.intp), *(d.governor for d in own)]) + shift
         dependent = np.concatenate([np.zeros(0, np.intp), *(d.dependent for d in own)]) + shift
         types = self.lexicon.all(kind for d in own for kind in d.types)
-        some = np.flatnonzero(governor != dependent)
+        some = (governor != dependent).nonzero()[0]
         source = np.concatenate([governor[some], dependent[some]])
         to = np.concatenate([dependent[some], governor[some]])
         order = np.lexsort((np.tile(some, 2), to, source))
@@ -203,7 +203,7 @@ class Layout:
     @cached_property
     def sizes(self) -> Indices:  # (pairs, 3)
         """How many tokens lie before each pair, in its middle and after it."""
-        some = np.flatnonzero(self.side >= 0)
+        some = (self.side >= 0).nonzero()[0]
         cells = 3 * self.owner[some] + self.side[some]
         return np.bincount(cells, minlength=3 * len(self.pairs)).reshape(-1, 3)
 
@@ -215,7 +215,7 @@ class Layout:
             found[token] = True
         for start, context in zip(self.starts.tolist(), self.contexts, strict=False):
             found[context.sentence.entities + start] = True
-        return np.flatnonzero(found)
+        return found.nonzero()[0]
 
     @cached_property
     def steps(self) -> Steps:
@@ -232,10 +232,10 @@ class Layout:
             k += 1.0
             at, step = links.of(token)
             cell = begin[row[at]] + links.to[step]
-            new = np.flatnonzero(np.isinf(values[cell]))
+            new = (np.isinf(values[cell])).nonzero()[0]
             cell = cell[new]
             mark[cell] = np.arange(len(cell))
-            once = np.flatnonzero(mark[cell] == np.arange(len(cell)))
+            once = (mark[cell] == np.arange(len(cell))).nonzero()[0]
             values[cell] = k
             row, token = row[at[new[once]]], links.to[step[new[once]]]
         rows = np.full(int(self.starts[-1]), -1, dtype=np.intp)
@@ -270,7 +270,7 @@ class Layout:
         steps = np.full((len(at), longest), -1, dtype=np.intp)
         tokens[:, 0] = np.where(length >= 0, at, -1)
         for k in range(longest):
-            going = np.flatnonzero(length > k)
+            going = (length > k).nonzero()[0]
             place, step = self.links.of(at[going])
             pair, to = going[place], self.links.to[step]
             left = self.steps.between(end[pair], to)

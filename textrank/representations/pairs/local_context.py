@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
 from textrank.representations.pairs.layout import FIRST, SECOND, Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features, Indices
@@ -28,6 +28,7 @@ class LocalContext:
 
     width: int = 3
     parse: Parse = "auto"
+    once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -39,8 +40,10 @@ class LocalContext:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
             first = firsts(owner)
             last = np.append(first[1:], len(owner)) - 1
@@ -48,11 +51,10 @@ class LocalContext:
             for way, end in ends.items():
                 for step in range(1, self.width + 1):
                     self._near(entity, way * step, end + way * step, own, found)
-        return found.features(len(pairs))
 
     def _near(self, entity: str, offset: int, at: Indices, own: Layout, found: Occurrences) -> None:
         """The words and tags at some offset from an entity of each pair, where it has any."""
-        rows = np.flatnonzero((at >= own.base) & (at < own.base + own.size))
+        rows = ((at >= own.base) & (at < own.base + own.size)).nonzero()[0]
         word, tag, place = (own.lexicon(name) for name in ("word", "tag", str(offset)))
         for kind, value in ((word, own.words_at(rows, at[rows])), (tag, own.tag[at[rows]])):
             found.add(entity, rows, kind, place, value)
