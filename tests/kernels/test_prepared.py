@@ -94,6 +94,16 @@ def test_it_takes_plain_arrays_and_only_gaussians(rng):
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_views_that_come_side_by_side_are_looked_up_together(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = viewed(rng, 6, "abcde"), viewed(rng, 9, "abcxy")
+    for together in (("b", "a"), ("a",), ("b", "other")):  # the last has a view no kernel asks for
+        joined = Features.beside({name: X.views.get(name, X.views["a"]) for name in together})
+        found = KERNEL.against(Y)(Viewed(X.views, joined, together))
+        np.testing.assert_allclose(found, KERNEL(X, Y), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_names_are_found_where_they_stand(seed):
     rng = np.random.default_rng(seed)
     ours, theirs = drawn(rng, 2, "abcd").names, drawn(rng, 2, "cdefgh").names

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector
+from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector, Viewed
 from textrank.types.ragged import lengths
 
 if TYPE_CHECKING:
@@ -148,6 +148,20 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Where features stand in the table."""
+
+    index: NameIndex
+    rows: Indices  # (d + 1,) of the table, and -1 for a name that is not found
+
+    def found(self, F: Features) -> Known:
+        """All features of candidates, -1 for those that no fixed candidate has."""
+        place = self.rows[self.index.find(F.names)]
+        row = np.arange(len(F)).repeat(lengths(F.cells.indptr))
+        return Known(row, place[F.cells.indices], F.cells.data)
+
+
+@dataclass(frozen=True, eq=False)
 class PreparedViews:
     """``CombinedViews`` against fixed candidates: the same values, without looking them up anew.
 
@@ -158,14 +172,14 @@ class PreparedViews:
 
     kernel: CombinedViews
     weights: Mapping[str, float]  # of the linear views, where a Gaussian has weight one
-    starts: Mapping[str, int]  # where the features of each linear view begin
-    indices: Mapping[str, NameIndex]
+    places: Mapping[str, Places]  # of the features of each linear view
     table: sp.csr_array  # (d, n) features of all linear views, weighted
     rare: sp.csr_array  # (d, n) the same without common ones
     common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
     dense: Matrix  # (c, n)
     numbers: Mapping[str, Numbers]  # by Gaussian view, in their order
     roots: Vector  # (n,) lengths of the fixed candidates
+    joint: dict[tuple[str, ...], Places] = field(default_factory=dict)  # of views made together
 
     @classmethod
     def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> PreparedViews:
@@ -179,8 +193,10 @@ class PreparedViews:
         return cls(
             kernel,
             weights,
-            dict(zip(views, ends.tolist(), strict=False)),
-            {name: NameIndex(F.names) for name, F in views.items()},
+            {
+                name: Places(NameIndex(F.names), np.append(np.arange(low, high), -1))
+                for (name, F), (low, high) in zip(views.items(), pairwise(ends), strict=True)
+            },
             _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
@@ -192,7 +208,7 @@ class PreparedViews:
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
-        known = self._known(views)
+        known = self._known(X, views)
         alike = len(X) >= FEW and known.full(len(X), self.table.shape[0])
         K = np.empty((len(X), len(self.roots)))
         if alike:
@@ -261,20 +277,26 @@ class PreparedViews:
             near = slice(start, start + NEAR)
             _add_products(found[near], known.part(near), self.rare)
 
-    def _known(self, views: Mapping[str, Features]) -> Known:
+    def _known(self, X: Sequence[Any], views: Mapping[str, Features]) -> Known:
         """The features that fixed candidates have too, by their place in the table."""
-        none = Known(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
-        found = [none, *(self._found(name, F) for name, F in views.items())]
+        found = [Known(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]
+        together: Sequence[str] = ()
+        if isinstance(X, Viewed) and X.joined is not None:
+            together = tuple(X.together)
+            found.append(self._joint(together).found(X.joined))
+        found += [self.places[name].found(F) for name, F in views.items() if name not in together]
         every = Known(*(np.concatenate(own) for own in zip(*found, strict=True)))
         some = np.flatnonzero(every.feature >= 0)
         return every.some(some[np.argsort(every.row[some], kind="stable")])
 
-    def _found(self, name: str, F: Features) -> Known:
-        """All features of a view, -1 for those that no fixed candidate has."""
-        place = self.indices[name].find(F.names)
-        place[place >= 0] += self.starts[name]
-        row = np.arange(len(F)).repeat(lengths(F.cells.indptr))
-        return Known(row, place[F.cells.indices], F.cells.data)
+    def _joint(self, together: tuple[str, ...]) -> Places:
+        """The places of several views whose features are found together."""
+        if together not in self.joint:
+            own = {name: self.places[name] for name in together if name in self.places}
+            names = Names.join([places.index.names.under(name) for name, places in own.items()])
+            rows = np.concatenate([*(each.rows[:-1] for each in own.values()), [-1]])
+            self.joint[together] = Places(NameIndex(names), rows)
+        return self.joint[together]
 
 
 def _add_products(found: Matrix, known: Known, table: sp.csr_array) -> None:

@@ -198,6 +198,7 @@ class Viewed(Sequence[Mapping[str, Any]]):
 
     views: Mapping[str, Sequence[Any]]
     joined: Features | None = None  # several of them side by side, named under their view
+    together: Sequence[str] = ()  # which these are
 
     def __post_init__(self) -> None:
         sizes = {name: size(view) for name, view in self.views.items()}
