@@ -113,38 +113,58 @@ def _shared(before: NDArray[np.floating], own: Matrix) -> int:
 
 
 class Known(NamedTuple):
-    """The features of new candidates that fixed ones have too, row by row."""
+    """Features of new candidates that fixed ones have too, row after row."""
 
-    row: Indices
+    ends: NDArray[np.integer]  # (x + 1,) where those of each row begin, and the end of all
     feature: Indices
     value: Vector
 
     def part(self, rows: slice) -> Known:
-        """Some rows, numbered from 0 on."""
-        cells = slice(*self.row.searchsorted([rows.start, rows.stop]).tolist())
-        return Known(self.row[cells] - rows.start, self.feature[cells], self.value[cells])
+        """Some rows."""
+        ends = self.ends[rows.start : rows.stop + 1]
+        cells = slice(int(ends[0]), int(ends[-1]))
+        return Known(ends - ends[0], self.feature[cells], self.value[cells])
 
-    def some(self, cells: Indices) -> Known:
-        """Some of the cells."""
-        return Known(self.row[cells], self.feature[cells], self.value[cells])
+    def some(self, kept: NDArray[np.bool_]) -> Known:
+        """Some of the features."""
+        cells = np.flatnonzero(kept)
+        ends = cells.searchsorted(self.ends)
+        return Known(ends, self.feature[cells], self.value[cells])
 
-    def full(self, size: int, features: int) -> bool:
+
+class Shared(NamedTuple):
+    """All that new candidates share with fixed ones, as it was found in several views."""
+
+    found: Sequence[Known]
+    size: int  # of the table: how many features there are
+
+    def part(self, rows: slice) -> Shared:
+        """Some rows."""
+        return self._replace(found=[own.part(rows) for own in self.found])
+
+    def some(self, kept: NDArray[np.bool_]) -> Shared:
+        """What is shared of some features of the table."""
+        return self._replace(found=[own.some(kept[own.feature]) for own in self.found])
+
+    def full(self, rows: int) -> bool:
         """Whether so many rows have so much in common as those of one long sentence."""
-        return len(self.row) >= FULL * size * len(self._met(features))
+        return sum(len(own.value) for own in self.found) >= FULL * rows * len(self.met())
 
-    def dense(self, size: int, features: int) -> tuple[Indices, Matrix]:
-        """The features that some row has, and the rows over these."""
-        met = self._met(features)
-        place = np.empty(features, dtype=np.int32)
-        place[met] = np.arange(len(met), dtype=np.int32)
-        values = np.zeros((len(met), size))
-        values[place[self.feature], self.row] = self.value
-        return met, values.T
-
-    def _met(self, features: int) -> Indices:
-        found = np.zeros(features, dtype=bool)
-        found[self.feature] = True
+    def met(self) -> Indices:
+        """The features that some row has."""
+        found = np.zeros(self.size, dtype=bool)
+        for own in self.found:
+            found[own.feature] = True
         return np.flatnonzero(found)
+
+    def dense(self, rows: int, features: Indices) -> Matrix:
+        """The rows over some features."""
+        place = np.empty(self.size, dtype=np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        values = np.zeros((len(features), rows))
+        for own in self.found:
+            values[place[own.feature], np.arange(rows).repeat(lengths(own.ends))] = own.value
+        return values.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +175,9 @@ class Places:
     rows: Indices  # (d + 1,) of the table, and -1 for a name that is not found
 
     def found(self, F: Features) -> Known:
-        """All features of candidates, -1 for those that no fixed candidate has."""
-        place = self.rows[self.index.find(F.names)]
-        row = np.arange(len(F)).repeat(lengths(F.cells.indptr))
-        return Known(row, place[F.cells.indices], F.cells.data)
+        """The features of candidates that fixed ones have too."""
+        place = self.rows[self.index.find(F.names)][F.cells.indices]
+        return Known(F.cells.indptr, place, F.cells.data).some(place >= 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,14 +227,15 @@ class PreparedViews:
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
-        known = self._known(X, views)
-        alike = len(X) >= FEW and known.full(len(X), self.table.shape[0])
+        shared = self._shared(X, views)
+        alike = len(X) >= FEW and shared.full(len(X))
         K = np.empty((len(X), len(self.roots)))
         if alike:
-            features, given = known.dense(len(X), self.table.shape[0])
+            features = shared.met()
+            given = shared.dense(len(X), features)
             np.matmul(*_merged(given, self.table[features]), out=K)
         else:
-            self._products(known, K)
+            self._products(shared, K)
         roots = np.sqrt(_lengths(self.kernel, self.weights, views, len(X)))
         self._finish(K, self._exponents(X, alike=alike), roots)
         return K
@@ -243,31 +263,28 @@ class PreparedViews:
             found.append(exponents.merged() if alike else exponents)
         return found
 
-    def _products(self, known: Known, found: Matrix) -> None:
+    def _products(self, shared: Shared, found: Matrix) -> None:
         """Weighted inner products of all linear views, row by row of X."""
         if len(found) < FEW:
             found[:] = 0.0
-            _add_products(found, known, self.table)
+            _add_products(found, shared, self.table)
             return
         for start in range(0, len(found), BLOCK):
             rows = slice(start, start + BLOCK)
-            near = known.part(rows)
-            place = self.common[near.feature]
-            self._common_products(near.some(np.flatnonzero(place >= 0)), found[rows])
-            self._add_rare(near.some(np.flatnonzero(place < 0)), found[rows])
+            near = shared.part(rows)
+            self._common_products(near.some(self.common >= 0), found[rows])
+            self._add_rare(near.some(self.common < 0), found[rows])
 
-    def _common_products(self, known: Known, found: Matrix) -> None:
+    def _common_products(self, shared: Shared, found: Matrix) -> None:
         """Products of common features, of a few sentences only of those that they have."""
-        table, place = self.dense, self.common[known.feature]
-        met = np.zeros(len(table), dtype=bool)
-        met[place] = True
-        if 2 * np.count_nonzero(met) < len(met):
-            table, place = table[met], (met.cumsum() - 1)[place]
-        given = np.zeros((len(found), len(table)))
-        given[known.row, place] = known.value
-        np.matmul(given, table, out=found)
+        features, table = shared.met(), self.dense
+        if 2 * len(features) < len(table):
+            table = table[self.common[features]]
+        else:
+            features = np.flatnonzero(self.common >= 0)
+        np.matmul(shared.dense(len(found), features), table, out=found)
 
-    def _add_rare(self, known: Known, found: Matrix) -> None:
+    def _add_rare(self, shared: Shared, found: Matrix) -> None:
         """Adds the products of features that are not common, some rows of X at a time.
 
         Rows that follow one another are mostly of one sentence and have their features in common:
@@ -275,19 +292,17 @@ class PreparedViews:
         """
         for start in range(0, len(found), NEAR):
             near = slice(start, start + NEAR)
-            _add_products(found[near], known.part(near), self.rare)
+            _add_products(found[near], shared.part(near), self.rare)
 
-    def _known(self, X: Sequence[Any], views: Mapping[str, Features]) -> Known:
+    def _shared(self, X: Sequence[Any], views: Mapping[str, Features]) -> Shared:
         """The features that fixed candidates have too, by their place in the table."""
-        found = [Known(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))]
+        found = []
         together: Sequence[str] = ()
         if isinstance(X, Viewed) and X.joined is not None:
             together = tuple(X.together)
             found.append(self._joint(together).found(X.joined))
         found += [self.places[name].found(F) for name, F in views.items() if name not in together]
-        every = Known(*(np.concatenate(own) for own in zip(*found, strict=True)))
-        some = np.flatnonzero(every.feature >= 0)
-        return every.some(some[np.argsort(every.row[some], kind="stable")])
+        return Shared(found, self.table.shape[0])
 
     def _joint(self, together: tuple[str, ...]) -> Places:
         """The places of several views whose features are found together."""
@@ -299,10 +314,10 @@ class PreparedViews:
         return self.joint[together]
 
 
-def _add_products(found: Matrix, known: Known, table: sp.csr_array) -> None:
+def _add_products(found: Matrix, shared: Shared, table: sp.csr_array) -> None:
     """Adds products of a few sparse rows and a table, each row of which is read once."""
-    features, given = known.dense(len(found), table.shape[0])
-    found += (table[features].T @ given.T).T
+    features = shared.met()
+    found += (table[features].T @ shared.dense(len(found), features).T).T
 
 
 def _merged(given: Matrix, table: Any) -> tuple[Matrix, Matrix]:
