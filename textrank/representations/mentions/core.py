@@ -10,7 +10,7 @@ import numpy as np
 from spacy.tokens import Span
 
 from textrank.docs import Candidate, Representation, tokens_of
-from textrank.types import Repeated
+from textrank.types import Indices, Repeated
 
 _KINDS = """
 gene genes oncogene oncogenes proto-oncogene proto-oncogenes pseudogene locus loci allele alleles
@@ -32,22 +32,26 @@ class Once:
     representation: Representation[Any]
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        return self.shared(candidates).whole()
+        first, at = distinct(candidates)
+        return Repeated(self.representation(first), at).whole()
 
-    def shared(self, candidates: Sequence[Candidate]) -> Repeated:
-        """The representation of each words, and which candidates have it."""
-        rows: dict[tuple[Any, ...], int] = {}
-        first: list[Candidate] = []
-        at = np.empty(len(candidates), dtype=np.intp)
-        for number, candidate in enumerate(candidates):
-            if number and candidate.spans is candidates[number - 1].spans:
-                at[number] = at[number - 1]
-                continue
-            places = tuple((span.start, span.end, span.id) for span in candidate.spans)
-            at[number] = rows.setdefault((id(candidate.doc), *places), len(rows))
-            if at[number] == len(first):
+
+def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
+    """The first candidate of each words, and which of these has the words of each candidate."""
+    rows: dict[tuple[Any, ...], int] = {}
+    first: list[Candidate] = []
+    at: list[int] = []
+    spans: tuple[Span, ...] = ()
+    row = 0
+    for candidate in candidates:
+        if not spans or candidate.spans is not spans:  # questions about one span share it
+            spans = candidate.spans
+            places = [(span.start, span.end, span.id) for span in spans]
+            row = rows.setdefault((id(candidate.doc), *places), len(rows))
+            if row == len(first):
                 first.append(candidate)
-        return Repeated(self.representation(first), at)
+        at.append(row)
+    return first, np.array(at, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ def core_of(span: Span) -> tuple[int, int]:
     >>> core_of(doc[:]), core_of(doc[5:])
     ((4, 5), (5, 7))
     """
-    if len(tokens_of(span)) != len(span):
+    first, last = span[0].lower_, span[-1].lower_
+    if not {first, last} & KINDS or len(tokens_of(span)) != len(span):
         return span.start, span.end
     words = [token.lower_ for token in span]
     start, end = _head(words), len(words)
