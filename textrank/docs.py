@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -181,6 +182,12 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
     >>> named_spans(doc, "entities")
     [SHC, GRB2]
     """
+    fill_names(doc, key)
+    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
+
+
+def fill_names(doc: Doc, key: str) -> None:
+    """Fills a missing span group with ``doc.ents``, see ``named_spans``."""
     if key not in doc.spans:
         if not doc.has_annotation("ENT_IOB"):
             raise ValueError(
@@ -194,7 +201,6 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
             Span(doc, ent.start, ent.end, label=ent.label_, span_id=f"e{number}")
             for number, ent in enumerate(doc.ents)
         ]
-    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
 
 
 def starts_of(doc: Doc) -> Indices:
@@ -202,14 +208,14 @@ def starts_of(doc: Doc) -> Indices:
 
     In one pass: ``span.sent`` looks at the whole Doc each time.
     """
-    begins = np.flatnonzero(doc.to_array(["SENT_START"]).astype(np.int64).ravel() == 1)
-    return np.unique(np.concatenate([[0], begins, [len(doc)]])).astype(np.intp)
+    begins = doc.to_array(["SENT_START"]) == 1
+    begins[:1] = True
+    return np.append(begins.nonzero()[0], len(doc))
 
 
-def sentence_bounds(starts: Indices, span: Span) -> tuple[int, int]:
+def sentence_bounds(starts: Sequence[int], span: Span) -> tuple[int, int]:
     """First token and end of the sentence, given the starts; of several where a span runs over."""
-    first = int(np.searchsorted(starts, span.start, side="right")) - 1
-    return int(starts[first]), int(starts[np.searchsorted(starts, span.end, side="left")])
+    return starts[bisect_right(starts, span.start) - 1], starts[bisect_left(starts, span.end)]
 
 
 def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:

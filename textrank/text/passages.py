@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span
 
 from textrank.docs import sentence_bounds, starts_of
 from textrank.text.words import characters
-from textrank.types import Indices
 
 LONGEST = 2000  # characters of a sentence that are told of what stands in it
 
@@ -22,12 +22,12 @@ class Passages:
     """
 
     text: str
-    starts: Indices  # in tokens of the Doc that spans are of
+    starts: Sequence[int]  # in tokens of the Doc that spans are of
 
     @classmethod
     def of(cls, doc: Doc, words: Doc) -> Passages:
         """Those of a Doc, for spans of ``words``: the Doc itself or its ``words_only``."""
-        return cls(doc.text, starts_of(words))
+        return cls(doc.text, starts_of(words).tolist())
 
     def __call__(self, span: Span) -> str:
         """The words of a span as the user wrote them."""
