@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -55,16 +55,17 @@ class Beside:
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        values, names = binary(self._told(candidates))
+        return Features(values, Names.of(names))
+
+    def _told(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
         texts: dict[int, _Text] = {}
-        rows: list[dict[Name, None]] = []
         for candidate in candidates:
             span = candidate.spans[self.focus]
             text = texts.get(id(span.doc))
             if text is None:
                 text = texts[id(span.doc)] = self._read(span.doc)
-            rows.append(dict.fromkeys(text.around(span.start, span.end)))
-        values, names = binary(rows)
-        return Features(values, Names.of(names))
+            yield dict.fromkeys(text.around(span.start, span.end))
 
     def _read(self, doc: Doc) -> _Text:
         return read_once(doc, ("beside", self.entities), lambda: _Text.of(doc, self.entities))

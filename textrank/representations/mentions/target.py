@@ -54,7 +54,7 @@ class Mention:
             span = candidate.spans[self.focus]
             words = tuple(span.doc[i].text for i in tokens_of(span))
             at.append(rows.setdefault(words, len(rows)))
-        values, things = binary([self._look(words) for words in rows])
+        values, things = binary(self._look(words) for words in rows)
         named = Names.of(("letters", t) if isinstance(t, str) else t for t in things)
         return Features(values, named).rows(np.array(at, dtype=np.intp))
 
