@@ -242,8 +242,8 @@ def spaces(doc: Doc, reading: Reading | None) -> NDArray[np.bool_]:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
     if not len(reading.kept):
         return np.zeros(0, dtype=bool)
-    white: Any = doc.to_array([SPACY, IS_SPACE]).any(axis=1)  # what is no word counts for the last
-    return np.add.reduceat(white, reading.kept, dtype=np.intp) > 0
+    after, white = np.asarray(doc.to_array([SPACY, IS_SPACE])).T
+    return np.bitwise_or.reduceat(after | white, reading.kept) > 0  # no word: counts for the last
 
 
 def _sentence_starts(doc: Doc, kept: Indices) -> NDArray[np.uint64]:  # (words, 1)
