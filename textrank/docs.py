@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -208,14 +207,14 @@ def starts_of(doc: Doc) -> Indices:
 
     In one pass: ``span.sent`` looks at the whole Doc each time.
     """
-    begins = doc.to_array(["SENT_START"]) == 1
-    begins[:1] = True
-    return np.append(begins.nonzero()[0], len(doc))
+    begins = np.flatnonzero(doc.to_array(["SENT_START"]).astype(np.int64).ravel() == 1)
+    return np.unique(np.concatenate([[0], begins, [len(doc)]])).astype(np.intp)
 
 
-def sentence_bounds(starts: Sequence[int], span: Span) -> tuple[int, int]:
+def sentence_bounds(starts: Indices, span: Span) -> tuple[int, int]:
     """First token and end of the sentence, given the starts; of several where a span runs over."""
-    return starts[bisect_right(starts, span.start) - 1], starts[bisect_left(starts, span.end)]
+    first = int(np.searchsorted(starts, span.start, side="right")) - 1
+    return int(starts[first]), int(starts[np.searchsorted(starts, span.end, side="left")])
 
 
 def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:

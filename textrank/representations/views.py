@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from textrank.docs import Candidate, Representation
-from textrank.representations.mentions.core import Once, distinct
-from textrank.types import Repeated, Viewed
+from textrank.representations.mentions.core import Once
+from textrank.types import Viewed
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,12 @@ class Views:
                 raise ValueError(f"view {name!r}: {part!r:.60} is no representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
-        by_name = self.representations
-        shared = {name: by.representation for name, by in by_name.items() if isinstance(by, Once)}
-        first, at = distinct(candidates if shared else [])
-        # What candidates share stays shared, for a kernel that can make use of it.
-        return Viewed(
-            {
-                name: Repeated(shared[name](first), at) if name in shared else by(candidates)
-                for name, by in by_name.items()
-            }
-        )
+        return Viewed({name: _seen(by, candidates) for name, by in self.representations.items()})
+
+
+def _seen(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:
+    """One view; what candidates share stays shared, for a kernel that can make use of it."""
+    found: Sequence[Any] = (
+        represent.shared(candidates) if isinstance(represent, Once) else represent(candidates)
+    )
+    return found

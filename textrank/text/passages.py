@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span
 
-from textrank.docs import sentence_bounds, starts_of
+from textrank.docs import starts_of
 from textrank.text.words import characters
 
 LONGEST = 2000  # characters of a sentence that are told of what stands in it
@@ -38,7 +39,8 @@ class Passages:
 
         A list of ten thousand names would else be told ten thousand times.
         """
-        start, end = characters(span.doc[slice(*sentence_bounds(self.starts, span))])
+        first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
+        start, end = characters(span.doc[self.starts[first] : self.starts[last]])
         if end - start > LONGEST:
             start, end = self._around(characters(span), start, end)
         return self.text[start:end]

@@ -175,9 +175,9 @@ class _Words:
         return cls(doc, words, words[places], before)
 
     @cached_property
-    def starts(self) -> list[int]:
+    def starts(self) -> Indices:  # (s + 1,)
         """The first token of each sentence, then the end."""
-        return starts_of(self.doc).tolist()
+        return starts_of(self.doc)
 
     def windows(self, targets: Sequence[Span], span: int) -> Places:
         """The words around each target as far as the Doc reaches, see ``window``."""

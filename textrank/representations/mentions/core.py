@@ -10,7 +10,7 @@ import numpy as np
 from spacy.tokens import Span
 
 from textrank.docs import Candidate, Representation, tokens_of
-from textrank.types import Indices, Repeated
+from textrank.types import Repeated
 
 _KINDS = """
 gene genes oncogene oncogenes proto-oncogene proto-oncogenes pseudogene locus loci allele alleles
@@ -32,26 +32,22 @@ class Once:
     representation: Representation[Any]
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        first, at = distinct(candidates)
-        return Repeated(self.representation(first), at).whole()
+        return self.shared(candidates).whole()
 
-
-def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
-    """The first candidate of each words, and which of these has the words of each candidate."""
-    rows: dict[tuple[Any, ...], int] = {}
-    first: list[Candidate] = []
-    at: list[int] = []
-    spans: tuple[Span, ...] = ()
-    row = 0
-    for candidate in candidates:
-        if not spans or candidate.spans is not spans:  # questions about one span share it
-            spans = candidate.spans
-            places = [(span.start, span.end, span.id) for span in spans]
-            row = rows.setdefault((id(candidate.doc), *places), len(rows))
-            if row == len(first):
+    def shared(self, candidates: Sequence[Candidate]) -> Repeated:
+        """The representation of each words, and which candidates have it."""
+        rows: dict[tuple[Any, ...], int] = {}
+        first: list[Candidate] = []
+        at = np.empty(len(candidates), dtype=np.intp)
+        for number, candidate in enumerate(candidates):
+            if number and candidate.spans is candidates[number - 1].spans:
+                at[number] = at[number - 1]
+                continue
+            places = tuple((span.start, span.end, span.id) for span in candidate.spans)
+            at[number] = rows.setdefault((id(candidate.doc), *places), len(rows))
+            if at[number] == len(first):
                 first.append(candidate)
-        at.append(row)
-    return first, np.array(at, dtype=np.intp)
+        return Repeated(self.representation(first), at)
 
 
 @dataclass(frozen=True)
