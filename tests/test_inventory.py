@@ -35,7 +35,7 @@ ONE_IMPORTER = {
         representations.pairs.collapsed representations.pairs.marked_graphs language.copies
         tasks.parse_trees tasks.aspects document_candidates web.reach""",
     "is data or a list that grows": """
-        representations.pairs.statement_roles representations.pairs.statement_sides
+        representations.pairs.statement_cues representations.pairs.statement_roles
         representations.pairs.described representations.pairs.path_descriptors""",
     "is made by spaCy or another program, and imported only when asked for": """
         language.link_grammar lint.server scale.cluster scale.worker web.curator web.explorer
@@ -43,7 +43,7 @@ ONE_IMPORTER = {
     "would make its importer too long to read": """
         lint.files scale.analysis scale.manifest scale.rows web.naming web.exports web.trained
         web.explanation representations.pairs.described_words
-        representations.pairs.descriptor_entities""",
+        representations.pairs.descriptor_entities representations.pairs.sentence_trees""",
 }
 # Objects of other libraries, which say by their attributes what they can do.
 FOREIGN = {

@@ -12,7 +12,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.progress import track
-from textrank.types import FeatureKernel, Features, Kernel, Matrix, SparseMatrix, Vector, size
+from textrank.types import (
+    Cells,
+    FeatureKernel,
+    Features,
+    Kernel,
+    Matrix,
+    SparseMatrix,
+    Vector,
+    size,
+)
+from textrank.types.ragged import lengths
 
 T = TypeVar("T")
 
@@ -67,13 +77,14 @@ class ExplicitKernel(Generic[T]):
         return squares(self.features(X).values)
 
 
-def squares(F: SparseMatrix) -> Vector:
+def squares(F: SparseMatrix | Cells) -> Vector:
     """Squared length of each row: the diagonal of ``F F'``."""
-    F = F if isinstance(F, sp.csr_array) else sp.csr_array(F)  # to wrap it anew takes time
-    if not F.has_canonical_format:  # entries stored twice add up before they are squared
-        F = F.copy()
-        F.sum_duplicates()
-    rows = np.repeat(np.arange(F.shape[0]), np.diff(F.indptr))
+    if not isinstance(F, Cells):
+        F = F if isinstance(F, sp.csr_array) else sp.csr_array(F)  # to wrap it anew takes time
+        if not F.has_canonical_format:  # entries stored twice add up before they are squared
+            F = F.copy()
+            F.sum_duplicates()
+    rows = np.arange(F.shape[0]).repeat(lengths(F.indptr))
     squared: Vector = F.data.astype(np.float64) ** 2
     return np.bincount(rows, squared, minlength=F.shape[0]).astype(np.float64, copy=False)
 

@@ -19,12 +19,14 @@ from spacy.tokens import Doc
 from textrank.docs import Candidate, asking
 from textrank.kernels.blocks import CONSTANT, Blocks
 from textrank.representations.pairs.analysis import Parse
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
-from textrank.representations.pairs.telling import TreePair, tellings
-from textrank.tasks.statement_views import StatementViews
+from textrank.representations.pairs.entity_pair import PairBatch, entity_pairs
+from textrank.representations.pairs.statement_sides import Sides
+from textrank.representations.pairs.telling import Tellings, tellings
+from textrank.tasks.statement_views import MET, Stated, StatementViews
 from textrank.tasks.statements import ANSWERS, chosen
 from textrank.text import characters
-from textrank.types import Indices, Matrix, Names, Vector
+from textrank.types import Features, Indices, Matrix, Names, Vector
+from textrank.types.ragged import lengths
 
 if TYPE_CHECKING:
     from textrank.model import Model
@@ -108,11 +110,70 @@ def _period(parts: NDArray[np.int32]) -> int:
 
 
 @dataclass(frozen=True, eq=False)
+class Table:
+    """The weights of all answers to all questions, by the names that blocks give to features.
+
+    What is told of two names counts in two ways, as their sum and as their difference: a fact has
+    the weights of the first and beside them those of the second.
+    """
+
+    names: Names
+    values: Matrix  # (names + 1, 2 * answers); the last row is that of unknown names
+
+    @classmethod
+    def of(cls, weights: Sequence[Weights]) -> Table:
+        """The weights of several models side by side."""
+        names, column = _merged(Names.join([_renamed(w.names) for w in weights]))
+        width = sum(len(w.offsets) for w in weights)
+        values = np.zeros((len(names) + 1, 2 * width))
+        row, left = 0, 0
+        for own in weights:
+            n, answers = own.values.shape
+            places = left + width * _turned(own.names)[:, None] + np.arange(answers)
+            values[column[row : row + n, None], places] = own.values
+            row, left = row + n, left + answers
+        return cls(names, values)
+
+    def sums(self, features: Features) -> Matrix:  # (rows, 2 * answers)
+        """What the features of each row weigh together."""
+        return np.asarray(features.values @ self.values[self.names.find(features.names)])
+
+    def plain(self, sums: Matrix) -> Matrix:  # (rows, answers)
+        """Those of features that count in one way only."""
+        return sums[:, : sums.shape[1] // 2]
+
+    def of_names(self, sides: Sides, sums: Matrix) -> Matrix:  # (pairs, answers)
+        """Those of what is told of two names, their sum and their difference of length one each.
+
+        ``sums`` are of lists of length one each.
+        """
+        size = lengths(sides.facts.cells.indptr)
+        weighed = (sums * np.sqrt(size)[:, None])[sides.lists].sum(axis=2)
+        one, two = weighed[:, 0], weighed[:, 1]
+        half = sums.shape[1] // 2
+        same, turned = ((1.0 / np.sqrt(np.maximum(s, 1.0)))[:, None] for s in sides.squares())
+        return same * (one + two)[:, :half] + turned * (one - two)[:, half:]
+
+
+def _turned(names: Names) -> NDArray[np.bool_]:
+    """Which features are differences."""
+    return np.array([word == "turned" for word in names.vocabulary], dtype=bool)[names.parts[:, 0]]
+
+
+def _renamed(names: Names) -> Names:
+    """The names with differences under the same word as sums."""
+    number = len(names.vocabulary)
+    parts = names.parts.copy()
+    parts[_turned(names), 0] = number
+    return Names((*names.vocabulary, "sides"), parts)
+
+
+@dataclass(frozen=True, eq=False)
 class Aspects:
     """The models of status, type and direction that stand beside a model of interactions."""
 
     weights: Mapping[str, Weights]
-    views: StatementViews
+    blocks: tuple[str, ...]  # that one of them sees
 
     @classmethod
     def of(cls, models: Mapping[str, Model]) -> Aspects:
@@ -122,74 +183,61 @@ class Aspects:
         weights = {
             name: Weights.of(model, name).times(views[name]) for name, model in models.items()
         }
-        return cls(_onto_all(weights), StatementViews(weights=dict.fromkeys(used, 1.0)))
+        return cls(weights, tuple(used))
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each pair, as far as there are models."""
         return self.of_pairs(entity_pairs(candidates, PARSE)) if candidates else []
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> list[dict[str, Any]]:
+    def of_pairs(self, pairs: PairBatch) -> list[dict[str, Any]]:
         """The same for pairs that are already analysed, by the parse ``PARSE``."""
         told = tellings(pairs)
         scores = self.scores(pairs, told)
-        rows = _decided(scores, {name: w.limit for name, w in self.weights.items()}, len(pairs))
-        return [
-            {**row, "trigger": _trigger(one, row.get("type"))}
-            for row, one in zip(rows, told, strict=True)
-        ]
+        found = _decided(scores, {name: w.limit for name, w in self.weights.items()})
+        triggers = _triggers(told, found.get("type", [""] * len(pairs)))
+        rows = zip(*found.values(), triggers, strict=True)
+        return [dict(zip((*found, "trigger"), row, strict=True)) for row in rows]
 
     @cached_property
-    def _values(self) -> Matrix:  # (features, all answers)
-        """The weights of all aspects side by side."""
-        return np.hstack([w.values for w in self.weights.values()])
+    def _table(self) -> Table:
+        return Table.of(list(self.weights.values()))
 
-    def scores(self, pairs: Sequence[EntityPair], told: Sequence[TreePair]) -> dict[str, Matrix]:
-        """Log-odds (pairs, answers) for each aspect, by one product."""
-        weights = list(self.weights.values())
-        F = self.views.features(pairs, told).onto(weights[0].names)
-        found = np.asarray(F @ self._values)
-        ends = np.cumsum([len(w.offsets) for w in weights])[:-1]
-        parts = np.split(found, ends, axis=1)
-        return {
-            name: part + w.offsets
-            for (name, w), part in zip(self.weights.items(), parts, strict=True)
-        }
-
-
-def _onto_all(weights: Mapping[str, Weights]) -> dict[str, Weights]:
-    """The weights of each aspect over the features of all."""
-    names, column = _merged(Names.join([w.names for w in weights.values()]))
-    ends = np.cumsum([len(w.names) for w in weights.values()])
-    found = {}
-    for (name, own), at in zip(weights.items(), np.split(column, ends[:-1]), strict=True):
-        values = np.zeros((len(names), own.values.shape[1]))
-        values[at] = own.values
-        found[name] = replace(own, names=names, values=values)
-    return found
+    def scores(self, pairs: PairBatch, told: Tellings) -> dict[str, Matrix]:
+        """Log-odds (pairs, answers) for each aspect."""
+        stated, table = Stated.of(told, self.blocks), self._table
+        sums = table.sums(stated.met.unit().features)
+        found = table.plain(sums[: len(pairs)])
+        met = {block: MET[block] for block in self.blocks if block in MET}
+        if met:
+            found = found + table.plain(table.sums(pairs.holding(met).unit().features))
+        if stated.sides is not None:
+            found = found + table.of_names(stated.sides, sums)
+        ends = np.cumsum([len(w.offsets) for w in self.weights.values()])[:-1]
+        parts = zip(self.weights.items(), np.split(found, ends, axis=1), strict=True)
+        return {name: part + w.offsets for (name, w), part in parts}
 
 
-def _decided(
-    scores: Mapping[str, Matrix], limits: Mapping[str, float], n: int
-) -> list[dict[str, Any]]:
-    """The best answers; type and direction together, since binding has no direction."""
-    rows: list[dict[str, Any]] = [{} for _ in range(n)]
-    for name, values in scores.items():
-        best = chosen(values, limits[name]) if name == "status" else values.argmax(axis=1)
-        for row, place in zip(rows, best.tolist(), strict=True):
-            row[name] = ANSWERS[name][place]
+# Type and direction go together, since binding has no direction and all else has one.
+_FITTING = tuple(
+    (t, d)
+    for t, kind in enumerate(ANSWERS["type"])
+    for d, way in enumerate(ANSWERS["direction"])
+    if (kind == "binding") == (way == "none")
+)
+
+
+def _decided(scores: Mapping[str, Matrix], limits: Mapping[str, float]) -> dict[str, list[str]]:
+    """The best answers to each question."""
+    best = {
+        name: chosen(values, limits[name]) if name == "status" else values.argmax(axis=1)
+        for name, values in scores.items()
+    }
     if {"type", "direction"} <= set(scores):
-        kind, way = scores["type"], scores["direction"]
-        fits = np.array(
-            [
-                [(t == "binding") == (d == "none") for d in ANSWERS["direction"]]
-                for t in ANSWERS["type"]
-            ]
-        )
-        both = np.where(fits, _log_odds(kind)[:, :, None] + _log_odds(way)[:, None, :], -np.inf)
-        for row, best in zip(rows, both.reshape(n, -1).argmax(axis=1), strict=True):
-            t, d = divmod(int(best), len(ANSWERS["direction"]))
-            row |= {"type": ANSWERS["type"][t], "direction": ANSWERS["direction"][d]}
-    return rows
+        types, ways = np.array(_FITTING, dtype=np.intp).T
+        both = _log_odds(scores["type"])[:, types] + _log_odds(scores["direction"])[:, ways]
+        fitting = both.argmax(axis=1)
+        best |= {"type": types[fitting], "direction": ways[fitting]}
+    return {name: [ANSWERS[name][at] for at in own.tolist()] for name, own in best.items()}
 
 
 def _log_odds(scores: Matrix) -> Matrix:
@@ -197,14 +245,17 @@ def _log_odds(scores: Matrix) -> Matrix:
     return np.asarray(-np.logaddexp(0.0, -scores))
 
 
-def _trigger(told: TreePair, kind: str | None) -> list[list[int]]:
-    """The characters of the word that says what happens; none where no word does."""
-    token = told.trigger(kind or "")
-    if token is None:
-        return []
-    sentence = told.pair.context.sentence
-    place = sentence.start + token
-    return [list(characters(sentence.doc[place : place + 1]))]
+def _triggers(told: Tellings, kinds: Sequence[str]) -> list[list[list[int]]]:
+    """The characters of the word that says what happens in each pair; none where no word does."""
+    own = told.layout
+    tokens = told.trigger(own.lexicon.all(kinds))
+    known: dict[int, tuple[int, int]] = {}
+    for token in set(tokens.tolist()) - {-1}:
+        number = int(own.sentence_of[token])
+        sentence = own.contexts[number].sentence
+        place = sentence.start + token - int(own.starts[number])
+        known[token] = characters(sentence.doc[place : place + 1])
+    return [[list(known[token])] if token >= 0 else [] for token in tokens.tolist()]
 
 
 def state(doc: Doc, answers: Sequence[Mapping[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from textrank.kernels.all_paths import AllPathsGraph
 from textrank.linalg.gram import squares
 from textrank.representations.pairs.analysis import Parse, check_among, parsed_twice
 from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import Block, PairBatch, entity_pairs
+from textrank.representations.pairs.entity_pair import Met, PairBatch, entity_pairs
 from textrank.representations.pairs.global_context import GlobalContext
 from textrank.representations.pairs.local_context import LocalContext
 from textrank.representations.pairs.marked_graphs import MarkedGraphs
@@ -26,8 +26,8 @@ from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.text import second_reading
 from textrank.types import Features, Names, Viewed
 
-PARSED: Mapping[str, Block] = {"path": PathWalks(), "triggers": TriggerRoles()}
-WORDS: Mapping[str, Block] = {
+PARSED: Mapping[str, Met] = {"path": PathWalks(), "triggers": TriggerRoles()}
+WORDS: Mapping[str, Met] = {
     "words": SideWords(),
     "global_context": GlobalContext(),
     "local_context": LocalContext(),
@@ -72,7 +72,7 @@ class PairViews:
         if self.parse != "both" and self.parse != "all":
             return self.of_batch(entity_pairs(candidates, self.parse))
         pairs = entity_pairs(candidates, BOTH["given"])
-        worded, parsed = _worded(pairs), {"given": self._parsed(pairs)}
+        worded, parsed = _met(WORDS, pairs), {"given": self._parsed(pairs)}
         docs = {id(c.doc): c.doc for c in candidates}
         parsed["own"] = parsed["given"]
         if any(map(parsed_twice, docs.values())):
@@ -84,19 +84,25 @@ class PairViews:
         third = whole["own"]
         if again is not None:
             pairs = entity_pairs(again, BOTH["own"])
-            third = {**_worded(pairs), **self._parsed(pairs)}
+            third = {**_met(WORDS, pairs), **self._parsed(pairs)}
         return Viewed(beside({**whole, "words": third}))
 
     def of_batch(self, pairs: PairBatch) -> Viewed:
         """The views of pairs that are already analysed, by one parse."""
-        return Viewed({**_worded(pairs), **self._parsed(pairs)})
+        blocks = {**WORDS, **PARSED}
+        met = pairs.side_by_side(blocks).unit()
+        views = {name: met.view(name) for name in blocks}
+        return Viewed({**views, **self._computed(pairs)}, met.features)
 
     def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""
+        return {**_met(PARSED, pairs), **self._computed(pairs)}
+
+    def _computed(self, pairs: PairBatch) -> dict[str, Features]:
+        """Those of them that are numbers: of walks in graphs, and descriptors."""
         graphs = MarkedGraphs(pairs.layout).batch()
         return {
             "dependencies": unit(AllPathsGraph().features(graphs)),
-            **{name: unit(pairs.seen_by(block)) for name, block in PARSED.items()},
             **self._described(pairs),
         }
 
@@ -111,9 +117,10 @@ class PairViews:
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
-def _worded(pairs: PairBatch) -> dict[str, Features]:
-    """The views that do not depend on the parse."""
-    return {name: unit(pairs.seen_by(block)) for name, block in WORDS.items()}
+def _met(blocks: Mapping[str, Met], pairs: PairBatch) -> dict[str, Features]:
+    """Views of what is met in pairs."""
+    found = pairs.side_by_side(blocks).unit()
+    return {name: found.view(name) for name in blocks}
 
 
 def _read_again(candidates: Sequence[Candidate], docs: Mapping[int, Doc]) -> list[Candidate] | None:
@@ -171,6 +178,6 @@ def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
 
 def unit(features: Features) -> Features:
     """The features with every row of length one; an empty row stays empty."""
-    squared = squares(features.values)
-    with np.errstate(divide="ignore"):
-        return features.scaled(np.where(squared > 0, 1.0 / np.sqrt(squared), 0.0))
+    squared = squares(features.cells)
+    squared[squared == 0] = 1.0
+    return features.scaled(1.0 / np.sqrt(squared))

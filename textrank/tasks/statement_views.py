@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_of_pairs
+from textrank.representations.pairs.entity_pair import Met, PairBatch, entity_pairs
+from textrank.representations.pairs.occurrences import Occurrences, SideBySide
 from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.statement_cues import StatementCues
 from textrank.representations.pairs.statement_roles import StatementRoles
-from textrank.representations.pairs.statement_sides import Sides
-from textrank.representations.pairs.telling import TreePair, tellings
+from textrank.representations.pairs.statement_sides import Sides, meet
+from textrank.representations.pairs.telling import Tellings, tellings
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import unit
 from textrank.types import Features, Viewed
 
-BLOCKS = ("cues", "roles", "triggers", "path", "words", "sides", "turned")
+MET: Mapping[str, Met] = {"triggers": TriggerRoles(), "path": PathWalks(), "words": SideWords()}
+TOLD: Mapping[str, StatementCues | StatementRoles] = {
+    "cues": StatementCues(),
+    "roles": StatementRoles(),
+}
+BLOCKS = (*TOLD, *MET, "sides", "turned")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,21 +70,39 @@ class StatementViews:
         pairs = entity_pairs(candidates, "own")
         return self.features(pairs, tellings(pairs))
 
-    def features(self, pairs: Sequence[EntityPair], told: Sequence[TreePair]) -> Features:
+    def features(self, pairs: PairBatch, told: Tellings) -> Features:
         """The features of pairs that are already analysed."""
         sides = cache(lambda: Sides.of(told))
-        made = {
-            "cues": lambda: StatementCues().of_pairs(told),
-            "roles": lambda: StatementRoles().of_pairs(told),
-            "triggers": lambda: features_of_pairs(TriggerRoles(), pairs),
-            "path": lambda: features_of_pairs(PathWalks(), pairs),
-            "words": lambda: features_of_pairs(SideWords(), pairs),
+        made: dict[str, Callable[[], Features]] = {
+            **{name: partial(pairs.seen_by, block) for name, block in MET.items()},
+            **{name: partial(block.of_pairs, told) for name, block in TOLD.items()},
             "sides": lambda: sides().same,
             "turned": lambda: sides().turned,
         }
         return Features.beside(
             {name: unit(made[name]()).scaled(w) for name, w in self.weights.items() if w}
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """What is told of pairs, a row a pair, and below it of names, a row a list of facts."""
+
+    met: SideBySide
+    sides: Sides | None
+
+    @classmethod
+    def of(cls, told: Tellings, blocks: Collection[str]) -> Stated:
+        """All that some of the blocks see."""
+        found, size, lists = Occurrences(told.layout.lexicon), len(told), None
+        own = [block for block in TOLD if block in blocks]
+        for found.view in own:
+            TOLD[found.view].meet(told, found)
+        if not {"sides", "turned"}.isdisjoint(blocks):
+            found.view = "sides"
+            size, lists = meet(told, found, size)
+        met = found.side_by_side(size, dict.fromkeys((*own, "sides"), True))
+        return cls(met, None if lists is None else Sides(met.features, lists))
 
 
 def _key(candidate: Candidate) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ from textrank.types.batches import (
     WordTransformation,
     pivoted_cholesky,
 )
+from textrank.types.cells import Cells
 from textrank.types.features import (
     AdditiveKernel,
     Alternatives,
@@ -38,6 +39,7 @@ __all__ = [
     "AdditiveKernel",
     "Alternatives",
     "Arrays",
+    "Cells",
     "ChoiceKernel",
     "Contexts",
     "Data",

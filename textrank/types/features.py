@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from itertools import count
 from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
@@ -13,7 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from textrank.types.cells import Cells
 from textrank.types.names import Indices, Names
+from textrank.types.ragged import lengths, offsets
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -37,13 +40,19 @@ class Features(Sequence["Features"]):
     ([('binds',), ('not',)], [[2.0, 0.0], [1.0, 1.0]])
     """
 
-    values: SparseMatrix  # (n, d)
+    cells: SparseMatrix | Cells  # (n, d)
     names: Names  # d of them
 
     def __post_init__(self) -> None:
-        if self.values.shape[1] != len(self.names):
-            raise ValueError(f"{self.values.shape[1]} columns but {len(self.names)} names")
-        object.__setattr__(self, "values", _short_indices(self.values))
+        if self.cells.shape[1] != len(self.names):
+            raise ValueError(f"{self.cells.shape[1]} columns but {len(self.names)} names")
+        if not isinstance(self.cells, Cells):
+            object.__setattr__(self, "cells", _short_indices(self.cells))
+
+    @cached_property
+    def values(self) -> SparseMatrix:
+        """The matrix, made of its cells at the first call."""
+        return self.cells.matrix() if isinstance(self.cells, Cells) else self.cells
 
     @classmethod
     def of(cls, rows: Iterable[Bag]) -> Features:
@@ -62,7 +71,7 @@ class Features(Sequence["Features"]):
         return cls(matrix, Names.of(columns))
 
     def __len__(self) -> int:
-        return int(self.values.shape[0])
+        return int(self.cells.shape[0])
 
     def __getitem__(self, index: int | slice) -> Features:
         if isinstance(index, slice):
@@ -71,11 +80,11 @@ class Features(Sequence["Features"]):
 
     def onto(self, names: Names) -> SparseMatrix:
         """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
-        to = names.find(self.names)
-        columns = to[self.values.indices]
+        own = self.cells
+        columns = names.find(self.names)[own.indices]
         known = columns >= 0
-        ends = np.append(0, np.cumsum(known))[self.values.indptr]
-        cells = (self.values.data[known], columns[known].astype(np.int32), ends.astype(np.int32))
+        ends = offsets(known)[own.indptr]
+        cells = (own.data[known], columns[known].astype(np.int32), ends.astype(np.int32))
         moved = sp.csr_array(cells, shape=(len(self), len(names)))
         moved.sum_duplicates()
         return moved
@@ -86,13 +95,19 @@ class Features(Sequence["Features"]):
 
     def scaled(self, factor: float | Vector) -> Features:
         """Every row times a number, or each row times its own."""
-        own = self.values
-        each = np.repeat(factor, np.diff(own.indptr)) if isinstance(factor, np.ndarray) else factor
-        found = sp.csr_array((own.data * each, own.indices, own.indptr), shape=own.shape)
-        if not found.data.all():
-            found = found.copy()  # its indices are those of the unscaled matrix until now
-            found.eliminate_zeros()
+        own = self.cells
+        each = factor.repeat(lengths(own.indptr)) if isinstance(factor, np.ndarray) else factor
+        data = own.data * each
+        if data.all():
+            return self.with_data(data)
+        found = sp.csr_array((data, own.indices, own.indptr), shape=own.shape, copy=True)
+        found.eliminate_zeros()
         return Features(found, self.names)
+
+    def with_data(self, data: Vector) -> Features:
+        """The same cells with other values, none of them zero."""
+        own = self.cells
+        return Features(Cells(data, own.indices, own.indptr, own.shape), self.names)
 
     @staticmethod
     def below(blocks: Sequence[Features]) -> Features:
@@ -110,23 +125,23 @@ class Features(Sequence["Features"]):
     def beside(blocks: Mapping[str, Features]) -> Features:
         """Blocks side by side, the columns of each named under its key."""
         names = Names.join([block.names.under(key) for key, block in blocks.items()])
-        return Features(side_by_side([block.values for block in blocks.values()]), names)
+        return Features(side_by_side([block.cells for block in blocks.values()]), names)
 
 
-def side_by_side(blocks: Sequence[SparseMatrix]) -> SparseMatrix:
+def side_by_side(blocks: Sequence[SparseMatrix | Cells]) -> SparseMatrix:
     """Matrices of as many rows as one; many times as fast as SciPy's, which goes by coordinates."""
-    sizes = np.array([np.diff(block.indptr) for block in blocks])  # (blocks, rows)
-    starts = np.append(0, np.cumsum(sizes.sum(axis=0)))
-    before = starts[:-1] + np.cumsum(sizes, axis=0) - sizes  # where a block's part of a row begins
+    counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
+    starts = offsets(counts.sum(axis=0))
+    before = starts[:-1] + np.cumsum(counts, axis=0) - counts  # where a block's part of a row is
     columns, data = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
     left = 0
-    for block, own, at in zip(blocks, sizes, before, strict=True):
+    for block, own, at in zip(blocks, counts, before, strict=True):
         first, cells = block.indptr[0], int(block.indptr[-1])
         place = np.arange(cells - first) + np.repeat(at - block.indptr[:-1] + first, own)
         columns[place] = block.indices[first:cells] + left
         data[place] = block.data[first:cells]
         left += block.shape[1]
-    return sp.csr_array((data, columns, starts), shape=(sizes.shape[1], left))
+    return sp.csr_array((data, columns, starts), shape=(counts.shape[1], left))
 
 
 def _short_indices(values: SparseMatrix) -> SparseMatrix:
@@ -178,6 +193,7 @@ class Viewed(Sequence[Mapping[str, Any]]):
     """
 
     views: Mapping[str, Sequence[Any]]
+    joined: Features | None = None  # several of them side by side, named under their view
 
     def __post_init__(self) -> None:
         sizes = {name: size(view) for name, view in self.views.items()}

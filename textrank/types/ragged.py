@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from textrank.types.names import Indices
 
 
-def offsets(sizes: Sequence[int] | Indices) -> Indices:
+def offsets(sizes: Sequence[int] | NDArray[Any]) -> Indices:
     """Where each list begins, and the end of all.
 
     >>> offsets([2, 0, 3]).tolist()
@@ -21,6 +23,15 @@ def offsets(sizes: Sequence[int] | Indices) -> Indices:
     found = np.zeros(len(sizes) + 1, dtype=np.intp)
     np.cumsum(sizes, out=found[1:])
     return found
+
+
+def lengths(ends: NDArray[Any]) -> NDArray[Any]:
+    """How long each list is, given ``offsets``; NumPy's own difference takes as long for few.
+
+    >>> lengths(np.array([0, 2, 2, 5])).tolist()
+    [2, 0, 3]
+    """
+    return ends[1:] - ends[:-1]
 
 
 def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
@@ -48,12 +59,31 @@ def firsts(owner: Indices) -> Indices:
     return new.nonzero()[0]
 
 
-def least(values: NDArray[Any], owner: Indices, size: int, empty: float) -> NDArray[Any]:
-    """The least value of each owner, whose values stand together; ``empty`` of one without any."""
-    found = np.full(size, empty, dtype=values.dtype)
+def least(values: NDArray[Any], owner: Indices, size: int, empty: Any) -> NDArray[Any]:
+    """The least value of each owner, whose values stand together; ``empty`` of one without any.
+
+    Of rows of values the least in each column.
+
+    >>> least(np.array([3, 1, 2]), np.array([0, 0, 2]), 3, 9).tolist()
+    [1, 9, 2]
+    """
+    found = np.full((size, *values.shape[1:]), empty, dtype=values.dtype)
     begins = firsts(owner)
     if len(begins):
         found[owner[begins]] = np.minimum.reduceat(values, begins)
+    return found
+
+
+def totals(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
+    """The rows of values of each owner added up, (size, k); rows of an owner stand together.
+
+    >>> totals(np.array([[1, 0], [1, 1], [0, 1]]), np.array([0, 0, 2]), 3).tolist()
+    [[2.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
+    """
+    found = np.zeros((size, values.shape[1]))
+    begins = firsts(owner)
+    if len(begins):
+        found[owner[begins]] = np.add.reduceat(values, begins, dtype=np.float64)
     return found
 
 
@@ -85,3 +115,42 @@ def numbered(codes: Indices) -> tuple[Indices, Indices]:
     number = np.empty(len(codes), dtype=np.intp)
     number[place] = np.cumsum(new, dtype=np.int32) - 1
     return both[new], number
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists of numbers, one after the other.
+
+    >>> owner, value = Lists.of([[7, 8], [], [9]]).of_each(np.array([2, 0]))
+    >>> owner.tolist(), value.tolist()
+    ([0, 1, 1], [9, 7, 8])
+    """
+
+    starts: Indices  # (lists + 1,)
+    values: Indices
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+        """Those of plain lists."""
+        return cls(offsets([len(own) for own in lists]), flat(lists))
+
+    @classmethod
+    def grouped(cls, owner: Indices, values: Indices, size: int) -> Lists:
+        """The values of each of ``size`` owners, in their order."""
+        return cls(
+            offsets(np.bincount(owner, minlength=size)), values[owner.argsort(kind="stable")]
+        )
+
+    @cached_property
+    def sizes(self) -> Indices:
+        """How long each list is."""
+        return self.starts[1:] - self.starts[:-1]
+
+    def of_each(self, index: Indices) -> tuple[Indices, Indices]:
+        """The items of some lists: the place in ``index``, and the item."""
+        owner, place = spread(self.starts[index], self.sizes[index])
+        return owner, self.values[place]
+
+    def first(self, index: Indices) -> Indices:
+        """The first item of some lists, none of them empty."""
+        return self.values[self.starts[index]]

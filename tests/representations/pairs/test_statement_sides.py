@@ -9,9 +9,11 @@ import pytest
 from spacy.tokens import Doc
 
 from tests.representations.pair_docs import at_random, by_hand
+from tests.representations.pairs.plain_tellings import tellings as plain_tellings
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
-from textrank.representations.pairs.statement_sides import Sides, _Numbers, ending
-from textrank.representations.pairs.telling import TreePair, tellings
+from textrank.representations.pairs.sentence_trees import ending
+from textrank.representations.pairs.statement_sides import Sides
+from textrank.representations.pairs.telling import tellings
 from textrank.types import Features
 
 
@@ -34,37 +36,33 @@ def test_who_acts_is_plus_and_who_is_acted_on_minus(make_doc: Callable[..., Doc]
 def test_names_that_change_places_keep_the_sum_and_turn_the_difference(
     make_doc: Callable[..., Doc], seed: int
 ) -> None:
-    told = tellings(entity_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
-    turned = [
-        TreePair(EntityPair(one.pair.context, one.pair.second, one.pair.first), one.tree)
-        for one in told
+    pairs = list(entity_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
+    turned = [EntityPair(pair.context, pair.second, pair.first) for pair in pairs]
+    here, there = Sides.of(tellings(pairs)), Sides.of(tellings(turned))
+    paths = [
+        (a.paths, b.paths[::-1])
+        for a, b in zip(plain_tellings(pairs), plain_tellings(turned), strict=True)
     ]
-    alike = [(a, b) for a, b in zip(told, turned, strict=True) if a.paths == b.paths[::-1]]
+    alike = [index for index, (one, other) in enumerate(paths) if one == other]
     assert alike  # the others have two ways of equal length, of which each takes the first
-    for one, other in alike:
-        here, there = Sides.of([one]), Sides.of([other])
-        assert row(here.same, 0) == row(there.same, 0)
-        assert row(here.turned, 0) == {k: -v for k, v in row(there.turned, 0).items()}
+    for index in alike:
+        assert row(here.same, index) == row(there.same, index)
+        turning = {k: -v for k, v in row(there.turned, index).items()}
+        assert row(here.turned, index) == turning
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_pairs_together_are_told_as_each_alone(make_doc: Callable[..., Doc], seed: int) -> None:
-    told = tellings(entity_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
-    together = Sides.of(told)
-    for index, one in enumerate(told):
-        first, second = (
-            {fact for fact, number in numbers.known.items() if number in of}
-            for numbers in [_Numbers()]
-            for of in [numbers.of(one, 0), numbers.of(one, 1)]
-        )
-        same = {f: 1.0 + (f in first and f in second) for f in first | second}
-        difference = {f: 1.0 if f in first else -1.0 for f in first ^ second}
-        assert row(together.same, index) == same
-        assert row(together.turned, index) == difference
+    pairs = list(entity_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
+    together = Sides.of(tellings(pairs))
+    for index, pair in enumerate(pairs):
+        alone = Sides.of(tellings([pair]))
+        assert row(together.same, index) == row(alone.same, 0)
+        assert row(together.turned, index) == row(alone.turned, 0)
 
 
 def test_no_pairs_have_no_rows() -> None:
-    sides = Sides.of([])
+    sides = Sides.of(tellings([]))
     assert len(sides.same) == len(sides.turned) == 0
 
 

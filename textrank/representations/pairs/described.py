@@ -29,11 +29,11 @@ from textrank.representations.pairs.described_words import (
     marks_of,
 )
 from textrank.representations.pairs.descriptor_entities import FACTS, FAR, Entities
-from textrank.representations.pairs.layout import Layout, offsets_of
+from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.path_descriptors import PATH, path_rows
 from textrank.representations.pairs.trigger_words import HEDGES, STRONG_TRIGGERS, TRIGGERS
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import first_where, least, offsets, spread
+from textrank.types.ragged import first_where, firsts, least, lengths, offsets, spread
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -56,11 +56,8 @@ class Described:
     def marks(self) -> Matrix:  # (tokens, marks)
         """Which groups the words of all sentences are of; entities are blind."""
         own = self.layout
-        known, place = np.unique(own.word, return_inverse=True)
-        words = own.lexicon.words()
-        found = np.zeros((len(place), len(MARKS)))
-        table = np.array([marks_of(words[n]) for n in known.tolist()], dtype=np.float64)
-        found[:, :-3] = table.reshape(-1, len(MARKS) - 3)[place]
+        found = np.zeros((len(own.word), len(MARKS)))
+        found[:, :-3] = own.lexicon.table(marks_of, own.word)
         found[:, -3] = self.entities.verbs
         found[:, -2] = own.tag == own.lexicon("CD")
         found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]
@@ -77,11 +74,11 @@ class Described:
     def inside(self) -> Matrix:  # (pairs, marks)
         """How many tokens of each group stand between the two entities."""
         own = self.layout
-        cell = np.flatnonzero(own.own)
+        cell = own.own.nonzero()[0]
         owner, token = own.owner[cell], own.token[cell]
         theirs = self.marks[token] * (token < own.end[owner])[:, None]
         between = self.counts[own.end] - self.counts[own.begin]
-        return np.asarray(between - np.add.reduceat(theirs, offsets_of(owner)))
+        return np.asarray(between - np.add.reduceat(theirs, firsts(owner)))
 
     @cached_property
     def rivals(self) -> tuple[Indices, Indices, Mask]:
@@ -93,15 +90,24 @@ class Described:
         one, two = (names.paths(e[pair], entity) for e in (names.first, names.second))
         return pair, entity, (one > 0) & (two > 0)
 
+    @cached_property
+    def name_pairs(self) -> tuple[Indices, Indices]:
+        """Every two names of a sentence."""
+        names = self.entities
+        place = np.arange(len(names.mentions))
+        end = names.named[1:].repeat(lengths(names.named))
+        one, other = spread(place + 1, end - place - 1)
+        return names.mentions[one], names.mentions[other]
+
     def triggers(self, name: str) -> tuple[Indices, Indices]:
         """Each pair with each trigger word of its sentence but its own: pair and token."""
         own = self.layout
-        at = np.flatnonzero(own.lexicon.among(GROUPS[name], own.word))
+        at = (own.lexicon.among(GROUPS[name], own.word)).nonzero()[0]
         starts = np.searchsorted(at, own.starts)
         begin = starts[own.sentence]
         pair, place = spread(begin, starts[own.sentence + 1] - begin)
         token = at[place]
-        free = np.flatnonzero(~own.own[token + own.shift[pair]])
+        free = (~own.own[token + own.shift[pair]]).nonzero()[0]
         return pair[free], token[free]
 
     def any(self, pair: Indices, mask: Mask) -> Mask:
@@ -155,7 +161,7 @@ def _distances(own: Described, out: Matrix) -> None:
         "distance": layout.sizes[:, 1],
         "sentence length": np.log(layout.size),
         "entities between": between,
-        "entities in sentence": np.log(np.diff(names.named).clip(min=1))[layout.sentence],
+        "entities in sentence": np.log(lengths(names.named).clip(min=1))[layout.sentence],
         "share of shorter paths": _share_below(own, path, names.paths),
         "share of nearer pairs": _share_below(own, gap, names.distances),
         "first entity": names.low[names.first] <= earliest,
@@ -172,7 +178,7 @@ def _distances(own: Described, out: Matrix) -> None:
 
 def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
     """Of all pairs of names of the sentence of each pair, the share with a lower value."""
-    one, other = _name_pairs(own.entities)
+    one, other = own.name_pairs
     number = own.entities.sentence[one]
     values = how(one, other)
     high = max(values.max(initial=0.0), limits.max(initial=0.0)) + 1.0
@@ -181,14 +187,6 @@ def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
     sentence = own.layout.sentence
     below = np.searchsorted(ordered, sentence * high + limits) - offsets(count)[sentence]
     return np.asarray(below / count[sentence].clip(min=1))
-
-
-def _name_pairs(names: Entities) -> tuple[Indices, Indices]:
-    """Every two names of a sentence."""
-    place = np.arange(len(names.mentions))
-    end = np.repeat(names.named[1:], np.diff(names.named))
-    one, other = spread(place + 1, end - place - 1)
-    return names.mentions[one], names.mentions[other]
 
 
 _INSIDE = np.array([MARKS[mark] for mark in INSIDE.values()])
@@ -225,7 +223,7 @@ def _around(own: Described, out: Matrix) -> None:
 def _extremes(own: Described, mark: int) -> tuple[Indices, Indices]:
     """The first and the last token of a group between the two entities of each pair."""
     layout = own.layout
-    cell = np.flatnonzero((layout.side == 1) & (own.marks[:, mark] > 0)[layout.token])
+    cell = ((layout.side == 1) & (own.marks[:, mark] > 0)[layout.token]).nonzero()[0]
     pair, token = layout.owner[cell], layout.token[cell]
     return least(token, pair, len(own), 0), -least(-token, pair, len(own), 0)
 
@@ -235,7 +233,7 @@ def _lists(own: Described, out: Matrix) -> None:
     listed = (size == own.inside[:, MARKS["separator"]]) & (size > 0)
     out[:, COLUMN["members of one list"]] = listed
     out[:, COLUMN["nothing between"]] = size == 0
-    cell = np.flatnonzero((layout.side == 1) & (size <= 2)[layout.owner])
+    cell = ((layout.side == 1) & (size <= 2)[layout.owner]).nonzero()[0]
     begins = offsets(np.where(size <= 2, size, 0))[:-1]
     words = np.append(layout.word[layout.token[cell]], [-1, -1])
     one, two = size == 1, size == 2
@@ -247,13 +245,18 @@ def _lists(own: Described, out: Matrix) -> None:
     comma, and_ = lexicon(","), lexicon("and")
     values = {
         "second in parentheses behind first": one
-        & np.isin(first, opened)
-        & np.isin(behind, closed),
-        "joined by hyphen or slash": one & np.isin(first, joints),
+        & _one_of(first, opened)
+        & _one_of(behind, closed),
+        "joined by hyphen or slash": one & _one_of(first, joints),
         "joined by and": (one & (first == and_)) | (two & (first == comma) & (second == and_)),
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
+
+
+def _one_of(words: Indices, few: Indices) -> Mask:
+    """Which words are among a few; NumPy's own way sorts them."""
+    return (words[:, None] == few).any(axis=1)
 
 
 def _to_triggers(name: str, own: Described, out: Matrix) -> None:
@@ -262,15 +265,13 @@ def _to_triggers(name: str, own: Described, out: Matrix) -> None:
     ends = [entity[pair] for entity in (names.first, names.second)]
     ways = [names.steps(e, token) for e in ends]
     gaps = [np.minimum(names.gaps(e, token), FAR) for e in ends]
-    tables = (*ways, ways[0] + ways[1], *gaps, gaps[0] + gaps[1])
-    values = np.zeros((len(own), 7))
-    for column, (table, none) in enumerate(zip(tables, (FAR, FAR, 2 * FAR) * 2, strict=True)):
-        values[:, column] = least(table, pair, len(own), none)
-    best = first_where(tables[2] == values[pair, 2], pair)
-    nearest = token[best]
-    rows = pair[best]
-    values[rows, 6] = (layout.begin[rows] < nearest) & (nearest < layout.end[rows])
-    out[:, columns(_to(name))] = values
+    table = np.column_stack([*ways, ways[0] + ways[1], *gaps, gaps[0] + gaps[1]])
+    values = least(table, pair, len(own), (FAR, FAR, 2 * FAR) * 2)
+    best = first_where(table[:, 2] == values[pair, 2], pair)
+    nearest, rows = token[best], pair[best]
+    between = np.zeros(len(own), dtype=bool)
+    between[rows] = (layout.begin[rows] < nearest) & (nearest < layout.end[rows])
+    out[:, columns(_to(name))] = np.column_stack([values, between])
 
 
 def _to(name: str) -> tuple[str, ...]:
@@ -337,7 +338,7 @@ def _takers(own: Described, out: Matrix) -> None:
         place = first_where(joint == least_[pair], pair)
         best = np.full(len(own), -1, dtype=np.intp)
         best[pair[place]] = token[place]
-        some = np.flatnonzero((best[rival] >= 0) & other)
+        some = ((best[rival] >= 0) & other).nonzero()[0]
         rows, to = rival[some], best[rival[some]]
         theirs = measure(entity[some], to)
         for which, end in (("first", names.first), ("second", names.second)):

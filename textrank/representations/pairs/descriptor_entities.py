@@ -9,10 +9,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.representations.pairs.layout import Layout, offsets_of
+from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.trigger_words import TRIGGERS, group_of, is_verb
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import firsts, flat, offsets, spread
+from textrank.types.ragged import firsts, flat, lengths, offsets, spread, totals
 
 FAR = 12.0  # steps or tokens beyond which distances are not told apart
 OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
@@ -64,7 +64,7 @@ class Entities:
                 ends.append(rows.setdefault(tuple(tokens), len(rows)))
         starts = offsets([len(rows) for rows in known])
         named = offsets([len(own) for own in mentions])
-        sentence = np.repeat(np.arange(len(known)), np.diff(named))
+        sentence = np.arange(len(known)).repeat(lengths(named))
         first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T + starts[layout.sentence]
         every = [tokens for rows in known for tokens in rows]
         return cls(layout, every, starts, flat(mentions) + starts[sentence], named, first, second)
@@ -75,7 +75,7 @@ class Entities:
     @cached_property
     def sentence(self) -> Indices:
         """The sentence of each entity."""
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return np.arange(len(self.starts) - 1).repeat(lengths(self.starts))
 
     @cached_property
     def owner(self) -> Indices:
@@ -90,29 +90,29 @@ class Entities:
     @cached_property
     def low(self) -> Indices:
         """The first token of each."""
-        return self.token[offsets_of(self.owner)]
+        return self.token[firsts(self.owner)]
 
     @cached_property
     def high(self) -> Indices:
         """The last token of each."""
-        return self.token[np.append(offsets_of(self.owner)[1:], len(self.owner)) - 1]
+        return self.token[np.append(firsts(self.owner)[1:], len(self.owner)) - 1]
 
     @cached_property
     def begin(self) -> Indices:
         """Where token 0 of the batch would stand in ``ways``, for each entity."""
-        size = np.diff(self.layout.starts)[self.sentence]
+        size = lengths(self.layout.starts)[self.sentence]
         return offsets(size)[:-1] - self.layout.starts[self.sentence]
 
     @cached_property
     def ways(self) -> Vector:
         """Dependencies from each entity to every token of its sentence, at most ``FAR``."""
-        steps, size = self.layout.steps, np.diff(self.layout.starts)[self.sentence]
+        steps, size = self.layout.steps, lengths(self.layout.starts)[self.sentence]
         found = np.full(int(size.sum()), FAR)
         cells = offsets(size)[:-1]
-        begins = offsets_of(self.owner)
+        begins = firsts(self.owner)
         count = np.bincount(self.owner, minlength=len(self))
         for place in range(int(count.max(initial=0))):
-            some = np.flatnonzero(count > place)
+            some = (count > place).nonzero()[0]
             source = self.token[begins[some] + place]
             theirs = steps.begin[steps.row[source]] + self.layout.starts[self.sentence[some]]
             to, here = spread(cells[some], size[some])
@@ -132,7 +132,7 @@ class Entities:
     @cached_property
     def _between(self) -> tuple[Indices, Vector, Vector]:
         """Least steps and gaps from each entity to all of its sentence, and where they begin."""
-        begins = np.append(offsets_of(self.owner), len(self.owner))
+        begins = np.append(firsts(self.owner), len(self.owner))
         low, high = (begins[self.starts[self.sentence + n]] for n in (0, 1))
         entity, place = spread(low, high - low)
         token = self.token[place]
@@ -141,7 +141,7 @@ class Entities:
             np.minimum.reduceat(values, cuts) if len(cuts) else values
             for values in (self.steps(entity, token), self.gaps(entity, token))
         ]
-        sizes = np.diff(self.starts)[self.sentence]
+        sizes = lengths(self.starts)[self.sentence]
         return offsets(sizes)[:-1] - self.starts[self.sentence], tables[0], tables[1]
 
     def paths(self, one: Indices, other: Indices) -> Vector:
@@ -163,7 +163,7 @@ class Entities:
         links = self.layout.links
         at, step = links.of(self.token)
         entity, to = self.owner[at], links.to[step]
-        some = np.flatnonzero(~links.down[step] & (self.steps(entity, to) > 0))
+        some = (~links.down[step] & (self.steps(entity, to) > 0)).nonzero()[0]
         return entity[some], step[some], to[some]
 
     @cached_property
@@ -171,10 +171,8 @@ class Entities:
         """``FACTS`` of each entity, whatever it is paired with."""
         found = np.zeros((len(self), len(FACTS)))
         entity, step, to = self.above
-        known, place = np.unique(self.layout.links.type[step], return_inverse=True)
-        words = self.layout.lexicon.words()
-        kinds = np.array([_relations(words[n]) for n in known.tolist()], dtype=np.float64)
-        np.maximum.at(found[:, :7], entity, kinds.reshape(-1, 7)[place])
+        kinds = self.layout.lexicon.table(_relations, self.layout.links.type[step])
+        found[:, :7] = totals(kinds, entity, len(self)) > 0
         found[entity[self.verbs[to]], 7] = 1.0
         told = self.layout.lexicon.among(TRIGGERS, self.layout.word[to])
         found[entity[told], 8] = 1.0

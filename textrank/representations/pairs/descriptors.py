@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import scipy.sparse as sp
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
 from textrank.representations.pairs.described import described, finished
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS, Descriptor
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
-from textrank.types import Features, Indices, Matrix, Names, SparseMatrix, Vector
-from textrank.types.ragged import offsets
+from textrank.types import Cells, Features, Indices, Names, Vector
 
 Which: TypeAlias = Literal["basic", "position", "relation"]
 Values: TypeAlias = dict[str, float]
@@ -57,7 +55,7 @@ class PairDescriptors:
         kept, scales, sizes = self._chosen
         values = finished(described(layout_of(pairs)))[:, kept] / scales
         return {
-            which: Features(_sparse(values[:, some]), names)
+            which: Features(Cells.of(values[:, some]), names)
             for which, (some, names) in sizes.items()
         }
 
@@ -81,11 +79,3 @@ class PairDescriptors:
             "name equality": not self.name_equality,
         }
         return not left_out.get(descriptor.group, False)
-
-
-def _sparse(values: Matrix) -> SparseMatrix:
-    """What is not zero; SciPy's own way goes by coordinates."""
-    there = values != 0
-    ends = offsets(there.sum(axis=1)).astype(np.int32)
-    columns = np.broadcast_to(np.arange(values.shape[1], dtype=np.int32), values.shape)
-    return sp.csr_array((values[there], columns[there], ends), shape=values.shape)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, TypeAlias, overload
+from typing import ClassVar, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
+from textrank.representations.pairs.occurrences import Occurrences, SideBySide
 from textrank.types import Features, Matrix
 
 DROP = ("punct",)
@@ -185,6 +186,15 @@ class Block(Protocol):
         """The features of pairs, a row each."""
 
 
+class Met(Block, Protocol):
+    """A block whose features are what is met in pairs."""
+
+    once: ClassVar[bool]  # whether a pair has a feature or not, however often it is met
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairBatch(Sequence[EntityPair]):
     """Pairs with the sentences they stand in; what is asked about them twice is found once."""
@@ -193,6 +203,7 @@ class PairBatch(Sequence[EntityPair]):
     sentences: list[Sentence]
     candidates: Sequence[Candidate]
     known: dict[Block, Features] = field(default_factory=dict)
+    together: dict[Block, tuple[SideBySide, str]] = field(default_factory=dict)
 
     @overload
     def __getitem__(self, index: int) -> EntityPair: ...
@@ -207,8 +218,25 @@ class PairBatch(Sequence[EntityPair]):
     def seen_by(self, block: Block) -> Features:
         """The features of a block, made at the first call."""
         if block not in self.known:
-            self.known[block] = block.of_pairs(self)
+            found, name = self.together.get(block, (None, ""))
+            self.known[block] = found.view(name) if found else block.of_pairs(self)
         return self.known[block]
+
+    def side_by_side(self, blocks: Mapping[str, Met]) -> SideBySide:
+        """The features of several blocks, found together: one look-up instead of many."""
+        found = Occurrences(self.layout.lexicon)
+        for found.view, block in blocks.items():
+            block.meet(self.layout, found)
+        both = found.side_by_side(len(self), {name: b.once for name, b in blocks.items()})
+        self.together.update({block: (both, name) for name, block in blocks.items()})
+        return both
+
+    def holding(self, blocks: Mapping[str, Met]) -> SideBySide:
+        """The same, perhaps among other blocks with which they have been found before."""
+        for found, _ in self.together.values():
+            if all(self.together.get(block) == (found, name) for name, block in blocks.items()):
+                return found
+        return self.side_by_side(blocks)
 
     @cached_property
     def layout(self) -> Layout:
@@ -219,6 +247,14 @@ class PairBatch(Sequence[EntityPair]):
 def layout_of(pairs: Sequence[EntityPair]) -> Layout:
     """The pairs as arrays, which pairs that were analysed together keep."""
     return pairs.layout if isinstance(pairs, PairBatch) else Layout.of(pairs)
+
+
+def features_met(block: Met, pairs: Sequence[EntityPair]) -> Features:
+    """The features of a block alone."""
+    own = layout_of(pairs)
+    found = Occurrences(own.lexicon)
+    block.meet(own, found)
+    return found.features(len(pairs), once=block.once)
 
 
 def features_of_pairs(block: Block, pairs: Sequence[EntityPair]) -> Features:

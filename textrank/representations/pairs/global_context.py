@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features, Indices
@@ -32,6 +32,7 @@ class GlobalContext:
     outer: int = 6
     inner: int = 15
     parse: Parse = "auto"
+    once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -44,9 +45,11 @@ class GlobalContext:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         windows = self._windows(own)
-        found = Occurrences(own.lexicon)
         for size in range(1, self.longest + 1):
             last = np.arange(size - 1, len(windows.word))
             start = last - size + 1
@@ -57,17 +60,16 @@ class GlobalContext:
                 some = start[mask & whole]
                 runs = [windows.word[some + place] for place in range(size)]
                 found.add(name, windows.owner[some], *runs)
-        return found.features(len(pairs))
 
     def _windows(self, own: Layout) -> Windows:
         """The words that count, pair after pair; those of the pair stand at its ends."""
-        cell = np.flatnonzero(own.side >= 0)
+        cell = (own.side >= 0).nonzero()[0]
         cell = cell[~_repeated(own, cell)]
         side, owner = own.side[cell], own.owner[cell]
         count = np.bincount(3 * owner + side, minlength=3 * len(own.pairs))
         rank = np.arange(len(cell)) - (np.cumsum(count) - count)[3 * owner + side]
         left = np.where(side == 0, count[3 * owner] - 1 - rank, rank)
-        kept = np.flatnonzero(left < np.array([self.outer, self.inner, self.outer])[side])
+        kept = (left < np.array([self.outer, self.inner, self.outer])[side]).nonzero()[0]
         every = np.arange(len(own.pairs))
         words = np.concatenate([own.seen[cell[kept]], *(_all(own, n) for n in (FIRST, SECOND))])
         pairs = np.concatenate([owner[kept], every, every])

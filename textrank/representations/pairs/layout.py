@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from textrank.representations.pairs.occurrences import Lexicon
 from textrank.types import Indices, Vector
-from textrank.types.ragged import first_where, flat, offsets, spread
+from textrank.types.ragged import first_where, firsts, flat, lengths, offsets, spread
 
 if TYPE_CHECKING:
     from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
 
 FIRST, SECOND, OTHER = "PROT1", "PROT2", "PROT"
 SIDES = ("before", "middle", "after")
+SHORT = 4  # tokens between the entities that are worth remembering word for word
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +93,12 @@ class Layout:
     @cached_property
     def sentence_of(self) -> Indices:
         """The sentence of each token."""
-        return np.repeat(np.arange(len(self.contexts)), np.diff(self.starts))
+        return np.arange(len(self.contexts)).repeat(lengths(self.starts))
 
     @cached_property
     def size(self) -> Indices:
         """The tokens of the sentence of each pair."""
-        return np.diff(self.starts)[self.sentence]
+        return lengths(self.starts)[self.sentence]
 
     @cached_property
     def base(self) -> Indices:
@@ -130,7 +131,7 @@ class Layout:
         governor = np.concatenate([np.zeros(0, np.intp), *(d.governor for d in own)]) + shift
         dependent = np.concatenate([np.zeros(0, np.intp), *(d.dependent for d in own)]) + shift
         types = self.lexicon.all(kind for d in own for kind in d.types)
-        some = np.flatnonzero(governor != dependent)
+        some = (governor != dependent).nonzero()[0]
         source = np.concatenate([governor[some], dependent[some]])
         to = np.concatenate([dependent[some], governor[some]])
         order = np.lexsort((np.tile(some, 2), to, source))
@@ -185,12 +186,12 @@ class Layout:
     @cached_property
     def begin(self) -> Indices:
         """The first token of each pair."""
-        return np.minimum(*(np.minimum.reduceat(t, offsets_of(o)) for o, t in self.ends))
+        return np.minimum(*(np.minimum.reduceat(t, firsts(o)) for o, t in self.ends))
 
     @cached_property
     def end(self) -> Indices:
         """The last token of each pair."""
-        return np.maximum(*(np.maximum.reduceat(t, offsets_of(o)) for o, t in self.ends))
+        return np.maximum(*(np.maximum.reduceat(t, firsts(o)) for o, t in self.ends))
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
@@ -203,9 +204,18 @@ class Layout:
     @cached_property
     def sizes(self) -> Indices:  # (pairs, 3)
         """How many tokens lie before each pair, in its middle and after it."""
-        some = np.flatnonzero(self.side >= 0)
+        some = (self.side >= 0).nonzero()[0]
         cells = 3 * self.owner[some] + self.side[some]
         return np.bincount(cells, minlength=3 * len(self.pairs)).reshape(-1, 3)
+
+    @cached_property
+    def middles(self) -> tuple[Indices, Indices]:  # (short,), (short, SHORT)
+        """The pairs with a short middle, and the cells of each; -1 behind the last."""
+        short = self.sizes[:, 1] <= SHORT
+        rows, cells = np.flatnonzero(short), np.flatnonzero((self.side == 1) & short[self.owner])
+        table = np.full((len(rows), SHORT), -1, dtype=np.intp)
+        table[spread(np.zeros_like(rows), self.sizes[rows, 1])] = cells
+        return rows, table
 
     @cached_property
     def names(self) -> Indices:
@@ -215,14 +225,14 @@ class Layout:
             found[token] = True
         for start, context in zip(self.starts.tolist(), self.contexts, strict=False):
             found[context.sentence.entities + start] = True
-        return np.flatnonzero(found)
+        return found.nonzero()[0]
 
     @cached_property
     def steps(self) -> Steps:
         """Dependencies from the tokens of names to all others."""
         source, links = self.names, self.links
         number = np.searchsorted(self.starts, source, side="right") - 1
-        places = offsets(np.diff(self.starts)[number])
+        places = offsets(lengths(self.starts)[number])
         begin = places[:-1] - self.starts[number]
         values = np.full(int(places[-1]), np.inf)
         values[begin + source] = 0.0
@@ -232,10 +242,10 @@ class Layout:
             k += 1.0
             at, step = links.of(token)
             cell = begin[row[at]] + links.to[step]
-            new = np.flatnonzero(np.isinf(values[cell]))
+            new = (np.isinf(values[cell])).nonzero()[0]
             cell = cell[new]
             mark[cell] = np.arange(len(cell))
-            once = np.flatnonzero(mark[cell] == np.arange(len(cell)))
+            once = (mark[cell] == np.arange(len(cell))).nonzero()[0]
             values[cell] = k
             row, token = row[at[new[once]]], links.to[step[new[once]]]
         rows = np.full(int(self.starts[-1]), -1, dtype=np.intp)
@@ -246,7 +256,7 @@ class Layout:
     def couples(self) -> tuple[Indices, Indices, Indices]:
         """Every token of the first entity with every one of the second: pair and both tokens."""
         (one, source), (other, target) = self.ends
-        count, begin = np.bincount(other, minlength=len(self.pairs)), offsets_of(other)
+        count, begin = np.bincount(other, minlength=len(self.pairs)), firsts(other)
         at, place = spread(begin[one], count[one])
         return one[at], source[at], target[place]
 
@@ -255,7 +265,7 @@ class Layout:
         """The couple of closest tokens of each pair, the first one of equals."""
         owner, source, target = self.couples
         steps = self.steps.between(source, target)
-        low = np.minimum.reduceat(steps, offsets_of(owner))
+        low = np.minimum.reduceat(steps, firsts(owner))
         return first_where(steps == low[owner], owner)
 
     @cached_property
@@ -270,7 +280,7 @@ class Layout:
         steps = np.full((len(at), longest), -1, dtype=np.intp)
         tokens[:, 0] = np.where(length >= 0, at, -1)
         for k in range(longest):
-            going = np.flatnonzero(length > k)
+            going = (length > k).nonzero()[0]
             place, step = self.links.of(at[going])
             pair, to = going[place], self.links.to[step]
             left = self.steps.between(end[pair], to)
@@ -305,8 +315,3 @@ class Layout:
         down = first_where(self.links.down[self.paths.steps[pair, at]], pair)
         found[pair[down]] = at[down]
         return found
-
-
-def offsets_of(owner: Indices) -> Indices:
-    """Where the items of each owner begin; every owner has some, and they stand together."""
-    return np.flatnonzero(np.diff(owner, prepend=-1))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
-from textrank.representations.pairs.layout import FIRST, SECOND, Layout, offsets_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
+from textrank.representations.pairs.layout import FIRST, SECOND, Layout
 from textrank.representations.pairs.occurrences import Occurrences
-from textrank.types import Features, Indices
+from textrank.types import Features
+from textrank.types.ragged import firsts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,7 @@ class LocalContext:
 
     width: int = 3
     parse: Parse = "auto"
+    once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -38,20 +40,20 @@ class LocalContext:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
-        for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
-            last = np.append(offsets_of(owner)[1:], len(owner)) - 1
-            ends = {-1: token[offsets_of(owner)], 1: token[last]} if len(owner) else {}
-            for way, end in ends.items():
-                for step in range(1, self.width + 1):
-                    self._near(entity, way * step, end + way * step, own, found)
-        return found.features(len(pairs))
+        return features_met(self, pairs)
 
-    def _near(self, entity: str, offset: int, at: Indices, own: Layout, found: Occurrences) -> None:
-        """The words and tags at some offset from an entity of each pair, where it has any."""
-        rows = np.flatnonzero((at >= own.base) & (at < own.base + own.size))
-        word, tag, place = (own.lexicon(name) for name in ("word", "tag", str(offset)))
-        for kind, value in ((word, own.words_at(rows, at[rows])), (tag, own.tag[at[rows]])):
-            found.add(entity, rows, kind, place, value)
-            found.add(entity, rows, kind, value)
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
+        steps = np.arange(1, self.width + 1)
+        offset = np.concatenate([-steps[::-1], steps])
+        word, tag, *places = own.lexicon.all(["word", "tag", *map(str, offset.tolist())])
+        for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
+            first = firsts(owner)
+            last = np.append(first[1:], len(owner))[: len(first)] - 1
+            beside = np.where(offset < 0, token[first, None], token[last, None]) + offset
+            low, high = own.base[:, None], (own.base + own.size)[:, None]
+            rows, column = ((beside >= low) & (beside < high)).nonzero()
+            place, at = np.array(places)[column], beside[rows, column]
+            for kind, value in ((word, own.words_at(rows, at)), (tag, own.tag[at])):
+                found.add(entity, rows, kind, place, value)
+                found.add(entity, rows, kind, value)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.types import Features, Indices, Names
-from textrank.types.ragged import offsets
+from textrank.types import Cells, Features, Indices, Names
+from textrank.types.ragged import lengths, numbered, offsets
 
-WIDE = 55  # bits of a code that tells the parts of a name apart; those above tell the group
+# By the number of parts of names: heads (view and name, numbered), pairs and parts.
+Groups: TypeAlias = dict[int, list[tuple[int, Indices, Indices]]]
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Lexicon:
     """Numbers of words, given as they come."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    told: dict[Callable[[str], Any], list[Any]] = field(default_factory=dict)
+    told: dict[Callable[[str], Any], NDArray[Any]] = field(default_factory=dict)
 
     def __call__(self, word: str) -> int:
         return self.numbers.setdefault(word, len(self.numbers))
@@ -37,15 +37,48 @@ class Lexicon:
         return list(self.numbers)
 
     def table(self, value: Callable[[str], Any], words: Indices, kind: Any = bool) -> NDArray[Any]:
-        """What a function says of each of the words given by number; it is asked once a word."""
-        known = self.told.setdefault(value, [])
-        if len(known) < len(self.numbers):
-            known += map(value, islice(self.numbers, len(known), None))
-        return np.array(known, dtype=kind)[words]
+        """What a function says of each of the words given by number; it is asked once a word.
+
+        That is a value, or as many for each word.
+        """
+        known = self.told.get(value)
+        begin = 0 if known is None else len(known)
+        if begin < len(self.numbers):
+            said = [value(word) for word in islice(self.numbers, begin, None)]
+            new = np.array(said, dtype=kind)
+            known = self.told[value] = new if known is None else np.concatenate([known, new])
+        return np.empty(0, dtype=kind) if known is None else known[words]
 
     def among(self, known: frozenset[str], words: Indices) -> NDArray[np.bool_]:
         """Which of the words given by number are of a set."""
         return self.table(known.__contains__, words)
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Features of several views of the same pairs in one matrix, named under their view."""
+
+    features: Features
+    views: Sequence[str]
+    of: Indices  # the view of each column
+
+    def view(self, name: str) -> Features:
+        """The features of one view, without its name before theirs."""
+        own, kept = self.features.cells, self.of == self.views.index(name)
+        inside = kept[own.indices]
+        indices = (kept.cumsum(dtype=np.int32) - 1)[own.indices[inside]]
+        ends = offsets(inside)[own.indptr].astype(np.int32)
+        shape = own.shape[0], int(np.count_nonzero(kept))
+        names = Names(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
+        return Features(Cells(own.data[inside], indices, ends, shape), names)
+
+    def unit(self) -> SideBySide:
+        """With every row of each view of length one; an empty row stays empty."""
+        own, times = self.features.cells, len(self.views)
+        part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
+        part += self.of[own.indices]
+        length = np.sqrt(np.bincount(part, own.data**2))[part]
+        return replace(self, features=self.features.with_data(own.data * (1.0 / length)))
 
 
 @dataclass
@@ -53,63 +86,87 @@ class Occurrences:
     """Named features of pairs as they are met, names as columns of numbers of words."""
 
     lexicon: Lexicon
-    groups: dict[tuple[str, int], list[tuple[Indices, Indices]]] = field(default_factory=dict)
+    view: str = ""  # which the features met now belong to
+    heads: dict[tuple[str, str], int] = field(default_factory=dict)  # views and names, numbered
+    groups: Groups = field(default_factory=dict)
 
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
         """Names ``(name, *parts)`` met in pairs ``rows``; a part is a column, or one for all."""
         own = np.empty((len(rows), len(parts)), dtype=np.intp)
         for column, part in enumerate(parts):
             own[:, column] = part
-        self.groups.setdefault((name, len(parts)), []).append((rows, own))
+        self._met(name, rows, own)
 
     def padded(self, name: str, rows: Indices, parts: Indices) -> None:
         """Names ``(name, *parts)`` of different lengths; behind its end a row holds -1."""
-        lengths = (parts >= 0).sum(axis=1)
-        for length in np.unique(lengths).tolist():
-            some = np.flatnonzero(lengths == length)
-            self.groups.setdefault((name, length), []).append((rows[some], parts[some, :length]))
+        sizes = (parts >= 0).sum(axis=1)
+        for size in np.bincount(sizes).nonzero()[0].tolist():
+            some = (sizes == size).nonzero()[0]
+            self._met(name, rows[some], parts[some, :size])
+
+    def _met(self, name: str, rows: Indices, parts: Indices) -> None:
+        head = self.heads.setdefault((self.view, name), len(self.heads))
+        self.groups.setdefault(parts.shape[1], []).append((head, rows, parts))
 
     def features(self, size: int, *, once: bool = False) -> Features:
         """How often each pair has each name; with ``once`` whether it has it at all."""
-        codes, tables = [], []
-        for number, found in enumerate(self.groups.values()):
-            parts = found[0][1] if len(found) == 1 else np.concatenate([p for _, p in found])
-            codes.append(self._codes(parts) | (number << WIDE))
-            tables.append(parts)
-        every, column = _as_they_come(_joined(codes))
-        rows = _joined([r for found in self.groups.values() for r, _ in found])
+        return self.side_by_side(size, {self.view: once}).view(self.view)
+
+    def side_by_side(self, size: int, once: Mapping[str, bool]) -> SideBySide:
+        """The features of some views; whether a pair has them at all, or how often."""
+        groups = dict(sorted(self.groups.items()))  # so that columns do not depend on other views
+        found = [block for blocks in groups.values() for block in blocks]
+        head = np.array([own for own, _, _ in found], dtype=np.intp)
+        head = head.repeat([len(rows) for _, rows, _ in found])
+        every, column = _as_they_come(self._codes(groups, head))
+        rows = _joined([rows for _, rows, _ in found])
         cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
         row, indices = np.divmod(cells, max(1, len(every)))
+        views = list(once)
+        of = np.array([views.index(view) for view, _ in self.heads], dtype=np.intp)[head[every]]
+        data = counts.astype(np.float64)
+        data[np.array([*once.values()])[of[indices]]] = 1.0
         ends = offsets(np.bincount(row, minlength=size))
-        data = np.ones(len(cells)) if once else counts.astype(np.float64)
         short = indices.astype(np.int32), ends.astype(np.int32)
-        matrix = sp.csr_array((data, *short), shape=(size, len(every)))
-        return Features(matrix, self._names(tables, every))
+        names = self._names(groups, head[every], every)
+        return SideBySide(Features(Cells(data, *short, (size, len(every))), names), views, of)
 
-    def _codes(self, parts: Indices) -> Indices:
-        """A number for each row, equal for equal rows."""
+    def _codes(self, groups: Groups, head: Indices) -> Indices:
+        """A number for each name met, equal for equal ones."""
+        of_head, of_group = len(self.heads).bit_length(), len(groups).bit_length()
+        wide = 63 - of_head - of_group
+        found = [
+            (self._coded(_joined_parts(blocks), wide) << of_group) | number
+            for number, blocks in enumerate(groups.values())
+        ]
+        return (_joined(found) << of_head) | head
+
+    def _coded(self, parts: Indices, wide: int) -> Indices:
+        """A number of at most so many bits for each row, equal for equal rows."""
         bits = max(1, len(self.lexicon.numbers)).bit_length()
+        if bits * parts.shape[1] <= wide:
+            return parts @ (1 << np.arange(0, bits * parts.shape[1], bits))
         codes = np.zeros(len(parts), dtype=np.int64)
         used = 0
         for column in parts.T:
-            if used + bits > WIDE:  # numbers of what was met so far are shorter
-                codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+            if used + bits > wide:  # numbers of what was met so far are shorter
+                codes = numbered(codes)[1].astype(np.int64)
                 used = len(codes).bit_length()
             codes = (codes << bits) | column
             used += bits
         return codes
 
-    def _names(self, tables: Sequence[Indices], every: Indices) -> Names:
-        """The names met, given where each is met first."""
-        width = 1 + max((parts.shape[1] for parts in tables), default=0)
-        table = np.full((len(every), width), -1, dtype=np.int32)
-        begins = offsets([len(parts) for parts in tables])
-        cuts = np.searchsorted(every, begins).tolist()  # names of a group are met together
-        for (name, size), parts, begin, low, high in zip(
-            self.groups, tables, begins.tolist(), cuts, cuts[1:], strict=False
-        ):
-            table[low:high, 0] = self.lexicon(name)
-            table[low:high, 1 : 1 + size] = parts[every[low:high] - begin]
+    def _names(self, groups: Groups, head: Indices, every: Indices) -> Names:
+        """The names met, given their heads and where each is met first."""
+        table = np.full((len(every), 2 + max(groups, default=0)), -1, dtype=np.int32)
+        if self.heads:
+            table[:, :2] = np.array([self.lexicon.all(own) for own in self.heads])[head]
+        begin = low = 0
+        for size, blocks in groups.items():
+            parts = _joined_parts(blocks)
+            high = int(np.searchsorted(every, begin + len(parts)))  # those of a group together
+            table[low:high, 2 : 2 + size] = parts[every[low:high] - begin]
+            begin, low = begin + len(parts), high
         return self._compact(table)
 
     def _compact(self, table: NDArray[np.int32]) -> Names:
@@ -118,7 +175,7 @@ class Occurrences:
         number[table.ravel()] = 1
         number[-1] = 0
         words = self.lexicon.words()
-        used = np.flatnonzero(number).tolist()
+        used = number.nonzero()[0].tolist()
         number = np.cumsum(number, dtype=np.int32) - 1
         number[-1] = -1
         return Names(tuple(words[i] for i in used), number[table])
@@ -137,6 +194,10 @@ def _as_they_come(codes: Indices) -> tuple[Indices, Indices]:
     number = np.empty(len(codes), dtype=np.intp)
     number[order] = place[firsts][new.cumsum() - 1]
     return met.nonzero()[0], number
+
+
+def _joined_parts(blocks: Sequence[tuple[int, Indices, Indices]]) -> Indices:
+    return blocks[0][2] if len(blocks) == 1 else np.concatenate([parts for _, _, parts in blocks])
 
 
 def _joined(blocks: Sequence[Indices]) -> Indices:

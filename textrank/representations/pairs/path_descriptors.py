@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from textrank.representations.pairs.layout import OTHER, Layout
 from textrank.representations.pairs.trigger_words import STRONG_TRIGGERS, TRIGGERS, group_of
 from textrank.types import Matrix
+from textrank.types.ragged import lengths, totals
 
 CLAUSES = frozenset(("ccomp", "advcl", "rcmod", "xcomp", "parataxis", "csubj", "relcl", "purpcl"))
 PREPOSITIONS = ("with", "to", "of", "by", "in", "between", "for", "from")
@@ -48,23 +49,18 @@ def path_rows(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:
     """The descriptors ``PATH`` of all pairs, a row each; counts without logarithm."""
     paths, size = own.paths, len(own.pairs)
     pair, at = np.nonzero(paths.steps >= 0)
-    known, place = np.unique(own.links.type[paths.steps[pair, at]], return_inverse=True)
-    words = own.lexicon.words()
-    rows = [_kinds(words[number]) for number in known.tolist()]
-    kinds = np.array(rows, dtype=bool).reshape(-1, len(KINDS))[place]
-    counts = np.zeros((size, len(KINDS)))
-    np.add.at(counts, pair, kinds)
-    up = at < own.tops[pair]
-    climbed, fallen = np.zeros((2, size, len(KINDS)), dtype=bool)
-    np.logical_or.at(climbed, pair[up], kinds[up])
-    np.logical_or.at(fallen, pair[~up], kinds[~up])
+    kinds = own.lexicon.table(_kinds, own.links.type[paths.steps[pair, at]])
+    counts = totals(kinds, pair, size)
+    climbed = totals(kinds & (at < own.tops[pair])[:, None], pair, size)
     num = dict(zip(KINDS, counts.T, strict=True))
-    rise, fall = (dict(zip(KINDS, table.T, strict=True)) for table in (climbed, fallen))
+    rise = dict(zip(KINDS, (climbed > 0).T, strict=True))
+    fall = dict(zip(KINDS, (counts > climbed).T, strict=True))
     loose = num["conj"] + num["appos"] + num["loose"]
     lists = num["conj"] + num["appos"]
     linked = paths.length > 0
     taking = fall["obj"] | fall["prep"] | fall["agent"]
     beside = (rise["prep"] | rise["mod"]) & (fall["prep"] | fall["mod"])
+    inner = _inner(own, verbs)
     return np.column_stack(
         [
             paths.length < 0,
@@ -74,9 +70,9 @@ def path_rows(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:
             num["subj"] > 0,
             num["obj"] > 0,
             num["prep"] + num["agent"] > 0,
-            *_inner(own, verbs)[:, :3].T,
+            *inner[:, :3].T,
             _negated(own),
-            _inner(own, verbs)[:, 3],
+            inner[:, 3],
             lists,
             num["mod"],
             num["clause"],
@@ -101,7 +97,7 @@ def _kinds(type_: str) -> tuple[bool, ...]:
 def _inner(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:  # (pairs, 4)
     """Triggers, strong triggers and third entities inside the path, present or not; and verbs."""
     pair, place, token = own.on_paths()
-    inner = np.flatnonzero((place > 0) & (place < own.paths.length[pair]))
+    inner = ((place > 0) & (place < own.paths.length[pair])).nonzero()[0]
     pair, token = pair[inner], token[inner]
     words = own.word[token]
     found = np.zeros((len(own.pairs), 4))
@@ -114,7 +110,7 @@ def _inner(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:  # (pairs, 4)
 def _negated(own: Layout) -> NDArray[np.bool_]:
     """Whether a word of the path has a negation as dependent."""
     links = own.links
-    source = np.repeat(np.arange(len(links.starts) - 1), np.diff(links.starts))
+    source = np.arange(len(links.starts) - 1).repeat(lengths(links.starts))
     negated = np.zeros(len(links.starts) - 1, dtype=bool)
     negated[source[links.down & (links.type == own.lexicon("neg"))]] = True
     pair, _, token = own.on_paths()
@@ -124,7 +120,7 @@ def _negated(own: Layout) -> NDArray[np.bool_]:
 def _tops(own: Layout, verbs: NDArray[np.bool_]) -> NDArray[np.bool_]:  # (pairs, 4)
     """Whether the top is an entity of the pair, a trigger, a strong one, a verb."""
     found = np.zeros((len(own.pairs), 4), dtype=bool)
-    rows = np.flatnonzero(own.paths.length > 0)
+    rows = (own.paths.length > 0).nonzero()[0]
     top = own.paths.tokens[rows, own.tops[rows]]
     words = own.words_at(rows, top)
     found[rows, 0] = own.own[top + own.shift[rows]]

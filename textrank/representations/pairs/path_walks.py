@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
 from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features, Indices
@@ -31,6 +31,7 @@ class PathWalks:
     """
 
     parse: Parse = "auto"
+    once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -40,19 +41,20 @@ class PathWalks:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         lengths = [str(n) if n >= 0 else "none" for n in own.paths.length.tolist()]
-        found.add("length", np.arange(len(pairs)), own.lexicon.all(lengths))
+        found.add("length", np.arange(len(lengths)), own.lexicon.all(lengths))
         _along(own, found)
         _beside(own, found)
-        return found.features(len(pairs))
 
 
 def _along(own: Layout, found: Occurrences) -> None:
     pair, place, token = own.on_paths()
     tokens = own.paths.tokens
-    some = np.flatnonzero(own.paths.length >= 0)
+    some = (own.paths.length >= 0).nonzero()[0]
     kinds = np.full_like(own.paths.steps, -1)
     row, at = np.nonzero(own.paths.steps >= 0)
     kinds[row, at] = own.marks[own.paths.steps[row, at]]
@@ -64,7 +66,7 @@ def _along(own: Layout, found: Occurrences) -> None:
             _runs(f"walk of {kind}", walk, size, found)
         found.padded(f"path of {kind}", some, sequence[some])
         if kind == "words":
-            inner = np.flatnonzero((place > 0) & (place < own.paths.length[pair]))
+            inner = ((place > 0) & (place < own.paths.length[pair])).nonzero()[0]
             found.add("word", pair[inner], values[inner])
     found.padded("path of dependencies", some, kinds[some])
     found.add("dependency", row, kinds[row, at])
@@ -77,7 +79,7 @@ def _beside(own: Layout, found: Occurrences) -> None:
     on_path[token + own.shift[pair]] = True
     at, step = own.links.of(token)
     to = own.links.to[step]
-    some = np.flatnonzero(own.links.down[step] & ~on_path[to + own.shift[pair[at]]])
+    some = (own.links.down[step] & ~on_path[to + own.shift[pair[at]]]).nonzero()[0]
     at, step, to = at[some], step[some], to[some]
     rows, kind = pair[at], own.links.type[step]
     hanging = own.words_at(rows, to)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
-
-import numpy as np
+from typing import ClassVar, get_args
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
-from textrank.representations.pairs.layout import SIDES
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
+from textrank.representations.pairs.layout import SIDES, Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.types import Features
 
@@ -24,6 +22,7 @@ class SideWords:
     """
 
     parse: Parse = "auto"
+    once: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -33,9 +32,10 @@ class SideWords:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         for number, side in enumerate(SIDES):
-            some = np.flatnonzero(own.side == number)
+            some = (own.side == number).nonzero()[0]
             found.add(side, own.owner[some], own.seen[some])
-        return found.features(len(pairs))

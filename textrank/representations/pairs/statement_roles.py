@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import Name, entity_pairs
-from textrank.representations.pairs.statement_cues import side_of
-from textrank.representations.pairs.telling import TreePair, tellings
-from textrank.types import Features
+import numpy as np
 
-SHORT = 4  # tokens between the names that are worth remembering word for word
+from textrank.docs import Candidate
+from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.representations.pairs.telling import Tellings, tellings
+from textrank.types import Features, Indices
+from textrank.types.ragged import offsets, spread
+
 FEW = 4  # words of events that are looked at
 SIDES = ("first", "second")
 
@@ -30,115 +31,148 @@ class StatementRoles:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         return self.of_pairs(tellings(entity_pairs(candidates, "own")))
 
-    def of_pairs(self, told: Sequence[TreePair]) -> Features:
+    def of_pairs(self, told: Tellings) -> Features:
         """The features of pairs in their trees."""
-        return Features.of(dict.fromkeys(_roles(one), 1.0) for one in told)
+        found = Occurrences(told.layout.lexicon)
+        self.meet(told, found)
+        return found.features(len(told), once=True)
+
+    def meet(self, told: Tellings, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
+        for part in (_top, _skeletons, _ways, _beside, _triggers, _between):
+            part(told, found)
 
 
-def _roles(told: TreePair) -> list[Name]:
-    return [name for part in PARTS for name in part(told)]
+def _top(told: Tellings, found: Occurrences) -> None:
+    every, voice = np.arange(len(told)), told.voice
+    one, two = told.reached[0][told.ways.of]
+    found.add("parts", every, voice, one, two)
+    found.add("ends", every, *told.end[told.ways.of])
+    pair, name = told.names(every, told.top)
+    one, two, voice = one[pair], two[pair], voice[pair]
+    found.add("top", pair, name, _letters(told)[pair])
+    found.add("top", pair, name, voice)
+    found.add("top with both", pair, name, voice, one, two)
+    found.add("top with first", pair, name, voice, one)
+    found.add("top with second", pair, name, voice, two)
 
 
-def _top(told: TreePair) -> list[Name]:
-    (one, two), voice = told.reached, told.voice
-    tag = told.pair.tags[told.top][:1]
-    found: list[Name] = [
-        ("parts", voice, one, two),
-        ("ends", _end(told, 0), _end(told, 1)),
-    ]
-    for name in _names(told, told.top):
-        found += [
-            ("top", name, tag),
-            ("top", name, voice),
-            ("top with both", name, voice, one, two),
-            ("top with first", name, voice, one),
-            ("top with second", name, voice, two),
-        ]
-    return found
+def _letters(told: Tellings) -> Indices:
+    """The first letter of the part of speech of each top."""
+    own = told.layout
+    known, place = np.unique(own.tag[told.top], return_inverse=True)
+    words = own.lexicon.words()
+    return own.lexicon.all(words[tag][:1] for tag in known.tolist())[place]
 
 
-def _skeletons(told: TreePair) -> list[Name]:
+def _skeletons(told: Tellings, found: Occurrences) -> None:
     """Classes from name to name, with and without the relations to the top."""
-    top = told.classes(told.top)[:1] or ("other",)
-    first, second = (
-        [classes[0] for t in way[:-1] if (classes := told.classes(t))] for way in told.paths
-    )
-    second.reverse()
-    ends = [reached.rpartition(" ")[-1] for reached in told.reached]
-    return [
-        ("skeleton", *first, "^", *top, "^", *second),
-        ("parts in", told.voice, *first, ends[0], "^", *top, "^", ends[1], *second),
-    ]
+    every, own = np.arange(len(told)), _Skeletons.of(told)
+    kind, sign = told.kinds.first(every), found.lexicon("^")
+    one, two = told.reached[1][told.ways.of]
+    found.padded("skeleton", every, own.around([], [sign, kind, sign]))
+    found.padded("parts in", every, own.around([told.voice], [one, sign, kind, sign, two]))
 
 
-def _ways(told: TreePair) -> list[Name]:
+@dataclass(frozen=True, eq=False)
+class _Skeletons:
+    """The first class of each word on the way from name to name, without the top."""
+
+    side: Indices
+    pair: Indices
+    place: Indices  # among those of the pair, from the first name to the second
+    name: Indices
+    first: Indices  # (pairs,) how many are on the side of the first name
+    size: Indices  # (pairs,) how many there are
+
+    @classmethod
+    def of(cls, told: Tellings) -> _Skeletons:
+        side, pair, token = told.below
+        classes = told.trees.classes
+        kept = (~told.is_own(pair, token) & (classes.sizes[token] > 0)).nonzero()[0]
+        side, pair = side[kept], pair[kept]
+        row = side * len(told) + pair
+        counts = np.bincount(row, minlength=2 * len(told))
+        rank = np.arange(len(row)) - offsets(counts)[row]
+        first, second = counts.reshape(2, -1)
+        size = first + second
+        place = np.where(side, size[pair] - 1 - rank, rank)
+        return cls(side, pair, place, classes.first(token[kept]), first, size)
+
+    def around(
+        self, before: Sequence[Indices | int], middle: Sequence[Indices | int]
+    ) -> Indices:  # (pairs, most)
+        """Rows with columns before them and in their middle; behind its end a row holds -1."""
+        start, every = len(before), np.arange(len(self.size))
+        width = start + len(middle) + int(self.size.max(initial=0))
+        table = np.full((len(every), width), -1, dtype=np.intp)
+        for place, column in enumerate(before):
+            table[:, place] = column
+        for place, column in enumerate(middle):
+            table[every, start + self.first + place] = column
+        table[self.pair, start + self.place + self.side * len(middle)] = self.name
+        return table
+
+
+def _ways(told: Tellings, found: Occurrences) -> None:
     """Words between a name and the top."""
-    voice, tops = told.voice, told.classes(told.top) or ("other",)
-    own, relations = told.pair.own, told.tree.relations
-    found: list[Name] = []
-    for side, way in zip(SIDES, told.paths, strict=True):
-        for token in way[:-1]:
-            if token in own:
-                continue
-            for name in _names(told, token):
-                found += [("way", side, name, relations[token]), ("way", side, name)]
-                found += [("way to top", side, name, top, voice) for top in tops]
-    return found
+    side, pair, token = told.below
+    free = (~told.is_own(pair, token)).nonzero()[0]
+    side, pair, token = side[free], pair[free], token[free]
+    at, name = told.names(pair, token)
+    side, pair = found.lexicon.all(SIDES)[side[at]], pair[at]
+    found.add("way", pair, side, name, told.trees.relation[token[at]])
+    found.add("way", pair, side, name)
+    at, top = told.kinds.of_each(pair)
+    pair = pair[at]
+    found.add("way to top", pair, side[at], name[at], top, told.voice[pair])
 
 
-def _beside(told: TreePair) -> list[Name]:
+def _beside(told: Tellings, found: Occurrences) -> None:
     """Words of events that hang on the path."""
-    path, tree = told.path, told.tree
-    found: list[Name] = []
-    for side, way in zip(SIDES, told.paths, strict=True):
-        for token in way[:-1]:
-            for child in tree.classed_children[token]:
-                if child not in path:
-                    relation = tree.relations[child]
-                    found += [("beside", side, name, relation) for name in told.classes(child)]
-    for child in tree.classed_children[told.top]:
-        if child not in path and told.classes(child):
-            relation = tree.relations[child]
-            found += [("beside top", name, relation) for name in _names(told, child)]
-    return found
+    children, relation = told.trees.classed_children, told.trees.relation
+    side, pair, token = told.below
+    at, child = children.of_each(token)
+    aside = (~told.on_path(pair[at], child)).nonzero()[0]
+    at, child = at[aside], child[aside]
+    side, pair = found.lexicon.all(SIDES)[side[at]], pair[at]
+    at, name = told.classes(pair, child)
+    found.add("beside", pair[at], side[at], name, relation[child[at]])
+
+    pair, child = children.of_each(told.top)
+    aside = (~told.on_path(pair, child) & ~told.is_own(pair, child)).nonzero()[0]
+    pair, child = pair[aside], child[aside]
+    at, name = told.names(pair, child)
+    found.add("beside top", pair[at], name, relation[child[at]])
 
 
-def _triggers(told: TreePair) -> list[Name]:
-    found: list[Name] = []
-    for token in told.triggers[:1]:
-        where = "path" if token in told.path else side_of(told, token)
-        for name in _names(told, token):
-            found += [("trigger", name, where), ("trigger", name)]
-    for token in told.triggers[:FEW]:
-        kinds = told.tree.kinds[token]
-        where = "path" if token in told.inner else side_of(told, token)
-        found += [("event", kind, where) for kind in kinds]
-    return found
+def _triggers(told: Tellings, found: Occurrences) -> None:
+    triggers = told.triggers
+    pair, place = spread(triggers.starts[:-1], np.minimum(triggers.sizes, FEW))
+    token = triggers.values[place]
+    on_path = found.lexicon("path")
+    where = np.where(told.on_path(pair, token), on_path, told.side_of(pair, token))
+    at, kind = told.trees.kinds.of_each(token)
+    found.add("event", pair[at], kind, where[at])
+    best = (place == triggers.starts[pair]).nonzero()[0]
+    pair, where = pair[best], where[best]
+    at, name = told.names(pair, token[best])
+    found.add("trigger", pair[at], name, where[at])
+    found.add("trigger", pair[at], name)
 
 
-def _between(told: TreePair) -> list[Name]:
-    tree, own = told.tree, told.pair.own
-    begin, end = told.pair.bounds
-    found: list[Name] = []
-    if end - begin - 1 - len(own) <= SHORT:
-        middle = [token for token in range(begin + 1, end) if token not in own]
-        if len(middle) <= SHORT:
-            word = told.pair.word
-            found.append(("between", *((told.kinds(t) or (word(t),))[0] for t in middle)))
-    for token in tree.classed[bisect_right(tree.classed, begin) : bisect_left(tree.classed, end)]:
-        if token not in own:
-            found += [("class between", name) for name in tree.classes[token]]
-    return found
+def _between(told: Tellings, found: Occurrences) -> None:
+    """The words between two names where they are few, and the classes of all of them."""
+    own, kinds, classed = told.layout, told.trees.kinds, told.trees.classed
+    rows, cells = own.middles
+    words, token = np.where(cells >= 0, own.seen[cells], -1), own.token[cells]
+    some = (kinds.sizes[token] > 0) & (cells >= 0)
+    words[some] = kinds.first(token[some])
+    found.padded("between", rows, words)
 
-
-PARTS = (_top, _skeletons, _ways, _beside, _triggers, _between)
-
-
-def _names(told: TreePair, token: int) -> tuple[str, ...]:
-    """The classes of a word and the word itself, blinded where it is a name."""
-    return (*told.classes(token), f"“{told.pair.word(token)}”")
-
-
-def _end(told: TreePair, side: int) -> str:
-    way = told.paths[side]
-    return told.tree.relations[way[0]] if len(way) > 1 else "top"
+    pair, place = told.trees.in_sentences(classed)
+    token = classed[place]
+    inside = (own.begin[pair] < token) & (token < own.end[pair])
+    pair, token = pair[inside], token[inside]
+    at, name = told.classes(pair, token)
+    found.add("class between", pair[at], name)

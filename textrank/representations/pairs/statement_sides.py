@@ -6,186 +6,211 @@ names change places and says what happens; their difference changes its sign and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.representations.pairs.entity_pair import Name
-from textrank.representations.pairs.telling import SentenceTree, TreePair
-from textrank.types import Features, Matrix, Names
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.representations.pairs.telling import Tellings
+from textrank.types import Features, Indices, Vector
+from textrank.types.ragged import lengths, numbered, spread
 
 WINDOW = 6  # tokens to either side in which a word of events is looked for
 FEW = 2  # words of events whose order with the name counts
-_ENDINGS = (
-    "tors tor ors or ers er ases ase ions ion ing ed ible able ent ive ory ment ance ence "
-    "ates ate es s"
-)
-ENDINGS = tuple(sorted(_ENDINGS.split(), key=lambda ending: -len(ending)))
-
-
-@lru_cache(maxsize=1 << 16)
-def ending(text: str) -> str:
-    """How a word ends, since stems hide who acts: "-induced" and "-inducing", "activator".
-
-    >>> ending("inducing"), ending("activator"), ending("bind")
-    ('ing', 'tor', '')
-    """
-    word = text.lower()
-    return next((e for e in ENDINGS if word.endswith(e) and len(word) > len(e) + 2), "")
+NEXT = 3  # words to either side that are told
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """What two names of each pair have in common, and in what they differ."""
+    """What two names of each pair have in common, and in what they differ.
 
-    same: Features  # a fact told of both names counts twice
-    turned: Features  # of the first name plus, of the second minus
+    Facts are of a name, of its way to the top, or of its order with words of events. Most belong
+    to several pairs, so each list of facts is made once, and what is told of a pair is a sum.
+    """
+
+    facts: Features  # a row a list
+    lists: Indices  # (pairs, 2, 3) those of the first name and of the second
 
     @classmethod
-    def of(cls, told: Sequence[TreePair]) -> Sides:
+    def of(cls, told: Tellings) -> Sides:
         """Those of pairs in their trees."""
-        found = _Numbers()
-        sides = [[found.of(one, side) for one in told] for side in (0, 1)]
-        first, second = (_counts(side, len(found.known)) for side in sides)
-        names = Names.of(found.known)
-        return cls(Features(first + second, names), Features(_nonzero(first - second), names))
+        found = Occurrences(told.layout.lexicon)
+        size, lists = meet(told, found, 0)
+        return cls(found.features(size, once=True), lists)
+
+    @property
+    def same(self) -> Features:
+        """A fact told of both names counts twice."""
+        return self._sum(1.0)
+
+    @property
+    def turned(self) -> Features:
+        """A fact told of the first name counts plus, of the second minus."""
+        return self._sum(-1.0)
+
+    def squares(self) -> tuple[Vector, Vector]:
+        """The squared lengths of the rows of both, without either: (a ± b)² = a² + b² ± 2ab."""
+        n, _, kinds = self.lists.shape
+        own, lists = self.facts.cells, self.lists.reshape(2 * n * kinds)
+        size = lengths(own.indptr)[lists]
+        at, place = spread(own.indptr.astype(np.intp)[lists], size)
+        facts = at // (2 * kinds) * own.shape[1] + own.indices[place]
+        facts.sort()
+        shared = facts[1:][facts[1:] == facts[:-1]] // own.shape[1]
+        both = 2.0 * np.bincount(shared, minlength=n)
+        alone = size.reshape(n, 2 * kinds).sum(axis=1)
+        return alone + both, alone - both
+
+    def _sum(self, sign: float) -> Features:
+        n, _, kinds = self.lists.shape
+        signs = np.tile(np.repeat([1.0, sign], kinds), n)
+        cells = signs, self.lists.ravel(), np.arange(0, self.lists.size + 1, 2 * kinds)
+        found = sp.csr_array(cells, shape=(n, len(self.facts))) @ self.facts.values
+        found.eliminate_zeros()
+        found.sort_indices()
+        return Features(found, self.facts.names)
 
 
-def _counts(rows: Sequence[Sequence[int]], width: int) -> sp.csr_array:
-    ends = np.append(0, np.cumsum([len(row) for row in rows]))
-    columns = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(ends[-1]))
-    matrix = sp.csr_array((np.ones(len(columns)), columns, ends), shape=(len(rows), width))
-    matrix.sort_indices()
-    return matrix
+def meet(told: Tellings, found: Occurrences, size: int) -> tuple[int, Indices]:
+    """Adds lists of facts below ``size`` rows: how many rows there are then, and whose are which.
+
+    The lists are (pairs, 2, 3), three of the first name and three of the second.
+    """
+    lists = np.empty((len(told), 2, 3), dtype=np.intp)
+    for kind, part in enumerate((_around, _upwards, _ordered)):
+        more, number = part(told, found, size)
+        lists[:, :, kind] = size + number.reshape(2, len(told)).T
+        size += more
+    return size, lists
 
 
-def _nonzero(matrix: Matrix) -> sp.csr_array:
-    found = sp.csr_array(matrix)
-    found.eliminate_zeros()
+def _around(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
+    """Words next to names, and the nearest words of events; how many names, and which are whose."""
+    own, trees = told.layout, told.trees
+    begin, end = np.concatenate(told.starts), np.concatenate(told.ends)
+    width = int((end - begin).max(initial=0)) + 1
+    codes, number = numbered(begin * width + end - begin)
+    begin, length = np.divmod(codes, width)
+    end, rows = begin + length, start + np.arange(len(codes))
+    steps = np.append(np.arange(-NEXT, 0), np.arange(1, NEXT + 1))
+    tokens = np.where(steps < 0, begin[:, None], end[:, None]) + steps
+    for before, after, values, most in (
+        ("previous", "next", own.word, 2),
+        ("classes before", "classes after", trees.outline, NEXT),
+    ):
+        words = _framed(told, values, tokens, begin)
+        for size in range(1, most + 1):
+            found.add(before, rows, *words[:, NEXT - size : NEXT].T)
+            found.add(after, rows, *words[:, NEXT : NEXT + size].T)
+    _nearest(told, found, rows, begin, end)
+    return len(codes), number
+
+
+def _framed(told: Tellings, values: Indices, tokens: Indices, within: Indices) -> Indices:
+    """What tokens are, a sign for those outside of the sentence that a token of each row is in."""
+    own = told.layout
+    sentence = own.sentence_of[within][:, None]
+    found = values[tokens.clip(0, len(values) - 1)]
+    found[tokens < own.starts[sentence]] = own.lexicon("<")
+    found[tokens >= own.starts[sentence + 1]] = own.lexicon(">")
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Numbers:
-    """The facts met so far by number; what several pairs of a sentence share is told once."""
-
-    known: dict[Name, int] = field(default_factory=dict)
-    told: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
-
-    def of(self, pair: TreePair, side: int) -> list[int]:
-        """The facts of one name of a pair."""
-        tree, way, top = pair.tree, pair.paths[side], pair.top
-        name = pair.pair.second if side else pair.pair.first
-        begin, end = min(name), max(name)
-        near = self._once((id(tree), begin, end, -1), lambda: _around(tree, begin, end))
-        path = self._once((id(tree), way[0], top, -2), lambda: _on_way(tree, way))
-        order: list[int] = []
-        for event in pair.triggers[:FEW]:
-            key = (id(tree), event, begin < event, event == top, event in pair.path)
-            order += self._once(key, lambda key=key: _ordered(tree, *key[1:]))  # type: ignore[misc]
-        return [*near, *path, *dict.fromkeys(order)]
-
-    def _once(self, key: tuple[int, ...], facts: Callable[[], Iterator[Name]]) -> list[int]:
-        if key not in self.told:
-            known = self.known
-            self.told[key] = [known.setdefault(fact, len(known)) for fact in dict.fromkeys(facts())]
-        return self.told[key]
+def _nearest(
+    told: Tellings, found: Occurrences, rows: Indices, begin: Indices, end: Indices
+) -> None:
+    """The words of events next to names, on both sides."""
+    own, trees = told.layout, told.trees
+    known = np.concatenate([[-1], trees.events, [len(trees.heads)]])
+    left = known[np.searchsorted(known, begin) - 1]
+    right = known[np.searchsorted(known, end, side="right")]
+    sentence = own.sentence_of[begin]
+    near = (
+        left >= np.maximum(begin - WINDOW, own.starts[sentence]),
+        right <= np.minimum(end + WINDOW, own.starts[sentence + 1] - 1),
+    )
+    side, name = np.nonzero(near)
+    event = np.stack([left, right])[side, name]
+    at, called = trees.named.of_each(event)
+    where, row = own.lexicon.all(("left", "right"))[side[at]], rows[name[at]]
+    found.add("nearest", row, where, called)
+    found.add("nearest", row, where, called, trees.ending[event[at]])
 
 
-def _on_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
-    """From a name up to the top."""
-    top, relations = way[-1], tree.relations
-    voice, ends = "passive" if top in tree.passive else "active", ending(tree.context.texts[top])
-    part, tops = tree.reached(way), _named(tree, top)
-    yield "part", part
-    yield "part", part, voice
-    yield "part", part, voice, "ending", ends
-    yield "part", part, voice, tops[0], ends
-    for name in tops:
-        yield "part", part, voice, name
-    yield "end", relations[way[0]] if len(way) > 1 else "top"
-    for token in way[1:-1]:
-        for name in _named(tree, token):
-            yield "way", name
-            yield "way", name, relations[token]
-            yield "way", name, "ending", ending(tree.context.texts[token])
-    yield from _governor(tree, way)
-    yield from _beside(tree, way)
+def _upwards(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
+    """From names up to the top; how many ways, and which are whose."""
+    trees, ways, top, part = told.trees, told.ways.tokens, told.tops, told.reached[0]
+    rows, voice, ends = start + np.arange(len(top)), trees.voice[top], trees.ending[top]
+    found.add("part", rows, part)
+    found.add("part", rows, part, voice)
+    found.add("part", rows, part, voice, found.lexicon("ending"), ends)
+    found.add("part", rows, part, voice, trees.named.first(top), ends)
+    at, name = trees.named.of_each(top)
+    found.add("part", rows[at], part[at], voice[at], name)
+    found.add("end", rows, told.end)
+    way, place = spread(ways.starts[:-1] + 1, np.maximum(ways.sizes - 2, 0))
+    token = ways.values[place]
+    at, name = trees.named.of_each(token)
+    row, token = rows[way[at]], token[at]
+    found.add("way", row, name)
+    found.add("way", row, name, trees.relation[token])
+    found.add("way", row, name, found.lexicon("ending"), trees.ending[token])
+    _governors(told, found, rows)
+    _beside(told, found, rows)
+    return len(rows), told.ways.of
 
 
-def _governor(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
-    """The word that a name hangs on, below the top."""
-    if len(way) > 2:
-        relation, ends = tree.relations[way[0]], ending(tree.context.texts[way[1]])
-        yield "governor", ends, relation
-        for name in _named(tree, way[1]):
-            yield "governor", name, relation
-            yield "governor", name, relation, ends
+def _governors(told: Tellings, found: Occurrences, rows: Indices) -> None:
+    """The words that names hang on, below the top."""
+    trees, ways = told.trees, told.ways.tokens
+    some = (ways.sizes > 2).nonzero()[0]
+    governor, rows, relation = ways.values[ways.starts[some] + 1], rows[some], told.end[some]
+    ends = trees.ending[governor]
+    found.add("governor", rows, ends, relation)
+    at, name = trees.named.of_each(governor)
+    found.add("governor", rows[at], name, relation[at])
+    found.add("governor", rows[at], name, relation[at], ends[at])
 
 
-def _beside(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
-    """Words of events that hang on the way."""
-    for token in way[:-1]:
-        for child in tree.children[token]:
-            if child not in way:
-                for name in tree.classes[child]:
-                    yield "beside", name, tree.relations[child]
-                    yield "beside", name, "ending", ending(tree.context.texts[child])
+def _beside(told: Tellings, found: Occurrences, rows: Indices) -> None:
+    """Words of events that hang on ways."""
+    trees, ways = told.trees, told.ways.tokens
+    way, place = spread(ways.starts[:-1], ways.sizes - 1)
+    at, child = trees.classed_children.of_each(ways.values[place])
+    way, place = way[at], place[at]
+    aside = ((place == ways.starts[way]) | (child != ways.values[place - 1])).nonzero()[0]
+    way, child = way[aside], child[aside]
+    at, name = trees.classes.of_each(child)
+    row, child = rows[way[at]], child[at]
+    found.add("beside", row, name, trees.relation[child])
+    found.add("beside", row, name, found.lexicon("ending"), trees.ending[child])
 
 
-def _around(tree: SentenceTree, begin: int, end: int) -> Iterator[Name]:
-    """Words next to a name, and the nearest words of events."""
-    words = [_word(tree, token) for token in range(begin - 3, begin)]
-    after = [_word(tree, token) for token in range(end + 1, end + 4)]
-    yield "previous", words[2]
-    yield "previous", *words[1:]
-    yield "next", after[0]
-    yield "next", *after[:2]
-    words = [_kind(tree, token) for token in range(begin - 3, begin)]
-    after = [_kind(tree, token) for token in range(end + 1, end + 4)]
-    for size in (1, 2, 3):
-        yield "classes before", *words[3 - size :]
-        yield "classes after", *after[:size]
-    last = len(tree.heads)
-    for where, tokens in (
-        ("left", range(begin - 1, max(begin - 1 - WINDOW, -1), -1)),
-        ("right", range(end + 1, min(end + 1 + WINDOW, last))),
-    ):
-        event = next((token for token in tokens if tree.kinds[token]), None)
-        if event is not None:
-            for name in _named(tree, event):
-                yield "nearest", where, name
-                yield "nearest", where, name, ending(tree.context.texts[event])
+def _ordered(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
+    """Whether names come before words of events; how many such lists, and which are whose."""
+    triggers, every = told.triggers, 8 * len(told.trees.heads) + 1
+    pair, place = spread(triggers.starts[:-1], np.minimum(triggers.sizes, FEW))
+    event = triggers.values[place]
+    keys = np.zeros((2, len(told), FEW), dtype=np.intp)
+    for side, begin in enumerate(told.starts):
+        first, top = begin[pair] < event, event == told.top[pair]
+        code = ((2 * event + first) * 2 + top) * 2 + told.on_path(pair, event)
+        keys[side, pair, place - triggers.starts[pair]] = code + 1
+    codes, number = numbered((keys @ (every ** np.arange(FEW))).ravel())
+    known = codes // every ** np.arange(FEW)[:, None] % every
+    place, row = known.nonzero()
+    _order(told, found, start + row, known[place, row] - 1)
+    return len(codes), number
 
 
-def _ordered(tree: SentenceTree, event: int, first: bool, top: bool, inner: bool) -> Iterator[Name]:
-    """Whether the name comes before a word of events."""
-    order = "name first" if first else "name later"
-    form = tree.context.tags[event]
-    if top:
-        form = "passive" if event in tree.passive else "active"
-    for name in _named(tree, event):
-        yield "order", name, order, form
-    for kind in tree.kinds[event][:1]:
-        where = "path" if inner else "elsewhere"
-        yield "order", kind, order, ending(tree.context.texts[event]), where
-
-
-def _named(tree: SentenceTree, token: int) -> tuple[str, ...]:
-    """The classes of a word and the word itself; all names are alike."""
-    return (*tree.classes[token], f"“{tree.context.words[token]}”")
-
-
-def _word(tree: SentenceTree, token: int) -> str:
-    words = tree.context.words
-    return "<" if token < 0 else ">" if token >= len(words) else words[token]
-
-
-def _kind(tree: SentenceTree, token: int) -> str:
-    """The first class of a word and how it ends, or the word."""
-    own = tree.classes[token] if 0 <= token < len(tree.heads) else ()
-    return f"{own[0]} {ending(tree.context.texts[token])}" if own else _word(tree, token)
+def _order(told: Tellings, found: Occurrences, rows: Indices, keys: Indices) -> None:
+    """Events by number, and whether the name comes first, the event is top, is on the path."""
+    trees, lexicon = told.trees, found.lexicon
+    event, first, top, on_path = keys // 8, keys // 4 % 2, keys // 2 % 2, keys % 2
+    order = lexicon.all(("name later", "name first"))[first]
+    form = np.where(top, trees.voice[event], told.layout.tag[event])
+    at, name = trees.named.of_each(event)
+    found.add("order", rows[at], name, order[at], form[at])
+    where = lexicon.all(("elsewhere", "path"))[on_path]
+    found.add("order", rows, trees.kinds.first(event), order, trees.ending[event], where)

@@ -1,252 +1,294 @@
-"""A pair in the tree of its sentence: where paths up from two names meet, and what stands there.
+"""Pairs in the trees of their sentences: where paths up from two names meet, what stands there.
 
-Blocks of statement features share it. A word's *classes* are those of ``EVENTS``, with what small
-words do to them: "down-regulate" lowers, "negatively regulate" and "negative regulator" too.
+Blocks of statement features share it. A *way* leads from a name up to the token where the paths
+of both names meet, the *top*; most ways are those of several pairs, and are told of once.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textrank.representations.pairs.analysis import stem
-from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
-from textrank.representations.pairs.statement_words import CUES, EVENTS, LEANING, PREFIXES, TYPES
+from textrank.representations.pairs.entity_pair import EntityPair, layout_of
+from textrank.representations.pairs.layout import Layout
+from textrank.representations.pairs.sentence_trees import Trees
+from textrank.types import Indices
+from textrank.types.ragged import Lists, first_where, firsts, least, numbered, offsets, spread
 
-COARSE = {
-    "nsubjpass": "subject of passive",
-    "nsubj": "subject",
-    "csubj": "subject",
-    "dobj": "object",
-    **dict.fromkeys(("attr", "acomp", "oprd"), "attribute"),
-    **dict.fromkeys(("compound", "nmod", "amod", "npadvmod", "poss"), "modifier"),
-    **dict.fromkeys(("relcl", "acl"), "clause"),
-    "advcl": "adverbial",
-    **dict.fromkeys(("ccomp", "xcomp", "pcomp"), "complement"),
-}
 PASSED = ("pobj", "conj", "modifier", "appos")  # relations that say nothing of a name's part
+TELLING = 3  # relations of a way that are told, the highest
+NEAR = 3  # tokens
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class SentenceTree:
-    """The parse of a sentence as lists, counted from the first token of the sentence."""
+class Ways:
+    """Ways from names up to where they meet another name, each once."""
 
-    context: PairSentence
-    heads: list[int]  # a root is its own head
-    labels: list[str]
-    children: list[list[int]]
-    passive: frozenset[int]  # verbs in the passive
+    tokens: Lists  # the top is the last
+    of: Indices  # (2, pairs) the way of the first name, and of the second
 
-    @classmethod
-    def of(cls, context: PairSentence) -> SentenceTree:
-        """The tree of spaCy's parse; a token whose head lies elsewhere is a root."""
-        n, table = len(context.sentence), context.sentence.attributes[:, 2:]
-        above = np.arange(n) + table[:, 0].astype(np.int64)
-        heads = np.where((above >= 0) & (above < n), above, np.arange(n)).tolist()
-        strings = context.sentence.doc.vocab.strings
-        labels = [strings[label] for label in table[:, 1].tolist()]
-        children: list[list[int]] = [[] for _ in heads]
-        for i, head in enumerate(heads):
-            if head != i:
-                children[head].append(i)
-        passive = {heads[i] for i, label in enumerate(labels) if label in ("auxpass", "agent")}
-        return cls(context, heads, labels, children, frozenset(passive))
 
-    def above(self, token: int) -> list[int]:
-        """The token, its head, the head of that, and so on to the root; not to be changed."""
-        if token not in self._known:
-            found, heads = [token], self.heads
-            while (head := heads[found[-1]]) != found[-1] and len(found) <= len(heads):
-                found.append(head)
-            self._known[token] = found
-        return self._known[token]
+@dataclass(frozen=True, eq=False)
+class Tellings:
+    """Pairs in their trees."""
 
-    def reached(self, way: Sequence[int]) -> str:
-        """The relations from a name up to the top that say something; at most three."""
-        steps = [self.relations[token] for token in way[:-1]]
-        telling = [step for step in steps if step not in PASSED] or steps[:1]
-        return " ".join(telling[-3:]) if telling else "top"
+    layout: Layout
+    trees: Trees
+
+    def __len__(self) -> int:
+        return len(self.layout.pairs)
 
     @cached_property
-    def _known(self) -> dict[int, list[int]]:
-        return {}
+    def ways(self) -> Ways:
+        """From each name up to the token where both meet; of several the shortest, first ones."""
+        above, start, length = self._meetings()
+        width = int(length.max(initial=0)) + 1
+        codes, number = numbered(start * width + length)
+        start, length = np.divmod(codes, width)
+        _, at = spread(above.starts[start], length)
+        return Ways(Lists(offsets(length), above.values[at]), number.reshape(2, len(self)))
+
+    def _meetings(self) -> tuple[Lists, Indices, Indices]:
+        """Paths up to roots, and for all first names, then all second ones, which and how far."""
+        owner, source, target = self._couples()
+        tokens, place = numbered(np.concatenate([source, target]))
+        above, (one, two) = self._above(tokens), place.reshape(2, len(owner))
+        low = np.maximum(_alike(above, one, two) - 1, 0)  # without a common root both are whole
+        steps = above.sizes[one] + above.sizes[two] - 2 * low
+        fewest = least(steps, owner, len(self), 0)
+        best = first_where(steps == fewest[owner], owner)
+        start = np.concatenate([one[best], two[best]])
+        return above, start, above.sizes[start] - np.tile(low[best], 2)
+
+    def _couples(self) -> tuple[Indices, Indices, Indices]:
+        """Pair and tokens of both names, those whose head lies outside of their name."""
+        own, heads = self.layout, self.trees.heads
+        if len(own.couples[0]) == len(own.pairs):  # names of one word
+            return own.couples
+        owner, *ends = own.couples
+        shift = own.shift[owner]
+        kept = np.ones(len(owner), dtype=bool)
+        for token, (pair, inside) in zip(ends, own.ends, strict=True):
+            name = np.zeros(int(own.cells[-1]), dtype=bool)
+            name[inside + own.shift[pair]] = True
+            kept &= (heads[token] == token) | ~name[heads[token] + shift]
+        return owner[kept], ends[0][kept], ends[1][kept]
+
+    def _above(self, tokens: Indices) -> Lists:
+        """Each token, its head, the head of that, and so on to the root."""
+        heads, starts = self.trees.heads, offsets(self.trees.depth[tokens] + 1)
+        found = np.empty(starts[-1], dtype=np.intp)
+        place, at = starts[:-1], tokens
+        while len(at):
+            found[place] = at
+            going = (heads[at] != at).nonzero()[0]
+            place, at = place[going] + 1, heads[at[going]]
+        return Lists(starts, found)
 
     @cached_property
-    def cues(self) -> list[tuple[int, tuple[str, ...]]]:
-        """The words that deny or doubt and what they are called; those of names are none."""
-        names = set(self.context.sentence.entities.tolist())
-        return [
-            (token, (*CUES[word], f"“{word}”"))
-            for token, word in enumerate(self.context.stems)
-            if word in CUES and token not in names
-        ]
+    def top(self) -> Indices:
+        """The token where the paths of each pair meet."""
+        return self.tops[self.ways.of[0]]
 
     @cached_property
-    def relations(self) -> list[str]:
-        """What each token is to its head, coarse; a preposition is its own relation."""
-        found = [COARSE.get(label, label) for label in self.labels]
-        for token, label in enumerate(self.labels):
-            if label in ("prep", "agent", "dative"):
-                found[token] = "by" if label == "agent" else self.context.texts[token].lower()
+    def tops(self) -> Indices:
+        """The last token of each way."""
+        return self.ways.tokens.values[self.ways.tokens.starts[1:] - 1]
+
+    @cached_property
+    def voice(self) -> Indices:
+        """That of the top."""
+        return self.trees.voice[self.top]
+
+    @cached_property
+    def below(self) -> tuple[Indices, Indices, Indices]:
+        """All tokens of ways but the top: side, pair and token, each way upwards."""
+        ways, of = self.ways.tokens, self.ways.of.ravel()
+        row, place = spread(ways.starts[of], ways.sizes[of] - 1)
+        side, pair = np.divmod(row, max(1, len(self)))
+        return side, pair, ways.values[place]
+
+    @cached_property
+    def on_way(self) -> NDArray[np.int8]:
+        """By cell: 1 on the way of the first name, 2 on that of the second, 3 on both, or 0."""
+        own, found = self.layout, np.zeros(int(self.layout.cells[-1]), dtype=np.int8)
+        for mark, of in enumerate(self.ways.of, start=1):
+            pair, token = self.ways.tokens.of_each(of)
+            found[token + own.shift[pair]] += mark
         return found
 
-    @cached_property
-    def classes(self) -> list[tuple[str, ...]]:
-        """The classes of each word, none for those of names."""
-        found = [EVENTS.get(stem, ()) for stem in self.context.stems]
-        for token, text in enumerate(self.context.texts):
-            if found[token] or text in "-–":  # of a word after a hyphen its prefix decides
-                for word in (token, token + 1)[: len(found) - token]:
-                    found[word] = self._classes(word)
-        for token in self.context.sentence.entities.tolist():
-            found[token] = ()
-        return found
+    def on_path(self, pair: Indices, token: Indices) -> Mask:
+        """Which tokens are on the path of a pair."""
+        return self.on_way[token + self.layout.shift[pair]] > 0
+
+    def is_own(self, pair: Indices, token: Indices) -> Mask:
+        """Which tokens are of the names of a pair."""
+        return self.layout.own[token + self.layout.shift[pair]]
 
     @cached_property
-    def classed(self) -> list[int]:
-        """The words that have a class."""
-        return [token for token, own in enumerate(self.classes) if own]
+    def reached(self) -> tuple[Indices, Indices]:
+        """For each way its relations that say something, at most three, and the last word."""
+        lexicon, ways = self.layout.lexicon, self.ways.tokens
+        way, place = spread(ways.starts[:-1], ways.sizes - 1)
+        step = self.trees.relation[ways.values[place]]
+        telling = ~(step[:, None] == lexicon.all(PASSED)).any(axis=1)
+        some = np.bincount(way[telling], minlength=len(ways.sizes)) > 0
+        kept = (telling | (~some[way] & (place == ways.starts[way]))).nonzero()[0]
+        way, step = way[kept], step[kept]
+        after = np.bincount(way, minlength=len(ways.sizes)).cumsum()[way] - np.arange(len(way))
+        table = np.full((len(ways.sizes), TELLING), -1, dtype=np.intp)
+        last = (after <= TELLING).nonzero()[0]
+        table[way[last], after[last] - 1] = step[last]
+        return self._joined(table)
+
+    def _joined(self, table: Indices) -> tuple[Indices, Indices]:
+        """Rows of words, the last first, as one text each, and the last word of each text."""
+        lexicon = self.layout.lexicon
+        words, every = lexicon.words(), len(lexicon.numbers) + 1
+        codes, number = numbered((table + 1) @ (every ** np.arange(TELLING)))
+        texts = []
+        for code in codes.tolist():
+            parts = [code // every**k % every for k in reversed(range(TELLING))]
+            texts.append(" ".join(words[part - 1] for part in parts if part) or "top")
+        ends = [text.rpartition(" ")[-1] for text in texts]
+        return lexicon.all(texts)[number], lexicon.all(ends)[number]
 
     @cached_property
-    def classed_children(self) -> list[list[int]]:
-        """The children of each word that have a class."""
-        found: list[list[int]] = [[] for _ in self.heads]
-        for token in self.classed:
-            if self.heads[token] != token:
-                found[self.heads[token]].append(token)
-        return found
+    def end(self) -> Indices:
+        """By what each way begins."""
+        ways = self.ways.tokens
+        found = self.trees.relation[ways.values[ways.starts[:-1]]]
+        return np.where(ways.sizes > 1, found, self.layout.lexicon("top"))
+
+    def classes(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
+        """The classes of words, none of words of the pair: place, and class."""
+        free = (~self.is_own(pair, token)).nonzero()[0]
+        at, name = self.trees.classes.of_each(token[free])
+        return free[at], name
+
+    def names(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
+        """The classes of words and the words themselves as the pair sees them: place and name."""
+        at, name = self.classes(pair, token)
+        words = self.trees.quoted[self.layout.words_at(pair, token)]
+        return np.concatenate([at, np.arange(len(token))]), np.concatenate([name, words])
 
     @cached_property
-    def kinds(self) -> list[tuple[str, ...]]:
-        """Those classes of each word that say what happens."""
-        return [tuple(kind for kind in own if kind in TYPES) if own else () for own in self.classes]
+    def kinds(self) -> Lists:
+        """The classes of the top of each pair, or that it has none."""
+        every = np.arange(len(self))
+        pair, name = self.classes(every, self.top)
+        none = (np.bincount(pair, minlength=len(self)) == 0).nonzero()[0]
+        other = np.full(len(none), self.layout.lexicon("other"), dtype=np.intp)
+        both = np.concatenate([pair, none]), np.concatenate([name, other])
+        return Lists.grouped(*both, len(self))
 
     @cached_property
-    def events(self) -> list[int]:
-        """The words that say what happens."""
-        return [token for token, kinds in enumerate(self.kinds) if kinds]
-
-    def _classes(self, token: int) -> tuple[str, ...]:
-        texts, stems = self.context.texts, self.context.stems
-        own = EVENTS.get(stems[token], ())
-        if token > 1 and texts[token - 1] in "-–" and texts[token - 2].lower() in PREFIXES:
-            own = EVENTS.get(stem(texts[token - 2] + texts[token]), own)
-        if "regulation" in own:
-            leaning = [LEANING[stems[c]] for c in self.children[token] if stems[c] in LEANING]
-            own = (*leaning, *own) if leaning else own
-        return own
-
-
-@dataclass(eq=False)
-class TreePair:
-    """Two names in a tree."""
-
-    pair: EntityPair
-    tree: SentenceTree
-    paths: tuple[list[int], list[int]] = field(init=False)
-    """From each name up to the token where both meet, the last of both; the shortest such."""
-    top: int = field(init=False)
-    """Where the paths meet."""
-    path: list[int] = field(init=False)
-    """From the first name over the top to the second."""
-    voice: str = field(init=False)
-    """That of the top."""
-
-    def __post_init__(self) -> None:
-        self.paths = one, two = self._meeting()
-        self.top = one[-1]
-        self.path = [*one, *reversed(two[:-1] if one[-1] == two[-1] else two)]
-        self.voice = "passive" if self.top in self.tree.passive else "active"
-
-    def _meeting(self) -> tuple[list[int], list[int]]:
-        ones, twos = (
-            [self.tree.above(head) for head in self._heads(tokens)]
-            for tokens in (self.pair.first, self.pair.second)
-        )
-        if len(ones) == len(twos) == 1:
-            return _meeting(ones[0], twos[0])
-        found = [_meeting(one, two) for one in ones for two in twos]
-        return min(found, key=lambda paths: len(paths[0]) + len(paths[1]))
-
-    def _heads(self, tokens: Sequence[int]) -> Sequence[int]:
-        """The tokens of a name whose head lies outside of it."""
-        if len(tokens) == 1:
-            return tokens
-        heads = self.tree.heads
-        return [t for t in tokens if heads[t] not in tokens or heads[t] == t] or tokens
-
-    @cached_property
-    def inner(self) -> list[int]:
-        """The path without the two names."""
-        own = self.pair.own
-        return [token for token in self.path if token not in own]
-
-    @cached_property
-    def reached(self) -> tuple[str, str]:
-        """The relations from the top down to each name, without those that say nothing."""
-        return self.tree.reached(self.paths[0]), self.tree.reached(self.paths[1])
-
-    def classes(self, token: int) -> tuple[str, ...]:
-        """The classes of a word; none of a word of the pair."""
-        return () if token in self.pair.own else self.tree.classes[token]
-
-    def kinds(self, token: int) -> tuple[str, ...]:
-        """Only those classes that say what happens."""
-        return () if token in self.pair.own else self.tree.kinds[token]
-
-    @cached_property
-    def triggers(self) -> list[int]:
-        """Words of events, the most likely trigger of the pair first.
+    def triggers(self) -> Lists:
+        """Words of events for each pair, the most likely trigger first.
 
         The top of the path, then others on it, then words that hang on it or carry it, then words
         between the names, then the rest; of equals the nearest to the path.
         """
-        inner, heads, path = set(self.inner), self.tree.heads, sorted(self.path)
-        above = {heads[token] for token in inner}
-        own, (begin, end) = self.pair.own, self.pair.bounds
-        found = []
-        for token in self.tree.events:
-            if token in own:
-                continue
-            if token in inner:
-                found.append((int(token != self.top), 0, token))
-            else:
-                near = 2 if heads[token] in inner or token in above else 4 - (begin < token < end)
-                found.append((near, _distance(path, token), token))
-        found.sort()
-        return [token for _, _, token in found]
+        own = self.layout
+        pair, place = self.trees.in_sentences(self.trees.events)
+        token = self.trees.events[place]
+        free = (~self.is_own(pair, token)).nonzero()[0]
+        pair, token = pair[free], token[free]
+        rank, distance = self._standing(pair, token)
+        width = int(own.size.max(initial=0)) + 1
+        codes = ((pair * 5 + rank) * width + distance) * width + token - own.base[pair]
+        codes.sort()
+        pair = codes // (5 * width * width)
+        return Lists(
+            offsets(np.bincount(pair, minlength=len(self))), codes % width + own.base[pair]
+        )
 
-    def trigger(self, kind: str) -> int | None:
-        """The likeliest trigger of an event of this kind; any kind where no word is of it."""
-        path, heads = self.path, self.tree.heads
-        near = [t for t in self.triggers if t in path or heads[t] in path] or self.triggers
-        fitting = (t for t in near if kind in self.tree.kinds[t])
-        return next(fitting, self.triggers[0] if self.triggers else None)
+    def _standing(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
+        """How words stand to the path, the closest as 0, and how many tokens away from it."""
+        own, heads = self.layout, self.trees.heads
+        on_path = self.on_way.nonzero()[0]
+        inner = self.on_way > 0
+        inner &= ~own.own
+        carries = np.zeros(len(inner), dtype=bool)
+        cells = inner.nonzero()[0]
+        carries[heads[own.token[cells]] + own.shift[own.owner[cells]]] = True
+        cell = token + own.shift[pair]
+        hangs = inner[heads[token] + own.shift[pair]] | carries[cell]
+        between = (own.begin[pair] < token) & (token < own.end[pair])
+        rank = np.where(inner[cell], token != self.top[pair], np.where(hangs, 2, 4 - between))
+        return rank, _distances(on_path, cell, own.cells, pair)
+
+    def trigger(self, kinds: Indices) -> Indices:
+        """The likeliest trigger of an event of a kind for each pair, -1 where no word tells any.
+
+        Any trigger where no word near the path is of that kind.
+        """
+        found = np.where(self.triggers.sizes > 0, self.likeliest, -1)
+        pair, token = self.triggers.of_each(np.arange(len(self)))
+        near = self.on_path(pair, token) | self.on_path(pair, self.trees.heads[token])
+        near |= ~np.bincount(pair[near], minlength=len(self)).astype(bool)[pair]
+        at, kind = self.trees.kinds.of_each(token)
+        fits = first_where(near[at] & (kind == kinds[pair[at]]), pair[at])
+        found[pair[at[fits]]] = token[at[fits]]
+        return found
+
+    @cached_property
+    def likeliest(self) -> Indices:
+        """The likeliest trigger of each pair, its top where there is none."""
+        found = self.top.copy()
+        some = self.triggers.sizes.nonzero()[0]
+        found[some] = self.triggers.first(some)
+        return found
+
+    def side_of(self, pair: Indices, token: Indices) -> Indices:
+        """Where words stand in the order of the sentence, by name."""
+        own = self.layout
+        begin, end = own.begin[pair], own.end[pair]
+        second = self.starts[1][pair] - token
+        number = np.where(token < begin, begin - token <= NEAR, 4 + ((second > 0) & (second <= 2)))
+        number = np.where(token > end, 2 + (token - end <= NEAR), number)
+        return own.lexicon.all(PLACES)[number]
+
+    @cached_property
+    def starts(self) -> tuple[Indices, Indices]:
+        """The first token of the first and of the second name of each pair."""
+        one, two = (np.minimum.reduceat(t, firsts(o)) if len(o) else t for o, t in self.layout.ends)
+        return one, two
+
+    @cached_property
+    def ends(self) -> tuple[Indices, Indices]:
+        """The last token of the first and of the second name of each pair."""
+        one, two = (np.maximum.reduceat(t, firsts(o)) if len(o) else t for o, t in self.layout.ends)
+        return one, two
 
 
-def _distance(path: Sequence[int], token: int) -> int:
-    """From a token to the nearest of rising ones."""
-    place = bisect_left(path, token)
-    return min(abs(token - near) for near in path[max(place - 1, 0) : place + 1])
+PLACES = ("before", "just before", "after", "just after", "between", "just before second")
 
 
-def _meeting(one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
-    """Both paths up to the first token they share; whole where they share none."""
-    place = {token: i for i, token in enumerate(one)}
-    for j, token in enumerate(two):
-        if token in place:
-            return one[: place[token] + 1], two[: j + 1]
-    return one, two
+def _alike(above: Lists, one: Indices, two: Indices) -> Indices:
+    """How many tokens the paths from two tokens to their root share, counted from the root."""
+    owner, step = spread(np.ones_like(one), np.minimum(above.sizes[one], above.sizes[two]))
+    same = above.values[above.starts[one + 1][owner] - step]
+    same = same == above.values[above.starts[two + 1][owner] - step]
+    return np.bincount(owner[same], minlength=len(one))
 
 
-def tellings(pairs: Sequence[EntityPair]) -> list[TreePair]:
+def _distances(marked: Indices, cell: Indices, cells: Indices, pair: Indices) -> Indices:
+    """From cells of pairs to the nearest of rising marked ones; each pair has some."""
+    bounds = np.searchsorted(marked, cells)
+    place = np.searchsorted(marked, cell)
+    left = marked[np.maximum(place - 1, bounds[pair])]
+    right = marked[np.minimum(place, bounds[pair + 1] - 1)]
+    return np.minimum(abs(cell - left), abs(cell - right))
+
+
+def tellings(pairs: Sequence[EntityPair]) -> Tellings:
     """The pairs in their trees; a sentence is looked at once."""
-    trees: dict[int, SentenceTree] = {}
-    for pair in pairs:
-        if id(pair.context) not in trees:
-            trees[id(pair.context)] = SentenceTree.of(pair.context)
-    return [TreePair(pair, trees[id(pair.context)]) for pair in pairs]
+    layout = layout_of(pairs)
+    return Tellings(layout, Trees.of(layout))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, SIDES, Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.representations.pairs.trigger_words import NEGATIONS, TRIGGERS, group_of, is_verb
 from textrank.types import Features, Indices
 from textrank.types.ragged import offsets
 
-SHORT = 4  # tokens between the entities that are worth remembering word for word
+_ENTITIES = {FIRST: ord("1"), SECOND: ord("2"), OTHER: ord("X")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,7 @@ class TriggerRoles:
     """
 
     parse: Parse = "auto"
+    once: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parse))
@@ -42,11 +43,12 @@ class TriggerRoles:
 
     def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        own = layout_of(pairs)
-        found = Occurrences(own.lexicon)
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
         for part in (_triggers, _of_path, _of_middle, _around, _patterns, _lengths):
             part(own, found)
-        return found.features(len(pairs), once=True)
 
 
 def _told(own: Layout, words: Indices) -> NDArray[np.bool_]:
@@ -55,11 +57,11 @@ def _told(own: Layout, words: Indices) -> NDArray[np.bool_]:
 
 
 def _triggers(own: Layout, found: Occurrences) -> None:
-    some = np.flatnonzero((own.side >= 0) & _told(own, own.seen))
+    some = ((own.side >= 0) & _told(own, own.seen)).nonzero()[0]
     sides = own.lexicon.all(SIDES)[own.side[some]]
     pair, _, token = own.on_paths()
     words = own.words_at(pair, token)
-    on = np.flatnonzero(_told(own, words))
+    on = _told(own, words).nonzero()[0]
     for rows, where, word in (
         (own.owner[some], sides, own.seen[some]),
         (pair[on], own.lexicon("path"), words[on]),
@@ -70,7 +72,7 @@ def _triggers(own: Layout, found: Occurrences) -> None:
 
 def _of_path(own: Layout, found: Occurrences) -> None:
     paths = own.paths
-    rows = np.flatnonzero(paths.length > 0)
+    rows = (paths.length > 0).nonzero()[0]
     if not len(rows):
         return
     top = paths.tokens[rows, own.tops[rows]]
@@ -80,7 +82,7 @@ def _of_path(own: Layout, found: Occurrences) -> None:
     found.add("top between", rows, word, *ends)
     found.add("ends of path", rows, *ends)
     pair, place, token = own.on_paths()
-    inner = np.flatnonzero((place > 0) & (place < paths.length[pair]))
+    inner = ((place > 0) & (place < paths.length[pair])).nonzero()[0]
     pair, token = pair[inner], token[inner]
     words = own.words_at(pair, token)
     found.add("path word", pair, words)
@@ -98,23 +100,18 @@ def _coarse_paths(own: Layout) -> Indices:
     )[place]
     pair, at = np.nonzero(own.paths.steps >= 0)
     kinds = coarse[own.paths.steps[pair, at]]
-    kept = np.flatnonzero((at == 0) | (kinds != np.roll(kinds, 1)))
+    kept = ((at == 0) | (kinds != np.roll(kinds, 1))).nonzero()[0]
     found = np.full_like(own.paths.steps, -1)
     pair = pair[kept]
-    rank = np.arange(len(pair)) - np.flatnonzero(at[kept] == 0)[np.cumsum(at[kept] == 0) - 1]
+    rank = np.arange(len(pair)) - (at[kept] == 0).nonzero()[0][np.cumsum(at[kept] == 0) - 1]
     found[pair, rank] = kinds[kept]
     return found
 
 
 def _of_middle(own: Layout, found: Occurrences) -> None:
-    size = own.sizes[:, 1]
-    rows = np.flatnonzero(size <= SHORT)
-    cell = np.flatnonzero((own.side == 1) & (size <= SHORT)[own.owner])
-    rank = np.arange(len(cell)) - offsets(np.where(size <= SHORT, size, 0))[own.owner[cell]]
-    for name, values in (("middle", own.seen), ("middle tags", own.tag[own.token])):
-        table = np.full((len(own.pairs), SHORT), -1, dtype=np.intp)
-        table[own.owner[cell], rank] = values[cell]
-        found.padded(name, rows, table[rows])
+    rows, cells = own.middles
+    for name, values in (("middle", own.seen[cells]), ("middle tags", own.tag[own.token[cells]])):
+        found.padded(name, rows, np.where(cells >= 0, values, -1))
 
 
 def _around(own: Layout, found: Occurrences) -> None:
@@ -130,13 +127,13 @@ def _around(own: Layout, found: Occurrences) -> None:
 
 
 def _patterns(own: Layout, found: Occurrences) -> None:
-    symbol = own.lexicon.table(_symbol, own.seen, "U1")
-    cell = np.flatnonzero(symbol != "")
+    symbol = own.lexicon.table(_symbol, own.seen, np.uint8)
+    cell = symbol.nonzero()[0]
     symbol, owner = symbol[cell], own.owner[cell]
     region = np.where(own.own[cell], 1, own.side[cell])
     new = np.ones(len(cell), dtype=bool)
     new[1:] = (symbol[1:] != symbol[:-1]) | (owner[1:] != owner[:-1]) | (region[1:] != region[:-1])
-    text = "".join(symbol[new].tolist())
+    text = symbol[new].tobytes().decode("ascii")
     counts = np.bincount(3 * owner[new] + region[new], minlength=3 * len(own.pairs))
     cuts = offsets(counts).tolist()
     middle, around = [], []
@@ -150,15 +147,16 @@ def _patterns(own: Layout, found: Occurrences) -> None:
     found.add("pattern around", every, own.lexicon.all(around))
 
 
-def _symbol(word: str) -> str:
+def _symbol(word: str) -> int:
+    """The letter of a word in patterns, as its number; 0 for words that do not stand in them."""
     if word in TRIGGERS:
-        return "k"
-    return "n" if word in NEGATIONS else {FIRST: "1", SECOND: "2", OTHER: "X"}.get(word, "")
+        return ord("k")
+    return ord("n") if word in NEGATIONS else _ENTITIES.get(word, 0)
 
 
 def _lengths(own: Layout, found: Occurrences) -> None:
     every = np.arange(len(own.pairs))
-    told = np.flatnonzero((own.side == 1) & _told(own, own.seen))
+    told = ((own.side == 1) & _told(own, own.seen)).nonzero()[0]
     triggers = np.bincount(own.owner[told], minlength=len(every))
     path = [str(n.bit_length()) if n >= 0 else "none" for n in own.paths.length.tolist()]
     middle = [str(n.bit_length()) for n in own.sizes[:, 1].tolist()]

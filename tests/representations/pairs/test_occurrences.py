@@ -1,0 +1,65 @@
+"""Named features from columns of numbers, against plain counting."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.representations.pair_docs import at_random
+from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.occurrences import Lexicon, Occurrences
+from textrank.tasks.pair_views import PARSED, WORDS, unit
+from textrank.types import Features
+
+
+def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
+    table = features.values.toarray()
+    return [{features.names[j]: v for j, v in enumerate(r) if v} for r in table.tolist()]
+
+
+def test_names_of_hundreds_of_lengths_are_told_apart():
+    """Each length is a group of its own; groups and words share the bits of one number."""
+    lexicon = Lexicon()
+    words = lexicon.all(f"w{n}" for n in range(3000))
+    rng = np.random.default_rng(0)
+    sizes = [*range(1, 700), *rng.integers(1, 700, 300)]
+    parts = np.full((len(sizes), 700), -1, dtype=np.intp)
+    for row, size in enumerate(sizes):
+        parts[row, :size] = words[rng.integers(0, 3, size) * 999]
+    found = Occurrences(lexicon)
+    found.padded("path", np.arange(len(sizes)), parts)
+    known = lexicon.words()
+    expected = [("path", *(known[n] for n in own if n >= 0)) for own in parts.tolist()]
+    features = found.features(len(sizes))
+    assert len(features.names) == len(set(expected))
+    assert rows(features) == [{name: 1.0} for name in expected]
+
+
+def test_what_is_met_several_times_is_counted_or_said_once():
+    lexicon = Lexicon()
+    found = Occurrences(lexicon)
+    met = np.array([0, 0, 2])
+    found.add("word", met, lexicon.all(["a", "a", "b"]))
+    counted = [Counter({("word", "a"): 2.0}), Counter(), Counter({("word", "b"): 1.0})]
+    assert rows(found.features(3)) == counted
+    assert rows(found.features(3, once=True)) == [dict.fromkeys(row, 1.0) for row in counted]
+
+
+def test_nothing_met_gives_rows_without_features():
+    assert Occurrences(Lexicon()).features(2).values.shape == (2, 0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
+    candidates = at_random(make_doc, np.random.default_rng(seed))
+    blocks = {**WORDS, **PARSED}
+    pairs = entity_pairs(candidates, "spacy")
+    together = pairs.side_by_side(blocks)
+    of_length_one = together.unit()
+    for name, block in blocks.items():
+        alone = block.of_pairs(list(pairs))
+        assert rows(together.view(name)) == rows(alone) == rows(pairs.seen_by(block))
+        assert rows(of_length_one.view(name)) == rows(unit(alone))
+    assert {name[0] for name in together.features.names} == set(blocks)

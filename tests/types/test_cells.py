@@ -1,0 +1,52 @@
+"""Cells against SciPy's own matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from textrank.linalg.gram import squares
+from textrank.types import Cells, Features, Names
+
+
+def table(rng, rows=7, columns=5):
+    values = rng.standard_normal((rows, columns))
+    values[rng.random(values.shape) < 0.6] = 0.0
+    values[rows // 2] = 0.0  # an empty row
+    return values
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_are_what_scipy_makes_of_a_table(seed):
+    values = table(np.random.default_rng(seed))
+    own, theirs = Cells.of(values), sp.csr_array(values)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(own, name), getattr(theirs, name))
+    assert own.shape == theirs.shape
+    np.testing.assert_array_equal(own.matrix().toarray(), values)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+def test_tables_without_rows_or_columns(shape):
+    assert Cells.of(np.zeros(shape)).matrix().shape == shape
+
+
+def test_features_of_cells_are_those_of_the_matrix(rng):
+    values = table(rng)
+    names = Names.of("abcde")
+    own, theirs = Features(Cells.of(values), names), Features(sp.csr_array(values), names)
+    np.testing.assert_array_equal(own.values.toarray(), theirs.values.toarray())
+    np.testing.assert_array_equal(squares(own.cells), squares(theirs.values))
+    wanted = Names.of("ecax")
+    np.testing.assert_array_equal(own.onto(wanted).toarray(), theirs.onto(wanted).toarray())
+    factors = np.array([1.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0])  # a row of zeros loses its cells
+    scaled = own.scaled(factors)
+    np.testing.assert_array_equal(scaled.values.toarray(), values * factors[:, None])
+    assert scaled.values.data.all()
+    np.testing.assert_array_equal(own.values.toarray(), values)  # which stay as they were
+
+
+def test_features_of_cells_need_a_name_a_column():
+    with pytest.raises(ValueError, match="2 columns but 1 names"):
+        Features(Cells.of(np.eye(2)), Names.of("a"))
