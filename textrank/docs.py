@@ -181,6 +181,12 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
     >>> named_spans(doc, "entities")
     [SHC, GRB2]
     """
+    fill_names(doc, key)
+    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
+
+
+def fill_names(doc: Doc, key: str) -> None:
+    """Fills a missing span group with ``doc.ents``, see ``named_spans``."""
     if key not in doc.spans:
         if not doc.has_annotation("ENT_IOB"):
             raise ValueError(
@@ -194,7 +200,6 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
             Span(doc, ent.start, ent.end, label=ent.label_, span_id=f"e{number}")
             for number, ent in enumerate(doc.ents)
         ]
-    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
 
 
 def starts_of(doc: Doc) -> Indices:

@@ -160,6 +160,20 @@ def test_centring_is_the_laplacian_of_all_pairs(rng):
             np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-12)
 
 
+@pytest.mark.parametrize("query", [[0, 1, 0, 1, 1, 2], [0] * 6, [0, 1, 2, 3, 4, 5]], ids=str)
+def test_what_is_kept_is_the_root_without_its_null_space(rng, query):
+    y = rng.integers(0, 3, (6, 1)).astype(float)
+    of = np.array(query)
+    slow = Laplacian.of(y, of, "bound", normalised=False)
+    for preferences in (Centring(of), Centring(of, True), slow):
+        root = preferences.root(np.eye(6))
+        kept = preferences.kept(np.eye(6))
+        B = preferences.given_back(np.eye(len(kept))).T
+        np.testing.assert_allclose(B @ B.T, np.eye(len(kept)), atol=1e-12)
+        np.testing.assert_allclose(B.T @ kept, root, atol=1e-12)
+        assert len(kept) == np.linalg.matrix_rank(root)
+
+
 def test_incidence_has_a_row_for_every_preference():
     M = incidence(np.array([[0, 2], [1, 2]]), 3).toarray()
     np.testing.assert_array_equal(M, [[1, 0, -1], [0, 1, -1]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import spacy
@@ -54,6 +56,19 @@ def test_the_copy_has_tags_arcs_sentences_and_names(doc):
     ]  # fmt: skip
     assert [(s.start, s.end, s.id_) for s in copy.spans["entities"]] == [(0, 1, "e0"), (2, 3, "")]
     assert len(list(copy.sents)) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_entities_keep_their_words_whatever_goes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    doc = Doc(VOCAB, words=rng.choice(["a", "<b>", "\n", "TNF-α", "</b>"], 12).tolist())
+    bounds = np.unique([0, 12, *rng.integers(0, 13, 6)])
+    spans = [Span(doc, a, b, "G", kb_id="K", span_id="i") for a, b in pairwise(bounds.tolist())]
+    doc.set_ents([span for span in spans if rng.random() < 0.6])
+    place = {int(old): new for new, old in enumerate(reading_of(doc, spelt=True).kept)}
+    wanted = [[place[i] for i in range(e.start, e.end) if i in place] for e in doc.ents]
+    found = [([t.i for t in e], e.label_, e.kb_id_, e.id_) for e in words_only(doc).ents]
+    assert found == [(own, "G", "K", "i") for own in wanted if own]
 
 
 def test_spans_of_the_copy_know_the_characters_of_the_original(doc):

@@ -7,7 +7,7 @@ edges is ``(s - f)' L (s - f)`` for potentials ``s``. ``L`` is block diagonal by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, Protocol, TypeAlias
@@ -27,6 +27,12 @@ class Preferences(Protocol):
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
         """``R X``."""
+
+    def kept(self, X: Matrix) -> Matrix:  # (n, m) -> (r, m)
+        """``D B X``: R without its null space, ``R = B' D B`` with orthonormal rows of ``B``."""
+
+    def given_back(self, U: Matrix) -> Matrix:  # (r, m) -> (n, m)
+        """``B' U``."""
 
     def target(self, Y: Matrix) -> Matrix:
         """``R s`` for the potentials ``s`` of the answers."""
@@ -71,6 +77,45 @@ class Centring:
         np.subtract(densified(X), dense, out=dense)
         dense *= np.sqrt(self.scale).reshape(-1, *[1] * (dense.ndim - 1))
         return dense
+
+    def kept(self, X: Matrix) -> Matrix:
+        """``D B X``, where ``B`` reflects each query so that its mean becomes its first candidate.
+
+        That first one goes; the others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``.
+        """
+        rest = self._rest
+        found: Matrix = (self._mirror @ X).take(self.query[rest], axis=0)
+        found += X[rest]
+        found *= np.sqrt(self.scale)[rest, None]
+        return found
+
+    def given_back(self, U: Matrix) -> Matrix:
+        """``B' U``."""
+        rest = self._rest
+        cells = (np.ones(len(rest)), (self.query[rest], np.arange(len(rest))))
+        sums = sp.csr_array(cells, shape=(self._mirror.shape[0], len(rest)))
+        found: Matrix = self._mirror.T @ (sums @ U)
+        found[rest] += U
+        return found
+
+    @cached_property
+    def _first(self) -> Indices:  # (q,)
+        return np.unique(self.query, return_index=True)[1]
+
+    @cached_property
+    def _rest(self) -> Indices:  # (n - q,)
+        return np.delete(np.arange(len(self.query)), self._first)
+
+    @cached_property
+    def _mirror(self) -> SparseMatrix:  # (q, n)
+        """``(x_0 - sum x / √h) / (√h - 1)`` of each query; nothing where nothing is left of it."""
+        n = len(self.query)
+        root = np.sqrt(self.size)
+        share = np.divide(1.0, root - 1, out=np.zeros(n), where=self.size > 1)
+        values = -share / root
+        values[self._first] += share[self._first]
+        cells = (values, (self.query, np.arange(n)))
+        return sp.csr_array(cells, shape=(len(self._first), n))
 
     def laplacian(self) -> Callable[[Vector], Vector]:
         """``L u`` for one vector at a time, with everything but the sums made beforehand."""
@@ -124,9 +169,28 @@ class Laplacian:
         """``R X``, query by query."""
         dense = X.toarray() if isinstance(X, sp.sparray) else X
         result = np.empty(dense.shape)
-        for rows, w, V in zip(self.queries, self.values, self.vectors, strict=True):
+        for rows, w, V in self._blocks():
             result[rows] = (V * np.sqrt(w)) @ (V.T @ dense[rows])
         return result
+
+    def kept(self, X: Matrix) -> Matrix:
+        """``D B X``, query by query."""
+        parts = [
+            np.sqrt(w[w > 0])[:, None] * (V[:, w > 0].T @ X[rows]) for rows, w, V in self._blocks()
+        ]
+        return np.concatenate([np.empty((0, X.shape[1])), *parts])
+
+    def given_back(self, U: Matrix) -> Matrix:
+        """``B' U``, query by query."""
+        result, start = np.zeros((len(self.query), U.shape[1])), 0
+        for rows, w, V in self._blocks():
+            end = start + int((w > 0).sum())
+            result[rows] = V[:, w > 0] @ U[start:end]
+            start = end
+        return result
+
+    def _blocks(self) -> Iterator[tuple[Indices, Vector, Matrix]]:
+        return zip(self.queries, self.values, self.vectors, strict=True)
 
     def target(self, Y: Matrix) -> Matrix:
         """``R^+ M N``, which is ``R s``: the answers were used to make the pulls."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +38,7 @@ def heldout_queries(
     nulls, starts = _nulls(groups, [null for _, null in undone], spectrum.n)
     levels = read(nulls)
     inverse = 1.0 / (spectrum.w[:, None] + alphas)
-    inside = Spectrum(spectrum.w, spectrum.Q - nulls.T @ (nulls @ spectrum.Q))
+    inside = replace(spectrum, Q=spectrum.Q - nulls.T @ (nulls @ spectrum.Q))
     fitted = _fitted_levels(levels, inverse, spectrum.Q.T @ target)  # (all c, a, p)
 
     for members in _alike(undone):

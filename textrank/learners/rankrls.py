@@ -174,14 +174,18 @@ def rank_path(
 def _rooted(
     data: Matrix | SparseMatrix, preferences: Preferences, dual: bool
 ) -> tuple[Spectrum, Callable[[SparseMatrix], Matrix]]:
-    """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left."""
+    """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left.
+
+    A query of ``h`` candidates has ``h - 1`` differences, so what is decomposed is smaller than K.
+    """
     if dual:
-        half = preferences.root(np.asarray(data)).T
+        half = np.ascontiguousarray(preferences.kept(np.asarray(data)).T)
         # Where the candidates of a query are equal, all that is left is the round-off of the data,
         # of which no entry is above the largest of the diagonal.
-        size = float(max(half.max(), -half.min(), np.diagonal(np.asarray(data)).max()))
-        spectrum = Spectrum.of_gram(preferences.root(half), size=len(half) * size)
-        return spectrum, lambda N: (N @ half) @ spectrum.Q
+        largest = np.abs(half).max(initial=np.diagonal(np.asarray(data)).max())
+        inner = Spectrum.of_gram(preferences.kept(half), size=len(half) * float(largest))
+        spectrum = Spectrum(inner.w, preferences.given_back(inner.Q), spanning=True)
+        return spectrum, lambda N: (N @ half) @ inner.Q
     rooted = preferences.root(data)
     narrow = Spectrum.of_features(rooted)
     return narrow, lambda N: densified(N @ data) @ (rooted.T @ narrow.Q)

@@ -26,10 +26,13 @@ class Spectrum:
 
     w: Vector  # (r,)
     Q: Matrix  # (n, r)
+    spanning: bool = False  # whether all that it is applied to lies in the span of Q
 
     @classmethod
     def of_gram(cls, K: Matrix, *, size: float = 0.0) -> Spectrum:
         """One eigh of a checked Gram matrix; ``size`` tells how large its parts were."""
+        if not len(K):
+            return cls(np.empty(0), np.empty((0, 0)))
         w, Q = sla.eigh(K.T, driver="evd", check_finite=False)
         return cls(_clipped(w, size), np.ascontiguousarray(Q))  # hold-outs gather rows
 
@@ -51,8 +54,8 @@ class Spectrum:
 
     @property
     def complete(self) -> bool:
-        """Whether every eigenvalue, zero or not, has its eigenvector here."""
-        return len(self.w) == len(self.Q)
+        """Whether every eigenvalue that matters, zero or not, has its eigenvector here."""
+        return self.spanning or len(self.w) == len(self.Q)
 
     def filters(self, alphas: Vector) -> tuple[Matrix, Vector]:  # (r, a), (a,)
         """``filter`` and ``offset`` of the inverse at every alpha."""

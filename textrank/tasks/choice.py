@@ -32,16 +32,16 @@ class Question:
     def candidates(self, number: int) -> list[Candidate]:
         """One for the second of two answers, else one for each."""
         asked = self.answers[1:] if len(self.answers) == 2 else self.answers
-        span = self.span
-        bare = (Span(span.doc, span.start, span.end, span_id=span.id),)  # its label may tell
-        return [self._candidate(bare, answer, number) for answer in asked]
+        span, doc = self.span, self.span.doc
+        bare = (Span(doc, span.start, span.end, span_id=span.id),)  # its label may tell
+        document, query = document_id(doc), f"q{number}"
+        return [
+            Candidate(doc, bare, document, query, self._gold(answer), None, self.title, answer)
+            for answer in asked
+        ]
 
-    def _candidate(self, spans: tuple[Span], answer: str, number: int) -> Candidate:
-        doc = self.span.doc
-        gold = None if self.right is None else 1.0 if answer == self.right else -1.0
-        return Candidate(
-            doc, spans, document_id(doc), f"q{number}", gold, question=self.title, answer=answer
-        )
+    def _gold(self, answer: str) -> float | None:
+        return None if self.right is None else 1.0 if answer == self.right else -1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,9 @@ class Answered:
         if len(answers) == 2:
             yes = float(expit(self.scores[0]))
             return {answers[0]: 1.0 - yes, answers[1]: yes}
-        p = expit(self.scores)
-        return {a: float(v) for a, v in zip(answers, p / max(p.sum(), 1e-300), strict=True)}
+        p: list[float] = expit(self.scores).tolist()
+        total = max(sum(p), 1e-300)
+        return {a: v / total for a, v in zip(answers, p, strict=True)}
 
     def correct(self, threshold: float) -> bool:
         """Whether the best answer is the right one; of two, the second from a threshold on."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, named_spans
+from textrank.docs import Candidate, fill_names, named_spans
 from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of
 from textrank.text import Passages, characters, plain, words_only
 
@@ -49,13 +49,13 @@ class GeneProtein(ChoiceTask):
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each name, or one for each name and answer where there are more than two."""
-        named_spans(doc, self.entities)
-        words = words_only(doc)
+        fill_names(doc, self.entities)
+        labelled = [(s, s.label_) for s in named_spans(words_only(doc), self.entities)]
         return candidates_of(
             [
-                Question(span, tuple(self.answers), right=self._right(span.label_))
-                for span in named_spans(words, self.entities)
-                if span.label_ in self.answers or span.label_ in self.also
+                Question(span, tuple(self.answers), right=self._right(label))
+                for span, label in labelled
+                if label in self.answers or label in self.also
             ]
         )
 
@@ -66,11 +66,12 @@ class GeneProtein(ChoiceTask):
     def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """What a name stands for, with its place and sentence."""
         p = question.probabilities(self.answers)
-        best = max(p, key=lambda answer: p[answer])
+        best = max(p, key=p.__getitem__)
         span = question.span
+        start, end = characters(span)
         return {
-            "name": plain(text(span)),
-            "span": list(characters(span)),
+            "name": plain(text.text[start:end]),
+            "span": [start, end],
             "sentence": text.sentence(span),
             "label": best,
             "probability": p[best],

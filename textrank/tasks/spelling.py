@@ -122,7 +122,7 @@ class Spelling:
         """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
         asked = ((question, self._best(question, scored.limit)) for question in answered(scored))
         found = [(question, word) for question, word in asked if word is not None]
-        text = Passages.of(doc, doc) if found else Passages("", np.zeros(0, dtype=np.intp))
+        text = Passages.of(doc, doc) if found else Passages("", [])
         doc._.textrank_spelling = [self._proposal(text, *proposed) for proposed in found]
         return doc
 

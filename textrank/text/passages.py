@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Doc, Span
 
-from textrank.docs import sentence_bounds, starts_of
+from textrank.docs import starts_of
 from textrank.text.words import characters
-from textrank.types import Indices
 
 LONGEST = 2000  # characters of a sentence that are told of what stands in it
 
@@ -22,12 +23,12 @@ class Passages:
     """
 
     text: str
-    starts: Indices  # in tokens of the Doc that spans are of
+    starts: Sequence[int]  # in tokens of the Doc that spans are of
 
     @classmethod
     def of(cls, doc: Doc, words: Doc) -> Passages:
         """Those of a Doc, for spans of ``words``: the Doc itself or its ``words_only``."""
-        return cls(doc.text, starts_of(words))
+        return cls(doc.text, starts_of(words).tolist())
 
     def __call__(self, span: Span) -> str:
         """The words of a span as the user wrote them."""
@@ -38,7 +39,8 @@ class Passages:
 
         A list of ten thousand names would else be told ten thousand times.
         """
-        start, end = characters(span.doc[slice(*sentence_bounds(self.starts, span))])
+        first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
+        start, end = characters(span.doc[self.starts[first] : self.starts[last]])
         if end - start > LONGEST:
             start, end = self._around(characters(span), start, end)
         return self.text[start:end]

@@ -12,6 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.attrs import (
     DEP,
+    ENT_ID,
+    ENT_IOB,
+    ENT_KB_ID,
+    ENT_TYPE,
     HEAD,
     IDX,
     IS_SPACE,
@@ -31,7 +35,8 @@ from textrank.text.markup import read, spell
 from textrank.types import Indices
 
 ORIGINAL = "textrank_original"  # in user_data of a reading: first characters of tokens, and ends
-_CARRIED = (TAG, POS, MORPH, LEMMA)  # from a Doc to its reading
+_CARRIED = (ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID, TAG, POS, MORPH, LEMMA)  # to a reading
+_BEGIN, _INSIDE = 3, 1  # of an entity, as spaCy's ENT_IOB says it
 _CACHE_SIZE = 1 << 14  # words; a stream of new ones must not need ever more memory
 
 
@@ -203,14 +208,16 @@ def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc
     kept = reading.kept
     copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
     given: Any = doc.to_array([*_CARRIED, IDX, LENGTH])
+    own = given[kept]
+    own[:, 0] = _begun(given[:, 0], kept)
     if len(copy) and doc.has_annotation("DEP"):
         arcs = _arcs(cast(Any, doc.to_array([HEAD, DEP])), kept)
-        copy.from_array([*_CARRIED, HEAD, DEP], cast(Any, np.hstack([given[kept, :-2], arcs])))
+        copy.from_array([*_CARRIED, HEAD, DEP], cast(Any, np.hstack([own[:, :-2], arcs])))
     elif len(copy):
-        copy.from_array(list(_CARRIED), given[kept, :-2])
+        copy.from_array(list(_CARRIED), own[:, :-2])
         copy.from_array([SENT_START], cast(Any, _sentence_starts(doc, kept)))
-    starts = given[kept, -2].astype(np.int64)
-    places = [starts.tolist(), (starts + given[kept, -1].astype(np.int64)).tolist()]
+    starts = own[:, -2].astype(np.int64)
+    places = [starts.tolist(), (starts + own[:, -1].astype(np.int64)).tolist()]
     copy.user_data = {**doc.user_data, ORIGINAL: places}
     copy.user_hooks[ORIGINAL] = cast(Any, doc)
     _copy_names(doc, copy, kept)
@@ -235,8 +242,8 @@ def spaces(doc: Doc, reading: Reading | None) -> NDArray[np.bool_]:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
     if not len(reading.kept):
         return np.zeros(0, dtype=bool)
-    white: Any = doc.to_array([SPACY, IS_SPACE]).any(axis=1)  # what is no word counts for the last
-    return np.add.reduceat(white, reading.kept, dtype=np.intp) > 0
+    after, white = np.asarray(doc.to_array([SPACY, IS_SPACE])).T
+    return np.bitwise_or.reduceat(after | white, reading.kept) > 0  # no word: counts for the last
 
 
 def _sentence_starts(doc: Doc, kept: Indices) -> NDArray[np.uint64]:  # (words, 1)
@@ -245,6 +252,14 @@ def _sentence_starts(doc: Doc, kept: Indices) -> NDArray[np.uint64]:  # (words, 
         return np.zeros((len(kept), 1), dtype=np.uint64)
     starts = _starts(doc.to_array([SENT_START]).ravel().astype(np.int64), kept)
     return cast(NDArray[np.uint64], starts.reshape(-1, 1))
+
+
+def _begun(iob: NDArray[np.uint64], kept: Indices) -> NDArray[np.uint64]:  # (words,)
+    """What words are to entities: one whose first token is no word begins with the next."""
+    entity = np.cumsum(iob == _BEGIN)[kept]
+    found = iob[kept]
+    found[(found == _INSIDE) & (np.diff(entity, prepend=0) > 0)] = _BEGIN
+    return found
 
 
 def _arcs(rows: NDArray[np.uint64], kept: Indices) -> NDArray[np.uint64]:  # (words, 2)
@@ -294,8 +309,6 @@ def paragraphs(doc: Doc, reading: Reading | None) -> list[int]:
 def _copy_names(doc: Doc, copy: Doc, kept: Indices) -> None:
     for key, group in doc.spans.items():
         copy.spans[key] = _moved(list(group), copy, kept)
-    if doc.has_annotation("ENT_IOB"):
-        copy.set_ents(_moved(doc.ents, copy, kept))
     if pieces := doc.user_data.get("pieces"):
         place = {token: n for n, token in enumerate(kept.tolist())}
         copy.user_data["pieces"] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -44,3 +45,10 @@ def test_names_look_as_in_plain_loops(seed: int) -> None:
             own, key=list(found.names).index
         )
         assert set(row.tolist()) <= {0.0, 1.0}
+
+
+def test_shapes_of_letters_are_those_of_the_pattern() -> None:
+    for letter in map(chr, range(0x3000)):
+        digits = re.sub(r"\d", "0", letter)
+        plain = re.sub(r"[^\W\d_]", lambda m: "A" if m[0].isupper() else "a", digits)
+        assert shape_of(letter) == plain

@@ -1,3 +1,3 @@
 """What a mention looks like."""
 
-__all__ = ["beside", "core", "facts", "target"]
+__all__ = ["beside", "binary", "core", "facts", "target"]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 from spacy.attrs import LOWER
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, read_once, starts_of
 from textrank.representations.contexts.words import stem
+from textrank.representations.mentions.binary import binary
 from textrank.types import Features, Names
 
 Name = tuple[str, ...]
@@ -29,6 +29,9 @@ COPULAS = frozenset(("is", "was", "are", "were", "be"))
 CONJUNCTIONS = frozenset((",", "and", "or", "/", "nor", "versus", "plus", "-"))
 _ENDS = ". ; : ? ! which that whereas while because although but"
 ENDS = frozenset(_ENDS.split())
+BEHIND = PREPOSITIONS | COPULAS | ENDS  # what ends a noun phrase, read backwards
+AHEAD = BEHIND | CONJUNCTIONS  # and forwards
+SAYING = COPULAS | {","}
 AFTER, BEFORE = 4, 5  # words that are read on either side of a name or of what it hangs on
 CLAUSE = 12  # and those of the rest of the clause
 
@@ -52,20 +55,17 @@ class Beside:
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        ids: dict[Name, int] = {}
+        values, names = binary(self._told(candidates))
+        return Features(values, Names.of(names))
+
+    def _told(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
         texts: dict[int, _Text] = {}
-        rows: list[list[int]] = []
         for candidate in candidates:
             span = candidate.spans[self.focus]
             text = texts.get(id(span.doc))
             if text is None:
                 text = texts[id(span.doc)] = self._read(span.doc)
-            found = dict.fromkeys(text.around(span.start, span.end))
-            rows.append([ids.setdefault(name, len(ids)) for name in found])
-        columns = np.array([column for row in rows for column in row], dtype=np.int32)
-        starts = np.cumsum([0, *map(len, rows)])
-        matrix = sp.csr_array((np.ones(len(columns)), columns, starts), (len(rows), len(ids)))
-        return Features(matrix, Names.of(ids))
+            yield dict.fromkeys(text.around(span.start, span.end))
 
     def _read(self, doc: Doc) -> _Text:
         return read_once(doc, ("beside", self.entities), lambda: _Text.of(doc, self.entities))
@@ -100,17 +100,20 @@ class _Text:
             {span.end: span.start for span in spans},
         )
 
-    def around(self, start: int, end: int) -> Iterator[Name]:
+    def around(self, start: int, end: int) -> list[Name]:
         """The features of a name, which may repeat."""
         low, high = self.low[start], self.high[end - 1]
         right = self._right(end, high)
-        yield from self._after(right, high)
-        yield from self._said(right, high)
-        yield from self._before(self._left(start, low), low)
-        for word in self._clause(right, high):
-            yield "does", "after", stem(word)
-        for word in self.words[max(low, start - CLAUSE) : start]:
-            yield "does", "before", stem(word)
+        return [
+            *self._after(right, high),
+            *self._said(right, high),
+            *self._before(self._left(start, low), low),
+            *[("does", "after", stem(word)) for word in self._clause(right, high)],
+            *[
+                ("does", "before", stem(word))
+                for word in self.words[max(low, start - CLAUSE) : start]
+            ],
+        ]
 
     def _right(self, at: int, high: int) -> int:
         """Where the text goes on after a bracket and after names that are listed with this one."""
@@ -155,17 +158,17 @@ class _Text:
             before -= 1
         return at if before == at else self.starts.get(before, at)
 
-    def _after(self, at: int, high: int) -> Iterator[Name]:
+    def _after(self, at: int, high: int) -> list[Name]:
         if at < high and self.words[at] in ("'s", "'"):
             at += 1
         words = self._until(at, min(high, at + AFTER))
-        yield ("after", "first", stem(self.words[at]) if at < high else "")
-        for word in words:
-            yield "after", "some", stem(word)
-        for one, two in pairwise(words):
-            yield "after", "two", stem(one), stem(two)
+        stems = [stem(word) for word in words]
+        found: list[Name] = [("after", "first", stem(self.words[at]) if at < high else "")]
+        found += [("after", "some", one) for one in stems]
+        found += [("after", "two", one, two) for one, two in pairwise(stems)]
         if not words and at < high and self.words[at] in PREPOSITIONS:
-            yield "after", "two", self.words[at], stem(self._noun(at + 1, high))
+            found.append(("after", "two", self.words[at], stem(self._noun(at + 1, high))))
+        return found
 
     def _noun(self, at: int, high: int) -> str:
         words = [w for w in self._until(at, min(high, at + 5)) if w not in ARTICLES]
@@ -175,54 +178,47 @@ class _Text:
         """Words up to what surely ends a noun phrase."""
         found: list[str] = []
         for word in self.words[at:high]:
-            if word in PREPOSITIONS or word in COPULAS or word in ENDS or not word[0].isalnum():
-                break
-            if word in CONJUNCTIONS:
+            if word in AHEAD or not word[0].isalnum():
                 break
             found.append(word)
         return found
 
-    def _before(self, at: int, low: int) -> Iterator[Name]:
-        yield ("before", "first", stem(self.words[at - 1]) if at > low else "")
+    def _before(self, at: int, low: int) -> list[Name]:
+        found: list[Name] = [("before", "first", stem(self.words[at - 1]) if at > low else "")]
         at, words = self._back(at, low)
-        for word in words:
-            yield "before", "some", stem(word)
+        found += [("before", "some", stem(word)) for word in words]
         for number in ("first", "second"):
             if at <= low or self.words[at - 1] not in PREPOSITIONS:
-                return
+                break
             link = self.words[at - 1]
             at, phrase = self._back(at - 1, low)
-            nouns = [w for w in phrase if w not in ARTICLES and not _numeral(w)]
+            nouns = [stem(w) for w in phrase if w not in ARTICLES and not _numeral(w)]
             if not nouns:
-                return
-            yield "hangs on", number, stem(nouns[0])
-            yield "hangs on", number, link, stem(nouns[0])
-            for word in nouns[1:]:
-                yield "hangs on", number, "more", stem(word)
+                break
+            found.append(("hangs on", number, nouns[0]))
+            found.append(("hangs on", number, link, nouns[0]))
+            found += [("hangs on", number, "more", noun) for noun in nouns[1:]]
+        return found
 
     def _back(self, at: int, low: int) -> tuple[int, list[str]]:
         """Words before a place as far as a noun phrase may reach, nearest first."""
         found: list[str] = []
         while at > low and len(found) < BEFORE:
             word = self.words[at - 1]
-            if word in PREPOSITIONS or word in ENDS or word in COPULAS or not word[0].isalnum():
+            if word in BEHIND or not word[0].isalnum():
                 break
             found.append(word)
             at -= 1
         return at, found
 
-    def _said(self, at: int, high: int) -> Iterator[Name]:
+    def _said(self, at: int, high: int) -> list[Name]:
         """After "is a" or ", a" what it is."""
-        if at + 1 >= high or self.words[at] not in (*COPULAS, ","):
-            return
-        how = "," if self.words[at] == "," else "is"
-        if self.words[at + 1] not in ("a", "an", "the", "one"):
-            if how == "is":
-                for word in self.words[at + 1 : min(high, at + 4)]:
-                    yield "is", "done", stem(word)
-            return
-        for word in self._until(at + 2, min(high, at + 8)):
-            yield "is", "a", stem(word)
+        if at + 1 >= high or self.words[at] not in SAYING:
+            return []
+        if self.words[at + 1] in ("a", "an", "the", "one"):
+            return [("is", "a", stem(word)) for word in self._until(at + 2, min(high, at + 8))]
+        done = self.words[at + 1 : min(high, at + 4)] if self.words[at] != "," else []
+        return [("is", "done", stem(word)) for word in done]
 
     def _clause(self, at: int, high: int) -> list[str]:
         found: list[str] = []

@@ -82,7 +82,8 @@ def core_of(span: Span) -> tuple[int, int]:
     >>> core_of(doc[:]), core_of(doc[5:])
     ((4, 5), (5, 7))
     """
-    if len(tokens_of(span)) != len(span):
+    first, last = span[0].lower_, span[-1].lower_
+    if not {first, last} & KINDS or len(tokens_of(span)) != len(span):
         return span.start, span.end
     words = [token.lower_ for token in span]
     start, end = _head(words), len(words)

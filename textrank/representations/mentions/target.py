@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 
 from textrank.docs import Candidate, tokens_of
 from textrank.progress import track
+from textrank.representations.mentions.binary import binary
 from textrank.types import Features, Names
+
+Name = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -45,51 +48,32 @@ class Mention:
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        vocabulary: dict[str, int] = {}
-        known: dict[tuple[str, ...], range] = {}
-        flat: list[int] = []  # three numbers a name
-        rows: list[range] = []
+        rows: dict[tuple[str, ...], int] = {}
+        at: list[int] = []
         for candidate in track(candidates, "names", len(candidates)):
             span = candidate.spans[self.focus]
             words = tuple(span.doc[i].text for i in tokens_of(span))
-            if words not in known:
-                start = len(flat) // 3
-                self._tell(words, vocabulary, flat)
-                known[words] = range(start, len(flat) // 3)
-            rows.append(known[words])
-        parts = np.array(flat, dtype=np.int32).reshape(-1, 3)
-        names, column = Names(tuple(vocabulary), parts).distinct()
-        sizes = [len(row) for row in rows]
-        starts = np.cumsum([0, *sizes])
-        first = np.repeat([row.start for row in rows], sizes).astype(np.intp)
-        columns = column[first + np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)]
-        cells = (np.ones(len(columns)), columns.astype(np.int32), starts)
-        return Features(sp.csr_array(cells, shape=(len(rows), len(names))), names)
+            at.append(rows.setdefault(words, len(rows)))
+        values, things = binary(self._look(words) for words in rows)
+        named = Names.of(("letters", t) if isinstance(t, str) else t for t in things)
+        return Features(values, named).rows(np.array(at, dtype=np.intp))
 
-    def _tell(self, words: Sequence[str], vocabulary: dict[str, int], flat: list[int]) -> None:
-        """Adds the names of what some words look like, as numbers of a growing vocabulary."""
-
-        def number(word: str) -> int:
-            return vocabulary.setdefault(word, len(vocabulary))
-
+    def _look(self, words: Sequence[str]) -> dict[str | Name, None]:
+        """What some words look like: names of features, and plain runs of letters."""
         lower = [word.lower() for word in words]
         whole = " ".join(lower)
-        flat += (number("whole"), number(whole), -1)
-        flat += (number("last"), number(lower[-1]), -1)
-        flat += (number("length"), number(str(min(len(words), 6))), -1)
-        flat += (number("shape"), number(shape_of(" ".join(words))), -1)
-        for word in dict.fromkeys(lower):
-            flat += (number("word"), number(word), -1)
-        for one, two in dict.fromkeys(pairwise(lower)):
-            flat += (number("pair"), number(one), number(two))
-        text, letters = f"<{whole}>", number("letters")
-        runs = [
-            text[i : i + n]
-            for n in range(self.shortest, self.longest + 1)
-            for i in range(len(text) - n + 1)
+        found: list[str | Name] = [
+            ("whole", whole),
+            ("last", lower[-1]),
+            ("length", str(min(len(words), 6))),
+            ("shape", shape_of(" ".join(words))),
+            *(("word", word) for word in lower),
+            *(("pair", *two) for two in pairwise(lower)),
         ]
-        for run in dict.fromkeys(runs):
-            flat += (letters, number(run), -1)
+        text = f"<{whole}>"
+        for n in range(self.shortest, self.longest + 1):
+            found += [text[i : i + n] for i in range(len(text) - n + 1)]
+        return dict.fromkeys(found)
 
 
 def shape_of(text: str) -> str:
@@ -98,5 +82,11 @@ def shape_of(text: str) -> str:
     >>> shape_of("NF-kappaB p65")
     'A-aA a0'
     """
-    shaped = re.sub(r"[^\W\d_]", lambda m: "A" if m[0].isupper() else "a", re.sub(r"\d", "0", text))
-    return re.sub(r"(.)\1+", r"\1", shaped)
+    return re.sub(r"(.)\1+", r"\1", "".join([_kind(letter) for letter in text]))
+
+
+@lru_cache(maxsize=1 << 10)
+def _kind(letter: str) -> str:
+    if letter.isdecimal():
+        return "0"
+    return letter if not letter.isalnum() else "A" if letter.isupper() else "a"
