@@ -205,11 +205,11 @@ class Aspects:
     def scores(self, pairs: PairBatch, told: Tellings) -> dict[str, Matrix]:
         """Log-odds (pairs, answers) for each aspect."""
         stated, table = Stated.of(told, self.blocks), self._table
-        sums = table.sums(stated.met.unit().features)
+        sums = table.sums(stated.met.unit.features)
         found = table.plain(sums[: len(pairs)])
         met = {block: MET[block] for block in self.blocks if block in MET}
         if met:
-            found = found + table.plain(table.sums(pairs.holding(met).unit().features))
+            found = found + table.plain(table.sums(pairs.holding(met).unit.features))
         if stated.sides is not None:
             found = found + table.of_names(stated.sides, sums)
         ends = np.cumsum([len(w.offsets) for w in self.weights.values()])[:-1]

@@ -90,7 +90,7 @@ class PairViews:
     def of_batch(self, pairs: PairBatch) -> Viewed:
         """The views of pairs that are already analysed, by one parse."""
         blocks = {**WORDS, **PARSED}
-        met = pairs.side_by_side(blocks).unit()
+        met = pairs.side_by_side(blocks).unit
         views = {name: met.view(name) for name in blocks}
         return Viewed({**views, **self._computed(pairs)}, met.features, tuple(blocks))
 
@@ -119,7 +119,7 @@ class PairViews:
 
 def _met(blocks: Mapping[str, Met], pairs: PairBatch) -> dict[str, Features]:
     """Views of what is met in pairs."""
-    found = pairs.side_by_side(blocks).unit()
+    found = pairs.side_by_side(blocks).unit
     return {name: found.view(name) for name in blocks}
 
 

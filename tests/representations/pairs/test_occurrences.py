@@ -57,7 +57,7 @@ def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
     blocks = {**WORDS, **PARSED}
     pairs = entity_pairs(candidates, "spacy")
     together = pairs.side_by_side(blocks)
-    of_length_one = together.unit()
+    of_length_one = together.unit
     for name, block in blocks.items():
         alone = block.of_pairs(list(pairs))
         assert rows(together.view(name)) == rows(alone) == rows(pairs.seen_by(block))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,6 +73,7 @@ class SideBySide:
         names = Names(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
         return Features(Cells(own.data[inside], indices, ends, shape), names)
 
+    @cached_property
     def unit(self) -> SideBySide:
         """With every row of each view of length one; an empty row stays empty."""
         own, times = self.features.cells, len(self.views)
@@ -160,7 +162,7 @@ class Occurrences:
         """The names met, given their heads and where each is met first."""
         table = np.full((len(every), 2 + max(groups, default=0)), -1, dtype=np.int32)
         if self.heads:
-            table[:, :2] = np.array([self.lexicon.all(own) for own in self.heads])[head]
+            table[:, :2] = self.lexicon.all(chain.from_iterable(self.heads)).reshape(-1, 2)[head]
         begin = low = 0
         for size, blocks in groups.items():
             parts = _joined_parts(blocks)
