@@ -207,7 +207,7 @@ def starts_of(doc: Doc) -> Indices:
 
     In one pass: ``span.sent`` looks at the whole Doc each time.
     """
-    begins = np.flatnonzero(doc.to_array(["SENT_START"]).astype(np.int64).ravel() == 1)
+    begins = (doc.to_array(["SENT_START"]).astype(np.int64).ravel() == 1).nonzero()[0]
     return np.unique(np.concatenate([[0], begins, [len(doc)]])).astype(np.intp)
 
 

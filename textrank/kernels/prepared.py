@@ -67,7 +67,7 @@ class Numbers:
         if to is None:  # a representation gives the same names each time
             to = self.places[F.names] = self.index.find(F.names)
         given = F.cells.dense() if isinstance(F.cells, Cells) else F.cells.toarray()
-        known = np.flatnonzero(to >= 0)
+        known = (to >= 0).nonzero()[0]
         own = np.zeros((len(F), len(self.columns)))
         own[:, to[known]] = given[:, known]
         start = self.start if before is not None and _shared(before, own) else 0
@@ -127,7 +127,7 @@ class Known(NamedTuple):
 
     def some(self, kept: NDArray[np.bool_]) -> Known:
         """Some of the features."""
-        cells = np.flatnonzero(kept)
+        cells = kept.nonzero()[0]
         ends = cells.searchsorted(self.ends)
         return Known(ends, self.feature[cells], self.value[cells])
 
@@ -155,7 +155,7 @@ class Shared(NamedTuple):
         found = np.zeros(self.size, dtype=bool)
         for own in self.found:
             found[own.feature] = True
-        return np.flatnonzero(found)
+        return found.nonzero()[0]
 
     def dense(self, rows: int, features: Indices) -> Matrix:
         """The rows over some features."""
@@ -219,7 +219,7 @@ class PreparedViews:
             _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
-            table[np.flatnonzero(many)].toarray(),
+            table[many.nonzero()[0]].toarray(),
             _numbers(kernel.gaussian, Y),
             np.sqrt(_lengths(kernel, weights, views, len(Y))),
         )
@@ -281,7 +281,7 @@ class PreparedViews:
         if 2 * len(features) < len(table):
             table = table[self.common[features]]
         else:
-            features = np.flatnonzero(self.common >= 0)
+            features = (self.common >= 0).nonzero()[0]
         np.matmul(shared.dense(len(found), features), table, out=found)
 
     def _add_rare(self, shared: Shared, found: Matrix) -> None:

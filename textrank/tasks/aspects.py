@@ -60,7 +60,7 @@ class Weights:
         constant = _is_constant(plain)
         offsets = np.zeros(len(answers))
         offsets[asked[constant]] = model.fit.coef[constant] * kernel.constant
-        used, column = _merged(plain.take(np.flatnonzero(~constant)))
+        used, column = _merged(plain.take((~constant).nonzero()[0]))
         values = np.zeros((len(used), len(answers)))
         values[column, asked[~constant]] = model.fit.coef[~constant]
         return cls(used, values, offsets, model.threshold or 0.0)
@@ -86,7 +86,7 @@ def _is_constant(names: Names) -> NDArray[np.bool_]:
     """Which names are that of the constant and nothing more."""
     places = [place for place, word in enumerate(names.vocabulary) if word == CONSTANT]
     found: NDArray[np.bool_] = np.isin(names.parts[:, 0], places)
-    at = np.flatnonzero(found)
+    at = found.nonzero()[0]
     found[at] = (names.parts[at, 1:] < 0).all(axis=1)
     return found
 

@@ -97,7 +97,7 @@ class Names(Sequence[tuple[str, ...]]):
         """
         first = self._index.firsts()
         occurs = first == np.arange(len(self))
-        return self.take(np.flatnonzero(occurs)), (np.cumsum(occurs) - 1)[first]
+        return self.take(occurs.nonzero()[0]), (np.cumsum(occurs) - 1)[first]
 
     @cached_property
     def _index(self) -> NameIndex:
@@ -156,7 +156,7 @@ class NameIndex:
         codes, order = self.ordered
         begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         first = np.empty(len(codes), dtype=np.intp)
-        first[order] = order[np.flatnonzero(begins)][np.cumsum(begins) - 1]
+        first[order] = order[begins.nonzero()[0]][np.cumsum(begins) - 1]
         parts = self.names.parts
         if not np.array_equal(parts[first], parts):  # two names have one hash
             return self.find(self.names)
@@ -175,10 +175,10 @@ class NameIndex:
         column = self._slots[sought & np.uint64(len(self._slots) - 1)]
         same = self._numbers[column] == sought  # an empty slot leads to the last, which is another
         found = np.where(same, column, np.intp(-1))
-        other = np.flatnonzero(~same & (column >= 0))  # of two numbers in one slot it has one
+        other = (~same & (column >= 0)).nonzero()[0]  # of two numbers in one slot it has one
         found[other] = self._searched(sought[other])
         if not self._exact:
-            some = np.flatnonzero(found >= 0)
+            some = (found >= 0).nonzero()[0]
             odd = some[(self._own[found[some]] != digits[some]).any(axis=1)]
             for at in odd.tolist():  # two names have one hash
                 found[at] = self._compared(digits[at], sought[at])

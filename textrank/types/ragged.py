@@ -23,8 +23,8 @@ def offsets(sizes: Sequence[int] | NDArray[Any]) -> Indices:
     [0, 2, 2, 5]
     """
     found = np.zeros(len(sizes) + 1, dtype=np.intp)
-    np.cumsum(sizes, out=found[1:])
-    return found
+    found[1:] = sizes
+    return found.cumsum(out=found)
 
 
 def lengths(ends: NDArray[Any]) -> NDArray[Any]:

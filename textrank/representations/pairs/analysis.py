@@ -247,7 +247,7 @@ class Mentions:
 
         Of a name that a sentence end cuts in two, the tokens that lie here.
         """
-        near = np.flatnonzero((self.first < end) & (self.last >= start)).tolist()
+        near = ((self.first < end) & (self.last >= start)).nonzero()[0].tolist()
         found = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
         return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
 
@@ -267,7 +267,7 @@ def _bounds(doc: Doc) -> list[int]:
             f"document {doc.user_data.get('document', '')!r} has no sentence boundaries. "
             "Add a parser, a senter or a sentencizer to the spaCy pipeline."
         )
-    starts = np.flatnonzero(doc.to_array("SENT_START").astype(np.int64) == 1).tolist()
+    starts = (doc.to_array("SENT_START").astype(np.int64) == 1).nonzero()[0].tolist()
     return sorted({0, *starts, len(doc)})
 
 

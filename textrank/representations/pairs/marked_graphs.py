@@ -71,7 +71,7 @@ class MarkedGraphs:
         own, steps = self.layout, self.layout.steps
         owner, source, target = own.couples
         whole = steps.between(source, target)
-        some = np.flatnonzero((whole > 0) & (whole < np.inf))
+        some = ((whole > 0) & (whole < np.inf)).nonzero()[0]
         owner, whole = owner[some], whole[some]
         from_, to = (steps.begin[steps.row[tokens[some]]] for tokens in (source, target))
         at, arc = spread(self._arcs[own.sentence[owner]], self._count[owner])
@@ -79,7 +79,7 @@ class MarkedGraphs:
         from_, to, whole = from_[at], to[at], whole[at] - 1
         hit = steps.values[from_ + governor] + steps.values[to + dependent] == whole
         hit |= steps.values[from_ + dependent] + steps.values[to + governor] == whole
-        on = np.flatnonzero(hit)
+        on = hit.nonzero()[0]
         return owner[at[on]], arc[on]
 
     @cached_property
@@ -174,7 +174,7 @@ def _named(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArray[n
     used[-1] = False  # that of no label
     numbers: dict[str, int] = {}
     table = np.full(len(used), -1, dtype=np.int32)
-    for code in np.flatnonzero(used).tolist():
+    for code in used.nonzero()[0].tolist():
         label = f"path:{words[code // 2]}" if code % 2 else words[code // 2]
         table[code] = numbers.setdefault(label, len(numbers))
     return tuple(numbers), table[codes]
