@@ -53,7 +53,9 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     its text anew, there must be no more of them in a long sentence than in short ones.
     """
     start, words = 0, 0
-    for end, size in enumerate(map(_weight, candidates, sentence_sizes(candidates))):
+    few = sum(map(_most, candidates)) <= AT_ONCE  # then nobody need look at their sentences
+    sizes = [0] * len(candidates) if few else map(_weight, candidates, sentence_sizes(candidates))
+    for end, size in enumerate(sizes):
         words += size
         if words > AT_ONCE and end > start:
             yield candidates[start:end]
@@ -62,7 +64,11 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
         yield candidates[start:]
 
 
+def _most(candidate: Candidate) -> int:
+    """What a candidate counts for at the most."""
+    spans = candidate.spans
+    return max(ALONE, len(spans[0])) if len(spans) == 1 else len(candidate.doc)
+
+
 def _weight(candidate: Candidate, sentence: int) -> int:
-    if len(candidate.spans) != 1:
-        return sentence
-    return min(sentence, max(ALONE, len(candidate.spans[0])))
+    return min(sentence, _most(candidate))

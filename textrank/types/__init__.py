@@ -7,6 +7,7 @@ from textrank.types.batches import (
     WordTransformation,
     pivoted_cholesky,
 )
+from textrank.types.codes import Codes
 from textrank.types.features import (
     AdditiveKernel,
     Alternatives,
@@ -33,12 +34,23 @@ from textrank.types.features import (
 )
 from textrank.types.graphs import GraphBatch, GraphFamily
 from textrank.types.names import Arrays, Indices, NameIndex, Names
+from textrank.types.slots import Slotted, SlotWeights
+from textrank.types.weights import (
+    Weigh,
+    Weighed,
+    WeighedKernel,
+    Weights,
+    by_features,
+    shared,
+    weighing,
+)
 
 __all__ = [
     "AdditiveKernel",
     "Alternatives",
     "Arrays",
     "ChoiceKernel",
+    "Codes",
     "Contexts",
     "Data",
     "FeatureKernel",
@@ -56,16 +68,25 @@ __all__ = [
     "Repeated",
     "ScalingKernel",
     "Sequences",
+    "SlotWeights",
+    "Slotted",
     "SparseMatrix",
     "Vector",
     "Viewed",
+    "Weigh",
+    "Weighed",
+    "WeighedKernel",
+    "Weights",
     "WordTransformation",
+    "by_features",
     "has_features",
     "part",
     "parts_of",
     "pivoted_cholesky",
+    "shared",
     "side_by_side",
     "single",
     "size",
     "take",
+    "weighing",
 ]

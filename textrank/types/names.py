@@ -11,10 +11,11 @@ from typing import TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from textrank.types.codes import Codes
+
 Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
-SPARSE = 4  # slots a name, at the least, of a table in which names are sought
 UNKNOWN = -2  # a word that none of the names sought among has
 
 
@@ -74,6 +75,10 @@ class Names(Sequence[tuple[str, ...]]):
         """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
         first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)
         return Names((*self.vocabulary, prefix), np.hstack([first, self.parts]))
+
+    def rest(self) -> Names:
+        """The same names without their first word."""
+        return Names(self.vocabulary, self.parts[:, 1:])
 
     def after(self, name: str) -> Names:
         """The same names after one more."""
@@ -146,15 +151,13 @@ class NameIndex:
         return {word: number for number, word in enumerate(self.names.vocabulary)}
 
     @cached_property
-    def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
-        """The hashes in order, and the column of each."""
-        codes = self._hashed(self._widened)
-        order = np.argsort(codes, kind="stable")
-        return codes[order], order
+    def codes(self) -> Codes:
+        """The hashes of all names."""
+        return Codes(self._hashed(self._widened))
 
     def firsts(self) -> Indices:
         """The first column of the same name, for each column."""
-        codes, order = self.ordered
+        codes, order = self.codes.ordered
         begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         first = np.empty(len(codes), dtype=np.intp)
         first[order] = order[np.flatnonzero(begins)][np.cumsum(begins) - 1]
@@ -169,38 +172,23 @@ class NameIndex:
         >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
-        codes, order = self.ordered
-        if not len(codes):
-            return np.full(len(names), -1, dtype=np.intp)
+        codes, order = self.codes.ordered
         parts = self._translated(names)
-        left = (parts != UNKNOWN).all(axis=1).nonzero()[0]
-        sought = np.zeros(len(names), dtype=np.uint64)
-        sought[left] = self._hashed(parts[left])
+        known = (parts != UNKNOWN).all(axis=1).nonzero()[0]
+        parts = parts[known]
+        sought = self._hashed(parts)
         found = np.full(len(names), -1, dtype=np.intp)
-        place = np.full(len(names), -1, dtype=np.intp)
-        place[left] = self._slots[sought[left] & np.uint64(len(self._slots) - 1)]
-        left = left[place[left] >= 0]  # an empty slot: unknown
-        other = left[codes[place[left]] != sought[left]]  # of two hashes in one slot it has one
-        place[other] = np.searchsorted(codes, sought[other])
+        place = self.codes.places(sought)
+        left = (place >= 0).nonzero()[0]
         while len(left):  # once, unless two names have one hash
-            left = left[place[left] < len(codes)]
             left = left[codes[place[left]] == sought[left]]
             columns = order[place[left]]
             same = (self._widened[columns] == parts[left]).all(axis=1)
-            found[left[same]] = columns[same]
+            found[known[left[same]]] = columns[same]
             left = left[~same]
             place[left] += 1
+            left = left[place[left] < len(codes)]
         return found
-
-    @cached_property
-    def _slots(self) -> NDArray[np.int32]:
-        """By the last bits of a hash, where the first of such hashes stands in order; or -1."""
-        codes = self.ordered[0]
-        size = 1 << (SPARSE * len(codes)).bit_length()
-        slots = np.full(size, -1, dtype=np.int32)
-        at = np.arange(len(codes), dtype=np.int32)[::-1]  # of equals the first one is set last
-        slots[codes[at] & np.uint64(size - 1)] = at
-        return slots
 
     @cached_property
     def _widened(self) -> NDArray[np.int32]:

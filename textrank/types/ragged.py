@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,15 @@ def offsets(sizes: Sequence[int] | Indices) -> Indices:
     return found
 
 
+def slices(sizes: Sequence[int] | Indices) -> Iterator[slice]:
+    """Where each list lies among the items of all.
+
+    >>> list(slices([2, 3]))
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    return (slice(start, end) for start, end in pairwise(offsets(sizes).tolist()))
+
+
 def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     """The places of all items of some lists, given where each begins: whose they are, and where.
 
@@ -37,6 +46,15 @@ def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
 def flat(lists: Iterable[Sequence[int]]) -> Indices:
     """The items of all lists, one list after the other."""
     return np.array(list(chain.from_iterable(lists)), dtype=np.intp)
+
+
+def summed(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
+    """The sum of each owner's values.
+
+    >>> summed(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2]), 3).tolist()
+    [1.0, 0.0, 6.0]
+    """
+    return np.asarray(np.bincount(owner, values, minlength=size), dtype=np.float64)
 
 
 def firsts(owner: Indices) -> Indices:
