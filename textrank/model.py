@@ -15,15 +15,8 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import (
-    Candidate,
-    Neighbourhood,
-    batches_of,
-    document_id,
-    reading_once,
-    whole,
-)
-from textrank.document_candidates import DocumentCandidates, portions
+from textrank.docs import Candidate, Neighbourhood, batches_of, document_id, reading_once
+from textrank.document_candidates import DocumentCandidates, portions, shares_of
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.io.model_parts import check_sizes, number_of
 from textrank.learners.calibration import Platt
@@ -143,7 +136,9 @@ class Model:
         everyone = [candidate for own in found for candidate in own]
         scores, stated = self._answered(everyone)
         answers = iter(stated)
-        likely = self.probability(scores, self._shares(docs, found))
+        curve = self.calibration
+        share = shares_of(docs, found) if curve is not None and curve.whole else 0.0
+        likely = self.probability(scores, share) if everyone else None
         for doc, own, part in zip(docs, found, slices([len(own) for own in found]), strict=True):
             sure = None if likely is None else likely[part]
             annotated = task.annotate(doc, Scored(own, scores[part], self.threshold, sure))
@@ -153,6 +148,8 @@ class Model:
 
     def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""
+        if not candidates:
+            return np.empty(0), []
         views = self.pipeline.representation
         alike = isinstance(views, PairViews) and views.parse == PARSE
         if self._aspects is None or not alike or self.fit.stage is not None:
@@ -173,13 +170,6 @@ class Model:
     def stated(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each candidate; nothing where no model knows."""
         return self._aspects.answers(candidates) if self._aspects else []
-
-    def _shares(self, docs: Sequence[Doc], found: Sequence[Sequence[Candidate]]) -> Vector | float:
-        """For each candidate whether its text is a whole one, where probabilities hang on that."""
-        if self.calibration is None or not self.calibration.whole:
-            return 0.0
-        each = [whole(doc, own) for doc, own in zip(docs, found, strict=True)]
-        return np.repeat(each, [len(own) for own in found])
 
     def probability(self, scores: Vector, share: Vector | float = 0.0) -> Vector | None:
         """How likely yes is, by held-out scores of training; None where answers are no yes or no.

@@ -28,6 +28,7 @@ from textrank.types import (
 )
 
 CHUNK = 1 << 20  # words expanded to features at once
+WIDE = 64  # components of positions that are too many for a table of weights
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,10 @@ class Positional:
 
     def weighed(self, weights: Weights) -> Weigh:
         """What the features come to; by the words themselves where only equal ones are alike."""
-        if self.words is not None:
+        components, _ = weights.names.rest().distinct()
+        if self.words is not None or len(components) > WIDE:
             return by_features(self, weights)
-        places = WeighedPlaces.of(self.positions, weights)
-        return by_features(self, weights) if places.wide else places
+        return WeighedPlaces.of(self.positions, weights)
 
     def table(
         self, coef: Vector, names: Names, *, vocabulary: Sequence[str], span: int

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textrank.types import (
     Codes,
@@ -23,8 +24,6 @@ from textrank.types import (
     shared,
 )
 from textrank.types.ragged import numbered, spread, summed
-
-WIDE = 64  # components of positions that are too many for tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,36 +58,36 @@ class WeighedPlaces:
 
         return cls(words, weights.questions, known, table, factor)
 
-    @property
-    def wide(self) -> bool:
-        """Whether there are too many components for a table."""
-        return self.table.shape[1] > WIDE
-
     def __call__(self, X: Sequence[Any], asked: Indices) -> Weighed:
         each, at = shared(X)
         batch = each if isinstance(each, Contexts) else Contexts.below(list(each))
         context, word, sums = self._sums(batch)
         squares = summed(np.einsum("ij,ij->i", sums, sums), context, len(batch))
         known = np.flatnonzero(word >= 0)
-        context, word, sums = context[known], word[known], sums[known]
-        if at is not None:
-            squares = squares[at]
-            begins = np.searchsorted(context, np.arange(len(batch) + 1))
-            context, cells = spread(begins[at], np.diff(begins)[at])
-            word, sums = word[cells], sums[cells]
-        return Weighed(self._products(context, word, sums, asked), squares)
+        if at is None:
+            return Weighed(self._products(context[known], word[known], sums[known], asked), squares)
+        begins = np.searchsorted(context[known], np.arange(len(batch) + 1))
+        row, cells = spread(begins[at], np.diff(begins)[at])
+        known = known[cells]
+        return Weighed(self._products(row, word[known], sums[known], asked), squares[at])
 
     def _sums(self, batch: Contexts) -> tuple[Indices, Indices, Matrix]:
         """Contexts with each of their words, in order; its number, or -1; R summed over it."""
         far = 1 << int(np.abs(batch.positions).max(initial=0)).bit_length()
-        R = self.factor(far)
+        at = batch.positions + far
         context = np.repeat(np.arange(len(batch)), np.diff(batch.starts))
         size = max(len(batch.vocabulary), 1)
         cells, cell = numbered(context * size + batch.words)
-        at = batch.positions + far
+        R = self._occurring(self.factor(far), at)
         sums = [summed(column[at], cell, len(cells)) for column in R.T]
         number = np.array([self.words.get(w, -1) for w in batch.vocabulary] or [-1], dtype=np.intp)
         return cells // size, number[cells % size], np.stack(sums, axis=1)
+
+    def _occurring(self, R: Matrix, at: NDArray[np.int32]) -> Matrix:
+        """R without components that the model does not know and no position has."""
+        known, other = np.split(R, [self.table.shape[1]], axis=1)
+        some = other[np.bincount(at, minlength=len(R)) > 0].any(axis=0)
+        return np.hstack([known, other[:, some]])
 
     def _products(self, row: Indices, word: Indices, sums: Matrix, asked: Indices) -> Vector:
         """Of known words; rows may ask what is not known."""

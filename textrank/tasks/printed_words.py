@@ -65,6 +65,8 @@ class PrintedWords:
         blank = np.concatenate([table["SPACY"] for table in tables]) == 1
         number = np.searchsorted(self._keys, keys)
         places = np.flatnonzero(self._keys[number] == keys)
+        if not len(places):
+            return ()
         number, after = number[places], blank[places]
         kept = self._ends[number] | ~after
         places, number, after = places[kept], number[kept], after[kept]

@@ -57,8 +57,9 @@ class Slotted(Sequence[Features]):
 
     def names(self, rows: Indices, features: Indices) -> Words:  # (f, 1 + k)
         """The words of the names of some features, each of a candidate."""
-        words = self.padded[rows[:, None], self.slots[features]]
-        return np.hstack([self.titles[features][:, None], words])
+        cells = self.slots.take(features, axis=0) % self.padded.shape[1]
+        cells += (rows * self.padded.shape[1])[:, None]
+        return np.hstack([self.titles[features][:, None], self.padded.take(cells)])
 
     def having(self, known: Names) -> Slotted:
         """Only the features of these names."""
@@ -109,7 +110,7 @@ class SlotWeights:
 
     def _same(self, parts: Words, asked: Indices, place: Indices) -> NDArray[np.bool_]:
         """Whether names and questions are those that weights have, not only their hashes."""
-        own = self.weights.names.parts[place]
+        own = self.weights.names.parts.take(place, axis=0)
         width = min(own.shape[1], parts.shape[1])
         rest = np.hstack([own[:, width:], parts[:, width:]])
         alike = (own[:, :width] == parts[:, :width]).all(axis=1) & (rest < 0).all(axis=1)
