@@ -287,8 +287,7 @@ def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
     """The attributes ``TOKENS`` of all tokens of a Doc: keys of texts, 1 for yes."""
 
     def read() -> Mapping[str, NDArray[np.uint64]]:
-        columns = doc.to_array(list(TOKENS)).reshape(-1, len(TOKENS)).T
-        return dict(zip(TOKENS, columns, strict=True))
+        return dict(zip(TOKENS, doc.to_array(list(TOKENS)).T, strict=True))
 
     return read_once(doc, TOKENS, read)
 

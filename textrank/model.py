@@ -139,12 +139,13 @@ class Model:
         curve = self.calibration
         share = shares_of(docs, found) if curve is not None and curve.whole else 0.0
         likely = self.probability(scores, share) if everyone else None
-        for doc, own, part in zip(docs, found, slices([len(own) for own in found]), strict=True):
+        for doc, own, part in zip(docs, found, slices(map(len, found)), strict=True):
             sure = None if likely is None else likely[part]
             annotated = task.annotate(doc, Scored(own, scores[part], self.threshold, sure))
             if self._aspects:
                 state(annotated, list(islice(answers, len(own))))
-            yield task.justify(annotated, own, why) if self.names is not None else annotated
+            because = own and self.names is not None
+            yield task.justify(annotated, own, why) if because else annotated
 
     def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""

@@ -128,13 +128,21 @@ class Spelling:
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
-        right = scored.y * scored.scores > -scored.limit  # the answer of a label is printed
-        questions = () if right.all() else answered(scored)
-        asked = ((question, self._best(question, scored.limit)) for question in questions)
+        doc._.textrank_spelling = self._proposals(doc, scored) if self._doubts(scored) else []
+        return doc
+
+    def _doubts(self, scored: Scored) -> bool:
+        """Whether any score may speak for another word than the printed one, which is labelled."""
+        return any(
+            candidate.label is None or -candidate.label * score >= scored.limit
+            for candidate, score in zip(scored.candidates, scored.scores.tolist(), strict=True)
+        )
+
+    def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
+        asked = ((question, self._best(question, scored.limit)) for question in answered(scored))
         found = [(question, word) for question, word in asked if word is not None]
         text = Passages.of(doc, doc) if found else Passages("", np.zeros(0, dtype=np.intp))
-        doc._.textrank_spelling = [self._proposal(text, *proposed) for proposed in found]
-        return doc
+        return [self._proposal(text, *proposed) for proposed in found]
 
     def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
         """Adds to each proposal the features that speak most for it."""

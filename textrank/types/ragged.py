@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,16 @@ def offsets(sizes: Sequence[int] | Indices) -> Indices:
     return found
 
 
-def slices(sizes: Sequence[int] | Indices) -> Iterator[slice]:
+def slices(sizes: Iterable[int]) -> Iterator[slice]:
     """Where each list lies among the items of all.
 
     >>> list(slices([2, 3]))
     [slice(0, 2, None), slice(2, 5, None)]
     """
-    return (slice(start, end) for start, end in pairwise(offsets(sizes).tolist()))
+    end = 0
+    for size in sizes:
+        yield slice(end, end + size)
+        end += size
 
 
 def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
