@@ -32,16 +32,16 @@ class Question:
     def candidates(self, number: int) -> list[Candidate]:
         """One for the second of two answers, else one for each."""
         asked = self.answers[1:] if len(self.answers) == 2 else self.answers
-        span = self.span
-        bare = (Span(span.doc, span.start, span.end, span_id=span.id),)  # its label may tell
-        return [self._candidate(bare, answer, number) for answer in asked]
+        span, doc = self.span, self.span.doc
+        bare = (Span(doc, span.start, span.end, span_id=span.id),)  # its label may tell
+        document, query = document_id(doc), f"q{number}"
+        return [
+            Candidate(doc, bare, document, query, self._gold(a), question=self.title, answer=a)
+            for a in asked
+        ]
 
-    def _candidate(self, spans: tuple[Span], answer: str, number: int) -> Candidate:
-        doc = self.span.doc
-        gold = None if self.right is None else 1.0 if answer == self.right else -1.0
-        return Candidate(
-            doc, spans, document_id(doc), f"q{number}", gold, question=self.title, answer=answer
-        )
+    def _gold(self, answer: str) -> float | None:
+        return None if self.right is None else 1.0 if answer == self.right else -1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,8 @@ class PrintedWords:
         if not len(places):
             return ()
         number, after = number[places], blank[places]
-        kept = self._ends[number] | ~after
+        goes_on = ~after & np.isin(keys.take(places + 1, mode="clip"), self._inner)
+        kept = self._ends[number] | goes_on
         places, number, after = places[kept], number[kept], after[kept]
 
         begins = offsets([len(doc) for doc in docs])
@@ -112,6 +113,15 @@ class PrintedWords:
     @cached_property
     def _ends(self) -> NDArray[np.bool_]:
         return np.array([*(one.ends for one in self._beginnings), False])
+
+    @cached_property
+    def _inner(self) -> NDArray[np.uint64]:
+        """Keys of all that may follow in a word after its beginning."""
+        strings, found = StringStore(), set[int]()
+        for printed in (each for word in self.words for each in _variants(word)):
+            ends = combinations(range(1, len(printed) + 1), 2)
+            found.update(strings.add(printed[start:end]) for start, end in ends)
+        return np.array(sorted(found), dtype=np.uint64)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
