@@ -65,12 +65,13 @@ class PrintedWords:
         blank = np.concatenate([table["SPACY"] for table in tables]) == 1
         number = np.searchsorted(self._keys, keys)
         places = np.flatnonzero(self._keys[number] == keys)
+        places = places[self._ends[number[places]] | ~blank[places]]
         if not len(places):
             return ()
+        following = keys.take(places + 1, mode="clip")
+        goes_on = self._inner[np.searchsorted(self._inner, following)] == following
+        places = places[self._ends[number[places]] | goes_on]
         number, after = number[places], blank[places]
-        goes_on = ~after & np.isin(keys.take(places + 1, mode="clip"), self._inner)
-        kept = self._ends[number] | goes_on
-        places, number, after = places[kept], number[kept], after[kept]
 
         begins = offsets([len(doc) for doc in docs])
         owner = np.searchsorted(begins, places, side="right") - 1
@@ -106,9 +107,7 @@ class PrintedWords:
 
     @cached_property
     def _keys(self) -> NDArray[np.uint64]:
-        """Those of all beginnings in order, then one that no token has."""
-        largest = np.iinfo(np.uint64).max
-        return np.array([*(one.key for one in self._beginnings), largest], dtype=np.uint64)
+        return _in_order(one.key for one in self._beginnings)
 
     @cached_property
     def _ends(self) -> NDArray[np.bool_]:
@@ -121,7 +120,7 @@ class PrintedWords:
         for printed in (each for word in self.words for each in _variants(word)):
             ends = combinations(range(1, len(printed) + 1), 2)
             found.update(strings.add(printed[start:end]) for start, end in ends)
-        return np.array(sorted(found), dtype=np.uint64)
+        return _in_order(found)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -136,6 +135,11 @@ def plain_word(text: str) -> str:
     ("it's", 'may be')
     """
     return re.sub(r"\s+", " ", text.replace("’", "'"))
+
+
+def _in_order(keys: Iterable[int]) -> NDArray[np.uint64]:
+    """Keys to be searched among: in order, then one that no token has."""
+    return np.array([*sorted(keys), np.iinfo(np.uint64).max], dtype=np.uint64)
 
 
 def _variants(word: str) -> Iterator[str]:
