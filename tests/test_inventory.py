@@ -33,7 +33,8 @@ ONE_IMPORTER = {
         kernels.prepared kernels.acyclic kernels.window_pairs kernels.diverging language.spanning
         language.repair learners.bias learners.ranking learners.reduced_holdout linalg.tridiagonal
         representations.pairs.collapsed representations.pairs.marked_graphs language.copies
-        tasks.parse_trees tasks.aspects document_candidates web.reach""",
+        tasks.parse_trees tasks.aspects tasks.printed_words document_candidates web.reach
+        kernels.weighed_places""",
     "is data or a list that grows": """
         representations.pairs.statement_cues representations.pairs.statement_roles
         representations.pairs.described representations.pairs.path_descriptors""",
@@ -41,8 +42,8 @@ ONE_IMPORTER = {
         language.link_grammar lint.server scale.cluster scale.worker web.curator web.explorer
         web.static_page web.sources""",
     "would make its importer too long to read": """
-        lint.files scale.analysis scale.manifest scale.rows web.naming web.exports web.trained
-        web.explanation representations.pairs.described_words
+        io.model_parts lint.files scale.analysis scale.manifest scale.rows web.naming web.exports
+        web.trained web.explanation representations.pairs.described_words
         representations.pairs.descriptor_entities representations.pairs.sentence_trees""",
 }
 # Objects of other libraries, which say by their attributes what they can do.

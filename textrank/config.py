@@ -32,7 +32,6 @@ from textrank.formats.together import Together
 from textrank.formats.web_page import HTML
 from textrank.io import shipped_folder
 from textrank.kernels.algebra import (
-    Centred,
     Exponential,
     Gaussian,
     Normalized,
@@ -45,6 +44,7 @@ from textrank.kernels.algebra import (
 )
 from textrank.kernels.all_paths import AllPathsGraph
 from textrank.kernels.blocks import Blocks
+from textrank.kernels.centred import Centred
 from textrank.kernels.combined import CombinedViews
 from textrank.kernels.each_view import EachView
 from textrank.kernels.label_bag import LabelBag

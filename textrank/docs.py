@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textrank.types import Indices, Vector
 
@@ -21,7 +22,11 @@ WORDS = 5  # shorter sentences ("Results were similar.") repeat by chance
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-_READ: ContextVar[dict[Hashable, Any] | None] = ContextVar("read", default=None)
+TOGETHER = 1 << 16  # tokens of Docs that are looked at in one batch, whatever each batch costs
+MANY = 512  # Docs of a batch, however short
+TOKENS = ("ORTH", "LOWER", "SPACY", "SENT_START")  # what is read of tokens, all at once
+
+_READ: ContextVar[dict[Hashable, tuple[Doc, Any]] | None] = ContextVar("read", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +160,17 @@ class Representation(Protocol[T_co]):
         """One representation a candidate."""
 
 
+@runtime_checkable
+class LooseRepresentation(Representation[T_co], Protocol[T_co]):
+    """A representation of nothing but a candidate's spans, with a form that suffices for weighing.
+
+    There columns of one name may stand apart, as long as no candidate has two of them.
+    """
+
+    def loose(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        """One representation a candidate, sooner than by a call."""
+
+
 def tokens_of(span: Span) -> list[int]:
     """Token indices of a mention in its Doc; a discontinuous one skips what lies between.
 
@@ -207,8 +223,9 @@ def starts_of(doc: Doc) -> Indices:
 
     In one pass: ``span.sent`` looks at the whole Doc each time.
     """
-    begins = (doc.to_array(["SENT_START"]).astype(np.int64).ravel() == 1).nonzero()[0]
-    return np.unique(np.concatenate([[0], begins, [len(doc)]])).astype(np.intp)
+    first = token_table(doc)["SENT_START"] == 1
+    first[:1] = True
+    return np.append(np.flatnonzero(first), len(doc))
 
 
 def sentence_bounds(starts: Indices, span: Span) -> tuple[int, int]:
@@ -224,8 +241,7 @@ def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
     for candidate in candidates:
         doc = candidate.doc
         if id(doc) not in known:
-            starts = doc.to_array(["SENT_START"]).astype(np.int64) == 1
-            of = np.cumsum(starts)
+            of = np.cumsum(token_table(doc)["SENT_START"] == 1)
             known[id(doc)] = np.bincount(of)[of] if len(doc) else np.zeros(0, dtype=np.intp)
         own = known[id(doc)]
         sizes.append(int(own[candidate.spans[0].start]) if candidate.spans else len(own))
@@ -234,8 +250,8 @@ def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
 
 @contextmanager
 def reading_once() -> Iterator[None]:
-    """While candidates are looked at in portions: what ``read_once`` made of a Doc is kept."""
-    token = _READ.set({})
+    """While Docs are looked at again and again: what ``read_once`` made of one is kept."""
+    token = _READ.set({} if (known := _READ.get()) is None else known)
     try:
         yield
     finally:
@@ -245,16 +261,40 @@ def reading_once() -> Iterator[None]:
 def read_once(doc: Doc, key: Hashable, read: Callable[[], T]) -> T:
     """What ``read`` gives of a Doc; the same again within one ``reading_once``.
 
-    Docs must not change meanwhile, and somebody must hold them, as candidates do.
+    Docs must not change meanwhile; they are held, since another one could get the place of one
+    that is gone.
     """
     known = _READ.get()
     if known is None:
         return read()
     place = id(doc), key
     if place not in known:
-        known[place] = read()
-    found: T = known[place]
+        known[place] = doc, read()
+    found: T = known[place][1]
     return found
+
+
+def batches_of(docs: Iterable[Doc], size: int | None = None) -> Iterator[list[Doc]]:
+    """Docs in batches of a size, or of about ``TOGETHER`` tokens: long ones need much memory."""
+    batch: list[Doc] = []
+    tokens = 0
+    for doc in docs:
+        batch.append(doc)
+        tokens += len(doc)
+        if len(batch) == (size or MANY) or (size is None and tokens >= TOGETHER):
+            yield batch
+            batch, tokens = [], 0
+    if batch:
+        yield batch
+
+
+def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
+    """The attributes ``TOKENS`` of all tokens of a Doc: keys of texts, 1 for yes."""
+
+    def read() -> Mapping[str, NDArray[np.uint64]]:
+        return dict(zip(TOKENS, doc.to_array(list(TOKENS)).T, strict=True))
+
+    return read_once(doc, TOKENS, read)
 
 
 def whole(doc: Doc, candidates: Sequence[Candidate]) -> float:

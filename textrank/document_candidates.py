@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, sentence_sizes
+from textrank.docs import Candidate, Neighbourhood, sentence_sizes, whole
 from textrank.tasks.task import Task
-from textrank.types import Indices
+from textrank.types import Indices, Vector
 
 AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
 ALONE = 20  # words that a candidate of one name counts for: what is read around it has a bound
@@ -53,7 +54,9 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     its text anew, there must be no more of them in a long sentence than in short ones.
     """
     start, words = 0, 0
-    for end, size in enumerate(map(_weight, candidates, sentence_sizes(candidates))):
+    few = sum(map(_most, candidates)) <= AT_ONCE  # then nobody need look at their sentences
+    sizes = [0] * len(candidates) if few else map(_weight, candidates, sentence_sizes(candidates))
+    for end, size in enumerate(sizes):
         words += size
         if words > AT_ONCE and end > start:
             yield candidates[start:end]
@@ -62,7 +65,16 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
         yield candidates[start:]
 
 
+def shares_of(docs: Sequence[Doc], found: Sequence[Sequence[Candidate]]) -> Vector:
+    """For the candidates of all Docs, one after the other, whether theirs is a whole text."""
+    return np.repeat(list(map(whole, docs, found)), [len(own) for own in found])
+
+
+def _most(candidate: Candidate) -> int:
+    """What a candidate counts for at the most."""
+    spans = candidate.spans
+    return max(ALONE, len(spans[0])) if len(spans) == 1 else len(candidate.doc)
+
+
 def _weight(candidate: Candidate, sentence: int) -> int:
-    if len(candidate.spans) != 1:
-        return sentence
-    return min(sentence, max(ALONE, len(candidate.spans[0])))
+    return min(sentence, _most(candidate))

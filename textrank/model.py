@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -16,9 +15,10 @@ import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, document_id, reading_once, whole
-from textrank.document_candidates import DocumentCandidates, portions
+from textrank.docs import Candidate, Neighbourhood, batches_of, document_id, reading_once
+from textrank.document_candidates import DocumentCandidates, portions, shares_of
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
+from textrank.io.model_parts import check_sizes, number_of
 from textrank.learners.calibration import Platt
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
@@ -27,6 +27,7 @@ from textrank.measures import auc
 from textrank.memory import collected_later
 from textrank.parts import Parts, ranked, relative, usual
 from textrank.registries import config_of, load_block, versions
+from textrank.representations.mentions.core import loosely
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.aspects import PARSE, Aspects, state
 from textrank.tasks.pair_views import PairViews
@@ -34,15 +35,19 @@ from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Scored, Task, candidates_of
 from textrank.types import (
     AdditiveKernel,
-    FeatureKernel,
     Features,
     Matrix,
     Names,
     PreparedKernel,
     Vector,
+    Weigh,
+    Weights,
     has_features,
+    size,
     take,
+    weighing,
 )
+from textrank.types.ragged import slices
 
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
@@ -83,24 +88,31 @@ class Model:
         if not candidates:
             return np.empty(0)
         if self.fit.stage is None:
-            parts = [self.scored(self.pipeline.representation(p)) for p in portions(candidates)]
-            return np.concatenate(parts)
+            return np.concatenate([self.scored(self._seen(p)) for p in portions(candidates)])
         around = DocumentCandidates.of(self.pipeline.task, candidates)
-        X = self.pipeline.representation(around.everyone)
-        return self.scored(X, around.neighbourhood)[around.rows]
+        return self.scored(self._seen(around.everyone), around.neighbourhood)[around.rows]
 
     def scored(self, X: Sequence[Any], neighbourhood: Neighbourhood | None = None) -> Vector:
         """Scores of what the representation gave; a second stage asks for the neighbourhood."""
-        if self.names is not None and self._featured is not None:
-            return self.fit.predict(self._featured.features(X).onto(self.names), neighbourhood)
+        if self._weigh is not None:
+            asked = np.zeros(size(X), dtype=np.intp)  # one question, unless the kernel tells apart
+            return self.fit.finished(self._weigh(X, asked).products, neighbourhood)
         few = len(X) <= MANY and isinstance(self.pipeline.kernel, PreparedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
         return self.fit.predict(compared, neighbourhood)
 
+    def _seen(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        """What ``scored`` looks at."""
+        represent = self.pipeline.representation
+        return represent(candidates) if self._weigh is None else loosely(represent, candidates)
+
     @cached_property
-    def _featured(self) -> FeatureKernel[Any] | None:
-        """The kernel where it has features, which takes long to ask."""
-        return self.pipeline.kernel if has_features(self.pipeline.kernel) else None
+    def _weigh(self) -> Weigh | None:
+        """The weights laid out for scoring at the first call; None where there are no features."""
+        kernel = self.pipeline.kernel
+        if self.names is None or not has_features(kernel):
+            return None
+        return weighing(kernel, Weights.of(self.names, self.fit.coef))
 
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:
@@ -113,6 +125,7 @@ class Model:
         return self._annotated([doc])[0]
 
     @collected_later()
+    @reading_once()
     def _annotated(self, docs: Sequence[Doc]) -> list[Doc]:
         return list(self.annotate(docs))
 
@@ -123,16 +136,21 @@ class Model:
         everyone = [candidate for own in found for candidate in own]
         scores, stated = self._answered(everyone)
         answers = iter(stated)
-        ends = np.cumsum([len(own) for own in found])
-        for doc, own, part in zip(docs, found, np.split(scores, ends[:-1]), strict=True):
-            likely = self.probability(part, whole(doc, own))
-            annotated = task.annotate(doc, Scored(own, part, self.threshold, likely))
+        curve = self.calibration
+        share = shares_of(docs, found) if curve is not None and curve.whole else 0.0
+        likely = self.probability(scores, share) if everyone else None
+        for doc, own, part in zip(docs, found, slices(map(len, found)), strict=True):
+            sure = None if likely is None else likely[part]
+            annotated = task.annotate(doc, Scored(own, scores[part], self.threshold, sure))
             if self._aspects:
                 state(annotated, list(islice(answers, len(own))))
-            yield task.justify(annotated, own, why) if self.names is not None else annotated
+            because = own and self.names is not None
+            yield task.justify(annotated, own, why) if because else annotated
 
     def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
         """Scores and further answers; where both see pairs by one parse, from one look at each."""
+        if not candidates:
+            return np.empty(0), []
         views = self.pipeline.representation
         alike = isinstance(views, PairViews) and views.parse == PARSE
         if self._aspects is None or not alike or self.fit.stage is not None:
@@ -154,7 +172,7 @@ class Model:
         """Status, type, direction and trigger of each candidate; nothing where no model knows."""
         return self._aspects.answers(candidates) if self._aspects else []
 
-    def probability(self, scores: Vector, share: float = 0.0) -> Vector | None:
+    def probability(self, scores: Vector, share: Vector | float = 0.0) -> Vector | None:
         """How likely yes is, by held-out scores of training; None where answers are no yes or no.
 
         ``share`` is that of candidates from whole texts, see ``docs.whole``.
@@ -168,11 +186,13 @@ class Model:
         return Platt.of(self.heldout, self.labels) if two else None
 
     def pipe(
-        self, docs: Iterable[Doc], *, batch_size: int = 64, failed: Failed = None
+        self, docs: Iterable[Doc], *, batch_size: int | None = None, failed: Failed = None
     ) -> Iterator[Doc]:
-        """The Docs judged, in batches; one that cannot be is told to ``failed``, or raises."""
-        stream = iter(docs)
-        while batch := list(islice(stream, batch_size)):
+        """The Docs judged, in batches; one that cannot be is told to ``failed``, or raises.
+
+        Without a size a batch has about as many Docs as are quickest to judge at once.
+        """
+        for batch in batches_of(docs, batch_size):
             try:
                 yield from self._annotated(batch)
             except Exception:
@@ -258,8 +278,7 @@ class Model:
         kernel = cast(AdditiveKernel[Any], self.pipeline.kernel)
         support = cast(Any, self.support)
         some = np.unique(np.linspace(0, len(support) - 1, SOME).astype(np.intp))
-        parts = kernel.contributions(take(support, some), support, self.fit.coef)
-        return usual(parts)
+        return usual(kernel.contributions(take(support, some), support, self.fit.coef))
 
     def adjusted(self, task: Task, threshold: float | None) -> Model:
         """The model with other settings of its task; its probabilities stay."""
@@ -336,13 +355,15 @@ class Model:
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         stage = DocumentWeights.from_arrays(arrays)
-        alpha = _number(meta, "alpha")  # a folder keeps the held-out scores of the chosen one only
+        alpha = number_of(
+            meta, "alpha"
+        )  # a folder keeps the held-out scores of the chosen one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
         there = [name for name in ANSWERS if (folder / name / META).is_file()]
         aspects = {name: cls.from_disk(folder / name) for name in there}
-        threshold = None if meta["threshold"] is None else _number(meta, "threshold")
-        _check_sizes(folder, coef, names, support, heldout, labels)
+        threshold = None if meta["threshold"] is None else number_of(meta, "threshold")
+        check_sizes(folder, coef, names, support, heldout, labels)
         model = cls(pipeline, fit, support, names, threshold, heldout, labels, meta, aspects)
         if "usual" in arrays:
             average = np.zeros(len(coef))
@@ -372,29 +393,3 @@ class Model:
             "versions": versions(),
         }
         return {**self.meta, **own}
-
-
-def _number(meta: Mapping[str, Any], key: str) -> float:
-    value = meta[key]
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and abs(value) <= sys.float_info.max):  # also of 400 digits, or not a number
-        raise ValueError(f"{key} {value!r:.40} in {META} is no finite number")
-    return float(value)
-
-
-def _check_sizes(
-    folder: Path,
-    coef: Vector,
-    names: Names | None,
-    support: Sequence[Any] | None,
-    heldout: Vector,
-    labels: Vector,
-) -> None:
-    """A model whose parts do not fit together would score nonsense, or only fail when used."""
-    expected = len(names) if names is not None else len(support or ())
-    if coef.ndim == 0 or len(coef) != expected:
-        raise ValueError(f"{folder}: {len(np.atleast_1d(coef))} weights for {expected} features")
-    if heldout.shape != labels.shape or heldout.ndim != 1:
-        raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
-    if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
-        raise ValueError(f"{folder}: weights or answers that are no numbers")

@@ -6,23 +6,31 @@ import warnings
 
 import numpy as np
 import pytest
+import spacy
 from workshop.prepare import bc2gm_sentences
 
 from tests.benchmarks.ratios import measure, table
 from textrank.config import load_model
 from textrank.language import load_nlp
+from textrank.language.load import needed_components
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus]
 
-TEXTS = 40  # of about 250 words
+TEXTS, MANY = 40, 200  # of about 250 words
 SHORT = "We show that SHC binds GRB2 in cells. STAT1 activates JAK2 but not TYK2."
+ASKING = "We show that SHC is larger than GRB2 and its gene. STAT1 activates JAK2 but not TYK2."
 LANGUAGE = "language pipeline"
 
 
 @pytest.fixture(scope="module")
-def texts(data) -> list[str]:
+def many(data) -> list[str]:
     sentences = [" ".join(words) for words, _ in bc2gm_sentences(data, "train")]
-    return [" ".join(sentences[i : i + 9]) for i in range(0, 9 * TEXTS, 9)]
+    return [" ".join(sentences[i : i + 9]) for i in range(0, 9 * MANY, 9)]
+
+
+@pytest.fixture(scope="module")
+def texts(many) -> list[str]:
+    return many[:TEXTS]
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +59,40 @@ def test_one_short_text(nlp, name, bar):
     model(doc.copy())
     seconds = measure({LANGUAGE: lambda: nlp(SHORT), name: lambda: model(doc.copy())}, 9)
     table("one text of two sentences, warm", seconds, LANGUAGE, {name: bar})
+
+
+def test_spelling_of_many_texts(many, nlp):
+    """Over the bare tokenizer, which is what judging words adds to."""
+    model, blank = load_model("spelling"), spacy.blank("en").tokenizer
+    with nlp.select_pipes(enable=needed_components(nlp, [])):
+        docs = list(nlp.pipe(many))
+    list(model.pipe(docs[:20]))
+    seconds = measure(
+        {
+            "tokenizer": lambda: [nlp.tokenizer(text) for text in many],
+            "spaCy's tokenizer": lambda: [blank(text) for text in many],
+            "spelling": lambda: list(model.pipe(docs)),
+        },
+        9,
+    )
+    table(f"{len(many)} texts of 250 words", seconds, "tokenizer", {"spelling": 1.0})
+
+
+@pytest.mark.parametrize(("text", "reads"), [(SHORT, "words"), (ASKING, "all")])
+def test_spelling_of_one_short_text(nlp, text, reads):
+    """Over words and sentences where nothing is asked, else over what a user has run before."""
+    model, times = load_model("spelling"), 50
+    enable = needed_components(nlp, []) if reads == "words" else nlp.component_names
+    with nlp.select_pipes(enable=enable):
+        doc = nlp(text)
+        assert bool(model.pipeline.task.candidates(doc)) == (text == ASKING)
+        model(doc)
+        runs = {
+            LANGUAGE: lambda: [nlp(text) for _ in range(times)],
+            "spelling": lambda: [model(doc) for _ in range(times)],
+        }
+        seconds = measure(runs, 5)
+    table(f"one text of two sentences, warm, after {reads}", seconds, LANGUAGE, {"spelling": 0.5})
 
 
 def named(count: int) -> str:

@@ -157,7 +157,7 @@ def _tasks() -> str:
             pass
         words = sum(len(text.split()) for text in articles[1:])
         language += _language(nlp, articles[1:], words, f"{len(articles) - 1} articles")
-    rows = [_task(nlp, name, texts) for name in TASKS]
+    rows = [row for name in TASKS for row in _task(nlp, name, texts)]
     columns = ("task", "unit", "one short text, warm", f"{TEXTS} abstracts", "ms an abstract")
     return language + table("Tasks over the language pipeline", columns, rows)
 
@@ -189,7 +189,8 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
     return table(f"Language pipeline, {kind}", ("components", "words a CPU s", "× all of it"), rows)
 
 
-def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
+    """A row in units of what the task reads; one that reads words only, over the tokenizer too."""
     from textrank.config import load_model
     from textrank.language.load import needed_components
 
@@ -203,7 +204,7 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
             return list(nlp.pipe(some))
 
     list(model.pipe(analysed([SHORT, *texts[:2]])))
-    shown = []
+    shown: list[list[str]] = []
     cost = 0.0
     for some, times in (([SHORT], 20), (list(texts), 1)):
         docs = [analysed(some) for _ in range(REPEATS * times)]
@@ -211,14 +212,17 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> tuple[str, ...]:
         seconds = measure(
             {
                 "language": lambda some=some, n=times: [analysed(some) for _ in range(n)],
+                "tokens": lambda some=some, n=times: [nlp.tokenizer(t) for t in some * n],
                 "task": lambda rest=rest, n=times: [list(model.pipe(next(rest))) for _ in range(n)],
             },
             REPEATS,
         )
-        shown.append(f"{ratio(seconds, 'task', 'language'):.2f}")
+        shown.append([f"{ratio(seconds, 'task', unit):.2f}" for unit in ("language", "tokens")])
         cost = 1000 * median(seconds["task"]) / len(some)
+    over_language, over_tokens = zip(*shown, strict=True)
     unit = "tokens and sentences" if alone else "the whole language pipeline"
-    return name, unit, *shown, f"{cost:.1f}"
+    rows: Rows = [(name, unit, *over_language, f"{cost:.1f}")]
+    return [*rows, (name, "the bare tokenizer", "", over_tokens[1], "")] if alone else rows
 
 
 def _long() -> str:

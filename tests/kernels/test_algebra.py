@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from textrank.kernels.algebra import (
-    Centred,
     Exponential,
     Gaussian,
     Normalized,
@@ -23,6 +22,7 @@ from textrank.kernels.algebra import (
     Scale,
     Sum,
 )
+from textrank.kernels.centred import Centred
 from textrank.kernels.similarity import Distance, Similarities
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import Blocked, features_of, gram, gram_blocks, squares

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 
@@ -14,6 +15,13 @@ from textrank.language import load_nlp
 
 ROOT = Path(__file__).parents[2]
 OURS = ["gene_protein", "spelling"]
+TEXTS = [
+    "The p53 gene binds to its promoter. There was less IL-2 mRNA than IL-2 protein in 3 of 12 "
+    "cells, and then GRB2 was found between them; it's quite rare.",
+    "",
+    "I wonder weather c-fos may be the site. They led them there, among others, with their NF-kB.",
+    "Their site was cited: MDM2 (a protein) did not affect STAT1 RNA, whether there or not.",
+]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -21,6 +29,22 @@ def test_a_shipped_model_is_small_and_names_its_features(name):
     folder = ROOT / "models" / name
     assert sum(file.stat().st_size for file in folder.iterdir()) < 6e6
     assert load_model(name).names is not None
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_scores_are_those_of_the_features(name):
+    """The weights laid out for scoring against features moved onto the model's names."""
+    model, nlp = load_model(name), load_nlp(only=["genes"])
+    nlp.add_pipe("sentencizer", first=True)
+    pipeline = model.pipeline
+    docs = nlp.pipe([*TEXTS, *TEXTS[:1]])
+    candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
+    X = pipeline.representation(candidates)
+    features = pipeline.kernel.features(X).onto(model.names)
+    assert len(candidates) > 9
+    np.testing.assert_allclose(model.score(candidates), features @ model.fit.coef, atol=1e-12)
+    parts = [sum(value for _, value in own) for own in model.explain_each(candidates)]
+    np.testing.assert_allclose(model.score(candidates), parts, atol=1e-12)
 
 
 def test_names_in_raw_text_are_told_apart(tmp_path):

@@ -12,7 +12,8 @@ def test_names_that_share_a_slot_are_told_apart() -> None:
     """Half a million slots for a hundred thousand names: thousands of them share one."""
     many = [(f"a{n % 317}", f"b{n // 317}") for n in range(100_000)]
     index = NameIndex(Names.of(many))
-    slots = index.ordered[0] & np.uint64(len(index._slots) - 1)
+    codes = index.codes.ordered[0]
+    slots = codes & np.uint64(len(index.codes._slots) - 1)
     assert len(np.unique(slots)) < len(many)
     sought = [*many[::7], ("a1", "c"), ("b1", "a1"), ("a1",), ("a1", "b1", "b1")]
     expected = [*range(0, len(many), 7), -1, -1, -1, -1]
@@ -46,3 +47,11 @@ def test_a_prefix_that_is_also_a_word_is_one_word() -> None:
     sought = Names.of([("protein", "before", "protein"), ("protein", "before", "gene")])
     assert index.find(sought).tolist() == [0, 1]
     assert sought.find(index.names).tolist() == [0, 1]
+
+
+def test_a_word_that_a_file_has_twice_is_one_word() -> None:
+    doubled = Names(("gene", "protein", "gene"), np.array([[0, 1], [2, 1], [1, 2]], np.int32))
+    names = Names.from_arrays(doubled.to_arrays())
+    assert list(names) == list(doubled)
+    assert sorted(names.vocabulary) == ["gene", "protein"]
+    assert len(names.under("gene").vocabulary) == 2

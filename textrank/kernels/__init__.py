@@ -4,6 +4,7 @@ __all__ = [
     "algebra",
     "all_paths",
     "blocks",
+    "centred",
     "combined",
     "each_view",
     "label_bag",

@@ -1,4 +1,4 @@
-"""Kernels made of kernels: sums, products, powers, Gaussians, normalisation, centring, views."""
+"""Kernels made of kernels: sums, products, powers, Gaussians, normalisation, views."""
 
 from __future__ import annotations
 
@@ -10,7 +10,20 @@ import numpy as np
 
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import features_of, gram_of
-from textrank.types import Features, Kernel, Matrix, Vector, Viewed, has_features, parts_of
+from textrank.types import (
+    Features,
+    Indices,
+    Kernel,
+    Matrix,
+    Vector,
+    Viewed,
+    Weigh,
+    Weighed,
+    Weights,
+    has_features,
+    parts_of,
+    weighing,
+)
 
 # A cfg is checked before the blocks inside are built, so the parts check themselves.
 Parts = Sequence[Any] | Mapping[str, Any]
@@ -51,6 +64,24 @@ class Sum:
         """The parts' features side by side, each times the root of its weight; none at weight 0."""
         parts = [part for part in self._parts if part[1]] or self._parts[:1]
         return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in parts})
+
+    def weighed(self, weights: Weights) -> Weigh:
+        """The sum of what the parts' features come to."""
+        parts = [
+            (factor, weighing(kernel, weights.under(name)))
+            for name, factor, kernel in self._parts
+            if factor
+        ]
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            products, squares = np.zeros(len(asked)), np.zeros(len(asked))
+            for factor, part in parts:
+                own = part(X, asked)
+                products += factor**0.5 * own.products
+                squares += factor * own.squares
+            return Weighed(products, squares)
+
+        return weigh
 
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
@@ -258,6 +289,17 @@ class Normalized:
         F = features_of(self.kernel, X)
         return F.scaled(self._factors(Linear().diag(F)))
 
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the features of the kernel come to, divided by their length."""
+        inner = weighing(self.kernel, weights)
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            products, squares = inner(X, asked)
+            factors = self._factors(squares)
+            return Weighed(factors * products, (factors > 0).astype(float))
+
+        return weigh
+
     def _factors(self, squared: Vector) -> Vector:
         zero = np.flatnonzero(squared <= 0)
         if len(zero) and self.empty == "refuse":
@@ -267,41 +309,6 @@ class Normalized:
             )
         with np.errstate(divide="ignore"):
             return np.where(squared > 0, 1.0 / np.sqrt(squared), 0.0)
-
-
-@dataclass(frozen=True)
-class Centred:
-    """A kernel as seen from the mean of some reference inputs.
-
-    ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed, so training
-    and new inputs are centred alike; for the training part itself give it as ``reference``.
-
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> Centred(Linear(), reference=X)(X).sum().round(9).item()
-    0.0
-    """
-
-    kernel: Kernel[Any]
-    reference: Sequence[Any]
-
-    def __post_init__(self) -> None:
-        if not len(self.reference):
-            raise ValueError("reference must hold at least one reference input, got none")
-
-    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        left = self._means(X)
-        right = left if Y is None else self._means(Y)
-        K = self.kernel(X, Y) - left[:, None]
-        K -= right[None, :]
-        K += self.kernel(self.reference).mean()
-        return K
-
-    def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
-        return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.reference).mean()
-
-    def _means(self, X: Sequence[Any]) -> Vector:
-        return self.kernel(X, self.reference).mean(axis=1)
 
 
 @dataclass(frozen=True)
@@ -327,6 +334,15 @@ class OnView:
     def features(self, X: Sequence[Any]) -> Features:
         """The features of the kernel on this view."""
         return features_of(self.kernel, self.view(X))
+
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the features of the kernel on this view come to."""
+        inner = weighing(self.kernel, weights)
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            return inner(X.shared(self.name) if isinstance(X, Viewed) else self.view(X), asked)
+
+        return weigh
 
     def view(self, X: Sequence[Any]) -> Sequence[Any]:
         """The candidates in this view."""

@@ -21,8 +21,12 @@ from textrank.types import (
     Repeated,
     Vector,
     Viewed,
+    Weigh,
+    Weighed,
+    Weights,
     parts_of,
     side_by_side,
+    weighing,
 )
 
 CONSTANT = "constant"
@@ -71,6 +75,22 @@ class Blocks:
         F = Features(side_by_side([constant, F.values]), F.names.after(CONSTANT))
         return _apart(F if at is None else F.rows(at), self._questions(X))
 
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the features of the kernel come to by the weights of each candidate's question."""
+        numbers, each = _by_question(weights)
+        inner = weighing(self.kernel, each)
+        constant = each.under(CONSTANT)
+        shifts = np.zeros(len(numbers) + 1)  # the last one for questions that are not known
+        shifts[constant.asked] = self.constant * constant.coef
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            pairs = zip(asked.tolist(), self._questions(X), strict=True)
+            own = np.array([numbers.get(pair, -1) for pair in pairs], dtype=np.intp)
+            products, squares = inner(X, own)
+            return Weighed(products + shifts[own], squares + self.constant**2)
+
+        return weigh
+
     def _shared(self, X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
         """What the candidates look like, each once, and which is whose; X where none are shared.
 
@@ -90,6 +110,17 @@ class Blocks:
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
         return X.view(self.view) if isinstance(X, Viewed) else [x[self.view] for x in X]
+
+
+def _by_question(weights: Weights) -> tuple[dict[tuple[int, str], int], Weights]:
+    """The weights with the first words of their names as questions, and the numbers of these.
+
+    A question is told apart by what was asked before, for one of these kernels may hold another.
+    """
+    first, words = weights.names.parts[:, 0], weights.names.vocabulary
+    each, asked = np.unique(np.column_stack([weights.asked, first]), axis=0, return_inverse=True)
+    numbers = {(before, words[word]): i for i, (before, word) in enumerate(each.tolist())}
+    return numbers, Weights(weights.names.rest(), asked.ravel(), weights.coef)
 
 
 def _looked_at(kernel: Kernel[Any]) -> list[str]:

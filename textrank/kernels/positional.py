@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.kernels.weighed_places import WeighedPlaces
 from textrank.linalg.gram import gram_of, squares
 from textrank.types import (
     Contexts,
@@ -20,10 +21,14 @@ from textrank.types import (
     PositionTransformation,
     SparseMatrix,
     Vector,
+    Weigh,
+    Weights,
     WordTransformation,
+    by_features,
 )
 
 CHUNK = 1 << 20  # words expanded to features at once
+WIDE = 64  # components of positions that are too many for a table of weights
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,13 @@ class Positional:
         used = np.flatnonzero(np.bincount(values.indices, minlength=shape[1]))
         columns = np.column_stack([used % max(len(words), 1), used // max(len(words), 1)])
         return Features(_columns(values, used), _paired(words, R.names, columns))
+
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the features come to; by the words themselves where only equal ones are alike."""
+        components, _ = weights.names.rest().distinct()
+        if self.words is not None or len(components) > WIDE:
+            return by_features(self, weights)
+        return WeighedPlaces.of(self.positions, weights)
 
     def table(
         self, coef: Vector, names: Names, *, vocabulary: Sequence[str], span: int

@@ -10,7 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.linalg.gram import gram, squares
-from textrank.types import Features, Matrix, Names, Vector, size
+from textrank.types import (
+    Features,
+    Indices,
+    Matrix,
+    Names,
+    Slotted,
+    SlotWeights,
+    Vector,
+    Weigh,
+    Weighed,
+    Weights,
+    by_features,
+    shared,
+    size,
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,16 @@ class Linear:
         if isinstance(F, Features):
             return F
         return Features(sp.csr_array(F), Names.of(str(i) for i in range(F.shape[1])))
+
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the vectors come to."""
+        by_name, by_slot = by_features(self, weights), SlotWeights(weights)
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            each, at = shared(X)
+            return by_slot(each, asked, at) if isinstance(each, Slotted) else by_name(X, asked)
+
+        return weigh
 
 
 def vectors(X: Sequence[Any]) -> Any:

@@ -51,7 +51,11 @@ class Fit:
     ) -> Vector:
         """Scores of new candidates: one product with (m, n) kernel values or (m, d) features."""
         values = data.values if isinstance(data, Features) else data
-        return _staged(self.stage, np.asarray(values @ self.coef), neighbourhood)
+        return self.finished(np.asarray(values @ self.coef), neighbourhood)
+
+    def finished(self, scores: Vector, neighbourhood: Neighbourhood | None = None) -> Vector:
+        """Such products after the second stage, where there is one."""
+        return _staged(self.stage, scores, neighbourhood)
 
     @property
     def chosen(self) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from textrank.docs import Candidate, Representation
-from textrank.representations.mentions.core import Once
-from textrank.types import Viewed
+from textrank.docs import Candidate, LooseRepresentation, Representation
+from textrank.representations.mentions.core import Once, of_same_words
+from textrank.types import Repeated, Viewed
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,23 @@ class Views:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
         return Viewed({name: _seen(by, candidates) for name, by in self.representations.items()})
+
+    def loose(self, candidates: Sequence[Candidate]) -> Viewed:
+        """Loose views where there are any, each made once for all candidates of the same words."""
+        first, at = of_same_words(candidates)
+        views = {
+            name: Repeated(self._loose[name].loose(first), at)
+            if name in self._loose
+            else by(candidates)
+            for name, by in self.representations.items()
+        }
+        return Viewed(views)
+
+    @cached_property
+    def _loose(self) -> dict[str, LooseRepresentation[Any]]:
+        """The representations that have a loose form."""
+        own = self.representations
+        return {name: by for name, by in own.items() if isinstance(by, LooseRepresentation)}
 
 
 def _seen(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:

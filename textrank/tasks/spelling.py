@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +13,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
 from textrank.tasks.choice import Answered, Question, answered, candidates_of, choice_measures
+from textrank.tasks.printed_words import PrintedWords, plain_word
 from textrank.tasks.task import Explain, Scored
 from textrank.text import Passages
 from textrank.types import Vector
@@ -96,7 +96,15 @@ class Spelling:
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each occurrence, or one for each occurrence and word in larger sets."""
-        return candidates_of(list(self._questions(doc)))
+        return self.candidates_of([doc])[0]
+
+    def candidates_of(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
+        """Those of each Doc."""
+        printed = self._printed.found(docs) if docs else []
+        return [
+            candidates_of(list(self._questions(doc, found)))
+            for doc, found in zip(docs, printed, strict=True)
+        ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """None: an occurrence that is not judged is no gold answer."""
@@ -120,11 +128,21 @@ class Spelling:
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
+        doc._.textrank_spelling = self._proposals(doc, scored) if self._doubts(scored) else []
+        return doc
+
+    def _doubts(self, scored: Scored) -> bool:
+        """Whether any score may speak for another word than the printed one, which is labelled."""
+        return any(
+            candidate.label is None or -candidate.label * score >= scored.limit
+            for candidate, score in zip(scored.candidates, scored.scores.tolist(), strict=True)
+        )
+
+    def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
         asked = ((question, self._best(question, scored.limit)) for question in answered(scored))
         found = [(question, word) for question, word in asked if word is not None]
         text = Passages.of(doc, doc) if found else Passages("", [])
-        doc._.textrank_spelling = [self._proposal(text, *proposed) for proposed in found]
-        return doc
+        return [self._proposal(text, *proposed) for proposed in found]
 
     def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
         """Adds to each proposal the features that speak most for it."""
@@ -167,34 +185,29 @@ class Spelling:
         """The words of a set by its title."""
         return self._titled[title]
 
-    def _questions(self, doc: Doc) -> Iterator[Question]:
-        taken = _named_tokens(doc)
-        for match in self._pattern.finditer(doc.text):
-            span = doc.char_span(match.start(), match.end())
-            if span is None or taken.intersection(range(span.start, span.end)):
-                continue
-            printed = plain_word(match[0])
-            for words in self._sets_of[printed]:
-                yield Question(span, words, "/".join(words), printed)
+    def _questions(self, doc: Doc, found: Sequence[tuple[Span, str]]) -> Iterator[Question]:
+        taken = _named_tokens(doc) if found else set()
+        for span, printed in found:
+            if not taken.intersection(range(span.start, span.end)):
+                for title, words in self._sets_of[printed]:
+                    yield Question(span, words, title, printed)
 
     @cached_property
-    def _sets_of(self) -> dict[str, list[tuple[str, ...]]]:
-        """The sets that each word is in."""
-        found: dict[str, list[tuple[str, ...]]] = {}
-        for words in (*self.sets, *self.more):
+    def _printed(self) -> PrintedWords:
+        return PrintedWords(tuple(self._sets_of))
+
+    @cached_property
+    def _sets_of(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """The sets that each word is in, with their titles."""
+        found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for title, words in self._titled.items():
             for word in words:
-                found.setdefault(word, []).append(tuple(words))
+                found.setdefault(word, []).append((title, words))
         return found
 
     @cached_property
     def _titled(self) -> dict[str, tuple[str, ...]]:
         return {"/".join(words): tuple(words) for words in (*self.sets, *self.more)}
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        each = (_spelt(word) for word in sorted(self._sets_of, key=lambda w: (-len(w), w)))
-        # A whole word: neither part of a hyphenated one nor the beginning of "there's".
-        return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
 
     def _best(self, question: Answered, threshold: float) -> str | None:
         """The word to propose, if any."""
@@ -249,15 +262,6 @@ def _reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> list[
     return [{"feature": list(name), "adds": value} for name, value in raising[:REASONS]]
 
 
-def plain_word(text: str) -> str:
-    """A printed word as the sets have it: straight apostrophe, one blank.
-
-    >>> plain_word("it’s"), plain_word("may  be")
-    ("it's", 'may be')
-    """
-    return re.sub(r"\s+", " ", text.replace("’", "'"))
-
-
 def corrected(doc: Doc) -> str:
     """The text with all proposals put in; an apostrophe stays as the text writes it."""
     text = doc.text
@@ -274,10 +278,6 @@ def diff(doc: Doc) -> str:
     before, after = doc.text.splitlines(), corrected(doc).splitlines()
     lines = difflib.unified_diff(before, after, name, f"{name} (proposed)", lineterm="")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _spelt(word: str) -> str:
-    return r"\s+".join(re.escape(part).replace("'", "['’]") for part in word.split())
 
 
 def _named_tokens(doc: Doc) -> set[int]:

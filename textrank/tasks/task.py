@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+from functools import cache
+from typing import ClassVar, Protocol, Self, TypeAlias, cast, runtime_checkable
 
 from spacy.tokens import Doc
 
@@ -92,9 +93,15 @@ class BatchTask(Protocol):
 
 def candidates_of(task: Task, docs: Sequence[Doc]) -> list[list[Candidate]]:
     """The candidates of each Doc."""
-    if isinstance(task, BatchTask):
-        return task.candidates_of(docs)
+    if _batched(type(task)):
+        return cast(BatchTask, task).candidates_of(docs)
     return [task.candidates(doc) for doc in docs]
+
+
+@cache
+def _batched(kind: type) -> bool:
+    """Whether tasks of a kind are such, which takes longer to ask than to judge a short text."""
+    return issubclass(kind, BatchTask)
 
 
 def nothing_found(task: Task, documents: int) -> ValueError:

@@ -8,6 +8,7 @@ from textrank.types.batches import (
     pivoted_cholesky,
 )
 from textrank.types.cells import Cells
+from textrank.types.codes import Codes
 from textrank.types.features import (
     AdditiveKernel,
     Alternatives,
@@ -34,6 +35,16 @@ from textrank.types.features import (
 )
 from textrank.types.graphs import GraphBatch, GraphFamily
 from textrank.types.names import Arrays, Indices, NameIndex, Names
+from textrank.types.slots import Slotted, SlotWeights
+from textrank.types.weights import (
+    Weigh,
+    Weighed,
+    WeighedKernel,
+    Weights,
+    by_features,
+    shared,
+    weighing,
+)
 
 __all__ = [
     "AdditiveKernel",
@@ -41,6 +52,7 @@ __all__ = [
     "Arrays",
     "Cells",
     "ChoiceKernel",
+    "Codes",
     "Contexts",
     "Data",
     "FeatureKernel",
@@ -58,16 +70,25 @@ __all__ = [
     "Repeated",
     "ScalingKernel",
     "Sequences",
+    "SlotWeights",
+    "Slotted",
     "SparseMatrix",
     "Vector",
     "Viewed",
+    "Weigh",
+    "Weighed",
+    "WeighedKernel",
+    "Weights",
     "WordTransformation",
+    "by_features",
     "has_features",
     "part",
     "parts_of",
     "pivoted_cholesky",
+    "shared",
     "side_by_side",
     "single",
     "size",
     "take",
+    "weighing",
 ]

@@ -212,11 +212,15 @@ class Viewed(Sequence[Mapping[str, Any]]):
         """Some candidates, all views."""
         return Viewed({name: take(view, index) for name, view in self.views.items()})
 
-    def view(self, name: str) -> Sequence[Any]:
-        """All candidates in one view, copied only where they share what they look like."""
+    def shared(self, name: str) -> Sequence[Any]:
+        """All candidates in one view; ``Repeated`` where they share what they look like."""
         if name not in self.views:
             raise ValueError(f"no view {name!r} among {sorted(self.views)}. Name one of these.")
-        found = self.views[name]
+        return self.views[name]
+
+    def view(self, name: str) -> Sequence[Any]:
+        """All candidates in one view, copied only where they share what they look like."""
+        found = self.shared(name)
         return found.whole() if isinstance(found, Repeated) else found
 
 

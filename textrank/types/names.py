@@ -11,10 +11,12 @@ from typing import TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from textrank.types.codes import Codes
+
 Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
-SPARSE = 4  # slots a name, at the least, of a table in which names are sought
+UNKNOWN = -2  # a word that none of the names sought among has
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,13 @@ class Names(Sequence[tuple[str, ...]]):
 
     def under(self, prefix: str) -> Names:
         """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
-        first = np.full((len(self), 1), len(self.vocabulary), dtype=np.int32)
-        return Names((*self.vocabulary, prefix), np.hstack([first, self.parts]))
+        words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
+        first = np.full((len(self), 1), words.index(prefix), dtype=np.int32)
+        return Names(words, np.hstack([first, self.parts]))
+
+    def rest(self) -> Names:
+        """The same names without their first word."""
+        return Names(self.vocabulary, self.parts[:, 1:])
 
     def after(self, name: str) -> Names:
         """The same names after one more."""
@@ -127,7 +134,8 @@ class Names(Sequence[tuple[str, ...]]):
                 f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
                 "Train the model again or restore the file."
             )
-        return cls(words, parts)
+        names = cls(words, parts)
+        return cls.join([names]) if len(set(words)) < len(words) else names
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +154,13 @@ class NameIndex:
         return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
 
     @cached_property
-    def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
-        """The numbers of the names in order, and the column of each."""
-        order = np.argsort(self._numbers, kind="stable")
-        return self._numbers[order], order
+    def codes(self) -> Codes:
+        """The numbers of all names."""
+        return Codes(self._numbers(self._own))
 
     def firsts(self) -> Indices:
         """The first column of the same name, for each column."""
-        codes, order = self.ordered
+        codes, order = self.codes.ordered
         begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         first = np.empty(len(codes), dtype=np.intp)
         first[order] = order[begins.nonzero()[0]][np.cumsum(begins) - 1]
@@ -168,15 +175,9 @@ class NameIndex:
         >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
-        if not len(self.names):
-            return np.full(len(names), -1, dtype=np.intp)
         digits = self._digits(names)
-        sought = self._codes(digits)
-        column = self._slots[sought & np.uint64(len(self._slots) - 1)]
-        same = self._numbers[column] == sought  # an empty slot leads to the last, which is another
-        found = np.where(same, column, np.intp(-1))
-        other = (~same & (column >= 0)).nonzero()[0]  # of two numbers in one slot it has one
-        found[other] = self._searched(sought[other])
+        sought = self._numbers(digits)
+        found = self.codes.find(sought)
         if not self._exact:
             some = (found >= 0).nonzero()[0]
             odd = some[(self._own[found[some]] != digits[some]).any(axis=1)]
@@ -184,36 +185,15 @@ class NameIndex:
                 found[at] = self._compared(digits[at], sought[at])
         return found
 
-    def _searched(self, sought: NDArray[np.uint64]) -> Indices:
-        """The first column of each of these numbers, or -1."""
-        codes, order = self.ordered
-        place = np.searchsorted(codes, sought).clip(max=len(codes) - 1)
-        return np.where(codes[place] == sought, order[place], -1)
-
     def _compared(self, digits: NDArray[np.uint64], sought: np.uint64) -> int:
         """The first column of a name, of those with its number; or -1."""
-        codes, order = self.ordered
-        alike = order[codes.searchsorted(sought) : codes.searchsorted(sought, side="right")]
+        alike = self.codes.equal(sought)
         same = alike[(self._own[alike] == digits).all(axis=1)]
         return int(same[0]) if len(same) else -1
 
     @cached_property
-    def _slots(self) -> NDArray[np.int32]:
-        """By the last bits of a number, the first column of one with these; or -1."""
-        codes, order = self.ordered
-        size = 1 << (SPARSE * len(codes)).bit_length()
-        slots = np.full(size, -1, dtype=np.int32)
-        slots[codes[::-1] & np.uint64(size - 1)] = order[::-1]  # of equals the first is set last
-        return slots
-
-    @cached_property
-    def _numbers(self) -> NDArray[np.uint64]:
-        """That of each column."""
-        return self._codes(self._digits(self.names))
-
-    @cached_property
     def _own(self) -> NDArray[np.uint64]:
-        """The words of each column, only made where they are compared."""
+        """The words of each column."""
         return self._digits(self.names)
 
     def _digits(self, names: Names) -> NDArray[np.uint64]:
@@ -243,7 +223,7 @@ class NameIndex:
         # Times an odd number, and with the first bits added to the last, numbers stay different.
         return np.array([base**place for place in range(width)], dtype=np.uint64) * odd[0]
 
-    def _codes(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def _numbers(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
         codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
         return codes ^ (codes >> np.uint64(32))  # the last bits are told apart by all
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -36,6 +36,18 @@ def lengths(ends: NDArray[Any]) -> NDArray[Any]:
     return ends[1:] - ends[:-1]
 
 
+def slices(sizes: Iterable[int]) -> Iterator[slice]:
+    """Where each list lies among the items of all.
+
+    >>> list(slices([2, 3]))
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    end = 0
+    for size in sizes:
+        yield slice(end, end + size)
+        end += size
+
+
 def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     """The places of all items of some lists, given where each begins: whose they are, and where.
 
@@ -50,6 +62,15 @@ def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
 def flat(lists: Iterable[Sequence[int]]) -> Indices:
     """The items of all lists, one list after the other."""
     return np.array(list(chain.from_iterable(lists)), dtype=np.intp)
+
+
+def summed(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
+    """The sum of each owner's values.
+
+    >>> summed(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2]), 3).tolist()
+    [1.0, 0.0, 6.0]
+    """
+    return np.asarray(np.bincount(owner, values, minlength=size), dtype=np.float64)
 
 
 def firsts(owner: Indices) -> Indices:

@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.progress import track
-from textrank.representations.contexts.near import Block, Near
+from textrank.representations.contexts.near import Forms, Near
 from textrank.representations.pairs.lexicon import load_lexicon
-from textrank.types import Features, Names
+from textrank.types import Features, Indices, Names, Slotted
 
 Name = tuple[str, ...]
 
@@ -23,6 +25,18 @@ NGRAMS: tuple[tuple[int, ...], ...] = (
     *((-2, -1), (1, 2), (-1, 1), (-3, -2), (2, 3)),
     *((-3, -2, -1), (1, 2, 3), (-2, -1, 1), (-1, 1, 2)),
 )
+
+
+Slot = tuple[str, int]  # what is told of a token, and its offset
+
+
+class Block(NamedTuple):
+    """A feature that each candidate has: its name begins with a title; its value."""
+
+    title: str
+    slots: Sequence[Slot]  # what comes after the title
+    value: float
+    glued: str = ""  # only where the target touches what is "before" or "after" it
 
 
 @dataclass(frozen=True)
@@ -121,30 +135,39 @@ class Collocations:
             raise ValueError(f"digits must be 'keep' or 'collapse', got {self.digits!r}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        words = dict[str, int]()
-        near = Near.of(track(candidates, "collocations", len(candidates)), self, words)
-        blocks = list(self._blocks(near, words))
-        width = max((len(block.parts) for block in blocks), default=1)
-        shape = (len(candidates), len(blocks))
-        parts = np.full((*shape, width), -1, dtype=np.int32)
-        present = np.ones(shape, dtype=bool)
-        for number, block in enumerate(blocks):
-            for place, part in enumerate(block.parts):
-                parts[:, number, place] = part
-            if block.rows is not None:
-                present[:, number] = block.rows
-        each = Names(tuple(words), parts[present])
-        values = np.broadcast_to(np.array([block.value for block in blocks], float), shape)[present]
-        rows = np.repeat(np.arange(len(candidates)), present.sum(axis=1))
+        each = self.loose(candidates).features()
         if self.known is None:
-            names, columns = each.distinct()
+            names, columns = each.names.distinct()
         else:
-            names = Names.of(map(tuple, self.known))
-            columns = names.find(each)
-            rows, values, columns = rows[columns >= 0], values[columns >= 0], columns[columns >= 0]
-        starts = np.searchsorted(rows, np.arange(len(candidates) + 1))
-        shape = (len(candidates), len(names))
-        return Features(sp.csr_array((values, columns, starts), shape=shape), names)
+            names = self._known
+            columns = names.find(each.names)
+        cells = (each.values.data, columns, each.values.indptr)
+        return Features(sp.csr_array(cells, shape=(len(each), len(names))), names)
+
+    def loose(self, candidates: Sequence[Candidate]) -> Slotted:
+        """The features by the words that fill their names."""
+        tracked = track(candidates, "collocations", len(candidates))
+        targets = [candidate.spans[self.focus] for candidate in tracked]
+        near = Near.of(targets, self.offsets, self.bounds, self._forms)
+        titles = np.array([near.number(block.title) for block in self._blocks], dtype=np.int32)
+        kinds = dict.fromkeys(kind for kind, _ in self._columns)
+        numbers = {kind: near.numbers(kind) for kind in kinds}
+        fill = [numbers[kind][near.offsets[offset]] for kind, offset in self._columns]
+        values = np.array([block.value for block in self._blocks])
+        found = Slotted(
+            tuple(near.vocabulary),
+            np.array(fill, dtype=np.int32).reshape(len(fill), len(candidates)).T,
+            titles, self._slots, values, self._present(near),
+        )  # fmt: skip
+        return found if self.known is None else found.having(self._known)
+
+    def _present(self, near: Near) -> NDArray[np.bool_] | None:
+        """Which candidates have which features; None where all have all."""
+        if not self.glued:
+            return None
+        rows = {"": np.ones(near.at.shape[1], dtype=bool)}
+        rows |= {"before": near.glued_before, "after": near.glued_after}
+        return np.column_stack([rows[block.glued] for block in self._blocks])
 
     @cached_property
     def offsets(self) -> list[int]:
@@ -153,42 +176,59 @@ class Collocations:
         return sorted({*(at for own in self.ngrams for at in own), *self.endings, *glued})
 
     @cached_property
-    def _named_ngrams(self) -> list[tuple[Sequence[int], str, float]]:
-        """The offsets of each n-gram, what they are called, and what it counts."""
+    def _known(self) -> Names:
+        return Names.of(map(tuple, self.known or ()))
+
+    @cached_property
+    def _forms(self) -> Forms:
+        lexicon = None if self.tags is None else self.tags.words()
+        return Forms(self.digits, lexicon or {})
+
+    @cached_property
+    def _columns(self) -> list[Slot]:
+        """Everything that fills a slot, once."""
+        return list(dict.fromkeys(slot for block in self._blocks for slot in block.slots))
+
+    @cached_property
+    def _slots(self) -> Indices:  # (blocks, longest)
+        column = {slot: number for number, slot in enumerate(self._columns)}
+        width = max((len(block.slots) for block in self._blocks), default=0)
+        slots = np.full((len(self._blocks), width), -1, dtype=np.intp)
+        for row, block in enumerate(self._blocks):
+            slots[row, : len(block.slots)] = [column[slot] for slot in block.slots]
+        return slots
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        return [*self._ngram_blocks(), *self._other_blocks()]
+
+    def _ngram_blocks(self) -> Iterator[Block]:
+        """N-grams of words, of tags, and mixed."""
         last = len(self.weights)
-        return [
-            (own, " ".join(f"{offset:+d}" for offset in own), self.weights[min(len(own), last) - 1])
-            for own in dict.fromkeys(map(tuple, self.ngrams))
-        ]
+        for own in dict.fromkeys(map(tuple, self.ngrams)):
+            where = " ".join(f"{offset:+d}" for offset in own)
+            value = self.weights[min(len(own), last) - 1]
+            words = [("word", at) for at in own]
+            yield Block(where, words, value)
+            if self.tags is None:
+                continue
+            value *= self.tags.weight
+            tag = "doc_tag" if self.tags.lexicon is None else "tag"
+            tags = [(tag, at) for at in own]
+            yield Block(f"{where} tag", tags, value)
+            if self.tags.mixed and 2 <= len(words) <= 3:
+                for i, word in enumerate(words):
+                    yield Block(f"{where} mixed {i}", [*tags[:i], word, *tags[i + 1 :]], value)
+            if len(own) == 1 and self.tags.lexicon is not None:
+                yield Block(f"{where} class", [("all_tags", own[0])], value)
 
-    def _blocks(self, near: Near, numbers: dict[str, int]) -> Iterator[Block]:
-        """One name a candidate in each, as numbers of words."""
-
-        def number(word: str) -> int:
-            return numbers.setdefault(word, len(numbers))
-
-        for offsets, where, value in self._named_ngrams:
-            words = [near.words[at] for at in offsets]
-            yield Block([number(where), *words], value)
-            if self.tags is not None:
-                value *= self.tags.weight
-                tags = [near.tags[at] for at in offsets]
-                yield Block([number(f"{where} tag"), *tags], value)
-                if self.tags.mixed and 2 <= len(words) <= 3:
-                    for i, word in enumerate(words):
-                        mixed = [*tags[:i], word, *tags[i + 1 :]]
-                        yield Block([number(f"{where} mixed {i}"), *mixed], value)
-                if len(offsets) == 1 and self.tags.lexicon is not None:
-                    yield Block([number(f"{where} class"), near.classes[offsets[0]]], value)
+    def _other_blocks(self) -> Iterator[Block]:
+        """Endings, and what touches the target."""
         for at in dict.fromkeys(self.endings):
-            yield Block([number(f"{at:+d} ending"), near.endings[at]], self.ending_weight)
-        if self.glued:
-            for where, at, rows in (
-                ("glued before", -1, near.glued_before),
-                ("glued after", 1, near.glued_after),
-            ):
-                yield Block([number(where)], 1.0, rows)
-                yield Block([number(where), near.words[at]], 1.0, rows)
+            yield Block(f"{at:+d} ending", [("ending", at)], self.ending_weight)
+        for side, at in (("before", -1), ("after", 1)) if self.glued else ():
+            yield Block(f"glued {side}", [], 1.0, side)
+            yield Block(f"glued {side}", [("word", at)], 1.0, side)
 
 
 def frequent(features: Features, minimum: int = 2) -> list[Name]:

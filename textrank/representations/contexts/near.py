@@ -2,157 +2,134 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import LOWER, SPACY, TAG
 from spacy.strings import StringStore
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id, starts_of
+from textrank.docs import document_id
+from textrank.representations.contexts.token_run import TokenRun
+from textrank.representations.contexts.told import Told
 from textrank.types import Indices
 
-if TYPE_CHECKING:
-    from textrank.representations.contexts.collocations import Collocations
-
-Numbers: TypeAlias = NDArray[np.int32]  # (n,) a word of the vocabulary for each target
 OUTSIDE = "<>"  # what stands beyond the sentence or the document
 
 
-class Block(NamedTuple):
-    """A name for each candidate, of numbers of words or one number for all; and its value."""
+class Form(NamedTuple):
+    """How a token is told."""
 
-    parts: Sequence[Numbers | int]
-    value: float
-    rows: NDArray[np.bool_] | None = None  # which candidates have it; all without
+    word: str
+    tag: str  # by a lexicon
+    all_tags: str  # of the lexicon
+    ending: str
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """What is told of tokens, by a lexicon of tags; every distinct one is looked at once."""
+
+    digits: str
+    lexicon: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def told(self) -> Told[Form]:
+        """Of texts in lower case."""
+        return Told(self._of)
+
+    @cached_property
+    def outside(self) -> Form:
+        """What is beyond the end."""
+        return Form(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
+
+    def _of(self, text: str) -> Form:
+        word = collapse_digits(text) if self.digits == "collapse" else text
+        tag = self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
+        return Form(word, tag, self._all_tags(word, tag), word[-3:])
+
+    def _all_tags(self, word: str, tag: str) -> str:
+        known = self.lexicon.get(word)
+        return tag if known is None else " ".join(sorted(known))
 
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """What stands at each offset from each target: every distinct word is looked at once."""
+    """What stands at each offset from each target."""
 
-    settings: Collocations
+    run: TokenRun
+    forms: Forms
+    offsets: Mapping[int, int]  # the row of each in ``at``
+    at: Indices  # (offsets, n) the token there, -1 outside
     vocabulary: dict[str, int]  # grows by what is asked for
-    strings: StringStore
-    tokens: NDArray[np.uint64]  # (3, t) lower-case form, tag, and whether a blank follows
-    at: Mapping[int, Indices]  # (n,) the token at each offset, -1 outside
-    ends: Indices  # (n,) the last token of each target
 
     @classmethod
-    def of(
-        cls, candidates: Iterable[Candidate], settings: Collocations, vocabulary: dict[str, int]
-    ) -> Near:
-        """The tokens around the candidates; those of a Doc stand together."""
-        tables: list[Any] = []
-        spans: list[tuple[int, int, int, int]] = []
-        doc, base, starts = None, 0, list[int]()
-        for candidate in candidates:
-            if candidate.doc is not doc:
-                base += 0 if doc is None else len(doc)
-                doc = candidate.doc
-                tables.append(doc.to_array([LOWER, TAG, SPACY]).reshape(-1, 3))
-                starts = _starts(doc, settings.bounds).tolist()
-            target = candidate.spans[settings.focus]
-            start, end = target.start, target.end
-            low, high = starts[bisect_right(starts, start) - 1], starts[bisect_left(starts, end)]
-            spans.append((start + base, end + base, low + base, high + base))
-        begins, ends, lowest, highest = np.array(spans, dtype=np.intp).reshape(-1, 4).T
-        at = {}
-        for offset in settings.offsets:
-            i = begins + offset if offset < 0 else ends + (offset - 1)
-            at[offset] = np.where((lowest <= i) & (i < highest), i, -1)
-        tokens = np.vstack([np.zeros((0, 3), dtype=np.uint64), *tables]).T
-        strings = StringStore() if doc is None else doc.vocab.strings
-        return cls(settings, vocabulary, strings, tokens, at, ends - 1)
+    def of(cls, targets: Sequence[Span], offsets: Sequence[int], bounds: str, forms: Forms) -> Near:
+        """The tokens around targets, as far as the "document" or the "sentence" goes."""
+        run = TokenRun.of(targets)
+        if bounds == "sentence":
+            _check_sentences(run.docs)
+        (begins, ends), (lowest, highest) = run.spans, run.bounds(bounds)
+        steps = np.array(offsets, dtype=np.intp)[:, None]
+        i = np.where(steps < 0, begins + steps, ends + steps - 1)
+        at = np.where((lowest <= i) & (i < highest), i, -1)
+        return cls(run, forms, {offset: row for row, offset in enumerate(offsets)}, at, {})
 
-    @cached_property
-    def words(self) -> dict[int, Numbers]:
-        """The words."""
-        return self._numbered(0, _word_of(self.settings.digits), OUTSIDE)
+    def number(self, word: str) -> int:
+        """The number of a word of the vocabulary."""
+        return self.vocabulary.setdefault(word, len(self.vocabulary))
 
-    @cached_property
-    def tags(self) -> dict[int, Numbers]:
-        """Their tags, from the lexicon where there is one."""
-        if self._lexicon is None:
-            return self._numbered(1, str, OUTSIDE)
-        word, lexicon = _word_of(self.settings.digits), self._lexicon
-        return self._numbered(0, lambda text: _tag(word(text), lexicon), OUTSIDE)
-
-    @cached_property
-    def classes(self) -> dict[int, Numbers]:
-        """All tags that the lexicon has for them."""
-        word, lexicon = _word_of(self.settings.digits), self._lexicon or {}
-        outside = _class(OUTSIDE, lexicon, OUTSIDE)
-        return self._numbered(0, lambda text: _class(word(text), lexicon), outside)
-
-    @cached_property
-    def endings(self) -> dict[int, Numbers]:
-        """Their last three letters."""
-        word = _word_of(self.settings.digits)
-        return self._numbered(0, lambda text: word(text)[-3:], OUTSIDE[-3:])
+    def numbers(self, kind: str) -> NDArray[np.int32]:  # (offsets, n)
+        """The words of a kind at all offsets: a field of ``Form``, or the tag of the Doc."""
+        if kind == "doc_tag":
+            keys, which = self._distinct("TAG")
+            texts = [self._strings[key] for key in keys]
+        else:
+            forms, which = self._told
+            texts = [getattr(form, kind) for form in forms]
+        outside = OUTSIDE if kind == "doc_tag" else getattr(self.forms.outside, kind)
+        return np.array([*map(self.number, texts), self.number(outside)], dtype=np.int32)[which]
 
     @property
     def glued_before(self) -> NDArray[np.bool_]:
         """Whether no blank stands before the target."""
-        before = self.at[-1]
-        return (before >= 0) & (self.tokens[2, before] == 0)
+        before = self.at[self.offsets[-1]]
+        return (before >= 0) & (self.run.column("SPACY")[before] == 0)
 
     @property
     def glued_after(self) -> NDArray[np.bool_]:
         """Whether no blank stands after the target."""
-        return (self.at[1] >= 0) & (self.tokens[2, self.ends] == 0)
+        inside = self.at[self.offsets[1]] >= 0
+        return inside & (self.run.column("SPACY")[self.run.spans[1] - 1] == 0)
 
     @cached_property
-    def _lexicon(self) -> Mapping[str, Sequence[str]] | None:
-        return None if self.settings.tags is None else self.settings.tags.words()
+    def _told(self) -> tuple[list[Form], Indices]:
+        keys, which = self._distinct("LOWER")
+        return self.forms.told.of(keys, self._strings), which
 
-    @cached_property
-    def _distinct(self) -> dict[int, tuple[list[str], Indices]]:
+    def _distinct(self, attribute: str) -> tuple[list[int], Indices]:
         """Distinct forms, or tags, at any offset, and which of them stands where."""
-        places = np.stack(list(self.at.values()))  # (offsets, n)
-        found = {}
-        for row in (0, 1):
-            keys, which = np.unique(self.tokens[row, places[places >= 0]], return_inverse=True)
-            number = np.full(places.shape, len(keys), dtype=np.intp)  # outside
-            number[places >= 0] = which.ravel()
-            found[row] = [self.strings[key] for key in keys.tolist()], number
-        return found
+        inside = self.at >= 0
+        keys, which = np.unique(self.run.column(attribute)[self.at[inside]], return_inverse=True)
+        number = np.full(self.at.shape, len(keys), dtype=np.intp)  # outside
+        number[inside] = which.ravel()
+        return keys.tolist(), number
 
-    def _numbered(self, row: int, tell: Callable[[str], str], outside: str) -> dict[int, Numbers]:
-        texts, which = self._distinct[row]
-        words = self.vocabulary
-        forms = [*map(tell, texts), outside]
-        numbers = np.array([words.setdefault(word, len(words)) for word in forms], dtype=np.int32)
-        return dict(zip(self.at, numbers[which], strict=True))
+    @property
+    def _strings(self) -> StringStore:
+        return self.run.docs[-1].vocab.strings if self.run.docs else StringStore()
 
 
-def _starts(doc: Doc, bounds: str) -> Indices:
-    """First tokens of what is not left, then the end."""
-    if bounds == "document":
-        return np.array([0, len(doc)], dtype=np.intp)
-    if not doc.has_annotation("SENT_START"):
-        raise ValueError(
-            f"document {document_id(doc)!r} has no sentences. Run a parser or a sentencizer before."
-        )
-    return starts_of(doc)
-
-
-def _word_of(digits: str) -> Callable[[str], str]:
-    return collapse_digits if digits == "collapse" else str
-
-
-def _tag(word: str, lexicon: Mapping[str, Sequence[str]]) -> str:
-    return lexicon[word][0] if word in lexicon else f"-{word[-3:]}"
-
-
-def _class(word: str, lexicon: Mapping[str, Sequence[str]], tag: str | None = None) -> str:
-    known = lexicon.get(word)
-    return (tag or _tag(word, lexicon)) if known is None else " ".join(sorted(known))
+def _check_sentences(docs: Sequence[Doc]) -> None:
+    for doc in docs:
+        if not doc.has_annotation("SENT_START"):
+            raise ValueError(
+                f"document {document_id(doc)!r} has no sentences. Run a parser or a sentencizer "
+                "before."
+            )
 
 
 @lru_cache(maxsize=1 << 15)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
-from textrank.docs import Candidate, sentence_bounds, starts_of, tokens_of
+from textrank.docs import Candidate, tokens_of
 from textrank.progress import track
+from textrank.representations.contexts.token_run import TokenRun
 from textrank.representations.contexts.words import WordIds, check_form, stop_set
 from textrank.types import Contexts, Indices
+from textrank.types.ragged import offsets
 
 SIDES = ("both", "before", "after")
 BOUNDS = ("document", "sentence")
 TARGETS = ("exclude", "keep", "exclude_name")
 
 Place = tuple[NDArray[np.int32], NDArray[np.int32]]  # words and their positions
-Places = tuple[NDArray[np.int32], NDArray[np.int32], Indices]  # of some targets, and how many each
+Places = tuple[NDArray[np.int32], NDArray[np.int32], Indices]  # of some targets; where each begins
 SHORT = 2000  # tokens of a Doc that is read whole
+_NONE = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -83,35 +85,40 @@ class WordPositions:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
         ids = WordIds(self.form, stop_set(self.stop_words), self.punctuation)
-        places: list[Places] = []
         tracked = track(candidates, "contexts", len(candidates))
-        for _, own in groupby(tracked, key=lambda candidate: id(candidate.doc)):
-            some = list(own)
-            targets = [_target(candidate, self.focus) for candidate in some]
-            words = _Words.of(some[0].doc, ids, targets, self.span)
-            places.append(self._places(words, targets))
-        return self._contexts(places, ids)
+        run = TokenRun.of([_target(candidate, self.focus) for candidate in tracked])
+        words = _Words.of(run, ids, self.span)
+        contexts = Contexts(tuple(ids.ids), *self._places(run, words))
+        return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
 
-    def _places(self, doc: _Words, targets: Sequence[Span]) -> Places:
-        """Those of all targets of a Doc, one after the other."""
-        plain = self.sides == "both" and self.target == "exclude" and self.bounds == "document"
-        if plain and "pieces" not in doc.doc.user_data:
-            return doc.windows(targets, self.span)
-        found = [self._place(doc, target) for target in targets]
-        words, positions = (np.concatenate(own) for own in zip(*found, strict=True))
-        return words, positions, np.array([len(own) for own, _ in found])
+    def loose(self, candidates: Sequence[Candidate]) -> Contexts:
+        """The same: contexts have no columns."""
+        return self(candidates)
 
-    def _place(self, doc: _Words, target: Span) -> Place:
-        tokens = tokens_of(target)
-        low, high = (
-            sentence_bounds(doc.starts, target)
-            if self.bounds == "sentence"
-            else (0, len(doc.words))
+    def _places(self, run: TokenRun, words: _Words) -> Places:
+        """Those of all targets, one after the other."""
+        low, high = run.bounds(self.bounds)
+        broken = any("pieces" in doc.user_data for doc in run.docs)
+        if self.sides == "both" and self.target == "exclude" and not broken:
+            return words.windows(*run.spans, low, high, self.span)
+        begins = run.begins[run.owner]
+        found = [
+            self._place(words, np.array(tokens_of(target), dtype=np.intp) + begin, *ends)
+            for target, begin, *ends in zip(run.targets, begins, *run.spans, low, high, strict=True)
+        ]
+        own, positions = (
+            np.concatenate([_NONE, *each])
+            for each in (zip(*found, strict=True) if found else [()] * 2)
         )
-        if len(tokens) == target.end - target.start:
-            words, positions = doc.window(target.start, target.end, low, high, self.span)
+        return own, positions, offsets([len(each) for each, _ in found])
+
+    def _place(
+        self, doc: _Words, tokens: Indices, start: int, end: int, low: int, high: int
+    ) -> Place:
+        if len(tokens) == end - start:
+            words, positions = doc.window(start, end, low, high, self.span)
         else:
-            words, positions = doc.around_pieces(tokens, low, high, self.span)
+            words, positions = doc.around_pieces(tokens.tolist(), low, high, self.span)
         if self.sides != "both":
             keep = positions < 0 if self.sides == "before" else positions > 0
             words, positions = words[keep], positions[keep]
@@ -126,71 +133,63 @@ class WordPositions:
             positions = np.concatenate([positions, np.zeros(len(named), np.int32)])
         return words, positions
 
-    def _contexts(self, places: Sequence[Places], ids: WordIds) -> Contexts:
-        none = np.empty(0, np.int32)
-        words, positions, sizes = (
-            np.concatenate([none, *own])
-            for own in (zip(*places, strict=True) if places else [()] * 3)
-        )
-        starts = np.append(0, np.cumsum(sizes)).astype(np.intp)
-        contexts = Contexts(tuple(ids.ids), words, positions, starts)
-        return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
-
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """The words of one Doc as arrays, shared by all its candidates."""
+    """The words of Docs one after the other as arrays, shared by all candidates."""
 
-    doc: Doc
     words: NDArray[np.int32]  # (tokens,) -1 where a token takes no place
     kept: NDArray[np.int32]  # (k,) words that take a place
     before: NDArray[np.intp]  # (tokens + 1,) how many of them stand before each token
 
     @classmethod
-    def of(cls, doc: Doc, ids: WordIds, targets: Sequence[Span], span: int) -> _Words:
+    def of(cls, run: TokenRun, ids: WordIds, span: int) -> _Words:
         """The words up to ``span`` places before and after all targets; all of them where it is 0.
 
         Others take no place, for nobody looks at them: the names of a long text come in portions.
         """
-        if not span or len(doc) <= SHORT:
-            return cls._numbered(doc, ids.of(doc))
+        found = [_NONE]
+        each = groupby(range(len(run.docs)), key=lambda n: bool(span) and len(run.docs[n]) > SHORT)
+        for long, numbers in each:
+            if long:
+                found += [cls._some(run, number, ids, span) for number in numbers]
+            else:
+                found.append(ids.of([run.docs[number] for number in numbers]))
+        words = np.concatenate(found)
+        places = words >= 0
+        return cls(words, words[places], offsets(places.astype(np.intp)))
+
+    @staticmethod
+    def _some(run: TokenRun, number: int, ids: WordIds, span: int) -> NDArray[np.int32]:
+        """Those of one Doc near its targets."""
+        doc, own = run.docs[number], slice(*np.searchsorted(run.owner, [number, number + 1]))
         words = np.full(len(doc), -1, dtype=np.int32)
-        first = min(target.start for target in targets)
-        last = max(target.end for target in targets)
-        words[first:last] = ids.of(doc, slice(first, last))
+        starts, ends = (places[own] - run.begins[number] for places in run.spans)
+        first, last = int(starts.min()), int(ends.max())
+        words[first:last] = ids.of_part(doc, slice(first, last))
         for some in (_backwards(first, span), _forwards(last, span, len(doc))):
             found = 0
             for part in some:
-                words[part] = ids.of(doc, part)
+                words[part] = ids.of_part(doc, part)
                 found += int(np.count_nonzero(words[part] >= 0))
                 if found >= span:
                     break
-        return cls._numbered(doc, words)
+        return words
 
-    @classmethod
-    def _numbered(cls, doc: Doc, words: NDArray[np.int32]) -> _Words:
-        places = words >= 0
-        before = np.zeros(len(words) + 1, dtype=np.intp)
-        np.cumsum(places, out=before[1:])
-        return cls(doc, words, words[places], before)
-
-    @cached_property
-    def starts(self) -> Indices:  # (s + 1,)
-        """The first token of each sentence, then the end."""
-        return starts_of(self.doc)
-
-    def windows(self, targets: Sequence[Span], span: int) -> Places:
-        """The words around each target as far as the Doc reaches, see ``window``."""
-        ends = np.array([(target.start, target.end) for target in targets], dtype=np.intp)
-        left, right = self.before[ends.T]
-        reach = span or len(self.kept)
-        first, last = np.maximum(left - reach, 0), np.minimum(right + reach, len(self.kept))
+    def windows(
+        self, starts: Indices, ends: Indices, low: Indices, high: Indices, span: int
+    ) -> Places:
+        """The words around each target, no farther than its bounds; see ``window``."""
+        left, right, first, last = (self.before[at] for at in (starts, ends, low, high))
+        if span:
+            first, last = np.maximum(left - span, first), np.minimum(right + span, last)
         before, sizes = left - first, left - first + last - right
         # Where each word stands in its context, as if the target were not there.
-        at = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes + before, sizes)
+        begins = offsets(sizes)
+        at = np.arange(begins[-1]) - np.repeat(begins[:-1] + before, sizes)
         after = at >= 0
         words = self.kept[at + np.repeat(left, sizes) + after * np.repeat(right - left, sizes)]
-        return words, (at + after).astype(np.int32), sizes
+        return words, (at + after).astype(np.int32), begins
 
     def window(self, start: int, end: int, low: int, high: int, span: int) -> Place:
         left, right = int(self.before[start]), int(self.before[end])

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
+from spacy.strings import StringStore
 from spacy.tokens import Doc
+
+from textrank.docs import token_table
+from textrank.representations.contexts.told import Told
 
 FORMS = ("raw", "lower", "lemma", "porter", "snowball")
 
@@ -36,18 +41,34 @@ class WordIds:
     stop_words: frozenset[str] = frozenset()
     punctuation: bool = False
     ids: dict[str, int] = field(default_factory=dict)
-    _known: dict[int | tuple[int, int], int] = field(default_factory=dict)
 
-    def of(self, doc: Doc, part: slice = slice(None)) -> NDArray[np.int32]:  # (tokens,)
-        """The number of each token's word, in the whole Doc or a part of it."""
+    def of(self, docs: Sequence[Doc]) -> NDArray[np.int32]:  # (tokens,)
+        """The number of each token's word, Doc after Doc."""
+        found = [np.empty(0, dtype=np.int32)]
+        for _, own in groupby(docs, key=lambda doc: id(doc.vocab)):
+            some = list(own)
+            if self.form == "lemma":
+                found += [self._lemmas(doc) for doc in some]
+            else:
+                keys = np.concatenate([token_table(doc)["ORTH"] for doc in some])
+                found.append(self._numbers(keys, some[0].vocab.strings))
+        return np.concatenate(found)
+
+    def of_part(self, doc: Doc, part: slice) -> NDArray[np.int32]:  # (tokens,)
+        """Those of a part of a Doc."""
         if self.form == "lemma":
             return self._lemmas(doc)[part]
-        strings, known = doc.vocab.strings, self._known
-        keys: list[int] = doc.to_array("ORTH")[part].tolist()
-        for key in keys:
-            if key not in known:
-                self._number(key, strings[key], None)
-        return np.array([known[key] for key in keys], dtype=np.int32)
+        return self._numbers(token_table(doc)["ORTH"][part], doc.vocab.strings)
+
+    def _numbers(self, keys: NDArray[np.uint64], strings: StringStore) -> NDArray[np.int32]:
+        """The number of the word of each token, told by its text's key in the store."""
+        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # as they appear
+        number = np.empty(len(distinct), dtype=np.int32)
+        told, ids = _told(self.form, self.stop_words, self.punctuation), self.ids
+        words = told.of(distinct[order].tolist(), strings)
+        number[order] = [ids.setdefault(word, len(ids)) if word else -1 for word in words]
+        return number[which]
 
     def _lemmas(self, doc: Doc) -> NDArray[np.int32]:
         strings = doc.vocab.strings
@@ -56,26 +77,22 @@ class WordIds:
                 f"document {doc.user_data.get('document', '')!r} has no lemmas. Add a lemmatizer "
                 "to the spaCy pipeline, or use the form 'porter'."
             )
-        table = doc.to_array(["ORTH", "LEMMA"])
-        pairs = [(int(orth), int(lemma)) for orth, lemma in table]
-        return np.array(
-            [
-                self._known[pair]
-                if pair in self._known
-                else self._number(pair, strings[pair[0]], strings[pair[1]])
-                for pair in pairs
-            ],
-            dtype=np.int32,
-        )
+        table = doc.to_array(["ORTH", "LEMMA"]).reshape(-1, 2)
+        pairs = [(int(orth), int(lemma)) for orth, lemma in table.tolist()]
+        known = {(a, b): self._number(strings[a], strings[b]) for a, b in dict.fromkeys(pairs)}
+        return np.array([known[pair] for pair in pairs], dtype=np.int32)
 
-    def _number(self, key: int | tuple[int, int], text: str, lemma: str | None) -> int:
+    def _number(self, text: str, lemma: str) -> int:
         word = _counted(text, lemma, self.form, self.stop_words, self.punctuation)
-        number = self.ids.setdefault(word, len(self.ids)) if word else -1
-        self._known[key] = number
-        return number
+        return self.ids.setdefault(word, len(self.ids)) if word else -1
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=8)
+def _told(form: str, stop_words: frozenset[str], punctuation: bool) -> Told[str]:
+    """The forms in which texts count; of a few settings."""
+    return Told(lambda text: _counted(text, None, form, stop_words, punctuation))
+
+
 def _counted(
     text: str, lemma: str | None, form: str, stop_words: frozenset[str], punctuation: bool
 ) -> str:

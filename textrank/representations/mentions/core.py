@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from spacy.tokens import Span
 
-from textrank.docs import Candidate, Representation, tokens_of
-from textrank.types import Repeated
+from textrank.docs import Candidate, LooseRepresentation, Representation, tokens_of
+from textrank.types import Indices, Repeated
 
 _KINDS = """
 gene genes oncogene oncogenes proto-oncogene proto-oncogenes pseudogene locus loci allele alleles
@@ -36,18 +36,35 @@ class Once:
 
     def shared(self, candidates: Sequence[Candidate]) -> Repeated:
         """The representation of each words, and which candidates have it."""
-        rows: dict[tuple[Any, ...], int] = {}
-        first: list[Candidate] = []
-        at = np.empty(len(candidates), dtype=np.intp)
-        for number, candidate in enumerate(candidates):
-            if number and candidate.spans is candidates[number - 1].spans:
-                at[number] = at[number - 1]
-                continue
-            places = tuple((span.start, span.end, span.id) for span in candidate.spans)
-            at[number] = rows.setdefault((id(candidate.doc), *places), len(rows))
-            if at[number] == len(first):
-                first.append(candidate)
+        first, at = of_same_words(candidates)
         return Repeated(self.representation(first), at)
+
+    def loose(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        """The representation of candidates whose words differ, see ``of_same_words``."""
+        return loosely(self.representation, candidates)
+
+
+def of_same_words(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
+    """The first candidate of each words, and for every candidate which of these has its words."""
+    rows: dict[tuple[Any, ...], int] = {}
+    first: list[Candidate] = []
+    at: list[int] = []
+    for number, candidate in enumerate(candidates):
+        if number and candidate.spans is candidates[number - 1].spans:
+            at.append(at[-1])
+            continue
+        places = tuple((span.start, span.end, span.id) for span in candidate.spans)
+        at.append(rows.setdefault((id(candidate.doc), *places), len(rows)))
+        if at[-1] == len(first):
+            first.append(candidate)
+    return first, np.array(at, dtype=np.intp)
+
+
+def loosely(represent: Representation[Any], candidates: Sequence[Candidate]) -> Sequence[Any]:
+    """The representation in the form that is made soonest."""
+    if isinstance(represent, LooseRepresentation):
+        return represent.loose(candidates)
+    return represent(candidates)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,132 @@
+"""Scoring by weights: the same as by features moved onto the model's names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textrank.kernels.algebra import Gaussian, Normalized, OnView, Scale, Sum
+from textrank.kernels.blocks import Blocks
+from textrank.kernels.each_view import EachView
+from textrank.kernels.positional import WIDE, Positional
+from textrank.kernels.vectors import Linear
+from textrank.representations.contexts.transformations import (
+    Bag,
+    ScaleFree,
+    Sided,
+    Strict,
+    Weighting,
+)
+from textrank.representations.contexts.word_transformations import CharacterNgrams
+from textrank.types import Contexts, Features, Repeated, Viewed, Weights, weighing
+
+WORDS = [f"w{i}" for i in range(12)]
+SIDED = Weighting(decay=1.0, base=0.1, of=Sided(0.5))
+
+
+def contexts(rng: np.random.Generator, n: int, far: int = 5) -> Contexts:
+    """Contexts of words that repeat, some empty, some with the target kept."""
+
+    def one(size: int) -> list[tuple[str, int]]:
+        found = zip(rng.choice(WORDS, size), rng.integers(-far, far + 1, size), strict=True)
+        return [(str(word), int(place)) for word, place in found]
+
+    return Contexts.of([one(int(size)) for size in rng.integers(0, 8, n)])
+
+
+def bags(rng: np.random.Generator, n: int) -> Features:
+    def one() -> dict[str, float]:
+        return {str(w): float(rng.random()) + 0.1 for w in rng.choice(WORDS, 4, replace=False)}
+
+    return Features.of([one() for _ in range(n)])
+
+
+def draw(rng: np.random.Generator, n: int = 20, *, share: bool = False) -> Viewed:
+    asked = [("than", "to", "me")[i] for i in rng.integers(0, 3, n)]
+    first = [("a", "b")[i] for i in rng.integers(0, 2, n)]
+    views = {"bag": bags(rng, n), "words": contexts(rng, n)}
+    if share:
+        at = rng.integers(0, n, n)
+        views = {name: Repeated(view, at) for name, view in views.items()}
+    return Viewed({"asked": asked, "first": first, **views})
+
+
+def words(positions=SIDED):
+    return Normalized(OnView("words", Positional(positions)), empty="zero")
+
+
+BAG = OnView("bag", Normalized(Linear()))
+KERNELS = {
+    "bag": BAG,
+    "sum": Sum([BAG, words()], weights=[2.0, 0.5]),
+    "none of one": Sum([BAG, words()], weights=[0.0, 0.5]),
+    "by features": Sum([Scale(BAG, 2.0), words(Bag())]),
+    "every view alike": EachView(Normalized(Linear())),
+    "strict": words(Strict()),
+    "smooth": words(ScaleFree(across=0.5)),
+    "blocks": Blocks("asked", Sum([BAG, words()])),
+    "blocks of blocks": Blocks("first", Blocks("asked", Sum([BAG, words()])), constant=0.3),
+}
+
+
+@pytest.mark.parametrize("share", [False, True], ids=["own", "shared"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_weighed_as_by_features(rng, name, share):
+    kernel = KERNELS[name]
+    train, X = draw(rng, 30), draw(rng, share=share)
+    if isinstance(kernel, EachView):
+        train, X = Viewed({"bag": train.view("bag")}), Viewed({"bag": X.view("bag")})
+    check(kernel, train, X, rng)
+
+
+def check(kernel, train, X, rng) -> None:
+    names = kernel.features(train).names
+    coef = rng.normal(size=len(names))
+    fast = weighing(kernel, Weights.of(names, coef))(X, np.zeros(len(X), dtype=np.intp))
+    X = Viewed({name: X.view(name) for name in X.views}) if isinstance(X, Viewed) else X
+    slow = kernel.features(X)
+    np.testing.assert_allclose(fast.products, slow.onto(names) @ coef, atol=1e-12)
+    np.testing.assert_allclose(fast.squares, kernel.diag(X), atol=1e-12)
+
+
+def test_a_question_nobody_trained_on_has_no_weights(rng):
+    kernel, train = KERNELS["blocks"], draw(rng)
+    X = draw(rng)
+    X = Viewed({**X.views, "asked": ["new"] * len(X)})
+    names = kernel.features(train).names
+    weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
+    assert not weigh(X, np.zeros(len(X), dtype=np.intp)).products.any()
+
+
+@pytest.mark.parametrize("far", [3, WIDE])
+def test_words_farther_away_than_any_in_training(rng, far):
+    """Many components are weighed by features; a few in a table, whatever the distance."""
+    train, X = contexts(rng, 40, far), contexts(rng, 20, 3 * far)
+    check(Positional(Strict()), train, X, rng)
+    check(Positional(SIDED), train, X, rng)
+
+
+def test_similar_words_are_weighed_by_features(rng):
+    check(Positional(SIDED, words=CharacterNgrams()), contexts(rng, 30), contexts(rng, 9), rng)
+
+
+def test_an_input_without_features_is_refused_as_ever(rng):
+    kernel = Normalized(Positional(Bag()))
+    names = kernel.kernel.features(contexts(rng, 9)).names
+    weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
+    with pytest.raises(ValueError, match="the first at index 1"):
+        weigh(Contexts.of([[("w1", 1)], []]), np.zeros(2, dtype=np.intp))
+
+
+def test_nothing_is_weighed_to_nothing(rng):
+    kernel, train = KERNELS["blocks"], draw(rng)
+    names = kernel.features(train).names
+    weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
+    none = Viewed({name: view[:0] for name, view in train.views.items()})
+    assert weigh(none, np.zeros(0, dtype=np.intp)).products.shape == (0,)
+
+
+def test_a_kernel_without_features_says_so(rng):
+    names = bags(rng, 3).names
+    with pytest.raises(TypeError, match="Gaussian has no explicit features"):
+        weighing(Gaussian(), Weights.of(names, np.ones(len(names))))

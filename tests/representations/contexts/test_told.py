@@ -1,0 +1,26 @@
+"""What is told of texts: asked once, and not remembered without bound."""
+
+from __future__ import annotations
+
+from spacy.strings import StringStore
+
+from textrank.representations.contexts import told
+from textrank.representations.contexts.told import Told
+
+
+def test_each_text_is_asked_once_whatever_the_store():
+    asked = []
+    tell = Told(lambda text: asked.append(text) or text.upper())
+    one, other = StringStore(["a", "b"]), StringStore(["b", "c"])
+    assert tell.of([one["a"], one["b"], one["a"]], one) == ["A", "B", "A"]
+    assert tell.of([other["b"], other["c"]], other) == ["B", "C"]
+    assert asked == ["a", "b", "c"]
+
+
+def test_too_many_texts_are_forgotten(monkeypatch):
+    monkeypatch.setattr(told, "MOST", 3)
+    strings = StringStore(map(str, range(20)))
+    tell = Told(int)
+    for number in range(20):
+        assert tell.of([strings[str(number)]], strings) == [number]
+        assert len(tell._known) <= 4
