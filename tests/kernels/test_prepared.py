@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from textrank.kernels.combined import CombinedViews
+from textrank.kernels.prepared import _merged
 from textrank.types import Features, NameIndex, Names, Viewed
 
 KERNEL = CombinedViews(
@@ -39,12 +40,23 @@ def test_it_equals_the_kernel(seed):
     np.testing.assert_allclose(KERNEL.against(Y)(X[1:2]), KERNEL(X[1:2], Y), atol=1e-12)
 
 
+@pytest.mark.parametrize("full", [0.0, 1.1], ids=["much alike", "different"])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_equals_the_kernel_for_many(seed, monkeypatch):
+def test_it_equals_the_kernel_for_many(seed, full, monkeypatch):
+    monkeypatch.setattr("textrank.kernels.prepared.FULL", full)
     monkeypatch.setattr("textrank.kernels.prepared.COMMON", 0.3)  # some features are, some not
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 70, "abcde"), viewed(rng, 50, "abcxy")
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
+
+
+def test_what_all_candidates_have_in_common_is_multiplied_once(rng):
+    given = rng.random((9, 3))[:, [0, 1, 0, 2, 1, 0]]
+    table = rng.random((6, 4)) * (rng.random((6, 4)) < 0.5)
+    for own in (table, sp.csr_array(table)):
+        left, right = _merged(given, own)
+        assert left.shape == (9, 3)
+        np.testing.assert_allclose(left @ right, given @ table, atol=1e-12)
 
 
 def nested(rng: np.random.Generator, size: int, *, turned: bool = False) -> Viewed:
@@ -68,6 +80,8 @@ def test_views_that_contain_one_another_or_do_not(rng, turned, odd):
     prepared = kernel.against(Y)
     assert [own.start for own in prepared.numbers.values()] == [0, 2, 0 if turned else 4]
     np.testing.assert_allclose(prepared(X), kernel(X, Y), atol=1e-12)
+    X = nested(rng, 70, turned=odd)  # more than have their exponentials at a time
+    np.testing.assert_allclose(prepared(X), kernel(X, Y), atol=1e-12)
 
 
 def test_it_takes_plain_arrays_and_only_gaussians(rng):
@@ -80,6 +94,16 @@ def test_it_takes_plain_arrays_and_only_gaussians(rng):
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_views_that_come_side_by_side_are_looked_up_together(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = viewed(rng, 6, "abcde"), viewed(rng, 9, "abcxy")
+    for together in (("b", "a"), ("a",), ("b", "other")):  # the last has a view no kernel asks for
+        joined = Features.beside({name: X.views.get(name, X.views["a"]) for name in together})
+        found = KERNEL.against(Y)(Viewed(X.views, joined, together))
+        np.testing.assert_allclose(found, KERNEL(X, Y), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_names_are_found_where_they_stand(seed):
     rng = np.random.default_rng(seed)
     ours, theirs = drawn(rng, 2, "abcd").names, drawn(rng, 2, "cdefgh").names
@@ -89,7 +113,8 @@ def test_names_are_found_where_they_stand(seed):
 
 
 def test_names_of_one_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr(NameIndex, "_hashed", lambda self, parts: np.zeros(len(parts), np.uint64))
+    monkeypatch.setattr(NameIndex, "_exact", False)
+    monkeypatch.setattr(NameIndex, "_codes", lambda self, own: np.zeros(len(own), np.uint64))
     ours = Names.of(["a", "b", ("a", "b"), "c"])
     found = NameIndex(ours).find(Names.of([("a", "b"), "d", "c", "a"]))
     np.testing.assert_array_equal(found, [2, -1, 3, 0])

@@ -25,11 +25,13 @@ def test_cells_are_what_scipy_makes_of_a_table(seed):
         np.testing.assert_array_equal(getattr(own, name), getattr(theirs, name))
     assert own.shape == theirs.shape
     np.testing.assert_array_equal(own.matrix().toarray(), values)
+    np.testing.assert_array_equal(own.dense(), values)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_tables_without_rows_or_columns(shape):
     assert Cells.of(np.zeros(shape)).matrix().shape == shape
+    assert Cells.of(np.zeros(shape)).dense().shape == shape
 
 
 def test_features_of_cells_are_those_of_the_matrix(rng):
@@ -37,6 +39,7 @@ def test_features_of_cells_are_those_of_the_matrix(rng):
     names = Names.of("abcde")
     own, theirs = Features(Cells.of(values), names), Features(sp.csr_array(values), names)
     np.testing.assert_array_equal(own.values.toarray(), theirs.values.toarray())
+    np.testing.assert_array_equal(own.dense(), theirs.dense())
     np.testing.assert_array_equal(squares(own.cells), squares(theirs.values))
     wanted = Names.of("ecax")
     np.testing.assert_array_equal(own.onto(wanted).toarray(), theirs.onto(wanted).toarray())

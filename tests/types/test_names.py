@@ -1,8 +1,9 @@
-"""Names: found by slots of their hashes."""
+"""Names: found by numbers made of their words."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from textrank.types import NameIndex, Names
 
@@ -16,3 +17,24 @@ def test_names_that_share_a_slot_are_told_apart() -> None:
     sought = [*many[::7], ("a1", "c"), ("b1", "a1"), ("a1",), ("a1", "b1", "b1")]
     expected = [*range(0, len(many), 7), -1, -1, -1, -1]
     assert index.find(Names.of(sought)).tolist() == expected
+
+
+@pytest.mark.parametrize("longest", [1, 3, 20])  # of 20 words no number of 64 bits can be made
+@pytest.mark.parametrize("seed", range(3))
+def test_names_of_any_length_are_found_as_in_a_dictionary(seed: int, longest: int) -> None:
+    rng = np.random.default_rng(seed)
+
+    def drawn(words: str, most: int) -> list[tuple[str, ...]]:
+        return [tuple(rng.choice(list(words), rng.integers(0, most + 1))) for _ in range(200)]
+
+    ours, theirs = drawn("abcdefghij", longest), drawn("abcdefghijx", longest + 2)
+    index = NameIndex(Names.of(ours))
+    assert index._exact == (longest < 20)
+    first = {name: ours.index(name) for name in ours}
+    for sought in (theirs, ours):
+        assert index.find(Names.of(sought)).tolist() == [first.get(name, -1) for name in sought]
+
+
+def test_a_word_that_a_vocabulary_has_twice_is_one_word() -> None:
+    twice = Names(("a", "b", "a"), np.array([[0, 1], [2, 1], [1, -1]], dtype=np.int32))
+    assert NameIndex(twice).find(Names.of([("a", "b"), "b", "a"])).tolist() == [0, 2, -1]

@@ -318,17 +318,18 @@ class OnView:
     kernel: Kernel[Any]
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        return self.kernel(self._view(X), None if Y is None else self._view(Y))
+        return self.kernel(self.view(X), None if Y is None else self.view(Y))
 
     def diag(self, X: Sequence[Any]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
-        return self.kernel.diag(self._view(X))
+        return self.kernel.diag(self.view(X))
 
     def features(self, X: Sequence[Any]) -> Features:
         """The features of the kernel on this view."""
-        return features_of(self.kernel, self._view(X))
+        return features_of(self.kernel, self.view(X))
 
-    def _view(self, X: Sequence[Any]) -> Sequence[Any]:
+    def view(self, X: Sequence[Any]) -> Sequence[Any]:
+        """The candidates in this view."""
         return X.view(self.name) if isinstance(X, Viewed) else [x[self.name] for x in X]
 
 

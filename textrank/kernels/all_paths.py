@@ -117,7 +117,8 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         self, families: Mapping[int, GraphFamily], cycles: Mapping[int, Sequence[CyclicPart]]
     ) -> Iterator[ManyWalks]:
         """The walks of families, by the vertices they join where cycles are small."""
-        joined = {at: own for at, own in families.items() if self._joins(cycles.get(at, ()))}
+        ordered = sorted(families.items(), key=lambda item: len(item[1].members))
+        joined = {at: own for at, own in ordered if self._joins(cycles.get(at, ()))}
         for keys, some in portions(joined):
             each = zip(some, keys, strict=True)
             cut = [Unrolled.of(f, cycles.get(at, ()), self.max_radius) for f, at in each]

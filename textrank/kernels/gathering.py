@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 
 from textrank.kernels.label_pairs import Cells
 from textrank.kernels.walks import Walks
-from textrank.types import GraphFamily, Indices, Vector
-from textrank.types.ragged import numbered, offsets
+from textrank.types import GraphFamily, Indices, Matrix, Vector
+from textrank.types.ragged import firsts, lengths, numbered, offsets
 
 CACHE = 1 << 18  # numbers of the tables that are filled together
 LARGEST = 1 << 20  # those of one family
@@ -46,7 +47,10 @@ def portions(
 
 
 def _parts(family: GraphFamily) -> Iterator[GraphFamily]:
-    g = len(family.labels)
+    g, v, k = family.labels.shape
+    if g * (v * k + 1) ** 2 <= LARGEST and g * (WALKS * len(family.edges) + 1) <= CACHE:
+        yield family
+        return
     tables, walks = (_different(family.labels) + 1) ** 2, WALKS * len(family.edges) + 1
     most = max(1, min(LARGEST // tables, CACHE // walks))
     if g <= most:
@@ -93,6 +97,20 @@ class ManyWalks:
             (rows > 1).astype(np.intp),
         )
 
+    def between(self, low: int, high: int, threshold: float) -> tuple[Indices, Indices, Matrix]:
+        """Those of families with as many graphs each: a row a pair, 0 up to the threshold.
+
+        The vertices of one family follow those of the other.
+        """
+        pairs = slice(int(self.first[low]), int(self.first[high]))
+        some = self.families[low:high]
+        counts = lengths(self.first[low : high + 1])
+        shift = offsets([f.labels.shape[1] for f in some])[:-1].repeat(counts)
+        nth = self.own[low:high].repeat(counts)[:, None] * np.arange(len(some[0].members))
+        values = self.values[self.begin[pairs, None] + nth]
+        values[values <= threshold] = 0.0
+        return self.source[pairs] + shift, self.target[pairs] + shift, values
+
     def gathered(
         self, rank: Indices, combine: Literal["max", "sum"], threshold: float
     ) -> Iterator[Cells]:
@@ -115,9 +133,8 @@ class _Tables:
     """The labels of families, numbered in each from 1 on by their rank; 0 is none."""
 
     families: Sequence[GraphFamily]
-    numbers: NDArray[np.intp]  # (vertices of all graphs, k)
+    numbers: NDArray[np.intp]  # (k, vertices of all graphs) a vertex in all graphs, then the next
     begin: Indices  # (f + 1,) the first vertex of each family
-    vertices: Indices  # (f,) of a graph
     graphs: Indices  # (f,)
     size: Indices  # (f,) labels, and one for none
     starts: Indices  # (f + 1,) where the labels of each family begin
@@ -128,15 +145,15 @@ class _Tables:
         width = max(1, *(f.labels.shape[2] for f in families))
         graphs, vertices = np.array([f.labels.shape[:2] for f in families], dtype=np.intp).T
         begin = offsets(graphs * vertices)
-        every = rank[np.concatenate([_widened(f.labels, width) for f in families])]
-        family = np.repeat(np.arange(len(families)), np.diff(begin) * width)
+        every = rank[np.concatenate([_widened(f.labels, width) for f in families], axis=1)]
+        family = np.tile(np.repeat(np.arange(len(families)), lengths(begin)), width)
         some = np.flatnonzero(every >= 0)
         keys, number = numbered(family[some] * len(rank) + every.ravel()[some])
         starts = np.searchsorted(keys, np.arange(len(families) + 1) * len(rank))
         numbers = np.zeros(every.shape, dtype=np.intp)
         numbers.reshape(-1)[some] = number - starts[family[some]] + 1
         ranks = keys % len(rank)
-        return cls(families, numbers, begin, vertices, graphs, np.diff(starts) + 1, starts, ranks)
+        return cls(families, numbers, begin, graphs, lengths(starts) + 1, starts, ranks)
 
     def cells(
         self,
@@ -151,8 +168,10 @@ class _Tables:
         graphs, size = self.graphs[low:high], self.size[low:high]
         begins = offsets(np.repeat(size**2, graphs))  # the tables, a graph each
         table = table[: begins[-1]]
-        self._fill(table, walks, low, high, combine, threshold)
-        self._emptied(table, low, high)
+        starts = offsets(graphs * size**2)
+        for begin, end in pairwise([*firsts(graphs).tolist(), high - low]):
+            own = walks.between(low + begin, low + end, threshold)
+            self._fill(table, starts[begin:end], low + begin, low + end, *own, combine)
 
         found = np.flatnonzero(table != 0)
         values = table[found]
@@ -172,47 +191,36 @@ class _Tables:
     def _fill(
         self,
         table: Vector,
-        walks: ManyWalks,
+        starts: Indices,
         low: int,
         high: int,
+        source: Indices,
+        target: Indices,
+        values: Matrix,
         combine: Literal["max", "sum"],
-        threshold: float,
     ) -> None:
         """Puts walks where the labels of both their ends say, every label with every other."""
-        pairs = slice(int(walks.first[low]), int(walks.first[high]))
-        family = np.repeat(np.arange(low, high), np.diff(walks.first[low : high + 1]))
-        count = self.graphs[family]
-        nth = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        base = self.begin[family] - self.begin[low]
-        shift = nth * np.repeat(self.vertices[family], count)
-        source = np.repeat(base + walks.source[pairs], count) + shift
-        target = np.repeat(base + walks.target[pairs], count) + shift
-        nth *= np.repeat(walks.own[family], count)
-        values = walks.values[np.repeat(walks.begin[pairs], count) + nth]
-        some = np.flatnonzero(values > threshold)
-        if len(some) < len(values):
-            source, target, values = source[some], target[some], values[some]
-        rows, columns = self._codes(low, high)
-        ones, others = rows.take(source, axis=1), columns.take(target, axis=1)
+        g = int(self.graphs[low])
+        own = self.numbers[:, self.begin[low] : self.begin[high]].reshape(len(self.numbers), -1, g)
+        vertices = lengths(self.begin[low : high + 1]) // g
+        u, first = (x.repeat(vertices)[:, None] for x in (self.size[low:high], starts))
+        rows = own * u + (first + np.arange(g) * u**2)
+        labelled = np.any(own, axis=2)  # in any graph
         scatter = np.maximum if combine == "max" else np.add
-        for one in ones:
-            for other in others:
-                scatter.at(table, one + other, values)
+        for row, has in zip(rows, labelled, strict=True):
+            for column, had in zip(own, labelled, strict=True):
+                some = np.flatnonzero(has[source] & had[target])
+                codes = row.take(source[some], axis=0)
+                codes += column.take(target[some], axis=0)
+                scatter.at(table, codes.ravel(), values.take(some, axis=0).ravel())
+        if (labelled != own.all(axis=2)).any():
+            self._emptied(table, starts, low, high)
 
-    def _codes(self, low: int, high: int) -> tuple[Indices, Indices]:
-        """Where the row of each label of a vertex begins among the tables, and its column."""
-        own = self.numbers[self.begin[low] : self.begin[high]].T
-        graphs, vertices, size = (x[low:high] for x in (self.graphs, self.vertices, self.size))
-        begins = offsets(np.repeat(size**2, graphs))[:-1]
-        rows = np.repeat(begins, np.repeat(vertices, graphs))
-        return own * np.repeat(size, graphs * vertices) + rows, np.ascontiguousarray(own)
-
-    def _emptied(self, table: Vector, low: int, high: int) -> None:
+    def _emptied(self, table: Vector, starts: Indices, low: int, high: int) -> None:
         """Takes away what is at no label."""
-        end = 0
-        for u, g in zip(self.size[low:high].tolist(), self.graphs[low:high].tolist(), strict=True):
-            begin, end = end, end + g * u * u
-            own = table[begin:end].reshape(g, u, u)
+        sizes = self.size[low:high].tolist()
+        for begin, u, g in zip(starts.tolist(), sizes, self.graphs[low:high].tolist(), strict=True):
+            own = table[begin : begin + g * u * u].reshape(g, u, u)
             own[:, 0, :] = own[:, :, 0] = 0.0
 
     def _labels(self, cells: Indices, shapes: Indices, low: int) -> tuple[Indices, Indices]:
@@ -226,5 +234,5 @@ class _Tables:
 def _widened(labels: NDArray[np.int32], width: int) -> NDArray[np.int32]:
     """The labels of all vertices of a family, as many of each as the widest has."""
     g, v, k = labels.shape
-    own = labels.reshape(g * v, k)
-    return own if k == width else np.pad(own, ((0, 0), (0, width - k)), constant_values=-1)
+    own = labels.transpose(2, 1, 0).reshape(k, v * g)
+    return own if k == width else np.pad(own, ((0, width - k), (0, 0)), constant_values=-1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,13 +15,15 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector
+from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector, Viewed
+from textrank.types.ragged import lengths
 
 if TYPE_CHECKING:
     from textrank.kernels.combined import CombinedViews
 
 COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
 FEW = 8  # new candidates for which reading the dense part would take longer than the product
+FULL = 0.3  # share of their features that candidates have on average to be multiplied as dense
 NEAR = 16  # new candidates whose features that few fixed ones have are looked up together
 BLOCK = 512  # new candidates whose products are taken at a time
 ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
@@ -30,51 +31,153 @@ ROWS = 64  # new candidates whose exponentials are: their values stay near the p
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Vectors of fixed candidates as a dense table, for distances to new ones.
+    """Vectors of fixed candidates as a dense table, for exponents of Gaussians with new ones.
 
     Where a view only adds columns to those of the view before it, it only adds to distances.
     """
 
     index: NameIndex
-    vectors: Matrix  # (n, d)
-    table: Matrix  # (d + 3, n) the vectors times -2, ones, squares, squares of what is added
+    gammas: Sequence[float]
+    columns: NDArray[np.floating]  # (d, n) in short numbers where a saved model has them
+    ends: Matrix  # (3, n) ones, squares, squares of what is added
     start: int  # columns of the view before, which are the first ones here; 0 where it has others
+    ratio: float  # of the first gamma to that of the view before
     places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
-    def of(cls, F: Features, before: Numbers | None) -> Numbers:
+    def of(cls, F: Features, gammas: Sequence[float], before: Numbers | None) -> Numbers:
         """Those of a batch of inputs, and of the same inputs in the view before."""
-        own = F.values.toarray().astype(np.float64)  # a saved model has short numbers
-        start = 0
+        short = F.values.toarray()
+        own = short.astype(np.float64)
+        start, ratio = 0, 0.0
         if before is not None and list(F.names[: len(before.index.names)]) == list(
             before.index.names
         ):
-            start = _shared(before.vectors, own)
+            start, ratio = _shared(before.columns.T, own), gammas[0] / before.gammas[0]
         squared = [(own**2).sum(axis=1), (own[:, start:] ** 2).sum(axis=1)]
-        table = np.vstack([-2.0 * own.T, np.ones(len(own)), *squared])
-        return cls(NameIndex(F.names), own, table, start)
+        ends = np.vstack([np.ones(len(own)), *squared])
+        return cls(NameIndex(F.names), gammas, short.T.copy(), ends, start, ratio)
 
-    def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Matrix]:
-        """New vectors in the columns of these, and what the table is to be multiplied with.
+    def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Exponents]:
+        """New vectors in the columns of these, and the exponents of their Gaussians.
 
-        Only what is added, where the new ones too have the vectors of the view before.
+        Only of what is added, where the new ones too have the vectors of the view before.
         """
         to = self.places.get(F.names)
         if to is None:  # a representation gives the same names each time
             to = self.places[F.names] = self.index.find(F.names)
-        given = F.values.toarray()
+        given = F.dense()
         known = np.flatnonzero(to >= 0)
-        own = np.zeros((len(F), self.vectors.shape[1]))
+        own = np.zeros((len(F), len(self.columns)))
         own[:, to[known]] = given[:, known]
         start = self.start if before is not None and _shared(before, own) else 0
         squared = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
-        last = np.tile([float(not start), float(start > 0)], (len(F), 1))
-        return own, np.column_stack([own[:, start:], squared, last])
+        some = start + np.flatnonzero(own[:, start:].any(axis=0))  # most descriptors are zero
+        factors = np.column_stack([-2.0 * own.take(some, axis=1), squared, np.ones(len(F))])
+        factors *= -self.gammas[0]
+        table = np.vstack([self.columns[some], self.ends[[0, 2 if start else 1]]])
+        return own, Exponents(factors, table, self.ratio if start else 0.0, self.gammas)
 
 
-def _shared(before: Matrix, own: Matrix) -> int:
+class Exponents(NamedTuple):
+    """The exponents of the Gaussians of a view as a product, and of what they are added to."""
+
+    factors: Matrix  # (x, k)
+    table: Matrix  # (k, n)
+    ratio: float  # what those of the view before are to be multiplied with
+    gammas: Sequence[float]
+
+    def merged(self) -> Exponents:
+        """The same product with fewer factors, of candidates that are much alike."""
+        factors, table = _merged(self.factors, self.table)
+        return self._replace(factors=factors, table=table)
+
+    def add_bells(self, K: Matrix, rows: slice, E: Matrix, bell: Matrix) -> None:
+        """Adds the Gaussians of some rows; E has the exponents of the view before, then these."""
+        np.matmul(self.factors[rows], self.table, out=bell if self.ratio else E)
+        if self.ratio:
+            E *= self.ratio
+            E += bell
+        for before, gamma in pairwise((0.0, *self.gammas)):
+            if gamma == 2 * before:
+                np.multiply(bell, bell, out=bell)
+            else:
+                scaled = E if not before else np.multiply(E, gamma / self.gammas[0], out=bell)
+                np.exp(scaled, out=bell)
+            K += bell
+
+
+def _shared(before: NDArray[np.floating], own: Matrix) -> int:
     """How many columns vectors begin with that are those before; none where they differ."""
     return before.shape[1] if np.array_equal(before, own[:, : before.shape[1]]) else 0
+
+
+class Known(NamedTuple):
+    """Features of new candidates that fixed ones have too, row after row."""
+
+    ends: NDArray[np.integer]  # (x + 1,) where those of each row begin, and the end of all
+    feature: Indices
+    value: Vector
+
+    def part(self, rows: slice) -> Known:
+        """Some rows."""
+        ends = self.ends[rows.start : rows.stop + 1]
+        cells = slice(int(ends[0]), int(ends[-1]))
+        return Known(ends - ends[0], self.feature[cells], self.value[cells])
+
+    def some(self, kept: NDArray[np.bool_]) -> Known:
+        """Some of the features."""
+        cells = np.flatnonzero(kept)
+        ends = cells.searchsorted(self.ends)
+        return Known(ends, self.feature[cells], self.value[cells])
+
+
+class Shared(NamedTuple):
+    """All that new candidates share with fixed ones, as it was found in several views."""
+
+    found: Sequence[Known]
+    size: int  # of the table: how many features there are
+
+    def part(self, rows: slice) -> Shared:
+        """Some rows."""
+        return self._replace(found=[own.part(rows) for own in self.found])
+
+    def some(self, kept: NDArray[np.bool_]) -> Shared:
+        """What is shared of some features of the table."""
+        return self._replace(found=[own.some(kept[own.feature]) for own in self.found])
+
+    def full(self, rows: int) -> bool:
+        """Whether so many rows have so much in common as those of one long sentence."""
+        return sum(len(own.value) for own in self.found) >= FULL * rows * len(self.met())
+
+    def met(self) -> Indices:
+        """The features that some row has."""
+        found = np.zeros(self.size, dtype=bool)
+        for own in self.found:
+            found[own.feature] = True
+        return np.flatnonzero(found)
+
+    def dense(self, rows: int, features: Indices) -> Matrix:
+        """The rows over some features."""
+        place = np.empty(self.size, dtype=np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        values = np.zeros((len(features), rows))
+        for own in self.found:
+            values[place[own.feature], np.arange(rows).repeat(lengths(own.ends))] = own.value
+        return values.T
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where features stand in the table."""
+
+    index: NameIndex
+    rows: Indices  # (d + 1,) of the table, and -1 for a name that is not found
+
+    def found(self, F: Features) -> Known:
+        """The features of candidates that fixed ones have too."""
+        place = self.rows[self.index.find(F.names)][F.cells.indices]
+        return Known(F.cells.indptr, place, F.cells.data).some(place >= 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,156 +190,155 @@ class PreparedViews:
     """
 
     kernel: CombinedViews
-    starts: Mapping[str, int]  # where the features of each linear view begin
-    indices: Mapping[str, NameIndex]
+    weights: Mapping[str, float]  # of the linear views, where a Gaussian has weight one
+    places: Mapping[str, Places]  # of the features of each linear view
     table: sp.csr_array  # (d, n) features of all linear views, weighted
     rare: sp.csr_array  # (d, n) the same without common ones
     common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
     dense: Matrix  # (c, n)
     numbers: Mapping[str, Numbers]  # by Gaussian view, in their order
     roots: Vector  # (n,) lengths of the fixed candidates
+    joint: dict[tuple[str, ...], Places] = field(default_factory=dict)  # of views made together
 
     @classmethod
     def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> PreparedViews:
         """Prepares a kernel for the fixed candidates Y."""
         views = {name: _vectors(name, Y) for name in kernel.linear}
+        weights = {name: own / kernel.gaussian_weights[0] for name, own in kernel.linear.items()}
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
-        blocks = [F.values.T.astype(np.float64) * kernel.linear[name] for name, F in views.items()]
+        blocks = [F.values.T.astype(np.float64) * weights[name] for name, F in views.items()]
         table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
         many = np.diff(table.indptr) > COMMON * len(Y)
         return cls(
             kernel,
-            dict(zip(views, ends.tolist(), strict=False)),
-            {name: NameIndex(F.names) for name, F in views.items()},
+            weights,
+            {
+                name: Places(NameIndex(F.names), np.append(np.arange(low, high), -1))
+                for (name, F), (low, high) in zip(views.items(), pairwise(ends), strict=True)
+            },
             _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
             _narrow(sp.csr_array(table), ~many),
             np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
             table[np.flatnonzero(many)].toarray(),
-            _numbers({name: _vectors(name, Y) for name in kernel.gaussian}),
-            np.sqrt(_lengths(kernel, views, len(Y))),
+            _numbers(kernel.gaussian, Y),
+            np.sqrt(_lengths(kernel, weights, views, len(Y))),
         )
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
         views = {name: _vectors(name, X) for name in self.kernel.linear}
-        shared = self._beside([self._moved(name, F) for name, F in views.items()], len(X))
-        numbers: dict[str, Matrix] = {}
-        before = None
-        for name, own in self.numbers.items():
-            before, numbers[name] = own.moved(_vectors(name, X), before)
-        roots = np.sqrt(_lengths(self.kernel, views, len(X)))
+        shared = self._shared(X, views)
+        alike = len(X) >= FEW and shared.full(len(X))
         K = np.empty((len(X), len(self.roots)))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
-            K[rows] = self._products(shared[rows])
-        for start in range(0, len(X), ROWS):
-            rows = slice(start, start + ROWS)
-            near = {name: moved[rows] for name, moved in numbers.items()}
-            self._finish(K[rows], near, roots[rows])
+        if alike:
+            features = shared.met()
+            given = shared.dense(len(X), features)
+            np.matmul(*_merged(given, self.table[features]), out=K)
+        else:
+            self._products(shared, K)
+        roots = np.sqrt(_lengths(self.kernel, self.weights, views, len(X)))
+        self._finish(K, self._exponents(X, alike=alike), roots)
         return K
 
-    def _finish(self, K: Matrix, numbers: Mapping[str, Matrix], roots: Vector) -> None:
+    def _finish(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
         """Makes kernel values of the products of linear views, in place."""
-        (weight,) = self.kernel.gaussian_weights
-        D, bell, bells = np.zeros(K.shape), np.empty(K.shape), np.zeros(K.shape)
-        for name, gammas in self.kernel.gaussian.items():
-            own, table = numbers[name], self.numbers[name].table
-            if own.shape[1] < len(table):
-                D += np.matmul(own, table[-own.shape[1] :], out=bell)
-            else:
-                np.matmul(own, table, out=D)
-            np.maximum(D, 0.0, out=D)  # round-off only
-            for before, gamma in pairwise((0.0, *gammas)):
-                if gamma == 2 * before:
-                    np.multiply(bell, bell, out=bell)
-                else:
-                    np.multiply(D, -gamma, out=bell)
-                    np.exp(bell, out=bell)
-                bells += bell
-        bells *= weight
-        K += bells
-        K *= (self.kernel.gamma / roots)[:, None]
-        K /= self.roots
-        K -= self.kernel.gamma
-        np.exp(K, out=K)
+        gamma = self.kernel.gamma
+        left, right = gamma / roots[:, None], 1.0 / self.roots
+        E, bell = (np.empty((min(ROWS, len(K)), K.shape[1])) for _ in range(2))
+        for start in range(0, len(K), ROWS):
+            rows = slice(start, start + ROWS)
+            near = K[rows]
+            for own in exponents:
+                own.add_bells(near, rows, E[: len(near)], bell[: len(near)])
+            near *= left[rows]
+            near *= right
+            near -= gamma
+            np.exp(near, out=near)
 
-    def _products(self, shared: sp.csr_array) -> Matrix:
-        """Weighted inner products of all linear views, row by row of X."""
-        row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
-        if shared.shape[0] < FEW:
-            found = np.zeros((shared.shape[0], len(self.roots)))
-            _add_products(found, row, shared.indices, shared.data, self.table)
-            return found
-        place = self.common[shared.indices]
-        many, few = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
-        found = self._common_products(shared.shape[0], row[many], place[many], shared.data[many])
-        self._add_rare(found, row[few], shared.indices[few], shared.data[few])
+    def _exponents(self, X: Sequence[Any], *, alike: bool) -> list[Exponents]:
+        found: list[Exponents] = []
+        before = None
+        for name, own in self.numbers.items():
+            before, exponents = own.moved(_vectors(name, X), before)
+            found.append(exponents.merged() if alike else exponents)
         return found
 
-    def _common_products(
-        self, size: int, row: Indices, place: NDArray[np.int32], value: Vector
-    ) -> Matrix:
-        """Products of common features, of a long sentence only of those that it has."""
-        table, met = self.dense, np.zeros(len(self.dense), dtype=bool)
-        met[place] = True
-        if 2 * np.count_nonzero(met) < len(met):
-            table, place = table[met], (met.cumsum(dtype=np.int32) - 1)[place]
-        given = np.zeros((size, len(table)))
-        given[row, place] = value
-        return given @ table
+    def _products(self, shared: Shared, found: Matrix) -> None:
+        """Weighted inner products of all linear views, row by row of X."""
+        if len(found) < FEW:
+            found[:] = 0.0
+            _add_products(found, shared, self.table)
+            return
+        for start in range(0, len(found), BLOCK):
+            rows = slice(start, start + BLOCK)
+            near = shared.part(rows)
+            self._common_products(near.some(self.common >= 0), found[rows])
+            self._add_rare(near.some(self.common < 0), found[rows])
 
-    def _add_rare(
-        self, found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector
-    ) -> None:
+    def _common_products(self, shared: Shared, found: Matrix) -> None:
+        """Products of common features, of a few sentences only of those that they have."""
+        features, table = shared.met(), self.dense
+        if 2 * len(features) < len(table):
+            table = table[self.common[features]]
+        else:
+            features = np.flatnonzero(self.common >= 0)
+        np.matmul(shared.dense(len(found), features), table, out=found)
+
+    def _add_rare(self, shared: Shared, found: Matrix) -> None:
         """Adds the products of features that are not common, some rows of X at a time.
 
         Rows that follow one another are mostly of one sentence and have their features in common:
         a cell of the table is read once for all of them.
         """
-        cuts = np.searchsorted(row, np.arange(0, len(found) + NEAR, NEAR)).tolist()
-        for number, (low, high) in enumerate(pairwise(cuts)):
-            if low < high:
-                near = slice(NEAR * number, NEAR * (number + 1))
-                cells = row[low:high] - near.start, feature[low:high], value[low:high]
-                _add_products(found[near], *cells, self.rare)
+        for start in range(0, len(found), NEAR):
+            near = slice(start, start + NEAR)
+            _add_products(found[near], shared.part(near), self.rare)
 
-    def _beside(self, moved: Sequence[sp.csr_array], size: int) -> sp.csr_array:
-        """Matrices of disjoint columns as one; adding them would cost all columns there are."""
-        row = [np.repeat(np.arange(size), np.diff(F.indptr)) for F in moved]
-        order = np.argsort(np.concatenate([np.empty(0, np.intp), *row]), kind="stable")
-        data = np.concatenate([np.empty(0), *(F.data for F in moved)])[order]
-        indices = np.concatenate([np.empty(0, np.int32), *(F.indices for F in moved)])[order]
-        ends = sum((F.indptr for F in moved), np.zeros(size + 1, dtype=np.int32))
-        return sp.csr_array((data, indices, ends), shape=(size, self.table.shape[0]))
-
-    def _moved(self, name: str, F: Features) -> sp.csr_array:
+    def _shared(self, X: Sequence[Any], views: Mapping[str, Features]) -> Shared:
         """The features that fixed candidates have too, by their place in the table."""
-        columns = self.indices[name].find(F.names)[F.values.indices]
-        known = columns >= 0
-        ends = np.append(0, np.cumsum(known))[F.values.indptr]
-        cells = (F.values.data[known], columns[known] + self.starts[name], ends)
-        return sp.csr_array(cells, shape=(len(F), self.table.shape[0]))
+        found = []
+        together: Sequence[str] = ()
+        if isinstance(X, Viewed) and X.joined is not None:
+            together = tuple(X.together)
+            found.append(self._joint(together).found(X.joined))
+        found += [self.places[name].found(F) for name, F in views.items() if name not in together]
+        return Shared(found, self.table.shape[0])
+
+    def _joint(self, together: tuple[str, ...]) -> Places:
+        """The places of several views whose features are found together."""
+        if together not in self.joint:
+            own = {name: self.places[name] for name in together if name in self.places}
+            names = Names.join([places.index.names.under(name) for name, places in own.items()])
+            rows = np.concatenate([*(each.rows[:-1] for each in own.values()), [-1]])
+            self.joint[together] = Places(NameIndex(names), rows)
+        return self.joint[together]
 
 
-def _add_products(
-    found: Matrix, row: Indices, feature: NDArray[np.int32], value: Vector, table: sp.csr_array
-) -> None:
+def _add_products(found: Matrix, shared: Shared, table: sp.csr_array) -> None:
     """Adds products of a few sparse rows and a table, each row of which is read once."""
-    met = np.zeros(table.shape[0], dtype=bool)
-    met[feature] = True
-    features = np.flatnonzero(met)
-    place = np.empty(len(met), dtype=np.int32)
-    place[features] = np.arange(len(features), dtype=np.int32)
-    values = np.zeros((len(features), len(found)))
-    values[place[feature], row] = value
-    found += (table[features].T @ values).T
+    features = shared.met()
+    found += (table[features].T @ shared.dense(len(found), features).T).T
 
 
-def _numbers(views: Mapping[str, Features]) -> dict[str, Numbers]:
+def _merged(given: Matrix, table: Any) -> tuple[Matrix, Matrix]:
+    """The factors of a product with those columns as one that are equal in all rows.
+
+    What pairs of one sentence have in common, and what always comes together, is multiplied once.
+    """
+    numbers: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(given.T)
+    place = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
+    each = np.ones(len(place)), (place, np.arange(len(place)))
+    joined = sp.csr_array(each, shape=(len(numbers), len(place))) @ table
+    first = np.unique(place, return_index=True)[1]
+    return columns[first].T, joined.toarray() if sp.issparse(joined) else joined
+
+
+def _numbers(gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]) -> dict[str, Numbers]:
     found: dict[str, Numbers] = {}
     before = None
-    for name, F in views.items():
-        before = found[name] = Numbers.of(F, before)
+    for name, gammas in gaussian.items():
+        before = found[name] = Numbers.of(_vectors(name, Y), gammas, before)
     return found
 
 
@@ -251,17 +353,14 @@ def _narrow(table: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _vectors(name: str, X: Sequence[Any]) -> Features:
-    return _on_view(name).features(X)
+    return Linear().features(OnView(name, Linear()).view(X))
 
 
-@lru_cache
-def _on_view(name: str) -> OnView:
-    return OnView(name, Linear())
-
-
-def _lengths(kernel: CombinedViews, views: Mapping[str, Features], size: int) -> Vector:
+def _lengths(
+    kernel: CombinedViews, weights: Mapping[str, float], views: Mapping[str, Features], size: int
+) -> Vector:
     """The weighted sum of all parts of each candidate with itself."""
-    total = np.full(size, sum(map(len, kernel.gaussian.values())) * kernel.gaussian_weights[0])
+    total = np.full(size, float(sum(map(len, kernel.gaussian.values()))))
     for name, F in views.items():
-        total += kernel.linear[name] * squares(F.values)
+        total += weights[name] * squares(F.cells)
     return total

@@ -92,7 +92,7 @@ class PairViews:
         blocks = {**WORDS, **PARSED}
         met = pairs.side_by_side(blocks).unit()
         views = {name: met.view(name) for name in blocks}
-        return Viewed({**views, **self._computed(pairs)}, met.features)
+        return Viewed({**views, **self._computed(pairs)}, met.features, tuple(blocks))
 
     def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""

@@ -36,3 +36,10 @@ class Cells(NamedTuple):
     def matrix(self) -> sp.csr_array:
         """As SciPy's."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+
+    def dense(self) -> NDArray[np.float64]:
+        """With its zeros."""
+        found = np.zeros(self.shape)
+        row = np.arange(len(found)).repeat(self.indptr[1:] - self.indptr[:-1])
+        found[row, self.indices] = self.data
+        return found

@@ -54,6 +54,10 @@ class Features(Sequence["Features"]):
         """The matrix, made of its cells at the first call."""
         return self.cells.matrix() if isinstance(self.cells, Cells) else self.cells
 
+    def dense(self) -> Matrix:
+        """The matrix with its zeros."""
+        return self.cells.dense() if isinstance(self.cells, Cells) else self.cells.toarray()
+
     @classmethod
     def of(cls, rows: Iterable[Bag]) -> Features:
         """A row for every dictionary of named values; columns in the order in which they came."""
@@ -194,6 +198,7 @@ class Viewed(Sequence[Mapping[str, Any]]):
 
     views: Mapping[str, Sequence[Any]]
     joined: Features | None = None  # several of them side by side, named under their view
+    together: Sequence[str] = ()  # which these are
 
     def __post_init__(self) -> None:
         sizes = {name: size(view) for name, view in self.views.items()}

@@ -15,7 +15,6 @@ Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
 SPARSE = 4  # slots a name, at the least, of a table in which names are sought
-UNKNOWN = -2  # a word that none of the names sought among has
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,22 +134,22 @@ class Names(Sequence[tuple[str, ...]]):
 class NameIndex:
     """Where names stand among many others; each search costs as little as the names sought.
 
-    Names are found by a hash of their words and then compared word for word.
+    A name is sought as one number, of which its words are the digits. Where 64 bits have no room
+    for these, the number is a hash, and what is found by it is compared word for word.
     """
 
     names: Names
 
     @cached_property
     def words(self) -> dict[str, int]:
-        """The number of each word."""
-        return {word: number for number, word in enumerate(self.names.vocabulary)}
+        """The number of each word, from 1 on."""
+        return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
 
     @cached_property
     def ordered(self) -> tuple[NDArray[np.uint64], Indices]:
-        """The hashes in order, and the column of each."""
-        codes = self._hashed(self._widened)
-        order = np.argsort(codes, kind="stable")
-        return codes[order], order
+        """The numbers of the names in order, and the column of each."""
+        order = np.argsort(self._numbers, kind="stable")
+        return self._numbers[order], order
 
     def firsts(self) -> Indices:
         """The first column of the same name, for each column."""
@@ -169,62 +168,83 @@ class NameIndex:
         >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
-        codes, order = self.ordered
-        if not len(codes):
+        if not len(self.names):
             return np.full(len(names), -1, dtype=np.intp)
-        parts = self._translated(names)
-        left = (parts != UNKNOWN).all(axis=1).nonzero()[0]
-        sought = np.zeros(len(names), dtype=np.uint64)
-        sought[left] = self._hashed(parts[left])
-        found = np.full(len(names), -1, dtype=np.intp)
-        place = np.full(len(names), -1, dtype=np.intp)
-        place[left] = self._slots[sought[left] & np.uint64(len(self._slots) - 1)]
-        left = left[place[left] >= 0]  # an empty slot: unknown
-        other = left[codes[place[left]] != sought[left]]  # of two hashes in one slot it has one
-        place[other] = np.searchsorted(codes, sought[other])
-        while len(left):  # once, unless two names have one hash
-            left = left[place[left] < len(codes)]
-            left = left[codes[place[left]] == sought[left]]
-            columns = order[place[left]]
-            same = (self._widened[columns] == parts[left]).all(axis=1)
-            found[left[same]] = columns[same]
-            left = left[~same]
-            place[left] += 1
+        digits = self._digits(names)
+        sought = self._codes(digits)
+        column = self._slots[sought & np.uint64(len(self._slots) - 1)]
+        same = self._numbers[column] == sought  # an empty slot leads to the last, which is another
+        found = np.where(same, column, np.intp(-1))
+        other = np.flatnonzero(~same & (column >= 0))  # of two numbers in one slot it has one
+        found[other] = self._searched(sought[other])
+        if not self._exact:
+            some = np.flatnonzero(found >= 0)
+            odd = some[(self._own[found[some]] != digits[some]).any(axis=1)]
+            for at in odd.tolist():  # two names have one hash
+                found[at] = self._compared(digits[at], sought[at])
         return found
+
+    def _searched(self, sought: NDArray[np.uint64]) -> Indices:
+        """The first column of each of these numbers, or -1."""
+        codes, order = self.ordered
+        place = np.searchsorted(codes, sought).clip(max=len(codes) - 1)
+        return np.where(codes[place] == sought, order[place], -1)
+
+    def _compared(self, digits: NDArray[np.uint64], sought: np.uint64) -> int:
+        """The first column of a name, of those with its number; or -1."""
+        codes, order = self.ordered
+        alike = order[codes.searchsorted(sought) : codes.searchsorted(sought, side="right")]
+        same = alike[(self._own[alike] == digits).all(axis=1)]
+        return int(same[0]) if len(same) else -1
 
     @cached_property
     def _slots(self) -> NDArray[np.int32]:
-        """By the last bits of a hash, where the first of such hashes stands in order; or -1."""
-        codes = self.ordered[0]
+        """By the last bits of a number, the first column of one with these; or -1."""
+        codes, order = self.ordered
         size = 1 << (SPARSE * len(codes)).bit_length()
         slots = np.full(size, -1, dtype=np.int32)
-        at = np.arange(len(codes), dtype=np.int32)[::-1]  # of equals the first one is set last
-        slots[codes[at] & np.uint64(size - 1)] = at
+        slots[codes[::-1] & np.uint64(size - 1)] = order[::-1]  # of equals the first is set last
         return slots
 
     @cached_property
-    def _widened(self) -> NDArray[np.int32]:
-        """The parts with one column more, for what is longer than any name here."""
-        return np.pad(self.names.parts, ((0, 0), (0, 1)), constant_values=-1)
+    def _numbers(self) -> NDArray[np.uint64]:
+        """That of each column."""
+        return self._codes(self._digits(self.names))
 
-    def _translated(self, names: Names) -> NDArray[np.int32]:
-        numbers = [self.words.get(word, UNKNOWN) for word in names.vocabulary]
-        parts = np.array([*numbers, -1], dtype=np.int32)[names.parts]
-        width = self.names.parts.shape[1]
-        fitted = np.full((len(parts), width + 1), -1, dtype=np.int32)
-        fitted[:, : min(width, parts.shape[1])] = parts[:, :width]
-        fitted[(parts[:, width:] != -1).any(axis=1), width] = UNKNOWN
-        return fitted
+    @cached_property
+    def _own(self) -> NDArray[np.uint64]:
+        """The words of each column, only made where they are compared."""
+        return self._digits(self.names)
+
+    def _digits(self, names: Names) -> NDArray[np.uint64]:
+        """The words of names by their numbers here: 0 is none, one above all is an unknown."""
+        unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
+        numbers = [self.words.get(word, unknown) for word in names.vocabulary]
+        digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
+        found = np.zeros((len(names), width), dtype=np.uint64)
+        found[:, : parts.shape[1]] = digits[parts[:, :width]]
+        found[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than any name here
+        return found
+
+    @cached_property
+    def _exact(self) -> bool:
+        """Whether no two names have the same number."""
+        return (len(self.names.vocabulary) + 2) ** self.names.parts.shape[1] <= 1 << 64
 
     @cached_property
     def _factors(self) -> NDArray[np.uint64]:
-        width = self.names.parts.shape[1] + 1
-        odd = np.random.default_rng(width).integers(1 << 62, size=width, dtype=np.uint64)
-        return odd * np.uint64(2) + np.uint64(1)
+        width, base = self.names.parts.shape[1], len(self.names.vocabulary) + 2
+        odd = np.asarray(
+            np.random.default_rng(width).integers(1 << 63, size=width, dtype=np.uint64)
+        )
+        odd |= np.uint64(1)
+        if not self._exact:
+            return odd
+        # Times an odd number, and with the first bits added to the last, numbers stay different.
+        return np.array([base**place for place in range(width)], dtype=np.uint64) * odd[0]
 
-    def _hashed(self, parts: NDArray[np.int32]) -> NDArray[np.uint64]:
-        whole = (parts + 3).astype(np.uint64)  # never negative
-        codes: NDArray[np.uint64] = whole @ self._factors  # wraps around
+    def _codes(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
         return codes ^ (codes >> np.uint64(32))  # the last bits are told apart by all
 
 

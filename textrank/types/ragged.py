@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from textrank.types.names import Indices
 
+TABLE = 16  # places of a table for each code that is numbered by it: filling it takes the time
+
 
 def offsets(sizes: Sequence[int] | NDArray[Any]) -> Indices:
     """Where each list begins, and the end of all.
@@ -96,15 +98,19 @@ def first_where(mask: NDArray[np.bool_], owner: Indices) -> Indices:
 def numbered(codes: Indices) -> tuple[Indices, Indices]:
     """The different codes in order, and the number of each; as ``np.unique``, but quicker.
 
-    A code and its place are sorted as one number, where there is room for both.
+    Codes that are not large are looked up in a table of all there could be. Of others a code and
+    its place are sorted as one number, where there is room for both.
 
     >>> [a.tolist() for a in numbered(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
     """
     bits = len(codes).bit_length()
-    if not len(codes) or codes.min() < 0 or int(codes.max()).bit_length() + bits > 62:
+    least, most = int(codes.min(initial=0)), int(codes.max(initial=0))
+    if not len(codes) or least < 0 or most.bit_length() + bits > 62:
         known, number = np.unique(codes, return_inverse=True)
         return known, number
+    if most < TABLE * len(codes):
+        return _looked_up(codes, most)
     both = codes << bits
     both |= np.arange(len(codes))
     both.sort()
@@ -115,6 +121,15 @@ def numbered(codes: Indices) -> tuple[Indices, Indices]:
     number = np.empty(len(codes), dtype=np.intp)
     number[place] = np.cumsum(new, dtype=np.int32) - 1
     return both[new], number
+
+
+def _looked_up(codes: Indices, most: int) -> tuple[Indices, Indices]:
+    used = np.zeros(most + 1, dtype=bool)
+    used[codes] = True
+    known = used.nonzero()[0]
+    number = np.empty(most + 1, dtype=np.intp)
+    number[known] = np.arange(len(known))
+    return known, number[codes]
 
 
 @dataclass(frozen=True, eq=False)
