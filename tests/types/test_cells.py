@@ -39,7 +39,6 @@ def test_features_of_cells_are_those_of_the_matrix(rng):
     names = Names.of("abcde")
     own, theirs = Features(Cells.of(values), names), Features(sp.csr_array(values), names)
     np.testing.assert_array_equal(own.values.toarray(), theirs.values.toarray())
-    np.testing.assert_array_equal(own.dense(), theirs.dense())
     np.testing.assert_array_equal(squares(own.cells), squares(theirs.values))
     wanted = Names.of("ecax")
     np.testing.assert_array_equal(own.onto(wanted).toarray(), theirs.onto(wanted).toarray())

@@ -38,3 +38,11 @@ def test_names_of_any_length_are_found_as_in_a_dictionary(seed: int, longest: in
 def test_a_word_that_a_vocabulary_has_twice_is_one_word() -> None:
     twice = Names(("a", "b", "a"), np.array([[0, 1], [2, 1], [1, -1]], dtype=np.int32))
     assert NameIndex(twice).find(Names.of([("a", "b"), "b", "a"])).tolist() == [0, 2, -1]
+
+
+def test_a_prefix_that_is_also_a_word_is_one_word() -> None:
+    """Two entries of a vocabulary may be the same word; names with either are one name."""
+    index = NameIndex(Names.of([("before", "protein"), ("before", "gene")]).under("protein"))
+    sought = Names.of([("protein", "before", "protein"), ("protein", "before", "gene")])
+    assert index.find(sought).tolist() == [0, 1]
+    assert sought.find(index.names).tolist() == [0, 1]

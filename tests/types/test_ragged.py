@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.types.ragged import numbered
+from textrank.types.ragged import Lists, numbered
 
 
 @pytest.mark.parametrize("largest", [1, 50, 1 << 40, (1 << 62) - 1])  # the last leaves no room
@@ -22,3 +22,18 @@ def test_codes_below_zero_are_numbered_too():
     known, number = numbered(np.array([3, -1, 3]))
     assert known.tolist() == [-1, 3]
     assert number.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lists_are_grouped_and_taken_as_plain_ones(seed):
+    rng = np.random.default_rng(seed)
+    owner, values = rng.integers(0, 6, 20), rng.integers(0, 9, 20)
+    plain = [[v for o, v in zip(owner, values, strict=True) if o == n] for n in range(7)]
+    lists = Lists.grouped(owner, values, 7)
+    assert lists.sizes.tolist() == [len(own) for own in plain]
+    index = rng.integers(0, 7, 10)
+    at, value = lists.of_each(index)
+    expected = [(place, v) for place, n in enumerate(index) for v in plain[n]]
+    assert list(zip(at, value, strict=True)) == expected
+    some = np.array([n for n in range(7) if plain[n]])
+    assert lists.first(some).tolist() == [plain[n][0] for n in some]

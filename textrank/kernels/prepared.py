@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Features, Indices, Matrix, NameIndex, Names, Vector, Viewed
+from textrank.types import Cells, Features, Indices, Matrix, NameIndex, Names, Vector, Viewed
 from textrank.types.ragged import lengths
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Numbers:
         to = self.places.get(F.names)
         if to is None:  # a representation gives the same names each time
             to = self.places[F.names] = self.index.find(F.names)
-        given = F.dense()
+        given = F.cells.dense() if isinstance(F.cells, Cells) else F.cells.toarray()
         known = np.flatnonzero(to >= 0)
         own = np.zeros((len(F), len(self.columns)))
         own[:, to[known]] = given[:, known]

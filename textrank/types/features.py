@@ -54,10 +54,6 @@ class Features(Sequence["Features"]):
         """The matrix, made of its cells at the first call."""
         return self.cells.matrix() if isinstance(self.cells, Cells) else self.cells
 
-    def dense(self) -> Matrix:
-        """The matrix with its zeros."""
-        return self.cells.dense() if isinstance(self.cells, Cells) else self.cells.toarray()
-
     @classmethod
     def of(cls, rows: Iterable[Bag]) -> Features:
         """A row for every dictionary of named values; columns in the order in which they came."""

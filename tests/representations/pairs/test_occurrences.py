@@ -63,3 +63,14 @@ def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
         assert rows(together.view(name)) == rows(alone) == rows(pairs.seen_by(block))
         assert rows(of_length_one.view(name)) == rows(unit(alone))
     assert {name[0] for name in together.features.names} == set(blocks)
+
+
+def test_blocks_that_were_found_together_are_not_looked_for_again(make_doc):
+    pairs = entity_pairs(at_random(make_doc, np.random.default_rng(0)), "own")
+    some = {"path": PARSED["path"], "words": WORDS["words"]}
+    alone = pairs.holding({"words": WORDS["words"]})
+    assert list(alone.views) == ["words"]
+    together = pairs.side_by_side({**WORDS, **PARSED})
+    assert pairs.holding(some) is together
+    other = pairs.holding({"walks": PARSED["path"]})  # by another name than before
+    assert rows(other.view("walks")) == rows(together.view("path"))
