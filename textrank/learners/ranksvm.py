@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,11 @@ class _Problem:
         T = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
         return cls(X, T, level, query, span, pairs)
 
+    @cached_property
+    def merges(self) -> list[_Merge]:
+        """How blocks of levels are merged, of one level first, then of twice as many each time."""
+        return [_Merge.of(self.level >> step) for step in range(self.span.bit_length() - 1)]
+
     def loss(self, w: Vector, alpha: float) -> tuple[float, Vector]:
         """The objective and its gradient."""
         s = np.asarray(self.X @ w)
@@ -153,43 +159,59 @@ class _Problem:
         width = float(np.ptp(s)) + 4.0  # scores of neighbouring blocks stay apart
         below, above = np.zeros((3, len(s))), np.zeros((3, len(s)))
         low = float(s.min())
-        for step in range(self.span.bit_length() - 1):
-            _merge(t, level >> step, width, low, below, above)
+        for step, merge in enumerate(self.merges):
+            by_block = _by_number(level >> step)  # keeps the scores of a block ascending
+            merge.add(t, by_block, width, low, below, above)
         into_below, into_above = np.empty_like(below), np.empty_like(above)
         into_below[:, order], into_above[:, order] = below, above
         return into_below, into_above
 
 
-def _merge(
-    t: Vector, block: Indices, width: float, low: float, below: Matrix, above: Matrix
-) -> None:
-    """Adds to ``below`` and ``above`` what the neighbouring block of each pair contributes."""
-    order = _by_number(block)  # keeps the scores of a block ascending
-    b, v = block[order], t[order]
-    key = b * width + (v - low)
-    sums = np.zeros((3, len(t) + 1))
-    sums[0, 1:] = np.arange(1, len(t) + 1)
-    np.cumsum(v, out=sums[1, 1:])
-    np.cumsum(v * v, out=sums[2, 1:])
-    begins = firsts(b)
-    cuts, each = np.append(begins, len(b)), np.diff(begins, append=len(b))
-    odd = (b[begins] & 1) == 1
-    beside = np.append(np.diff(b[begins]) == 1, False)  # whether the next block is its neighbour
-    right = np.repeat(odd, each)
+@dataclass(frozen=True, eq=False)
+class _Merge:
+    """Neighbouring blocks of levels, candidates by block; whatever the scores, it is the same."""
 
-    count, have = each[odd], np.append(False, beside[:-1])[odd]
-    last = cuts[:-1][odd]
-    first = np.where(have, np.append(0, cuts[:-2])[odd], last)
-    first, last = np.repeat(first, count), np.repeat(last, count)
-    at = np.searchsorted(key, key[right] - width - 1.0, "right").clip(first, last)
-    below[:, order[right]] += sums[:, last] - sums[:, at]
+    block: Indices  # (n,) ascending
+    right: Indices  # those in the second block of two
+    lower: tuple[Indices, Indices]  # for each of them, where the first block begins and ends
+    left: Indices  # those in the first
+    upper: tuple[Indices, Indices]  # and where the second block begins and ends
 
-    count, have = each[~odd], beside[~odd]
-    first = cuts[1:][~odd]
-    last = np.where(have, np.append(cuts[2:], len(b))[~odd], first)
-    first, last = np.repeat(first, count), np.repeat(last, count)
-    at = np.searchsorted(key, key[~right] + width + 1.0, "left").clip(first, last)
-    above[:, order[~right]] += sums[:, at] - sums[:, first]
+    @classmethod
+    def of(cls, block: Indices) -> _Merge:
+        """That of some numbers of blocks."""
+        block = np.sort(block)
+        begins = firsts(block)
+        cuts, each = np.append(begins, len(block)), np.diff(begins, append=len(block))
+        odd = (block[begins] & 1) == 1
+        beside = np.append(np.diff(block[begins]) == 1, False)  # whether the next one is its own
+        right = np.repeat(odd, each)
+
+        end = cuts[:-1][odd]
+        begin = np.where(np.append(False, beside[:-1])[odd], np.append(0, cuts[:-2])[odd], end)
+        lower = np.repeat(begin, each[odd]), np.repeat(end, each[odd])
+        begin = cuts[1:][~odd]
+        end = np.where(beside[~odd], np.append(cuts[2:], len(block))[~odd], begin)
+        upper = np.repeat(begin, each[~odd]), np.repeat(end, each[~odd])
+        return cls(block, right.nonzero()[0], lower, (~right).nonzero()[0], upper)
+
+    def add(
+        self, t: Vector, order: Indices, width: float, low: float, below: Matrix, above: Matrix
+    ) -> None:
+        """Adds to ``below`` and ``above`` what the neighbouring block of each contributes."""
+        v = t[order]
+        key = self.block * width + (v - low)
+        sums = np.zeros((3, len(t) + 1))
+        sums[0, 1:] = np.arange(1, len(t) + 1)
+        np.cumsum(v, out=sums[1, 1:])
+        np.cumsum(v * v, out=sums[2, 1:])
+
+        first, last = self.lower
+        at = np.searchsorted(key, key[self.right] - width - 1.0, "right").clip(first, last)
+        below[:, order[self.right]] += sums[:, last] - sums[:, at]
+        first, last = self.upper
+        at = np.searchsorted(key, key[self.left] + width + 1.0, "left").clip(first, last)
+        above[:, order[self.left]] += sums[:, at] - sums[:, first]
 
 
 def _by_number(block: Indices) -> Indices:

@@ -55,8 +55,8 @@ class Beside:
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        values, names = binary(self._told(candidates))
-        return Features(values, Names.of(names))
+        cells, names = binary(self._told(candidates))
+        return Features(cells, Names.of(names))
 
     def _told(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
         texts: dict[int, _Text] = {}

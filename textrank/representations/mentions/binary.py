@@ -8,20 +8,20 @@ from itertools import count
 from typing import TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from textrank.types import SparseMatrix
+from textrank.types import Cells
+from textrank.types.ragged import lengths
 
 T = TypeVar("T", bound=Hashable)
 
 
-def binary(rows: Iterable[Iterable[T]]) -> tuple[SparseMatrix, list[T]]:
+def binary(rows: Iterable[Iterable[T]]) -> tuple[Cells, list[T]]:
     """A one for each thing of each row, things in the order in which they came; and the things.
 
     What a row has, it has once. Rows are looked at one by one, so that they need not all be held.
 
-    >>> values, things = binary([["a", "b"], ["c", "a"]])
-    >>> values.toarray().tolist(), things
+    >>> cells, things = binary([["a", "b"], ["c", "a"]])
+    >>> cells.matrix().toarray().tolist(), things
     ([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]], ['a', 'b', 'c'])
     """
     columns: defaultdict[T, int] = defaultdict(count().__next__)
@@ -30,5 +30,11 @@ def binary(rows: Iterable[Iterable[T]]) -> tuple[SparseMatrix, list[T]]:
     for row in rows:
         numbers.extend(map(columns.__getitem__, row))
         ends.append(len(numbers))
-    cells = (np.ones(len(numbers)), np.array(numbers, dtype=np.int32), np.array(ends))
-    return sp.csr_array(cells, shape=(len(ends) - 1, len(columns))), list(columns)
+    indptr = np.array(ends, dtype=np.int32)
+    before = np.arange(len(ends) - 1).repeat(lengths(indptr)) * len(columns)
+    cells = np.array(numbers, dtype=np.intp) + before
+    cells.sort()  # the columns of each row in order
+    shape = len(ends) - 1, len(columns)
+    return Cells(np.ones(len(cells)), (cells - before).astype(np.int32), indptr, shape), list(
+        columns
+    )

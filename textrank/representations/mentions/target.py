@@ -54,9 +54,10 @@ class Mention:
             span = candidate.spans[self.focus]
             words = tuple(span.doc[i].text for i in tokens_of(span))
             at.append(rows.setdefault(words, len(rows)))
-        values, things = binary(self._look(words) for words in rows)
+        cells, things = binary(self._look(words) for words in rows)
         named = Names.of(("letters", t) if isinstance(t, str) else t for t in things)
-        return Features(values, named).rows(np.array(at, dtype=np.intp))
+        found = Features(cells, named)
+        return found if len(rows) == len(at) else found.rows(np.array(at, dtype=np.intp))
 
     def _look(self, words: Sequence[str]) -> dict[str | Name, None]:
         """What some words look like: names of features, and plain runs of letters."""
