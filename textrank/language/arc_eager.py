@@ -59,10 +59,14 @@ class Network:
     def table(self, vectors: Floats) -> Floats:
         """What each word adds at each place of a state, a row each; the last are of no word."""
         table = np.empty((len(vectors) + 1, self.lower.shape[1]), dtype=np.float32)
+        self.fill(table, vectors)
+        return table.reshape(-1, len(self.bias))
+
+    def fill(self, table: Floats, vectors: Floats) -> None:  # (words + 1, features * hidden)
+        """Puts that into a table that is there."""
         np.matmul(vectors, self.lower, out=table[:-1])
         table[-1] = self.padding.ravel()
         table[:, : len(self.bias)] += self.bias
-        return table.reshape(-1, len(self.bias))
 
     def penalties(self) -> Floats:  # (16, classes)
         """Added to scores: minus infinity where the bits of a row bar a move."""

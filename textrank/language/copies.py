@@ -7,6 +7,7 @@ copy, a column a sentence. Few columns then are enough to keep arrays long.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,9 +37,11 @@ def parse_copies(
     """
     shape = len(networks), len(starts)
     heads, labels = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
-    for group in groups_of(starts, lengths, max(AT_ONCE // len(networks), 1)):
+    groups = list(groups_of(starts, lengths, max(AT_ONCE // len(networks), 1)))
+    room = _room(networks, max(len(group.words) for group in groups) + 1)
+    for group in groups:
         states = _Grid(group, starts[group.words], len(networks))
-        states.run_all(networks, _tables(networks, vectors, group.words))
+        states.run_all(networks, _tables(networks, vectors, group.words, room))
         words = group.words[group.own]
         for row, network in enumerate(networks):
             found = states.tree(row, network)
@@ -46,9 +49,18 @@ def parse_copies(
     return [Tree(*own) for own in zip(heads, labels, strict=True)]
 
 
-def _tables(networks: Sequence[Network], vectors: Sequence[Floats], words: Ints) -> Floats:
-    each = zip(networks, vectors, strict=True)
-    return np.concatenate([network.table(own[words]) for network, own in each])
+def _room(networks: Sequence[Network], words: int) -> Floats:
+    return np.empty(len(networks) * words * networks[0].lower.shape[1], dtype=np.float32)
+
+
+def _tables(
+    networks: Sequence[Network], vectors: Sequence[Floats], words: Ints, room: Floats
+) -> Floats:
+    shape = len(networks), len(words) + 1, networks[0].lower.shape[1]
+    tables = room[: math.prod(shape)].reshape(shape)
+    for table, network, own in zip(tables, networks, vectors, strict=True):
+        network.fill(table, own[words])
+    return tables.reshape(-1, len(networks[0].bias))
 
 
 class _Grid(States):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,8 +13,9 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.representations.parses import arc_features
-from textrank.representations.parses.arc_features import ArcFeatures, far
+from textrank.representations.parses.arc_features import ArcFeatures
 from textrank.representations.parses.arc_votes import ArcVotes
+from textrank.representations.parses.forest import far
 
 
 def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
@@ -82,24 +84,16 @@ def test_arcs_are_those_of_each_parse(make_doc, seed, long, monkeypatch):
         )
 
 
-class Tags(list):
-    """Tags that count how many of them are looked at in stretches."""
-
-    seen = 0
-
-    def __getitem__(self, at):
-        if isinstance(at, slice):
-            Tags.seen += len(range(*at.indices(len(self))))
-        return super().__getitem__(at)
-
-
 def test_long_arcs_do_not_look_at_every_word_between(make_doc):
     size = 3000
     doc = make_doc(["x"] * size, [0] * size, ["ROOT", *["dep"] * (size - 1)], [], ["NN"] * size)
-    words = arc_features._Words("lower", doc, Tags(["NN"] * size))
-    for i in range(1, size):
-        list(words.arc(i, 0, "dep"))
-    assert Tags.seen < 100 * size
+    tracemalloc.start()
+    found = ArcFeatures()([Candidate(doc, (), "d")])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    row = dict(zip(found.names, found.values.toarray()[0], strict=True))
+    assert row["label, between", "dep", "+", "NN"] == pytest.approx((size - 2) / size**0.5)
+    assert peak < size * size  # bytes, where the words between all ends are millions of numbers
 
 
 @pytest.mark.parametrize("seed", range(4))
