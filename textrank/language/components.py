@@ -185,25 +185,25 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             words = [bare(doc) for doc in docs]
             super().set_annotations(words, parses)
             trees = [_given(own) for own in words]
-        for doc, tree in zip(docs, trees, strict=True):
-            give_parse(doc, *self.finished(doc, tree))
+        for doc, found in zip(docs, self.finished(docs, trees), strict=True):
+            give_parse(doc, *found)
 
-    def finished(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
+    def finished(self, docs: Sequence[Doc], trees: Sequence[Tree]) -> Iterator[tuple[Any, Any]]:
         """Heads and labels of the words, arcs that cross others put where their labels say."""
-        heads, labels = self._projected(doc, tree)
-        return heads, np.where(heads == 0, self.vocab.strings.add("ROOT"), labels)
+        add = self.vocab.strings.add
+        root, lifted = add("ROOT"), {add(name[2:]) for name in self.move_names if "||" in name}
+        for doc, tree in zip(docs, trees, strict=True):
+            plain = lifted.isdisjoint(tree.labels.tolist())
+            own = tree if plain else self._projected(doc, tree)
+            yield own.heads, np.where(own.heads == 0, root, own.labels)
 
-    def _projected(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
-        kinds = set(tree.labels.tolist()) - {0}
-        if not any("||" in self.vocab.strings[label] for label in kinds):
-            return tree.heads, tree.labels
+    def _projected(self, doc: Doc, tree: Tree) -> Tree:
         words = bare(doc)
         words = words.copy() if words is doc else words
         give_parse(words, tree.heads, tree.labels)
         for hook in self.postprocesses:
             hook(words)
-        own = _given(words)
-        return own.heads, own.labels
+        return _given(words)
 
 
 def _parts(docs: Sequence[Doc]) -> Iterator[slice]:

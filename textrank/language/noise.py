@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from spacy.attrs import DEP, HEAD
+from spacy.attrs import DEP, HEAD, TAG
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Span
 from textrank.language.arc_eager import Tree as Arcs
 from textrank.language.components import WordParser
 from textrank.language.load import load_nlp, model_path
-from textrank.text.words import reading_of
+from textrank.text.words import in_tokens
 
 MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
 
@@ -82,10 +82,11 @@ class NoisyParser:
         before = nlp.pipe_names[: nlp.pipe_names.index("parser")]
         with nlp.select_pipes(enable=before):
             docs = list(nlp.pipe(docs))
-        tags = [tuple(token.tag_ for token in doc) for doc in docs]
-        known: dict[Hashable, LabelledHeads] = {}
-        copies = _noise(self.name, self.sigma, self.copies, self.seed)
-        own, *noisy = _trees(nlp, docs, [{}, *copies], known)
+        strings = nlp.vocab.strings
+        tags = [tuple(strings[tag] for tag in doc.to_array(TAG).tolist()) for doc in docs]
+        own, *noisy = _trees(
+            nlp, docs, [{}, *_noise(self.name, self.sigma, self.copies, self.seed)]
+        )
         found = []
         for i, first in enumerate(own):
             votes = Counter([first, *(trees[i] for trees in noisy)])
@@ -99,23 +100,18 @@ LabelledHeads: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 def _trees(
-    nlp: Language,
-    docs: Sequence[Doc],
-    copies: Sequence[Weights],
-    known: dict[Hashable, LabelledHeads],
+    nlp: Language, docs: Sequence[Doc], copies: Sequence[Weights]
 ) -> list[list[LabelledHeads]]:
-    """What the parser finds with each of these weights; most of it is known already."""
+    """What the parser finds with each of these weights; most of it more than once."""
     parser: Any = nlp.get_pipe("parser")
-    found = []
-    for states in _states(parser, docs, copies):
-        trees = []
-        for number, (doc, state) in enumerate(zip(docs, states, strict=True)):
-            key = number, _arcs(state)
-            if key not in known:
-                known[key] = _tree(*_parsed(parser, doc, state), nlp.vocab.strings)
-            trees.append(known[key])
-        found.append(trees)
-    return found
+    states = [
+        [(n, _arcs(s), s) for n, s in enumerate(own)] for own in _states(parser, docs, copies)
+    ]
+    distinct = {(n, arcs): state for own in states for n, arcs, state in own}
+    parses = _parsed(parser, [docs[n] for n, _ in distinct], list(distinct.values()))
+    names = _Strings(nlp.vocab.strings)
+    known = {key: _tree(*parse, names) for key, parse in zip(distinct, parses, strict=True)}
+    return [[known[n, arcs] for n, arcs, _ in own] for own in states]
 
 
 def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iterator[Any]:
@@ -127,14 +123,17 @@ def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iter
             yield parser.predict(docs)
 
 
-def _parsed(parser: Any, doc: Doc, state: Any) -> tuple[Any, Any]:
+def _parsed(parser: Any, docs: Sequence[Doc], states: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Steps to the head and labels of the tokens; our parser says them without setting them."""
-    if isinstance(state, Arcs) and isinstance(parser, WordParser) and reading_of(doc) is None:
-        return parser.finished(doc, state)
-    copy = doc.copy()
-    parser.set_annotations([copy], [state])
-    table: Any = copy.to_array([HEAD, DEP])
-    return table[:, 0], table[:, 1]
+    if isinstance(parser, WordParser) and all(isinstance(state, Arcs) for state in states):
+        parses = parser.finished(docs, states)
+        yield from (in_tokens(doc, *own) for doc, own in zip(docs, parses, strict=True))
+        return
+    for doc, state in zip(docs, states, strict=True):
+        copy = doc.copy()
+        parser.set_annotations([copy], [state])
+        table: Any = copy.to_array([HEAD, DEP])
+        yield table[:, 0], table[:, 1]
 
 
 def _arcs(state: Any) -> Hashable:
@@ -144,7 +143,7 @@ def _arcs(state: Any) -> Hashable:
     return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
 
 
-def _tree(steps: Any, kinds: Any, strings: StringStore) -> LabelledHeads:
+def _tree(steps: Any, kinds: Any, strings: Mapping[int, str]) -> LabelledHeads:
     """The tree of arrays of steps to the head and labels."""
     heads = (steps.astype(np.int64) + np.arange(len(steps))).tolist()
     labels = [strings[label] for label in kinds.tolist()]
@@ -152,6 +151,18 @@ def _tree(steps: Any, kinds: Any, strings: StringStore) -> LabelledHeads:
     for extra in roots[1:]:  # a sentence is one tree, whatever the parser left unattached
         heads[extra], labels[extra] = roots[0], "dep"
     return tuple(heads), tuple(labels)
+
+
+class _Strings(dict[int, str]):
+    """Strings by hash, each asked for once."""
+
+    def __init__(self, store: StringStore) -> None:
+        super().__init__()
+        self._store = store
+
+    def __missing__(self, key: int) -> str:
+        found = self[key] = str(self._store[key])
+        return found
 
 
 def _alone(sentence: Span, nlp: Language, backwards: bool) -> Doc:

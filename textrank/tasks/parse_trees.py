@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeAlias
+from itertools import compress, count
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from textrank.language.noise import Parse
 from textrank.language.spanning import sparse_tree
 from textrank.types import Matrix
+
+MOST = 0.5 + 1e-9  # of all votes: so many that rounding does not matter
 
 Arc: TypeAlias = tuple[int, int, str]  # head, dependent, type
 
@@ -114,20 +116,36 @@ def _together(tables: Sequence[dict[_Key, float]]) -> dict[_Key, float]:
     return dict(found)
 
 
-def _spanning(table: dict[_Key, float]) -> _Key:
+def _spanning(table: Mapping[_Key, float]) -> _Key:
     """The spanning tree of some parses; each arc has the label that most votes give it."""
-    n = len(next(iter(table))[0])
-    votes: list[dict[int, float]] = [{} for _ in range(n)]
-    names: dict[tuple[int, int], dict[str, float]] = {}
-    for (heads, labels), share in table.items():
-        for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
-            votes[word][head] = votes[word].get(head, 0.0) + share
-            kinds_of = names.get((head, word))
-            if kinds_of is None:
-                kinds_of = names[head, word] = {}
-            kinds_of[label] = kinds_of.get(label, 0.0) + share
+    shares = list(table.values())
+    first = max(table, key=lambda key: table[key])
+    if table[first] > MOST * sum(shares):  # of no other arc or label can be as many
+        return first
+    heads = list(zip(*(heads for heads, _ in table), strict=True))  # by word, of each parse
+    labels = zip(*(labels for _, labels in table), strict=True)
+    votes = [_summed(own, shares) for own in heads]
     roots = [own.pop(word, 0.0) for word, own in enumerate(votes)]
     tree = sparse_tree(votes, roots)
-    known = (names.get((head, word), {"dep": 1.0}) for word, head in enumerate(tree))
-    kinds = [max(own, key=lambda label: own[label]) for own in known]
-    return tuple(tree), tuple(kinds)
+    each = zip(tree, heads, labels, strict=True)
+    return tuple(tree), tuple(_most(kinds, shares, own, head) for head, own, kinds in each)
+
+
+def _most(labels: Sequence[str], shares: Sequence[float], heads: Sequence[int], head: int) -> str:
+    """The label that most votes for a head give its arc."""
+    if len(set(labels)) == 1 and head in heads:
+        return labels[0]
+    some = [own == head for own in heads]
+    votes = _summed(list(compress(labels, some)), list(compress(shares, some)))
+    return max(votes, key=lambda label: votes[label], default="dep")
+
+
+T = TypeVar("T")
+
+
+def _summed(keys: Sequence[T], shares: Sequence[float]) -> dict[T, float]:
+    """The votes for each key; one after the other, so that equal votes are equal numbers."""
+    found: dict[T, float] = {}
+    for key, share in zip(keys, shares, strict=True):
+        found[key] = found.get(key, 0.0) + share
+    return found
