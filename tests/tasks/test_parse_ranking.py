@@ -21,7 +21,7 @@ from textrank.representations.parses.arc_features import ArcFeatures
 from textrank.representations.parses.arc_votes import ArcVotes
 from textrank.representations.parses.support import ParseSupport
 from textrank.tasks.parse_ranking import ParseRanking
-from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
+from textrank.tasks.parse_trees import Tree, agreements, attached, goodness, pooled
 from textrank.tasks.task import Scored
 
 ROOT = Path(__file__).parents[2]

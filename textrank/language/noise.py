@@ -21,6 +21,7 @@ from textrank.language.load import load_nlp, model_path
 from textrank.text.words import in_tokens
 
 MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
+TOGETHER = 256  # sentences that networks see at a time
 
 Weights: TypeAlias = Mapping[tuple[int, str], Any]  # of a node of the network, by its id and name
 
@@ -81,7 +82,7 @@ class NoisyParser:
         docs = [_alone(sentence, nlp, self.backwards) for sentence in sentences]
         before = nlp.pipe_names[: nlp.pipe_names.index("parser")]
         with nlp.select_pipes(enable=before):
-            docs = list(nlp.pipe(docs))
+            docs = list(nlp.pipe(docs, batch_size=TOGETHER))
         strings = nlp.vocab.strings
         tags = [tuple(strings[tag] for tag in doc.to_array(TAG).tolist()) for doc in docs]
         own, *noisy = _trees(

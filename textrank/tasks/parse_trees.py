@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, count
+from itertools import compress
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textrank.language.noise import Parse
 from textrank.language.spanning import sparse_tree
-from textrank.types import Matrix
+from textrank.types import Indices, Matrix
+from textrank.types.ragged import flat, numbered, offsets, spread
 
 MOST = 0.5 + 1e-9  # of all votes: so many that rounding does not matter
 
@@ -65,18 +65,60 @@ def attached(tree: Tree, gold: Tree) -> int:
     )
 
 
-def shares(
-    trees: Sequence[Tree], votes: Matrix, *, labels: bool = True
-) -> Matrix:  # (trees, parsers) -> (trees, words, parsers)
-    """For each tree and word the share of each parser's votes for trees with the same arc there."""
-    arcs: NDArray[np.intp] = np.array([tree.heads for tree in trees])
-    if labels:
-        kinds = dict.fromkeys(label for tree in trees for label in tree.labels)
-        numbers = dict(zip(kinds, count(), strict=False))
-        named = [[numbers[label] for label in tree.labels] for tree in trees]
-        arcs = arcs * len(numbers) + np.array(named, dtype=np.intp)
-    weights = votes / np.maximum(votes.sum(axis=0), 1e-300)
-    return np.einsum("ijw,jp->iwp", arcs[:, None] == arcs[None], weights)
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """For each tree and word of a sentence the share of each parser's votes for the same there."""
+
+    arcs: Matrix  # (trees, words, parsers): for the same head and label
+    heads: Matrix  # (trees, words, parsers): for the same head
+
+
+def agreements(pools: Sequence[Sequence[Tree]]) -> list[Agreement]:
+    """How much the trees of a sentence agree, by their votes; of many sentences at once."""
+    trees = [tree for pool in pools for tree in pool]
+    counts, widths = [len(pool) for pool in pools], [_width(pool) for pool in pools]
+    first = np.repeat(offsets(widths)[:-1], counts)
+    owner, word = spread(first, np.repeat(np.array(widths, dtype=np.intp), counts))
+    numbers: dict[str, int] = {}
+    labels = flat([numbers.setdefault(k, len(numbers)) for k in tree.labels] for tree in trees)
+    heads = word * max(widths, default=0) + flat(tree.heads for tree in trees)
+    weights = _weights(pools)
+    arcs = heads * max(len(numbers), 1) + labels
+    found = zip(*(_split(_shares(c, weights, owner), pools) for c in (arcs, heads)), strict=True)
+    return [Agreement(*own) for own in found]
+
+
+def _width(pool: Sequence[Tree]) -> int:
+    return len(pool[0].heads) if pool else 0
+
+
+def _weights(pools: Sequence[Sequence[Tree]]) -> Matrix:  # (trees, parsers)
+    """The share of each tree in the votes of each parser, 0 of one that its sentence lacks."""
+    tables = [np.array([tree.by for tree in pool]).reshape(len(pool), -1) for pool in pools]
+    found = np.zeros((sum(map(len, pools)), max((t.shape[1] for t in tables), default=0)))
+    for start, table in zip(offsets([len(pool) for pool in pools]).tolist(), tables, strict=False):
+        share = table / np.maximum(table.sum(axis=0), 1e-300)
+        found[start : start + len(table), : table.shape[1]] = share
+    return found
+
+
+def _shares(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
+    """The sum of the weights of equal codes, given whose they are."""
+    which = numbered(codes)[1]
+    found = np.empty((len(codes), weights.shape[1]))
+    for column, own in zip(found.T, weights.T, strict=True):
+        column[:] = np.bincount(which, weights=own[owner])[which]
+    return found
+
+
+def _split(shares: Matrix, pools: Sequence[Sequence[Tree]]) -> Iterator[Matrix]:
+    """Those of each sentence, (trees, words, parsers)."""
+    start = 0
+    for pool in pools:
+        shape = len(pool), _width(pool), len(pool[0].by) if pool else 0
+        end = start + shape[0] * shape[1]
+        yield np.ascontiguousarray(shares[start:end, : shape[2]]).reshape(shape)
+        start = end
 
 
 def pooled(parsers: Sequence[Sequence[Parse]]) -> list[Tree]:
