@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
 from textrank.language.link_grammar import LinkGrammar
-from textrank.language.noise import NoisyParser, Parse
+from textrank.language.noise import Layers, NoisyParser, Parse
 from textrank.measures import ranking_measures
 from textrank.tasks.parse_trees import (
     Agreement,
@@ -51,7 +51,7 @@ class ParseRanking(WithoutReasons):
         program link-parser), or ``"auto"``: those given where there are any, else the parser's.
     parser
         A spaCy pipeline by name or path; the shipped one where empty.
-    sigma, copies, seed
+    sigma, copies, seed, layers
         The noise, see ``NoisyParser``.
     mirror
         A second parser, which reads sentences backwards, by name or path; none where empty.
@@ -67,6 +67,7 @@ class ParseRanking(WithoutReasons):
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
+    layers: Layers = "all"
     mirror: str = ""
     linkages: int = 20
     labelled: bool = True
@@ -204,7 +205,7 @@ class ParseRanking(WithoutReasons):
     def _parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
-        first = NoisyParser(self.parser, self.sigma, self.copies, self.seed)
+        first = NoisyParser(self.parser, self.sigma, self.copies, self.seed, self.layers)
         if not self.mirror:
             return [first]
         return [first, replace(first, name=self.mirror, backwards=True)]

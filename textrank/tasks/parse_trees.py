@@ -92,13 +92,20 @@ def _width(pool: Sequence[Tree]) -> int:
     return len(pool[0].heads) if pool else 0
 
 
+def _parsers(pool: Sequence[Tree]) -> int:
+    return len(pool[0].by) if pool else 0
+
+
 def _weights(pools: Sequence[Sequence[Tree]]) -> Matrix:  # (trees, parsers)
     """The share of each tree in the votes of each parser, 0 of one that its sentence lacks."""
-    tables = [np.array([tree.by for tree in pool]).reshape(len(pool), -1) for pool in pools]
-    found = np.zeros((sum(map(len, pools)), max((t.shape[1] for t in tables), default=0)))
-    for start, table in zip(offsets([len(pool) for pool in pools]).tolist(), tables, strict=False):
-        share = table / np.maximum(table.sum(axis=0), 1e-300)
-        found[start : start + len(table), : table.shape[1]] = share
+    tables = [np.zeros((0, 0))]
+    for pool in filter(None, pools):
+        votes = np.array([tree.by for tree in pool])
+        tables.append(votes / np.maximum(votes.sum(axis=0), 1e-300))
+    found = np.zeros((sum(map(len, tables)), max(table.shape[1] for table in tables)))
+    begins = offsets([len(table) for table in tables]).tolist()
+    for table, start in zip(tables, begins[:-1], strict=True):
+        found[start : start + len(table), : table.shape[1]] = table
     return found
 
 
@@ -115,7 +122,7 @@ def _split(shares: Matrix, pools: Sequence[Sequence[Tree]]) -> Iterator[Matrix]:
     """Those of each sentence, (trees, words, parsers)."""
     start = 0
     for pool in pools:
-        shape = len(pool), _width(pool), len(pool[0].by) if pool else 0
+        shape = len(pool), _width(pool), _parsers(pool)
         end = start + shape[0] * shape[1]
         yield np.ascontiguousarray(shares[start:end, : shape[2]]).reshape(shape)
         start = end
