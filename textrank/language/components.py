@@ -153,11 +153,11 @@ class WordParser(DependencyParser):  # type: ignore[misc]
 
     def _seen_by(self, copies: Sequence[Any], given: _Given) -> Iterator[tuple[Network, Any]]:
         """What each copy sees; where they differ in the last layers alone, words look alike."""
-        own, vectors = self._seen(given)
         alike = {key for weights in copies for key in weights} <= last_layers(self.model)
+        own, vectors = self._seen(given) if alike else (None, None)
         for weights in copies:
             with self.model.use_params(weights):
-                yield (own.above(self.model), vectors) if alike else self._seen(given)
+                yield (own.above(self.model), vectors) if own else self._seen(given)
 
     def _seen(self, given: _Given) -> tuple[Network, Any]:
         """The network as it is now, and what it sees of the words."""
