@@ -96,7 +96,8 @@ def test_a_text_of_nothing_is_parsed(nlp):
 
 @pytest.mark.parametrize("at_once", [64, 8192])
 @pytest.mark.parametrize("known", [True, False])
-def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_once, known):
+@pytest.mark.parametrize("last", [True, False])
+def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_once, known, last):
     monkeypatch.setattr(components, "_PAYS", 0)
     monkeypatch.setattr(copies, "AT_ONCE", at_once)
     rng = random.Random(3)
@@ -112,7 +113,9 @@ def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_onc
         for node in parser.model.walk()
         for name in node.param_names
         if node.has_param(name)
+        if not last or (node.id, name) in components.last_layers(parser.model)
     }
+    assert len(own) == (3 if last else 7)
     noise = np.random.default_rng(0)
     noisy = [
         {k: a + 0.3 * a.std() * noise.standard_normal(a.shape, np.float32) for k, a in own.items()}

@@ -20,8 +20,9 @@ from textrank.model import Model
 from textrank.representations.parses.arc_features import ArcFeatures
 from textrank.representations.parses.arc_votes import ArcVotes
 from textrank.representations.parses.support import ParseSupport
+from textrank.tasks import parse_trees
 from textrank.tasks.parse_ranking import ParseRanking
-from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
+from textrank.tasks.parse_trees import Tree, agreements, attached, goodness, pooled
 from textrank.tasks.task import Scored
 
 ROOT = Path(__file__).parents[2]
@@ -100,10 +101,13 @@ def test_goodness_is_one_for_equal_links_only_and_symmetric_where_all_are_linked
 
 @given(TREES)
 def test_agreement_is_the_mean_over_parses_drawn_by_votes(rows):
-    trees = [Tree("", *zip(*arcs, strict=True), (), votes=1.0 + n) for n, arcs in enumerate(rows)]
-    votes = np.array([tree.votes for tree in trees])
-    total = votes.sum()
-    for tree, found in zip(trees, shares(trees, votes[:, None]).mean(axis=(1, 2)), strict=True):
+    trees = [
+        Tree("", *zip(*arcs, strict=True), (), votes=1.0 + n, by=[1.0 + n])
+        for n, arcs in enumerate(rows)
+    ]
+    total = sum(tree.votes for tree in trees)
+    (agreed,) = agreements([trees])
+    for tree, found in zip(trees, agreed.arcs.mean(axis=(1, 2)), strict=True):
         mean = 0.0
         for other in trees:
             same = [
@@ -114,6 +118,19 @@ def test_agreement_is_the_mean_over_parses_drawn_by_votes(rows):
             ]
             mean += other.votes / total * np.mean(same)
         assert found == pytest.approx(mean)
+
+
+@given(st.lists(TREES, max_size=3))
+def test_sentences_together_agree_as_each_alone(sentences):
+    pools = [[]]
+    for parsers, rows in enumerate(sentences, 1):  # as many parsers as sentences before
+        by = [[float(n + parser) for parser in range(parsers)] for n in range(len(rows))]
+        each = zip(rows, by, strict=True)
+        pools.append([Tree("", *zip(*arcs, strict=True), (), by=own) for arcs, own in each])
+    for pool, together in zip(pools, agreements(pools), strict=True):
+        (alone,) = agreements([pool])
+        np.testing.assert_array_equal(together.arcs, alone.arcs)
+        np.testing.assert_array_equal(together.heads, alone.heads)
 
 
 def test_attached_words_have_head_and_label_but_a_root_any_label():
@@ -252,6 +269,25 @@ def test_parsers_are_pooled_with_the_trees_that_most_votes_speak_for():
     assert list(found[2].spans) == [False, False, True]
 
 
+@given(st.integers(0, 999))
+def test_a_tree_with_more_than_half_of_the_votes_is_the_spanning_tree(seed):
+    rng = np.random.default_rng(seed)
+    words, trees = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+    table = {_random_tree(rng, words): votes for votes in (rng.random(trees) + 0.1).tolist()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parse_trees, "MOST", np.inf)  # the long way
+        expected = parse_trees._spanning(table)
+    assert parse_trees._spanning(table) == expected
+
+
+def _random_tree(rng, words):
+    """Each word hangs from one before it in some order."""
+    order = rng.permutation(words).tolist()
+    heads = {word: order[int(rng.integers(0, max(i, 1)))] for i, word in enumerate(order)}
+    labels = rng.choice(["a", "b"], words).tolist()
+    return tuple(heads[word] for word in range(words)), tuple(labels)
+
+
 def test_support_belongs_to_parses_only(doc):
     with pytest.raises(ValueError, match="not one of several parses"):
         ParseSupport()([Candidate(doc, (), "d")])
@@ -302,6 +338,15 @@ def test_noise_is_reproducible_leaves_the_parser_alone_and_needs_sigma(text):
     without = NoisyParser(copies=2, sigma=0.0)(sentences)
     assert [len(parses) for parses in without] == [1, 1]
     assert [p[0].heads for p in without] == [p[0].heads for p in first]
+
+
+def test_noise_may_be_on_the_last_layers_alone(text):
+    sentences = list(text.sents)
+    last = NoisyParser(copies=6, sigma=0.5, layers="last")(sentences)
+    assert len(last[0]) > 1
+    assert last != NoisyParser(copies=6, sigma=0.5)(sentences)
+    with pytest.raises(ValueError, match="layers must be one of all, last, got 'first'"):
+        ParseRanking(layers="first")
 
 
 def test_the_task_takes_them_where_none_are_given(text):

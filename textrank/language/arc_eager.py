@@ -9,7 +9,7 @@ The moves, and when each may be made, are those of ``spacy.pipeline._parser_inte
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,10 +59,24 @@ class Network:
     def table(self, vectors: Floats) -> Floats:
         """What each word adds at each place of a state, a row each; the last are of no word."""
         table = np.empty((len(vectors) + 1, self.lower.shape[1]), dtype=np.float32)
-        np.matmul(vectors, self.lower, out=table[:-1])
-        table[-1] = self.padding.ravel()
+        self.fill(table, vectors)
         table[:, : len(self.bias)] += self.bias
         return table.reshape(-1, len(self.bias))
+
+    def fill(self, table: Floats, vectors: Floats) -> None:  # (words + 1, features * hidden)
+        """Puts that into a table that is there, but for the bias."""
+        np.matmul(vectors, self.lower, out=table[:-1])
+        table[-1] = self.padding.ravel()
+
+    def above(self, model: Any) -> Network:
+        """The same with the bias and the upper layer that a spaCy parser has now."""
+        lower, upper = model.layers[1], model.layers[2]
+        return replace(
+            self,
+            bias=np.ascontiguousarray(lower.get_param("b").T).ravel(),
+            upper=np.ascontiguousarray(upper.get_param("W").T),
+            upper_bias=upper.get_param("b"),
+        )
 
     def penalties(self) -> Floats:  # (16, classes)
         """Added to scores: minus infinity where the bits of a row bar a move."""
@@ -215,12 +229,16 @@ class States:
         top, front = self.top, self.front
         at = (following, top, second, self.below[second], self.left[front], self.left[top],
               self.right[top])  # fmt: skip
-        total = table.take(FEATURES * front, axis=0)
+        total = self._rows(table, front, 0)
         for place, words in enumerate(at, start=1):
-            total += table.take(FEATURES * words + place, axis=0)
+            total += self._rows(table, words, place)
         half = total.shape[1] // 2
         hidden: Floats = np.maximum(total[:, :half], total[:, half:])
         return hidden
+
+    def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
+        """What words add at a place of the states."""
+        return table.take(FEATURES * words + place, axis=0)
 
     def _allowed(self, second: Ints, following: Ints) -> Any:
         """Bits of the moves that may be made: shift, reduce, arcs, break."""

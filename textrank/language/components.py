@@ -139,20 +139,25 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         """What copies of the parser find, given by other weights of its network."""
         given = _Given.of(docs)
         known = self.cfg["beam_width"] == 1 and (given.starts != 0).all()
-        if not copies or not known or not self._side_by_side(given.starts, given.lengths):
+        pays = self._side_by_side(given.starts, given.lengths, len(copies))
+        if not copies or not known or not pays:
             return [self._predict_with(weights, docs) for weights in copies]
         with one_thread():
-            seen = []
-            for weights in copies:
-                with self.model.use_params(weights):
-                    seen.append(self._seen(given))
-            networks, vectors = zip(*seen, strict=True)
+            networks, vectors = zip(*self._seen_by(copies, given), strict=True)
             trees = parse_copies(networks, vectors, given.starts, given.lengths)
         return [given.parts(tree) for tree in trees]
 
     def _predict_with(self, weights: Any, docs: Sequence[Doc]) -> list[Any]:
         with self.model.use_params(weights):
             return list(self.predict(docs))
+
+    def _seen_by(self, copies: Sequence[Any], given: _Given) -> Iterator[tuple[Network, Any]]:
+        """What each copy sees; where they differ in the last layers alone, words look alike."""
+        alike = {key for weights in copies for key in weights} <= last_layers(self.model)
+        own, vectors = self._seen(given) if alike else (None, None)
+        for weights in copies:
+            with self.model.use_params(weights):
+                yield (own.above(self.model), vectors) if own else self._seen(given)
 
     def _seen(self, given: _Given) -> tuple[Network, Any]:
         """The network as it is now, and what it sees of the words."""
@@ -169,14 +174,14 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         labels = np.array([self.vocab.strings.add(name[2:]) for name in names], dtype=np.uint64)
         return Network.of(self.model, names, labels), found
 
-    def _side_by_side(self, starts: Any, lengths: Sequence[int]) -> bool:
-        """Whether the network is the usual one, and sentences enough that it pays."""
+    def _side_by_side(self, starts: Any, lengths: Sequence[int], copies: int = 1) -> bool:
+        """Whether the network is the usual one, and sentences and copies enough that it pays."""
         usual = self.model.attrs.get("has_upper") and not self.model.attrs.get("unseen_classes")
         layers = self.model.layers
         sizes = usual and (layers[1].get_dim("nF"), layers[1].get_dim("nP")) == (FEATURES, 2)
         if not sizes or "subtok" in self.labels:
             return False
-        return len(starts) > _PAYS * longest_sentence(starts, lengths)
+        return copies * len(starts) > _PAYS * longest_sentence(starts, lengths)
 
     def set_annotations(self, docs: Sequence[Doc], parses: Any) -> None:
         """Sets heads, labels and sentences."""
@@ -185,25 +190,25 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             words = [bare(doc) for doc in docs]
             super().set_annotations(words, parses)
             trees = [_given(own) for own in words]
-        for doc, tree in zip(docs, trees, strict=True):
-            give_parse(doc, *self.finished(doc, tree))
+        for doc, found in zip(docs, self.finished(docs, trees), strict=True):
+            give_parse(doc, *found)
 
-    def finished(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
+    def finished(self, docs: Sequence[Doc], trees: Sequence[Tree]) -> Iterator[tuple[Any, Any]]:
         """Heads and labels of the words, arcs that cross others put where their labels say."""
-        heads, labels = self._projected(doc, tree)
-        return heads, np.where(heads == 0, self.vocab.strings.add("ROOT"), labels)
+        add = self.vocab.strings.add
+        root, lifted = add("ROOT"), {add(name[2:]) for name in self.move_names if "||" in name}
+        for doc, tree in zip(docs, trees, strict=True):
+            plain = lifted.isdisjoint(tree.labels.tolist())
+            own = tree if plain else self._projected(doc, tree)
+            yield own.heads, np.where(own.heads == 0, root, own.labels)
 
-    def _projected(self, doc: Doc, tree: Tree) -> tuple[Any, Any]:
-        kinds = set(tree.labels.tolist()) - {0}
-        if not any("||" in self.vocab.strings[label] for label in kinds):
-            return tree.heads, tree.labels
+    def _projected(self, doc: Doc, tree: Tree) -> Tree:
         words = bare(doc)
         words = words.copy() if words is doc else words
         give_parse(words, tree.heads, tree.labels)
         for hook in self.postprocesses:
             hook(words)
-        own = _given(words)
-        return own.heads, own.labels
+        return _given(words)
 
 
 def _parts(docs: Sequence[Doc]) -> Iterator[slice]:
@@ -225,6 +230,12 @@ _PAYS = 16  # as many words as the longest sentence times this are parsed faster
 def listens(model: Any) -> bool:
     """Whether a network takes the vectors of words from Docs, where another left them."""
     return any(isinstance(node, Tok2VecListener) for node in model.walk())
+
+
+def last_layers(model: Any) -> set[tuple[int, str]]:
+    """The weights of a parser behind what words look like: those that score, and the bias there."""
+    lower, *upper = model.layers[1:]
+    return {(lower.id, "b"), *((node.id, name) for node in upper for name in node.param_names)}
 
 
 def _starts(doc: Doc, reading: Reading | None) -> Any:

@@ -7,6 +7,7 @@ copy, a column a sentence. Few columns then are enough to keep arrays long.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from textrank.language.arc_eager import (
     BREAK,
+    FEATURES,
     Floats,
     Group,
     Ints,
@@ -36,9 +38,10 @@ def parse_copies(
     """
     shape = len(networks), len(starts)
     heads, labels = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
-    for group in groups_of(starts, lengths, max(AT_ONCE // len(networks), 1)):
-        states = _Grid(group, starts[group.words], len(networks))
-        states.run_all(networks, _tables(networks, vectors, group.words))
+    tables = _Tables(networks, vectors)
+    for group in groups_of(starts, lengths, max(AT_ONCE // len(tables), 1)):
+        states = _Grid(group, starts[group.words], networks)
+        states.run_all(networks, tables.of(group.words), len(tables) == 1)
         words = group.words[group.own]
         for row, network in enumerate(networks):
             found = states.tree(row, network)
@@ -46,16 +49,41 @@ def parse_copies(
     return [Tree(*own) for own in zip(heads, labels, strict=True)]
 
 
-def _tables(networks: Sequence[Network], vectors: Sequence[Floats], words: Ints) -> Floats:
-    each = zip(networks, vectors, strict=True)
-    return np.concatenate([network.table(own[words]) for network, own in each])
+class _Tables:
+    """What words add to states: a table for each copy, or one where all see words alike.
+
+    The room for them is taken once, for it is large.
+    """
+
+    def __init__(self, networks: Sequence[Network], vectors: Sequence[Floats]) -> None:
+        first = networks[0]
+        alike = all(network.lower is first.lower for network in networks)
+        each = list(zip(networks, vectors, strict=True))
+        self._each = each[:1] if alike else each
+        self._wide = first.lower.shape[1], len(first.bias)
+        self._room = np.empty(0, dtype=np.float32)
+
+    def __len__(self) -> int:
+        return len(self._each)
+
+    def of(self, words: Ints) -> Floats:
+        """Those of some words, one below the other, without the bias of the copies."""
+        shape = len(self), len(words) + 1, self._wide[0]
+        if len(self._room) < math.prod(shape):
+            self._room = np.empty(math.prod(shape), dtype=np.float32)
+        tables = self._room[: math.prod(shape)].reshape(shape)
+        for table, (network, vectors) in zip(tables, self._each, strict=True):
+            network.fill(table, vectors[words])
+        return tables.reshape(-1, self._wide[1])
 
 
 class _Grid(States):
     """The parses of some sentences by several copies; each copy has its words in its own block."""
 
-    def __init__(self, group: Group, starts: Ints, copies: int) -> None:
-        self.size, self.copies = len(group.words) + 1, copies  # with the word that is not there
+    def __init__(self, group: Group, starts: Ints, networks: Sequence[Network]) -> None:
+        copies = len(networks)
+        self.bias = np.stack([network.bias for network in networks])[:, None]
+        self.size = len(group.words) + 1  # with the word that is not there
         total = copies * self.size
         block = np.arange(copies)[:, None] * self.size
         last = block + self.size - 1  # (copies, 1) the word that is not there
@@ -72,8 +100,9 @@ class _Grid(States):
         self.none = np.repeat(last, len(group.first))
         self.top = self.none.copy()
 
-    def run_all(self, networks: Sequence[Network], table: Floats) -> None:
-        """Moves on until all sentences are parsed by all copies."""
+    def run_all(self, networks: Sequence[Network], table: Floats, alike: bool) -> None:
+        """Moves on until all sentences are parsed by all copies; they may share the table."""
+        self.skipped = FEATURES * (self.none - self.size + 1) if alike else np.zeros_like(self.none)
         upper = np.stack([network.upper for network in networks])
         penalties = np.stack([network.penalties() for network in networks])
         copy = np.arange(len(networks))[:, None]
@@ -96,7 +125,14 @@ class _Grid(States):
 
     def _keep(self, some: NDArray[np.bool_]) -> None:
         self.top, self.front = self.top[some], self.front[some]
-        self.end, self.none = self.end[some], self.none[some]
+        self.end, self.none, self.skipped = self.end[some], self.none[some], self.skipped[some]
+
+    def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
+        found = table.take(FEATURES * words + (place - self.skipped), axis=0)
+        if place == 0:
+            each = found.reshape(len(self.bias), -1, found.shape[1])
+            each += self.bias
+        return found
 
     def tree(self, copy: int, network: Network) -> Tree:
         """The arcs that a copy found."""

@@ -7,21 +7,25 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from spacy.attrs import DEP, HEAD
+from spacy.attrs import DEP, HEAD, TAG
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank.language.arc_eager import Tree as Arcs
-from textrank.language.components import WordParser
+from textrank.language.components import WordParser, last_layers
 from textrank.language.load import load_nlp, model_path
-from textrank.text.words import reading_of
+from textrank.text.words import in_tokens
 
 MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
+TOGETHER = 256  # sentences that networks see at a time
 
+BIAS = 2.5  # times as much noise as other weights of the last layers: biases are small numbers
+
+Layers: TypeAlias = Literal["all", "last"]
 Weights: TypeAlias = Mapping[tuple[int, str], Any]  # of a node of the network, by its id and name
 
 
@@ -49,7 +53,8 @@ class NoisyParser:
     A beam over a parser that was trained greedily is worse than its greedy parse; copies with
     Gaussian noise on each array of the parser's weights, ``sigma`` times the array's standard
     deviation, err differently and are nearly as good. The network below is run once for all
-    copies. Words and sentence are kept as given, tags are those of the pipeline.
+    copies; where noise is on the last layers alone, so is what words add to a state, and a copy
+    costs about a third. Words and sentence are kept as given, tags are those of the pipeline.
 
     Parameters
     ----------
@@ -57,6 +62,9 @@ class NoisyParser:
         A spaCy pipeline with a ``parser``, by name or path; the shipped one where empty.
     sigma, copies, seed
         The amount of noise, how many noisy copies there are, and what makes them reproducible.
+    layers
+        Whose weights have noise: ``"all"`` of the parser, or the ``"last"``: those that score, and
+        the bias of the numbers they see, with ``BIAS`` times as much.
     backwards
         Whether the parser reads sentences from their last word to their first, see ``mirror``.
     """
@@ -65,6 +73,7 @@ class NoisyParser:
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
+    layers: Layers = "all"
     backwards: bool = False
 
     def __post_init__(self) -> None:
@@ -74,6 +83,10 @@ class NoisyParser:
             raise ValueError(
                 f"copies and seed must not be below 0, got {self.copies} and {self.seed}"
             )
+        if self.layers not in get_args(Layers):
+            raise ValueError(
+                f"layers must be one of {', '.join(get_args(Layers))}, got {self.layers!r}"
+            )
 
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """For each sentence its distinct parses, the parser's own first, then by votes."""
@@ -81,11 +94,11 @@ class NoisyParser:
         docs = [_alone(sentence, nlp, self.backwards) for sentence in sentences]
         before = nlp.pipe_names[: nlp.pipe_names.index("parser")]
         with nlp.select_pipes(enable=before):
-            docs = list(nlp.pipe(docs))
-        tags = [tuple(token.tag_ for token in doc) for doc in docs]
-        known: dict[Hashable, LabelledHeads] = {}
-        copies = _noise(self.name, self.sigma, self.copies, self.seed)
-        own, *noisy = _trees(nlp, docs, [{}, *copies], known)
+            docs = list(nlp.pipe(docs, batch_size=TOGETHER))
+        strings = nlp.vocab.strings
+        tags = [tuple(strings[tag] for tag in doc.to_array(TAG).tolist()) for doc in docs]
+        noise = _noise(self.name, self.sigma, self.copies, self.seed, self.layers)
+        own, *noisy = _trees(nlp, docs, [{}, *noise])
         found = []
         for i, first in enumerate(own):
             votes = Counter([first, *(trees[i] for trees in noisy)])
@@ -99,23 +112,18 @@ LabelledHeads: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
 def _trees(
-    nlp: Language,
-    docs: Sequence[Doc],
-    copies: Sequence[Weights],
-    known: dict[Hashable, LabelledHeads],
+    nlp: Language, docs: Sequence[Doc], copies: Sequence[Weights]
 ) -> list[list[LabelledHeads]]:
-    """What the parser finds with each of these weights; most of it is known already."""
+    """What the parser finds with each of these weights; most of it more than once."""
     parser: Any = nlp.get_pipe("parser")
-    found = []
-    for states in _states(parser, docs, copies):
-        trees = []
-        for number, (doc, state) in enumerate(zip(docs, states, strict=True)):
-            key = number, _arcs(state)
-            if key not in known:
-                known[key] = _tree(*_parsed(parser, doc, state), nlp.vocab.strings)
-            trees.append(known[key])
-        found.append(trees)
-    return found
+    states = [
+        [(n, _arcs(s), s) for n, s in enumerate(own)] for own in _states(parser, docs, copies)
+    ]
+    distinct = {(n, arcs): state for own in states for n, arcs, state in own}
+    parses = _parsed(parser, [docs[n] for n, _ in distinct], list(distinct.values()))
+    names = _Strings(nlp.vocab.strings)
+    known = {key: _tree(*parse, names) for key, parse in zip(distinct, parses, strict=True)}
+    return [[known[n, arcs] for n, arcs, _ in own] for own in states]
 
 
 def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iterator[Any]:
@@ -127,14 +135,17 @@ def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iter
             yield parser.predict(docs)
 
 
-def _parsed(parser: Any, doc: Doc, state: Any) -> tuple[Any, Any]:
+def _parsed(parser: Any, docs: Sequence[Doc], states: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Steps to the head and labels of the tokens; our parser says them without setting them."""
-    if isinstance(state, Arcs) and isinstance(parser, WordParser) and reading_of(doc) is None:
-        return parser.finished(doc, state)
-    copy = doc.copy()
-    parser.set_annotations([copy], [state])
-    table: Any = copy.to_array([HEAD, DEP])
-    return table[:, 0], table[:, 1]
+    if isinstance(parser, WordParser) and all(isinstance(state, Arcs) for state in states):
+        parses = parser.finished(docs, states)
+        yield from (in_tokens(doc, *own) for doc, own in zip(docs, parses, strict=True))
+        return
+    for doc, state in zip(docs, states, strict=True):
+        copy = doc.copy()
+        parser.set_annotations([copy], [state])
+        table: Any = copy.to_array([HEAD, DEP])
+        yield table[:, 0], table[:, 1]
 
 
 def _arcs(state: Any) -> Hashable:
@@ -144,7 +155,7 @@ def _arcs(state: Any) -> Hashable:
     return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
 
 
-def _tree(steps: Any, kinds: Any, strings: StringStore) -> LabelledHeads:
+def _tree(steps: Any, kinds: Any, strings: Mapping[int, str]) -> LabelledHeads:
     """The tree of arrays of steps to the head and labels."""
     heads = (steps.astype(np.int64) + np.arange(len(steps))).tolist()
     labels = [strings[label] for label in kinds.tolist()]
@@ -152,6 +163,18 @@ def _tree(steps: Any, kinds: Any, strings: StringStore) -> LabelledHeads:
     for extra in roots[1:]:  # a sentence is one tree, whatever the parser left unattached
         heads[extra], labels[extra] = roots[0], "dep"
     return tuple(heads), tuple(labels)
+
+
+class _Strings(dict[int, str]):
+    """Strings by hash, each asked for once."""
+
+    def __init__(self, store: StringStore) -> None:
+        super().__init__()
+        self._store = store
+
+    def __missing__(self, key: int) -> str:
+        found = self[key] = str(self._store[key])
+        return found
 
 
 def _alone(sentence: Span, nlp: Language, backwards: bool) -> Doc:
@@ -176,19 +199,25 @@ def _language(name: str) -> Language:
 
 
 @lru_cache(maxsize=4)
-def _noise(name: str, sigma: float, copies: int, seed: int) -> tuple[Weights, ...]:
+def _noise(name: str, sigma: float, copies: int, seed: int, layers: Layers) -> tuple[Weights, ...]:
     parser: Any = _language(name).get_pipe("parser")
+    model = parser.model
     own = {
         (node.id, param): np.asarray(node.get_param(param))
-        for node in parser.model.walk()
+        for node in model.walk()
         for param in node.param_names
         if node.has_param(param)
     }
+    amounts = {key: sigma * array.std() for key, array in own.items()}
+    if layers == "last":
+        bias, last = (model.layers[1].id, "b"), last_layers(model)
+        amounts = {key: amount for key, amount in amounts.items() if key in last}
+        amounts[bias] *= BIAS
     rng = np.random.default_rng(seed)
     return tuple(
         {
-            key: array + (sigma * array.std()) * rng.standard_normal(array.shape, np.float32)
-            for key, array in own.items()
+            key: own[key] + amount * rng.standard_normal(own[key].shape, np.float32)
+            for key, amount in amounts.items()
         }
         for _ in range(copies)
     )

@@ -12,9 +12,16 @@ from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
 from textrank.language.link_grammar import LinkGrammar
-from textrank.language.noise import NoisyParser, Parse
+from textrank.language.noise import Layers, NoisyParser, Parse
 from textrank.measures import ranking_measures
-from textrank.tasks.parse_trees import Tree, attached, goodness, pooled, shares
+from textrank.tasks.parse_trees import (
+    Agreement,
+    Tree,
+    agreements,
+    attached,
+    goodness,
+    pooled,
+)
 from textrank.tasks.task import Scored, WithoutReasons
 from textrank.types import Vector
 
@@ -44,7 +51,7 @@ class ParseRanking(WithoutReasons):
         program link-parser), or ``"auto"``: those given where there are any, else the parser's.
     parser
         A spaCy pipeline by name or path; the shipped one where empty.
-    sigma, copies, seed
+    sigma, copies, seed, layers
         The noise, see ``NoisyParser``.
     mirror
         A second parser, which reads sentences backwards, by name or path; none where empty.
@@ -60,6 +67,7 @@ class ParseRanking(WithoutReasons):
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
+    layers: Layers = "all"
     mirror: str = ""
     linkages: int = 20
     labelled: bool = True
@@ -82,17 +90,18 @@ class ParseRanking(WithoutReasons):
 
     def candidates_of(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
         """The same for several Docs; parsers see the sentences of all of them at once."""
-        trees = self._trees_of(docs)
-        return [self._asked(doc, own) for doc, own in zip(docs, trees, strict=True)]
+        parsed = self._trees_of(docs)
+        agreed = iter(agreements([trees for own in parsed for _, trees in own]))
+        return [self._asked(doc, own, agreed) for doc, own in zip(docs, parsed, strict=True)]
 
-    def _asked(self, doc: Doc, parsed: Parsed) -> list[Candidate]:
+    def _asked(self, doc: Doc, parsed: Parsed, agreed: Iterator[Agreement]) -> list[Candidate]:
         document, gold = document_id(doc), _rows(doc, "gold")
         found = []
         for number, (sentence, trees) in enumerate(parsed):
             right = gold.get(sentence.start, [])
             best = self._comparable(_tree(right[0], sentence)) if right else None
             query = _sentence_name(doc, number)
-            for own in _docs(doc, sentence, trees):
+            for own in _docs(doc, sentence, trees, next(agreed)):
                 own.user_data["document"] = document
                 tree: Tree = own.user_data.pop("tree")
                 label = None
@@ -196,19 +205,19 @@ class ParseRanking(WithoutReasons):
     def _parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
-        first = NoisyParser(self.parser, self.sigma, self.copies, self.seed)
+        first = NoisyParser(self.parser, self.sigma, self.copies, self.seed, self.layers)
         if not self.mirror:
             return [first]
         return [first, replace(first, name=self.mirror, backwards=True)]
 
 
-def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
+def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree], agreed: Agreement) -> Iterator[Doc]:
     """A Doc for each tree, which knows how much the others speak for it."""
     if not trees:
         return
-    by = np.array([tree.by for tree in trees])  # (trees, parsers)
-    arcs, heads = (shares(trees, by, labels=labels) for labels in (True, False))
-    agreement, attachment = (each.mean(axis=(1, 2)).tolist() for each in (arcs, heads))
+    votes = agreed.arcs, agreed.heads  # each (trees, words, parsers)
+    agreement, attachment = (each.mean(axis=(1, 2)).tolist() for each in votes)
+    arcs, heads = (each.astype(np.float32) for each in votes)
     plain: dict[tuple[str, ...], Doc] = {}
     for i, tree in enumerate(trees):
         tags = tuple(tree.tags)
@@ -224,9 +233,9 @@ def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree]) -> Iterator[Doc]:
             "votes": tree.votes,
             "consensus": agreement[i],
             "attachment": attachment[i],
-            "by": by[i],
-            "arcs": arcs[i].astype(np.float32),
-            "heads": heads[i].astype(np.float32),
+            "by": np.array(tree.by),
+            "arcs": arcs[i],
+            "heads": heads[i],
             "spans": list(tree.spans),
         }
         yield own
@@ -335,8 +344,9 @@ def _parse_of(doc: Doc) -> tuple[list[int], list[str]]:
 
 
 def _set_parse(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
-    strings = doc.vocab.strings
-    steps = np.array([head - i for i, head in enumerate(heads)], dtype=np.int64)
-    kinds = np.array([strings.add(label) for label in labels], dtype=np.uint64)
-    columns: Any = np.column_stack([steps.view(np.uint64), kinds])
-    doc.from_array(["HEAD", "DEP"], columns)
+    add = doc.vocab.strings.add
+    hashes = {label: add(label) for label in set(labels)}
+    columns: Any = np.empty((len(doc), 2), dtype=np.uint64)
+    columns[:, 0] = (np.array(heads, dtype=np.int64) - np.arange(len(doc))).view(np.uint64)
+    columns[:, 1] = [hashes[label] for label in labels]
+    doc.from_array([HEAD, DEP], columns)

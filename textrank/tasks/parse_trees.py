@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeAlias
+from itertools import compress
+from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textrank.language.noise import Parse
 from textrank.language.spanning import sparse_tree
-from textrank.types import Matrix
+from textrank.types import Indices, Matrix
+from textrank.types.ragged import flat, numbered, offsets, spread
+
+MOST = 0.5 + 1e-9  # of all votes: so many that rounding does not matter
 
 Arc: TypeAlias = tuple[int, int, str]  # head, dependent, type
 
@@ -63,18 +65,67 @@ def attached(tree: Tree, gold: Tree) -> int:
     )
 
 
-def shares(
-    trees: Sequence[Tree], votes: Matrix, *, labels: bool = True
-) -> Matrix:  # (trees, parsers) -> (trees, words, parsers)
-    """For each tree and word the share of each parser's votes for trees with the same arc there."""
-    arcs: NDArray[np.intp] = np.array([tree.heads for tree in trees])
-    if labels:
-        kinds = dict.fromkeys(label for tree in trees for label in tree.labels)
-        numbers = dict(zip(kinds, count(), strict=False))
-        named = [[numbers[label] for label in tree.labels] for tree in trees]
-        arcs = arcs * len(numbers) + np.array(named, dtype=np.intp)
-    weights = votes / np.maximum(votes.sum(axis=0), 1e-300)
-    return np.einsum("ijw,jp->iwp", arcs[:, None] == arcs[None], weights)
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """For each tree and word of a sentence the share of each parser's votes for the same there."""
+
+    arcs: Matrix  # (trees, words, parsers): for the same head and label
+    heads: Matrix  # (trees, words, parsers): for the same head
+
+
+def agreements(pools: Sequence[Sequence[Tree]]) -> list[Agreement]:
+    """How much the trees of a sentence agree, by their votes; of many sentences at once."""
+    trees = [tree for pool in pools for tree in pool]
+    counts, widths = [len(pool) for pool in pools], [_width(pool) for pool in pools]
+    first = np.repeat(offsets(widths)[:-1], counts)
+    owner, word = spread(first, np.repeat(np.array(widths, dtype=np.intp), counts))
+    numbers: dict[str, int] = {}
+    labels = flat([numbers.setdefault(k, len(numbers)) for k in tree.labels] for tree in trees)
+    heads = word * max(widths, default=0) + flat(tree.heads for tree in trees)
+    weights = _weights(pools)
+    arcs = heads * max(len(numbers), 1) + labels
+    found = zip(*(_split(_shares(c, weights, owner), pools) for c in (arcs, heads)), strict=True)
+    return [Agreement(*own) for own in found]
+
+
+def _width(pool: Sequence[Tree]) -> int:
+    return len(pool[0].heads) if pool else 0
+
+
+def _parsers(pool: Sequence[Tree]) -> int:
+    return len(pool[0].by) if pool else 0
+
+
+def _weights(pools: Sequence[Sequence[Tree]]) -> Matrix:  # (trees, parsers)
+    """The share of each tree in the votes of each parser, 0 of one that its sentence lacks."""
+    tables = [np.zeros((0, 0))]
+    for pool in filter(None, pools):
+        votes = np.array([tree.by for tree in pool])
+        tables.append(votes / np.maximum(votes.sum(axis=0), 1e-300))
+    found = np.zeros((sum(map(len, tables)), max(table.shape[1] for table in tables)))
+    begins = offsets([len(table) for table in tables]).tolist()
+    for table, start in zip(tables, begins[:-1], strict=True):
+        found[start : start + len(table), : table.shape[1]] = table
+    return found
+
+
+def _shares(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
+    """The sum of the weights of equal codes, given whose they are."""
+    which = numbered(codes)[1]
+    found = np.empty((len(codes), weights.shape[1]))
+    for column, own in zip(found.T, weights.T, strict=True):
+        column[:] = np.bincount(which, weights=own[owner])[which]
+    return found
+
+
+def _split(shares: Matrix, pools: Sequence[Sequence[Tree]]) -> Iterator[Matrix]:
+    """Those of each sentence, (trees, words, parsers)."""
+    start = 0
+    for pool in pools:
+        shape = len(pool), _width(pool), _parsers(pool)
+        end = start + shape[0] * shape[1]
+        yield np.ascontiguousarray(shares[start:end, : shape[2]]).reshape(shape)
+        start = end
 
 
 def pooled(parsers: Sequence[Sequence[Parse]]) -> list[Tree]:
@@ -114,20 +165,36 @@ def _together(tables: Sequence[dict[_Key, float]]) -> dict[_Key, float]:
     return dict(found)
 
 
-def _spanning(table: dict[_Key, float]) -> _Key:
+def _spanning(table: Mapping[_Key, float]) -> _Key:
     """The spanning tree of some parses; each arc has the label that most votes give it."""
-    n = len(next(iter(table))[0])
-    votes: list[dict[int, float]] = [{} for _ in range(n)]
-    names: dict[tuple[int, int], dict[str, float]] = {}
-    for (heads, labels), share in table.items():
-        for word, (head, label) in enumerate(zip(heads, labels, strict=True)):
-            votes[word][head] = votes[word].get(head, 0.0) + share
-            kinds_of = names.get((head, word))
-            if kinds_of is None:
-                kinds_of = names[head, word] = {}
-            kinds_of[label] = kinds_of.get(label, 0.0) + share
+    shares = list(table.values())
+    first = max(table, key=lambda key: table[key])
+    if table[first] > MOST * sum(shares):  # of no other arc or label can be as many
+        return first
+    heads = list(zip(*(heads for heads, _ in table), strict=True))  # by word, of each parse
+    labels = zip(*(labels for _, labels in table), strict=True)
+    votes = [_summed(own, shares) for own in heads]
     roots = [own.pop(word, 0.0) for word, own in enumerate(votes)]
     tree = sparse_tree(votes, roots)
-    known = (names.get((head, word), {"dep": 1.0}) for word, head in enumerate(tree))
-    kinds = [max(own, key=lambda label: own[label]) for own in known]
-    return tuple(tree), tuple(kinds)
+    each = zip(tree, heads, labels, strict=True)
+    return tuple(tree), tuple(_most(kinds, shares, own, head) for head, own, kinds in each)
+
+
+def _most(labels: Sequence[str], shares: Sequence[float], heads: Sequence[int], head: int) -> str:
+    """The label that most votes for a head give its arc."""
+    if len(set(labels)) == 1 and head in heads:
+        return labels[0]
+    some = [own == head for own in heads]
+    votes = _summed(list(compress(labels, some)), list(compress(shares, some)))
+    return max(votes, key=lambda label: votes[label], default="dep")
+
+
+T = TypeVar("T")
+
+
+def _summed(keys: Sequence[T], shares: Sequence[float]) -> dict[T, float]:
+    """The votes for each key; one after the other, so that equal votes are equal numbers."""
+    found: dict[T, float] = {}
+    for key, share in zip(keys, shares, strict=True):
+        found[key] = found.get(key, 0.0) + share
+    return found

@@ -161,17 +161,20 @@ def give_space_tags(doc: Doc) -> None:
 
 def give_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
     """Arcs of its words to a Doc, heads relative; what is no word hangs on the word before."""
-    reading = reading_of(doc)
-    if reading is not None:
-        heads, labels = _in_tokens(doc, reading.kept, heads, labels)
+    heads, labels = in_tokens(doc, heads, labels)
     rows = np.column_stack([heads.astype(np.int64).astype(np.uint64), labels])
     if len(doc):
         doc.from_array([HEAD, DEP], cast(Any, rows))
 
 
-def _in_tokens(
-    doc: Doc, kept: Indices, heads: Indices, labels: NDArray[np.uint64]
+def in_tokens(
+    doc: Doc, heads: Indices, labels: NDArray[np.uint64]
 ) -> tuple[Indices, NDArray[np.uint64]]:
+    """The same of all tokens of a Doc, given arcs of its words."""
+    reading = reading_of(doc)
+    if reading is None:
+        return heads, labels
+    kept = reading.kept
     neighbour = _neighbours(kept, len(doc))
     all_heads = np.where(neighbour < 0, 0, neighbour - np.arange(len(doc)))
     all_labels = np.full(len(doc), doc.vocab.strings.add("dep"), dtype=np.uint64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,8 +13,10 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.representations.parses import arc_features
-from textrank.representations.parses.arc_features import ArcFeatures, far
+from textrank.representations.parses.arc_features import ArcFeatures
 from textrank.representations.parses.arc_votes import ArcVotes
+from textrank.representations.parses.forest import far
+from textrank.representations.parses.support import LEAST, ParseSupport
 
 
 def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
@@ -82,24 +85,16 @@ def test_arcs_are_those_of_each_parse(make_doc, seed, long, monkeypatch):
         )
 
 
-class Tags(list):
-    """Tags that count how many of them are looked at in stretches."""
-
-    seen = 0
-
-    def __getitem__(self, at):
-        if isinstance(at, slice):
-            Tags.seen += len(range(*at.indices(len(self))))
-        return super().__getitem__(at)
-
-
 def test_long_arcs_do_not_look_at_every_word_between(make_doc):
     size = 3000
     doc = make_doc(["x"] * size, [0] * size, ["ROOT", *["dep"] * (size - 1)], [], ["NN"] * size)
-    words = arc_features._Words("lower", doc, Tags(["NN"] * size))
-    for i in range(1, size):
-        list(words.arc(i, 0, "dep"))
-    assert Tags.seen < 100 * size
+    tracemalloc.start()
+    found = ArcFeatures()([Candidate(doc, (), "d")])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    row = dict(zip(found.names, found.values.toarray()[0], strict=True))
+    assert row["label, between", "dep", "+", "NN"] == pytest.approx((size - 2) / size**0.5)
+    assert peak < size * size  # bytes, where the words between all ends are millions of numbers
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -112,3 +107,35 @@ def test_votes_together_are_votes_alone(make_doc, seed):
             alone.onto(together.names).toarray(), together.values[[i]].toarray(), atol=1e-12
         )
         assert alone.values.data.sum() == pytest.approx(6 * len(candidate.doc) ** 0.5)
+
+
+def test_parses_by_one_parser_beside_those_by_two_are_as_alone(make_doc):
+    candidates = parses(make_doc, np.random.default_rng(0), 4)
+    for candidate in candidates[::2]:
+        known = candidate.doc.user_data["parse"]
+        known.update({name: known[name][:, :1] for name in ("arcs", "heads")})
+    together = ArcVotes()(candidates)
+    for i, candidate in enumerate(candidates):
+        alone = ArcVotes()([candidate])
+        row = together.values[[i]].toarray()
+        np.testing.assert_allclose(alone.onto(together.names).toarray(), row, atol=1e-12)
+        assert alone.values.data.sum() == pytest.approx(row.sum())
+
+
+def test_support_together_is_support_by_plain_means(make_doc):
+    candidates = parses(make_doc, np.random.default_rng(0), 3)
+    for number, candidate in enumerate(candidates):
+        rest = {"own": number == 0, "votes": 0.5, "consensus": 0.1, "attachment": 0.2}
+        more = {"by": [0.25, 0.75], "spans": [True, False, number == 1]}
+        candidate.doc.user_data["parse"].update({**rest, **more})
+    together = ParseSupport()(candidates)
+    for row, candidate in zip(together, candidates, strict=True):
+        found = dict(zip(row.names, row.values.toarray()[0], strict=True))
+        known = candidate.doc.user_data["parse"]
+        arcs, heads = known["arcs"].astype(float), known["heads"].astype(float)
+        doubt = np.log(np.maximum(arcs.mean(axis=1), LEAST)).mean()
+        assert found["doubt",] == pytest.approx(doubt, rel=1e-6)
+        assert found["consensus", "parser 2"] == pytest.approx(arcs[:, 1].mean(), rel=1e-6)
+        assert found["attachment", "parser 1"] == pytest.approx(heads[:, 0].mean(), rel=1e-6)
+        assert found["votes", "parser 2"] == 0.75
+        assert found["spanning", "parser 2"] == known["spans"][2]

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, LEMMA, ORTH, TAG
-from spacy.tokens import Doc
 
 from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.contexts.words import check_form, written
-from textrank.representations.pairs.entity_pair import Name
-from textrank.representations.parses.counted import Columns, counted
-from textrank.types import Features
+from textrank.representations.parses.counted import Parts
+from textrank.representations.parses.forest import Forest, lengths, spelt
+from textrank.types import Features, Indices
+from textrank.types.ragged import numbered, spread
 
-NEAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
 LONG = 64  # words between the ends of an arc from which on they are not looked at one by one
 
 
@@ -42,140 +37,150 @@ class ArcFeatures:
         check_form(self.form)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        columns = Columns()
-        rows = (self._row(c, columns) for c in track(candidates, "arcs", len(candidates)))
-        return counted(candidates, rows, columns)
-
-    def _row(self, candidate: Candidate, columns: Columns) -> list[int]:
-        tree = ParseTree.of(candidate)
-        columns.enter(tree.sentence)
-        words = _Words(self.form, candidate.doc, tree.tags, columns.words)
-        heads, labels, known = tree.heads, tree.labels, columns.parts
-        found: list[int] = []
-        below: dict[int, list[int]] = {}
-        for i, (h, kind) in enumerate(zip(heads, labels, strict=True)):
-            if i == h:
-                found += known.get(i) or columns.new(i, words.root(i))
-                continue
-            below.setdefault(h, []).append(i)
-            around = i, h, kind, labels[h], heads[h]
-            part = known.get(around)
-            if part is None:
-                arc = around[:3]
-                part = known.get(arc) or columns.new(arc, words.arc(*arc))
-                part = known[around] = part + columns.new(around, words.above(*around))
-            found += part
-        for h, children in below.items():
-            kinds = [labels[i] for i in children]
-            key = h, tuple(children), tuple(kinds)
-            found += known.get(key) or columns.new(key, _beside(tree.tags, h, children, kinds))
-        return found
+        forest = Forest.of(list(track(candidates, "arcs", len(candidates))))
+        parts = Parts(forest)
+        looks = _Looks.of(forest, self.form)
+        _tell_arcs(parts, looks)
+        _tell_above(parts, looks)
+        _tell_beside(parts, looks)
+        _tell_dependents(parts)
+        return parts.counted()
 
 
-@dataclass(frozen=True)
-class ParseTree:
-    """A parse as lists; asking every token for its head and label takes far longer."""
+@dataclass(frozen=True, eq=False)
+class _Looks:
+    """What the distinct arcs of a forest look like, by numbers of strings; last that of no arc.
 
-    sentence: bytes  # equal where words, lemmas and tags are
-    heads: list[int]
-    labels: list[str]
-    tags: list[str]
+    The head of a root is no word: its tag is empty, and so is the side on which it stands.
+    """
+
+    at: Indices  # which arcs these are
+    label: Indices
+    tag: Indices
+    above: Indices  # the tag of the head
+    word: Indices
+    head: Indices  # the word of the head
+    length: Indices
+    side: Indices
 
     @classmethod
-    def of(cls, candidate: Candidate) -> ParseTree:
-        """The tree of a candidate's parse."""
-        doc = candidate.doc
-        if len(doc) and not doc.has_annotation("DEP"):
-            raise ValueError(
-                f"document {candidate.document!r} has no parse. Add a parser to the spaCy "
-                "pipeline, or read a corpus with dependencies."
-            )
-        table: Any = doc.to_array([ORTH, LEMMA, TAG, HEAD, DEP])
-        steps = table[:, 3].astype(np.int64)
-        strings = doc.vocab.strings
-        return cls(
-            table[:, :3].tobytes(),
-            (steps + np.arange(len(doc))).tolist(),
-            [strings[label] for label in table[:, 4].tolist()],
-            [strings[tag] for tag in table[:, 2].tolist()],
+    def of(cls, forest: Forest, form: str) -> _Looks:
+        arcs, empty = forest.arcs, forest.number("")
+        root = arcs.word == arcs.head
+        words = _words(forest, form)
+        side = np.where(arcs.word > arcs.head, forest.number("+"), forest.number("-"))
+        columns = (
+            arcs.label,
+            forest.tag[arcs.word],
+            np.where(root, empty, forest.tag[arcs.head]),
+            words[arcs.word],
+            words[arcs.head],
+            lengths(forest, arcs.word - arcs.head),
+            np.where(root, empty, side),
         )
+        return cls(np.arange(len(arcs)), *(np.append(column, empty) for column in columns))
+
+    def take(self, arcs: Indices) -> _Looks:
+        """Those of some arcs; of no arc where the number is -1."""
+        return _Looks(arcs, *(getattr(self, f.name)[arcs] for f in fields(self)[1:]))
 
 
-@dataclass(frozen=True)
-class _Words:
-    """What is said of single arcs of a sentence."""
-
-    form: str
-    doc: Doc
-    tags: list[str]
-    known: dict[int, str] = field(default_factory=dict)  # of the sentence, whichever its parse
-
-    def _word(self, i: int) -> str:
-        word = self.known.get(i)
-        if word is None:
-            token = self.doc[i]
-            word = self.known[i] = written(token.text, token.lemma_, self.form)
-        return word
-
-    def root(self, i: int) -> Iterator[Name]:
-        yield "root", self.tags[i]
-        yield "root word", self._word(i)
-
-    def arc(self, i: int, h: int, kind: str) -> Iterator[Name]:
-        tags, length = self.tags, far(i - h)
-        side, word, head = length[0], self._word(i), self._word(h)
-        yield "label", kind, side
-        yield "label, tags", kind, side, tags[h], tags[i]
-        yield "label, length", kind, length
-        yield "tags, length", tags[h], tags[i], length
-        yield "label, dependent", kind, word
-        yield "label, head", kind, head
-        yield "words", head, word
-        for tag in self._between(min(i, h) + 1, max(i, h)):
-            yield "tags, between", tags[h], tags[i], side, tag
-            yield "label, between", kind, side, tag
-
-    def _between(self, start: int, end: int) -> list[str]:
-        """The tags of a stretch; of a long one by where each stands, for many arcs may be long."""
-        if end - start < LONG:
-            return sorted(set(self.tags[start:end]))
-        return [tag for tag, at in self._places if bisect_left(at, start) < bisect_left(at, end)]
-
-    @cached_property
-    def _places(self) -> list[tuple[str, list[int]]]:
-        found: dict[str, list[int]] = {}
-        for i, tag in enumerate(self.tags):
-            found.setdefault(tag, []).append(i)
-        return sorted(found.items())
-
-    def above(self, i: int, h: int, kind: str, over: str, above: int) -> Iterator[Name]:
-        tags, root = self.tags, above == h
-        yield "labels above", kind, over
-        yield "sides above", kind, over, far(i - h)[0], "" if root else far(h - above)[0]
-        yield "tags above", kind, over, tags[i], tags[h], "" if root else tags[above]
+def _words(forest: Forest, form: str) -> Indices:  # (words,)
+    """The form of each word; distinct ones are looked at once."""
+    orth, lemma = (np.unique(own, return_inverse=True) for own in forest.written.T)
+    known, which = numbered(orth[1] * max(len(lemma[0]), 1) + lemma[1])
+    texts, lemmas = (spelt(own[0], forest.stores) for own in (orth, lemma))
+    pairs = zip(*(at.tolist() for at in np.divmod(known, max(len(lemmas), 1))), strict=True)
+    return forest.numbers(written(texts[i], lemmas[j], form) for i, j in pairs)[which]
 
 
-def _beside(
-    tags: Sequence[str], h: int, children: Sequence[int], labels: Sequence[str]
-) -> Iterator[Name]:
-    """What the dependents of one head, in order, look like together."""
-    for left, right in pairwise(labels):
-        yield "labels beside", tags[h], left, right
-    yield "dependents", tags[h], str(len(children))
-    arcs = list(zip(children, labels, strict=True))
-    outwards = {"-": [a for a in arcs if a[0] < h][::-1], "+": [a for a in arcs if a[0] > h]}
-    for side, own in outwards.items():
-        tag = label = ""
-        for i, kind in own:
-            yield "tags inside", tags[h], tags[i], tag, side
-            yield "labels inside", tags[h], kind, label, side
-            tag, label = tags[i], kind
+def _tell_arcs(parts: Parts, looks: _Looks) -> None:
+    arcs = parts.forest.arcs
+    numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
+    own = looks.take(np.flatnonzero(arcs.word == arcs.head))
+    parts.name(numbers[own.at], "root", own.tag)
+    parts.name(numbers[own.at], "root word", own.word)
+    own = looks.take(np.flatnonzero(arcs.word != arcs.head))
+    name = partial(parts.name, numbers[own.at])
+    name("label", own.label, own.side)
+    name("label, tags", own.label, own.side, own.above, own.tag)
+    name("label, length", own.label, own.length)
+    name("tags, length", own.above, own.tag, own.length)
+    name("label, dependent", own.label, own.word)
+    name("label, head", own.label, own.head)
+    name("words", own.head, own.word)
+    start, end = np.minimum(arcs.word, arcs.head) + 1, np.maximum(arcs.word, arcs.head)
+    arc, tag = _between(parts.forest.tag, start, end)
+    own = looks.take(arc)
+    parts.name(numbers[arc], "tags, between", own.above, own.tag, own.side, tag)
+    parts.name(numbers[arc], "label, between", own.label, own.side, tag)
 
 
-@lru_cache(maxsize=1 << 12)
-def far(steps: int) -> str:
-    """How far and on which side of its head a word stands; large distances are put together."""
-    size = abs(steps)
-    if size > NEAR[0]:
-        size = next((most for most in NEAR[1:] if size <= most), 0)
-    return ("+" if steps > 0 else "-") + (str(size) if size else "far")
+def _between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices, Indices]:
+    """The tags of stretches of words, each once a stretch: whose it is, and which.
+
+    Of a long one by where each tag stands, for many arcs may be long.
+    """
+    size = np.maximum(end - start, 0)
+    short, long = np.flatnonzero(size < LONG), np.flatnonzero(size >= LONG)
+    owner, at = spread(start[short], size[short])
+    kinds = int(tags.max(initial=0)) + 1
+    known, _ = numbered(short[owner] * kinds + tags[at])
+    found = [np.divmod(known, kinds)]
+    for tag in np.unique(tags).tolist() if len(long) else ():
+        places = np.flatnonzero(tags == tag)
+        within = np.searchsorted(places, start[long]) < np.searchsorted(places, end[long])
+        found.append((long[within], np.full(within.sum(), tag)))
+    arc, tag = (np.concatenate(own) for own in zip(*found, strict=True))
+    return arc, tag
+
+
+def _meeting(
+    parts: Parts, looks: _Looks, places: Indices, others: Indices
+) -> tuple[Indices, _Looks, _Looks]:
+    """New parts: arcs to some places, each with another one, or none where its place is -1."""
+    arc, size = parts.forest.arc, len(parts.forest.arcs) + 1
+    other = np.where(others < 0, -1, arc[others])
+    known, which = numbered(arc[places] * size + other + 1)
+    first, second = np.divmod(known, size)
+    return parts.add(places, which, len(known)), looks.take(first), looks.take(second - 1)
+
+
+def _tell_above(parts: Parts, looks: _Looks) -> None:
+    """Names of an arc with the one above it."""
+    head = parts.forest.head
+    below = np.flatnonzero(head != np.arange(len(head)))
+    numbers, low, high = _meeting(parts, looks, below, head[below])
+    parts.name(numbers, "labels above", low.label, high.label)
+    parts.name(numbers, "sides above", low.label, high.label, low.side, high.side)
+    parts.name(numbers, "tags above", low.label, high.label, low.tag, low.above, high.above)
+
+
+def _tell_beside(parts: Parts, looks: _Looks) -> None:
+    """Names of neighbouring dependents of a head, and of each with the next one inside it."""
+    head = parts.forest.head
+    below = np.flatnonzero(head != np.arange(len(head)))
+    order = below[np.argsort(head[below], kind="stable")]
+    same = head[order[1:]] == head[order[:-1]]
+    left, right = order[:-1][same], order[1:][same]
+    numbers, one, two = _meeting(parts, looks, left, right)
+    parts.name(numbers, "labels beside", one.above, one.label, two.label)
+    inside = np.full(len(head), -1)
+    after, before = left > head[left], right < head[right]  # both on one side of the head
+    inside[right[after]], inside[left[before]] = left[after], right[before]
+    numbers, own, inner = _meeting(parts, looks, below, inside[below])
+    parts.name(numbers, "tags inside", own.above, own.tag, inner.tag, own.side)
+    parts.name(numbers, "labels inside", own.above, own.label, inner.label, own.side)
+
+
+def _tell_dependents(parts: Parts) -> None:
+    """How many of them a head has."""
+    forest = parts.forest
+    below = forest.head[forest.head != np.arange(len(forest.head))]
+    count = np.bincount(below, minlength=len(forest.head))
+    heads = np.flatnonzero(count)
+    size = int(count.max(initial=0)) + 1
+    known, which = numbered(forest.tag[forest.word[heads]] * size + count[heads])
+    tag, size_of = np.divmod(known, size)
+    numbers = parts.add(heads, which, len(known))
+    parts.name(numbers, "dependents", tag, forest.numbers(map(str, size_of.tolist())))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from textrank.docs import Candidate
 from textrank.progress import track
-from textrank.representations.pairs.entity_pair import Name
-from textrank.representations.parses.arc_features import ParseTree, far
-from textrank.representations.parses.counted import Columns, counted
+from textrank.representations.parses.counted import Parts
+from textrank.representations.parses.forest import Forest, lengths
 from textrank.representations.parses.support import known_parse
 from textrank.types import Features, Indices, Vector
+from textrank.types.ragged import numbered
 
 ROUNDING = 1e-5  # shares are sums of thirds and the like
 
@@ -35,42 +36,64 @@ class ArcVotes:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        columns = Columns()
-        rows = (self._row(c, columns) for c in track(candidates, "votes", len(candidates)))
-        return counted(candidates, rows, columns)
+        forest = Forest.of(list(track(candidates, "votes", len(candidates))))
+        known = [known_parse(candidate) for candidate in candidates]
+        arcs, heads = (
+            _shares([np.asarray(own[key]) for own in known]) for key in ("arcs", "heads")
+        )
+        parsers = (arcs >= 0).sum(axis=1, dtype=arcs.dtype)
+        together = np.maximum(arcs, 0).sum(axis=1) / np.maximum(parsers, 1)
+        steps = self._steps(np.column_stack([arcs, heads, together]))
+        parts = Parts(forest)
+        self._tell(parts, steps, arcs.shape[1])
+        return parts.counted()
 
-    def _row(self, candidate: Candidate, columns: Columns) -> list[int]:
-        known, tree = known_parse(candidate), ParseTree.of(candidate)
-        columns.enter(tree.sentence)
-        arcs, heads = np.asarray(known["arcs"]), np.asarray(known["heads"])  # (words, parsers)
-        parties = [*arcs.T, *heads.T, arcs.sum(axis=1) / max(arcs.shape[1], 1)]
-        steps = self._steps(np.stack(parties, axis=1)).tolist()
-        found: list[int] = []
-        for i, (h, kind, own) in enumerate(zip(tree.heads, tree.labels, steps, strict=True)):
-            key = i, h, kind, *own
-            part = columns.parts.get(key)
-            found += part or columns.new(key, self._names(tree.tags, i, h, kind, own))
-        return found
-
-    def _names(
-        self, tags: Sequence[str], i: int, h: int, kind: str, steps: Sequence[int]
-    ) -> Iterator[Name]:
-        label, above = ("ROOT", "") if h == i else (kind, tags[h])
-        *each, all_votes = map(self._told, steps)
-        half = len(each) // 2
-        yield "votes", *each[:half]
-        yield "head's votes", *each[half:]
-        yield "label, votes", label, all_votes
-        yield "tag, votes", tags[i], all_votes
-        yield "tags, votes", above, tags[i], all_votes
-        yield "label, length, votes", label, far(i - h), all_votes
+    def _tell(self, parts: Parts, steps: Indices, parsers: int) -> None:
+        forest = parts.forest
+        which = forest.arc
+        for column in steps.T:
+            which = numbered(which * (self.steps + 3) + column)[1]
+        first = np.empty(int(which.max(initial=-1)) + 1, dtype=np.intp)
+        first[which] = np.arange(len(which))  # any place of a part tells what it is
+        numbers = parts.add(np.arange(len(which)), which, len(first))
+        name = partial(parts.name, numbers)
+        *each, all_votes = self._told(forest)[steps[first]].T
+        label, tag, above, length = _looks(forest, first)
+        name("votes", *each[:parsers])
+        name("head's votes", *each[parsers:])
+        name("label, votes", label, all_votes)
+        name("tag, votes", tag, all_votes)
+        name("tags, votes", above, tag, all_votes)
+        name("label, length, votes", label, length, all_votes)
 
     def _steps(self, shares: Vector) -> Indices:
-        """The step of each share: -1 for none, as many as there are for all."""
-        steps = np.minimum(np.floor(shares * self.steps), self.steps - 1)
-        steps[shares < ROUNDING] = -1
-        steps[shares > 1 - ROUNDING] = self.steps
+        """The step of each share: 0 where none is told, 1 for no votes, the last for all."""
+        steps = np.minimum(np.floor(shares * self.steps), self.steps - 1) + 2
+        steps[shares < ROUNDING] = 1
+        steps[shares < 0] = 0
+        steps[shares > 1 - ROUNDING] = self.steps + 2
         return steps.astype(np.intp)
 
-    def _told(self, step: int) -> str:
-        return "none" if step < 0 else "all" if step == self.steps else str(step)
+    def _told(self, forest: Forest) -> Indices:
+        """What each step is called."""
+        words = ["none", *map(str, range(self.steps)), "all"]
+        return np.append(-1, forest.numbers(words))
+
+
+def _shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
+    """Those of all parses, one below the other; -1 for parsers that one of them does not know."""
+    wide = max(table.shape[1] for table in tables)
+    missing = [((0, 0), (0, wide - table.shape[1])) for table in tables]
+    each = zip(tables, missing, strict=True)
+    return np.concatenate(
+        [np.pad(own, more, constant_values=-1) if more[1][1] else own for own, more in each]
+    )
+
+
+def _looks(forest: Forest, places: Indices) -> tuple[Indices, Indices, Indices, Indices]:
+    """Label, tag, tag of the head and length of the arcs to some places."""
+    word, head = forest.word[places], forest.word[forest.head[places]]
+    root = word == head
+    label = np.where(root, forest.number("ROOT"), forest.label[places])
+    above = np.where(root, forest.number(""), forest.tag[head])
+    return label, forest.tag[word], above, lengths(forest, word - head)

@@ -28,7 +28,15 @@ class ParseSupport:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return Features.of(map(_support, candidates))
+        known = [known_parse(candidate) for candidate in candidates]
+        alike: dict[tuple[int, ...], list[int]] = {}  # parses of as many words and parsers
+        for i, own in enumerate(known):
+            alike.setdefault(np.shape(own["arcs"]), []).append(i)
+        bags: dict[int, Bag] = {}
+        for members in alike.values():
+            some = [known[i] for i in members]
+            bags.update(zip(members, map(_support, some, _means(some)), strict=True))
+        return Features.of(bags[i] for i in range(len(known)))
 
 
 def known_parse(candidate: Candidate) -> Mapping[str, Any]:
@@ -42,18 +50,28 @@ def known_parse(candidate: Candidate) -> Mapping[str, Any]:
     return dict(known)
 
 
-def _support(candidate: Candidate) -> Bag:
-    known = known_parse(candidate)
+def _means(known: Sequence[Mapping[str, Any]]) -> list[tuple[float, list[float], list[float]]]:
+    """Of each parse of some with as many words: doubt, consensus and attachment of each parser."""
+    arcs, heads = (np.array([own[name] for own in known]) for name in ("arcs", "heads"))
+    if not arcs.size:
+        return [(0.0, [], [])] * len(known)
+    doubt = np.log(np.maximum(arcs.mean(axis=2), LEAST)).mean(axis=1)  # (parses, words, parsers)
+    each = (np.ascontiguousarray(t.transpose(0, 2, 1)).mean(axis=2).tolist() for t in (arcs, heads))
+    return list(zip(doubt.tolist(), *each, strict=True))
+
+
+def _support(
+    known: Mapping[str, Any], means: tuple[float, Sequence[float], Sequence[float]]
+) -> Bag:
     found: dict[tuple[str, ...], float] = {(name,): float(known[name]) for name in SUPPORT}
-    arcs, heads = np.array(known["arcs"]), np.array(known["heads"])  # (words, parsers)
-    if len(arcs):
-        found["doubt",] = float(np.log(np.maximum(arcs.mean(axis=1), LEAST)).mean())
-        each = (np.ascontiguousarray(table.T).mean(axis=1) for table in (arcs, heads))
-        means = zip(known["by"], *each, strict=True)
-        for number, (votes, consensus, attachment) in enumerate(means, 1):
+    doubt, *each = means
+    if len(each[0]):
+        found["doubt",] = doubt
+        for number, own in enumerate(zip(known["by"], *each, strict=True), 1):
+            votes, consensus, attachment = own
             found["votes", f"parser {number}"] = float(votes)
-            found["consensus", f"parser {number}"] = float(consensus)
-            found["attachment", f"parser {number}"] = float(attachment)
+            found["consensus", f"parser {number}"] = consensus
+            found["attachment", f"parser {number}"] = attachment
     for number, spans in enumerate(known["spans"]):
         found["spanning", f"parser {number}" if number else "all"] = float(spans)
     return found
