@@ -114,7 +114,7 @@ def test_names_are_found_where_they_stand(seed):
 
 def test_names_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(NameIndex, "_exact", False)
-    monkeypatch.setattr(NameIndex, "_codes", lambda self, own: np.zeros(len(own), np.uint64))
+    monkeypatch.setattr(NameIndex, "_numbers", lambda self, own: np.zeros(len(own), np.uint64))
     ours = Names.of(["a", "b", ("a", "b"), "c"])
     found = NameIndex(ours).find(Names.of([("a", "b"), "d", "c", "a"]))
     np.testing.assert_array_equal(found, [2, -1, 3, 0])

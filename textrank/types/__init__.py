@@ -7,7 +7,7 @@ from textrank.types.batches import (
     WordTransformation,
     pivoted_cholesky,
 )
-from textrank.types.cells import Cells
+from textrank.types.cells import Cells, side_by_side
 from textrank.types.codes import Codes
 from textrank.types.features import (
     AdditiveKernel,
@@ -28,7 +28,6 @@ from textrank.types.features import (
     has_features,
     part,
     parts_of,
-    side_by_side,
     single,
     size,
     take,

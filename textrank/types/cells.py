@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from textrank.types.ragged import lengths, offsets
 
 
 class Cells(NamedTuple):
@@ -43,3 +46,19 @@ class Cells(NamedTuple):
         row = np.arange(len(found)).repeat(self.indptr[1:] - self.indptr[:-1])
         found[row, self.indices] = self.data
         return found
+
+
+def side_by_side(blocks: Sequence[sp.csr_array | Cells]) -> sp.csr_array:
+    """Matrices of as many rows as one; many times as fast as SciPy's, which goes by coordinates."""
+    counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
+    starts = offsets(counts.sum(axis=0))
+    before = starts[:-1] + np.cumsum(counts, axis=0) - counts  # where a block's part of a row is
+    columns, data = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
+    left = 0
+    for block, own, at in zip(blocks, counts, before, strict=True):
+        first, cells = block.indptr[0], int(block.indptr[-1])
+        place = np.arange(cells - first) + np.repeat(at - block.indptr[:-1] + first, own)
+        columns[place] = block.indices[first:cells] + left
+        data[place] = block.data[first:cells]
+        left += block.shape[1]
+    return sp.csr_array((data, columns, starts), shape=(counts.shape[1], left))

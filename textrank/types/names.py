@@ -71,6 +71,11 @@ class Names(Sequence[tuple[str, ...]]):
         words = tuple(self.vocabulary[i] for i in used[missing:])
         return Names(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
 
+    def spelt_once(self) -> Names:
+        """The same names over a vocabulary that has each word once."""
+        doubled = len(set(self.vocabulary)) < len(self.vocabulary)
+        return Names.join([self]) if doubled else self
+
     def under(self, prefix: str) -> Names:
         """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
         words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
@@ -134,8 +139,7 @@ class Names(Sequence[tuple[str, ...]]):
                 f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
                 "Train the model again or restore the file."
             )
-        names = cls(words, parts)
-        return cls.join([names]) if len(set(words)) < len(words) else names
+        return cls(words, parts).spelt_once()
 
 
 @dataclass(frozen=True, eq=False)

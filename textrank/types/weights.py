@@ -38,7 +38,7 @@ class Weights:
     @classmethod
     def of(cls, names: Names, coef: Vector) -> Weights:
         """The weights of a model that has one question only."""
-        return cls(names, np.zeros(len(names), dtype=np.intp), coef)
+        return cls(names.spelt_once(), np.zeros(len(names), dtype=np.intp), coef)
 
     @property
     def questions(self) -> int:
