@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from spacy.attrs import SENT_START, SPACY
+from spacy.attrs import ORTH, SENT_START, SPACY
+from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
 from textrank.text.words import reading_of, texts_of
+from textrank.types import Indices
 
 Pair = tuple[Span, Span]
 SHORTEST, LONGEST = 2, 12  # characters of an abbreviation
 _INSIDE = 25  # words that a bracket may hold
-_BRACKETS = frozenset("()[]")
+_BRACKETS = np.array([get_string_id(bracket) for bracket in "()[]"], dtype=np.uint64)
 
 
 def abbreviations(doc: Doc) -> list[Pair]:
@@ -42,23 +46,42 @@ class _Text:
     """The words of a Doc in plain letters, with the tokens they come from."""
 
     def __init__(self, doc: Doc) -> None:
-        reading = reading_of(doc, spelt=True)
         self.doc = doc
-        kept = np.arange(len(doc)) if reading is None else reading.kept
-        self.kept: list[int] = kept.tolist()
-        self.words = texts_of(doc, reading)
-        apart = (doc.to_array([SPACY])[kept] == 1) | (np.diff(kept, append=0) > 1)
-        self._apart: list[bool] = apart.tolist()
-        known = doc.has_annotation("SENT_START")
-        starts = doc.to_array([SENT_START]).astype(np.int64)[kept] == 1
-        self._starts: list[bool] = (starts & known).tolist()
+        self._reading = reading_of(doc, spelt=True)
+        self._table: Any = doc.to_array([ORTH, SPACY, SENT_START])
+        self._orths = self._table[:, 0] if self._reading is None else self._reading.orths
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words."""
+        return texts_of(self.doc, self._reading)
+
+    @cached_property
+    def kept(self) -> list[int]:
+        """The token of each word."""
+        return self._kept.tolist()
+
+    @property
+    def _kept(self) -> Indices:
+        return np.arange(len(self.doc)) if self._reading is None else self._reading.kept
+
+    @cached_property
+    def _apart(self) -> list[bool]:
+        """Whether anything stands between a word and the next."""
+        apart = np.append(self._kept[1:] - self._kept[:-1] > 1, False)
+        return ((self._table[self._kept, 1] == 1) | apart[: len(self._kept)]).tolist()
+
+    @cached_property
+    def _starts(self) -> list[bool]:
+        """Whether a word begins a sentence."""
+        return (self._table[self._kept, 2] == 1).tolist()
 
     def brackets(self) -> Iterator[tuple[int, int]]:
         """First word inside and the one that closes, of brackets without brackets inside."""
         opened: int | None = None
-        for n in [n for n, word in enumerate(self.words) if word in _BRACKETS]:
-            word = self.words[n]
-            if word in ("(", "["):
+        at = (self._orths[:, None] == _BRACKETS).any(axis=1).nonzero()[0].tolist()
+        for n in at:
+            if self.words[n] in ("(", "["):
                 opened = n
             elif opened is not None:
                 if 0 < n - opened - 1 <= _INSIDE and opened:

@@ -155,7 +155,8 @@ class PPI(WithoutReasons):
         """
         scores, probabilities = scored.scores, scored.probabilities
         sure = scores >= scored.limit if probabilities is None else probabilities >= self.level
-        texts, sentences = _Names(doc.text), _Texts(doc.text)
+        text = doc.text if scored.candidates else ""  # a Doc puts it together each time
+        texts, sentences = _Names(text), _Texts(text)
         found = []
         for i, candidate in enumerate(scored.candidates):
             named = [texts(span) for span in candidate.spans]
@@ -212,7 +213,7 @@ _Named: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, place, iden
 class _Names:
     """A name as a person reads it, its place and its identifier, once for all its pairs."""
 
-    text: str  # a Doc puts its own together each time it is asked
+    text: str
     known: dict[tuple[int, int, str, int], _Named] = field(default_factory=dict)
 
     def __call__(self, span: Span) -> _Named:
