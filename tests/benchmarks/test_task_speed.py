@@ -38,7 +38,9 @@ def nlp():
     return load_nlp()
 
 
-@pytest.mark.parametrize(("name", "bar"), [("ppi", 0.5), ("parse_ranking", 8.0)])
+@pytest.mark.parametrize(
+    ("name", "bar"), [("ppi", 0.5), ("gene_protein", 0.3), ("parse_ranking", 6.0)]
+)
 def test_many_texts(texts, nlp, name, bar):
     model = load_model(name)
     docs = list(nlp.pipe(texts))
@@ -53,7 +55,9 @@ def test_many_texts(texts, nlp, name, bar):
     table(f"{TEXTS} texts of 250 words", seconds, LANGUAGE, {name: bar})
 
 
-@pytest.mark.parametrize(("name", "bar"), [("ppi", 1.0), ("parse_ranking", 8.0)])
+@pytest.mark.parametrize(
+    ("name", "bar"), [("ppi", 1.0), ("gene_protein", 1.0), ("parse_ranking", 8.0)]
+)
 def test_one_short_text(nlp, name, bar):
     model, doc = load_model(name), nlp(SHORT)
     model(doc.copy())

@@ -31,7 +31,7 @@ from textrank.text.markup import plain
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 DATA = Path(__file__).parents[3] / "shared" / "data"
 REPEATS = int(os.environ.get("BENCH_REPEATS", "3"))
-TEXTS = int(os.environ.get("BENCH_TEXTS", "100"))
+TEXTS = int(os.environ.get("BENCH_TEXTS", "200"))
 SHORT = "GRB2 binds SOS1 and activates the Ras gene in HeLa cells. MDM2 does not inhibit p53 mRNA."
 LONG = (1_000, 4_000, 16_000, 64_000)  # words of one document; parse ranking up to the third
 TASKS = ("ppi", "gene_protein", "identifiers", "spelling", "parse_ranking")

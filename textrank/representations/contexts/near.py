@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank.docs import document_id
@@ -119,8 +119,9 @@ class Near:
         return keys.tolist(), number
 
     @property
-    def _strings(self) -> StringStore:
-        return self.run.docs[-1].vocab.strings if self.run.docs else StringStore()
+    def _strings(self) -> ChainMap[Any, Any]:
+        """The texts of keys; Docs of several vocabularies know different ones."""
+        return ChainMap(*{id(d.vocab): cast(Any, d.vocab.strings) for d in self.run.docs}.values())
 
 
 def _check_sentences(docs: Sequence[Doc]) -> None:

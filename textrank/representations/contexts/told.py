@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from spacy.strings import StringStore
 
@@ -25,7 +26,7 @@ class Told(Generic[T]):
     tell: Callable[[str], T]
     _known: dict[int, T] = field(default_factory=dict)
 
-    def of(self, keys: list[int], strings: StringStore) -> list[T]:
+    def of(self, keys: list[int], strings: StringStore | ChainMap[Any, Any]) -> list[T]:
         """What is said of the text of each key; texts of long ago are forgotten."""
         known = self._known
         if len(known) > MOST:
