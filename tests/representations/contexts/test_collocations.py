@@ -50,6 +50,19 @@ def test_beyond_the_document_or_the_sentence_stands_a_mark(candidate):
     assert ("+5", "<>") in told(candidate, ngrams=[[5]], bounds="sentence")
 
 
+def test_docs_of_several_vocabularies_are_read_together():
+    """Two corpora are read with a vocabulary each; a word is a key that only its own knows."""
+    candidates = []
+    for number, words in enumerate((["Before", "Fas", "after"], ["Behind", "Jun", "ahead"])):
+        doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[True, False, False])
+        candidates.append(Candidate(doc, (doc[1:2],), f"d{number}"))
+    collocations = Collocations(ngrams=[[-1], [1]])
+    both = collocations(candidates)
+    for row, candidate in enumerate(candidates):
+        seen = {both.names[j] for j in both.values[[row]].indices}
+        assert seen == set(collocations([candidate]).names)
+
+
 def test_longer_ngrams_may_weigh_less(candidate):
     got = told(candidate, ngrams=[[1], [1, 2], [1, 2, 3]], weights=[1.0, 0.7])
     assert list(got.values()) == [1.0, 0.7, 0.7]
