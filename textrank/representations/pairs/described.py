@@ -57,7 +57,7 @@ class Described:
         """Which groups the words of all sentences are of; entities are blind."""
         own = self.layout
         found = np.zeros((len(own.word), len(MARKS)))
-        found[:, :-3] = own.lexicon.table(marks_of, own.word)
+        found[:, :-3] = own.lexicon.rows(marks_of, len(MARKS) - 3, own.word)
         found[:, -3] = self.entities.verbs
         found[:, -2] = own.tag == own.lexicon("CD")
         found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]

@@ -171,7 +171,7 @@ class Entities:
         """``FACTS`` of each entity, whatever it is paired with."""
         found = np.zeros((len(self), len(FACTS)))
         entity, step, to = self.above
-        kinds = self.layout.lexicon.table(_relations, self.layout.links.type[step])
+        kinds = self.layout.lexicon.rows(_relations, 7, self.layout.links.type[step])
         found[:, :7] = totals(kinds, entity, len(self)) > 0
         found[entity[self.verbs[to]], 7] = 1.0
         told = self.layout.lexicon.among(TRIGGERS, self.layout.word[to])

@@ -38,10 +38,7 @@ class Lexicon:
         return list(self.numbers)
 
     def table(self, value: Callable[[str], Any], words: Indices, kind: Any = bool) -> NDArray[Any]:
-        """What a function says of each of the words given by number; it is asked once a word.
-
-        That is a value, or as many for each word.
-        """
+        """What a function says of each of the words given by number; it is asked once a word."""
         known = self.told.get(value)
         begin = 0 if known is None else len(known)
         if begin < len(self.numbers):
@@ -49,6 +46,15 @@ class Lexicon:
             new = np.array(said, dtype=kind)
             known = self.told[value] = new if known is None else np.concatenate([known, new])
         return np.empty(0, dtype=kind) if known is None else known[words]
+
+    def rows(
+        self, value: Callable[[str], tuple[bool, ...]], width: int, words: Indices
+    ) -> NDArray[np.bool_]:  # (words, width)
+        """The same of a function that says so many things; only these words are asked about."""
+        known, place = numbered(words)
+        every = self.words()
+        said = [value(every[number]) for number in known.tolist()]
+        return np.array(said, dtype=bool).reshape(-1, width)[place]
 
     def among(self, known: frozenset[str], words: Indices) -> NDArray[np.bool_]:
         """Which of the words given by number are of a set."""

@@ -49,7 +49,7 @@ def path_rows(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:
     """The descriptors ``PATH`` of all pairs, a row each; counts without logarithm."""
     paths, size = own.paths, len(own.pairs)
     pair, at = np.nonzero(paths.steps >= 0)
-    kinds = own.lexicon.table(_kinds, own.links.type[paths.steps[pair, at]])
+    kinds = own.lexicon.rows(_kinds, len(KINDS), own.links.type[paths.steps[pair, at]])
     counts = totals(kinds, pair, size)
     climbed = totals(kinds & (at < own.tops[pair])[:, None], pair, size)
     num = dict(zip(KINDS, counts.T, strict=True))
