@@ -355,9 +355,7 @@ class Model:
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         stage = DocumentWeights.from_arrays(arrays)
-        alpha = number_of(
-            meta, "alpha"
-        )  # a folder keeps the held-out scores of the chosen one only
+        alpha = number_of(meta, "alpha")  # held-out scores are kept of this one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
         there = [name for name in ANSWERS if (folder / name / META).is_file()]
