@@ -30,7 +30,7 @@ from textrank.registries import config_of, load_block, versions
 from textrank.representations.mentions.core import loosely
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.aspects import PARSE, Aspects, state
-from textrank.tasks.pair_views import PairViews
+from textrank.tasks.pair_views import BLOCKS, PairViews
 from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Scored, Task, candidates_of
 from textrank.types import (
@@ -159,6 +159,7 @@ class Model:
         scores, stated = [np.empty(0)], []
         for part in portions(candidates):
             pairs = entity_pairs(part, PARSE)
+            pairs.side_by_side({**BLOCKS, **self._aspects.blocks})  # what both see is met once
             scores.append(self.scored(cast(PairViews, views).of_batch(pairs)))
             stated += self._aspects.of_pairs(pairs)
         return np.concatenate(scores), stated

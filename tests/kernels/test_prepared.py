@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from textrank.kernels.combined import CombinedViews
 from textrank.kernels.prepared import _merged
-from textrank.types import Features, NameIndex, Names, Viewed
+from textrank.types import Features, NameIndex, Names, SideBySide, Viewed
 
 KERNEL = CombinedViews(
     linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5, gaussian_weights=[2.0]
@@ -98,8 +98,10 @@ def test_views_that_come_side_by_side_are_looked_up_together(seed):
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 6, "abcde"), viewed(rng, 9, "abcxy")
     for together in (("b", "a"), ("a",), ("b", "other")):  # the last has a view no kernel asks for
-        joined = Features.beside({name: X.views.get(name, X.views["a"]) for name in together})
-        found = KERNEL.against(Y)(Viewed(X.views, joined, together))
+        blocks = {name: X.views.get(name, X.views["a"]) for name in together}
+        of = np.repeat(np.arange(len(blocks)), [len(own.names) for own in blocks.values()])
+        joined = SideBySide(Features.beside(blocks), together, of, len(X))
+        found = KERNEL.against(Y)(Viewed(X.views, joined))
         np.testing.assert_allclose(found, KERNEL(X, Y), atol=1e-12)
 
 

@@ -19,7 +19,6 @@ from textrank.model import Model
 from textrank.parts import AVERAGE
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.representations.pairs.side_words import SideWords
-from textrank.representations.pairs.telling import tellings
 from textrank.tasks.aspects import Aspects, _merged, state
 from textrank.tasks.ppi import PPI
 from textrank.tasks.statements import PPIStatement
@@ -45,7 +44,7 @@ def test_one_product_gives_the_scores_of_every_model(
 ) -> None:
     pairs = PPI().candidates(docs[3])
     analysed = entity_pairs(pairs, "own")
-    found = Aspects.of(models).scores(analysed, tellings(analysed))
+    found = Aspects.of(models).scores(analysed)
     for name, model in models.items():
         task = PPIStatement(name)  # type: ignore[arg-type]
         asked = [c for n, pair in enumerate(pairs) for c in task.asked(pair, f"q{n}")]
@@ -94,7 +93,7 @@ def test_models_may_weigh_blocks_differently(docs: list[Doc], models: dict[str, 
     views: Any = replace(pipeline.representation, weights={"cues": 0.7, "sides": 2.0})  # type: ignore[type-var]
     other = replace(pipeline, representation=views).fit(docs)
     analysed = entity_pairs(PPI().candidates(docs[3]), "own")
-    found = Aspects.of({**models, "status": other}).scores(analysed, tellings(analysed))
+    found = Aspects.of({**models, "status": other}).scores(analysed)
     for name, model in {**models, "status": other}.items():
         task = PPIStatement(name)  # type: ignore[arg-type]
         pairs = PPI().candidates(docs[3])

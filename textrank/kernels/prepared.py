@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from textrank.kernels.algebra import OnView
 from textrank.kernels.vectors import Linear
 from textrank.linalg.gram import squares
-from textrank.types import Cells, Features, Indices, Matrix, NameIndex, Names, Vector, Viewed
+from textrank.types import (
+    Cells,
+    Features,
+    Indices,
+    Matrix,
+    NameIndex,
+    Names,
+    SideBySide,
+    Vector,
+    Viewed,
+)
 from textrank.types.ragged import lengths
 
 if TYPE_CHECKING:
@@ -226,8 +236,10 @@ class PreparedViews:
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
-        views = {name: _vectors(name, X) for name in self.kernel.linear}
-        shared = self._shared(X, views)
+        together = X.together if isinstance(X, Viewed) else None
+        joined = () if together is None else together.views
+        views = {name: _vectors(name, X) for name in self.kernel.linear if name not in joined}
+        shared = self._shared(together, views)
         alike = len(X) >= FEW and shared.full(len(X))
         K = np.empty((len(X), len(self.roots)))
         if alike:
@@ -236,8 +248,10 @@ class PreparedViews:
             np.matmul(*_merged(given, self.table[features]), out=K)
         else:
             self._products(shared, K)
-        roots = np.sqrt(_lengths(self.kernel, self.weights, views, len(X)))
-        self._finish(K, self._exponents(X, alike=alike), roots)
+        squared = _lengths(self.kernel, self.weights, views, len(X))
+        if together is not None:
+            squared += together.squares(self.weights)
+        self._finish(K, self._exponents(X, alike=alike), np.sqrt(squared))
         return K
 
     def _finish(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
@@ -294,14 +308,11 @@ class PreparedViews:
             near = slice(start, start + NEAR)
             _add_products(found[near], shared.part(near), self.rare)
 
-    def _shared(self, X: Sequence[Any], views: Mapping[str, Features]) -> Shared:
+    def _shared(self, together: SideBySide | None, views: Mapping[str, Features]) -> Shared:
         """The features that fixed candidates have too, by their place in the table."""
-        found = []
-        together: Sequence[str] = ()
-        if isinstance(X, Viewed) and X.joined is not None:
-            together = tuple(X.together)
-            found.append(self._joint(together).found(X.joined))
-        found += [self.places[name].found(F) for name, F in views.items() if name not in together]
+        found = [self.places[name].found(F) for name, F in views.items()]
+        if together is not None:
+            found.append(self._joint(tuple(together.views)).found(together.top))
         return Shared(found, self.table.shape[0])
 
     def _joint(self, together: tuple[str, ...]) -> Places:

@@ -19,10 +19,10 @@ from spacy.tokens import Doc
 from textrank.docs import Candidate, asking
 from textrank.kernels.blocks import CONSTANT, Blocks
 from textrank.representations.pairs.analysis import Parse
-from textrank.representations.pairs.entity_pair import PairBatch, entity_pairs
-from textrank.representations.pairs.statement_sides import Sides
+from textrank.representations.pairs.entity_pair import Meeting, PairBatch, entity_pairs
+from textrank.representations.pairs.statement_sides import NameFacts, Sides
 from textrank.representations.pairs.telling import Tellings, tellings
-from textrank.tasks.statement_views import MET, Stated, StatementViews
+from textrank.tasks.statement_views import MET, StatementViews
 from textrank.tasks.statements import ANSWERS, chosen
 from textrank.text import characters
 from textrank.types import Features, Indices, Matrix, Names, Vector
@@ -173,17 +173,20 @@ class Aspects:
     """The models of status, type and direction that stand beside a model of interactions."""
 
     weights: Mapping[str, Weights]
-    blocks: tuple[str, ...]  # that one of them sees
+    blocks: Mapping[str, Meeting]  # that one of them sees
 
     @classmethod
     def of(cls, models: Mapping[str, Model]) -> Aspects:
         """From models that see the same blocks of features, each with weights of its own."""
         views = {name: _views(name, model) for name, model in models.items()}
-        used = dict.fromkeys(block for own in views.values() for block, w in own.items() if w)
+        used = {block for own in views.values() for block, weight in own.items() if weight}
+        blocks: dict[str, Meeting] = {name: block for name, block in MET.items() if name in used}
+        if not used.isdisjoint(("sides", "turned")):
+            blocks["sides"] = NameFacts()
         weights = {
             name: Weights.of(model, name).times(views[name]) for name, model in models.items()
         }
-        return cls(weights, tuple(used))
+        return cls(weights, blocks)
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each pair, as far as there are models."""
@@ -191,10 +194,8 @@ class Aspects:
 
     def of_pairs(self, pairs: PairBatch) -> list[dict[str, Any]]:
         """The same for pairs that are already analysed, by the parse ``PARSE``."""
-        told = tellings(pairs)
-        scores = self.scores(pairs, told)
-        found = _decided(scores, {name: w.limit for name, w in self.weights.items()})
-        triggers = _triggers(told, found.get("type", [""] * len(pairs)))
+        found = _decided(self.scores(pairs), {name: w.limit for name, w in self.weights.items()})
+        triggers = _triggers(tellings(pairs), found.get("type", [""] * len(pairs)))
         rows = zip(*found.values(), triggers, strict=True)
         return [dict(zip((*found, "trigger"), row, strict=True)) for row in rows]
 
@@ -202,16 +203,13 @@ class Aspects:
     def _table(self) -> Table:
         return Table.of(list(self.weights.values()))
 
-    def scores(self, pairs: PairBatch, told: Tellings) -> dict[str, Matrix]:
+    def scores(self, pairs: PairBatch) -> dict[str, Matrix]:
         """Log-odds (pairs, answers) for each aspect."""
-        stated, table = Stated.of(told, self.blocks), self._table
-        sums = table.sums(stated.met.unit.features)
+        met, table = pairs.holding(self.blocks), self._table
+        sums = table.sums(met.unit.features)
         found = table.plain(sums[: len(pairs)])
-        met = {block: MET[block] for block in self.blocks if block in MET}
-        if met:
-            found = found + table.plain(table.sums(pairs.holding(met).unit.features))
-        if stated.sides is not None:
-            found = found + table.of_names(stated.sides, sums)
+        if (lists := met.shared.get("sides")) is not None:
+            found = found + table.of_names(Sides(met.features, lists), sums)
         ends = np.cumsum([len(w.offsets) for w in self.weights.values()])[:-1]
         parts = zip(self.weights.items(), np.split(found, ends, axis=1), strict=True)
         return {name: part + w.offsets for (name, w), part in parts}

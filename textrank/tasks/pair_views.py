@@ -32,6 +32,7 @@ WORDS: Mapping[str, Met] = {
     "global_context": GlobalContext(),
     "local_context": LocalContext(),
 }
+BLOCKS: Mapping[str, Met] = {**WORDS, **PARSED}
 Parses: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both", "all"]
 BOTH: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
@@ -89,10 +90,7 @@ class PairViews:
 
     def of_batch(self, pairs: PairBatch) -> Viewed:
         """The views of pairs that are already analysed, by one parse."""
-        blocks = {**WORDS, **PARSED}
-        met = pairs.side_by_side(blocks).unit
-        views = {name: met.view(name) for name in blocks}
-        return Viewed({**views, **self._computed(pairs)}, met.features, tuple(blocks))
+        return Viewed.joining(pairs.holding(BLOCKS).unit, tuple(BLOCKS), self._computed(pairs))
 
     def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -10,23 +10,24 @@ import numpy as np
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.entity_pair import Met, PairBatch, entity_pairs
-from textrank.representations.pairs.occurrences import Occurrences, SideBySide
 from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.statement_cues import StatementCues
 from textrank.representations.pairs.statement_roles import StatementRoles
-from textrank.representations.pairs.statement_sides import Sides, meet
-from textrank.representations.pairs.telling import Tellings, tellings
+from textrank.representations.pairs.statement_sides import Sides
+from textrank.representations.pairs.telling import tellings
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import unit
 from textrank.types import Features, Viewed
 
-MET: Mapping[str, Met] = {"triggers": TriggerRoles(), "path": PathWalks(), "words": SideWords()}
-TOLD: Mapping[str, StatementCues | StatementRoles] = {
+MET: Mapping[str, Met] = {
     "cues": StatementCues(),
     "roles": StatementRoles(),
+    "triggers": TriggerRoles(),
+    "path": PathWalks(),
+    "words": SideWords(),
 }
-BLOCKS = (*TOLD, *MET, "sides", "turned")
+BLOCKS = (*MET, "sides", "turned")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,42 +68,19 @@ class StatementViews:
 
     def of_pairs(self, candidates: Sequence[Candidate]) -> Features:
         """The features of each pair, whatever is asked."""
-        pairs = entity_pairs(candidates, "own")
-        return self.features(pairs, tellings(pairs))
+        return self.features(entity_pairs(candidates, "own"))
 
-    def features(self, pairs: PairBatch, told: Tellings) -> Features:
+    def features(self, pairs: PairBatch) -> Features:
         """The features of pairs that are already analysed."""
-        sides = cache(lambda: Sides.of(told))
+        sides = cache(lambda: Sides.of(tellings(pairs)))
         made: dict[str, Callable[[], Features]] = {
             **{name: partial(pairs.seen_by, block) for name, block in MET.items()},
-            **{name: partial(block.of_pairs, told) for name, block in TOLD.items()},
             "sides": lambda: sides().same,
             "turned": lambda: sides().turned,
         }
         return Features.beside(
             {name: unit(made[name]()).scaled(w) for name, w in self.weights.items() if w}
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Stated:
-    """What is told of pairs, a row a pair, and below it of names, a row a list of facts."""
-
-    met: SideBySide
-    sides: Sides | None
-
-    @classmethod
-    def of(cls, told: Tellings, blocks: Collection[str]) -> Stated:
-        """All that some of the blocks see."""
-        found, size, lists = Occurrences(told.layout.lexicon), len(told), None
-        own = [block for block in TOLD if block in blocks]
-        for found.view in own:
-            TOLD[found.view].meet(told, found)
-        if not {"sides", "turned"}.isdisjoint(blocks):
-            found.view = "sides"
-            size, lists = meet(told, found, size)
-        met = found.side_by_side(size, dict.fromkeys((*own, "sides"), True))
-        return cls(met, None if lists is None else Sides(met.features, lists))
 
 
 def _key(candidate: Candidate) -> tuple[object, ...]:

@@ -24,7 +24,6 @@ from textrank.types.features import (
     ScalingKernel,
     SparseMatrix,
     Vector,
-    Viewed,
     has_features,
     part,
     parts_of,
@@ -35,6 +34,7 @@ from textrank.types.features import (
 from textrank.types.graphs import GraphBatch, GraphFamily
 from textrank.types.names import Arrays, Indices, NameIndex, Names
 from textrank.types.slots import Slotted, SlotWeights
+from textrank.types.views import SideBySide, Viewed
 from textrank.types.weights import (
     Weigh,
     Weighed,
@@ -69,6 +69,7 @@ __all__ = [
     "Repeated",
     "ScalingKernel",
     "Sequences",
+    "SideBySide",
     "SlotWeights",
     "Slotted",
     "SparseMatrix",

@@ -165,49 +165,6 @@ class Repeated(Sequence[Any]):
         return take(self.each, self.at)
 
 
-@dataclass(frozen=True, eq=False)
-class Viewed(Sequence[Mapping[str, Any]]):
-    """The same candidates seen in several named ways; each view is a sequence of its own.
-
-    >>> pairs = Viewed({"length": [3, 5], "word": ["bind", "binds"]})
-    >>> pairs[1]
-    {'length': 5, 'word': 'binds'}
-    >>> pairs.view("word")
-    ['bind', 'binds']
-    """
-
-    views: Mapping[str, Sequence[Any]]
-    joined: Features | None = None  # several of them side by side, named under their view
-    together: Sequence[str] = ()  # which these are
-
-    def __post_init__(self) -> None:
-        sizes = {name: size(view) for name, view in self.views.items()}
-        if len(set(sizes.values())) != 1:
-            raise ValueError(f"views must have one element a candidate each, got {sizes}")
-
-    def __len__(self) -> int:
-        return size(next(iter(self.views.values())))
-
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Viewed:  # type: ignore[override]
-        part = {name: view[index] for name, view in self.views.items()}
-        return Viewed(part) if isinstance(index, slice) else part
-
-    def rows(self, index: Indices | slice) -> Viewed:
-        """Some candidates, all views."""
-        return Viewed({name: take(view, index) for name, view in self.views.items()})
-
-    def shared(self, name: str) -> Sequence[Any]:
-        """All candidates in one view; ``Repeated`` where they share what they look like."""
-        if name not in self.views:
-            raise ValueError(f"no view {name!r} among {sorted(self.views)}. Name one of these.")
-        return self.views[name]
-
-    def view(self, name: str) -> Sequence[Any]:
-        """All candidates in one view, copied only where they share what they look like."""
-        found = self.shared(name)
-        return found.whole() if isinstance(found, Repeated) else found
-
-
 @dataclass(frozen=True)
 class LabelledGraph:
     """A directed graph with weighted edges and any number of labels on each vertex.

@@ -28,27 +28,27 @@ def test_names_of_hundreds_of_lengths_are_told_apart():
     parts = np.full((len(sizes), 700), -1, dtype=np.intp)
     for row, size in enumerate(sizes):
         parts[row, :size] = words[rng.integers(0, 3, size) * 999]
-    found = Occurrences(lexicon)
+    found = Occurrences(lexicon, len(sizes))
     found.padded("path", np.arange(len(sizes)), parts)
     known = lexicon.words()
     expected = [("path", *(known[n] for n in own if n >= 0)) for own in parts.tolist()]
-    features = found.features(len(sizes))
+    features = found.features()
     assert len(features.names) == len(set(expected))
     assert rows(features) == [{name: 1.0} for name in expected]
 
 
 def test_what_is_met_several_times_is_counted_or_said_once():
     lexicon = Lexicon()
-    found = Occurrences(lexicon)
+    found = Occurrences(lexicon, 3)
     met = np.array([0, 0, 2])
     found.add("word", met, lexicon.all(["a", "a", "b"]))
     counted = [Counter({("word", "a"): 2.0}), Counter(), Counter({("word", "b"): 1.0})]
-    assert rows(found.features(3)) == counted
-    assert rows(found.features(3, once=True)) == [dict.fromkeys(row, 1.0) for row in counted]
+    assert rows(found.features()) == counted
+    assert rows(found.features(once=True)) == [dict.fromkeys(row, 1.0) for row in counted]
 
 
 def test_nothing_met_gives_rows_without_features():
-    assert Occurrences(Lexicon()).features(2).values.shape == (2, 0)
+    assert Occurrences(Lexicon(), 2).features().values.shape == (2, 0)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -16,10 +16,9 @@ from textrank.linalg.gram import squares
 from textrank.representations.pairs.entity_pair import PairBatch, entity_pairs
 from textrank.representations.pairs.statement_cues import StatementCues
 from textrank.representations.pairs.statement_roles import StatementRoles
-from textrank.representations.pairs.statement_sides import Sides
+from textrank.representations.pairs.statement_sides import NameFacts, Sides
 from textrank.representations.pairs.statement_words import TYPES
 from textrank.representations.pairs.telling import tellings
-from textrank.tasks.statement_views import Stated
 from textrank.types import Features
 
 WORDS = (
@@ -85,8 +84,8 @@ def test_blocks_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
     told, every = tellings(pairs), plain_tellings.tellings(list(pairs))
     cues, roles, sides = (
-        StatementCues().of_pairs(told),
-        StatementRoles().of_pairs(told),
+        StatementCues().of_pairs(pairs),
+        StatementRoles().of_pairs(pairs),
         Sides.of(told),
     )
     assert rows(cues) == [dict.fromkeys(plain.cues(one), 1.0) for one in every]
@@ -106,28 +105,26 @@ def test_lengths_of_sums_and_differences_need_neither(make_doc, seed):
 
 @SEEDS
 def test_what_is_found_together_is_what_blocks_find(make_doc, seed):
-    told = tellings(batch(make_doc, seed))
-    stated, n = Stated.of(told, ("roles", "cues", "turned")), len(told)
-    for name, block in (("cues", StatementCues()), ("roles", StatementRoles())):
-        found = rows(stated.met.view(name))
-        assert found[:n] == rows(block.of_pairs(told))
-        assert not any(found[n:])
-    assert stated.sides is not None
-    expected = [
-        {("sides", *name): v for name, v in row.items()} for row in rows(Sides.of(told).same)
-    ]
-    assert rows(stated.sides.same) == expected
+    pairs = batch(make_doc, seed)
+    blocks = {"cues": StatementCues(), "sides": NameFacts(), "roles": StatementRoles()}
+    together = pairs.side_by_side(blocks)
+    for name in ("cues", "roles"):
+        assert rows(together.view(name)) == rows(blocks[name].of_pairs(list(pairs)))
+    assert not any(rows(together.view("sides")))  # what is told of names stands below
+    expected = rows(Sides.of(tellings(pairs)).same)
+    found = Sides(together.features, together.shared["sides"]).same
+    assert rows(found) == [{("sides", *name): v for name, v in row.items()} for row in expected]
 
 
 def test_heads_that_lead_in_a_circle_end_somewhere(make_doc):
     doc = make_doc(["A1", "binds", "B2"], [1, 2, 0], ["nsubj", "dobj", "conj"], [(0, 1), (2, 3)])
-    told = tellings(entity_pairs(pairs_of(doc), "own"))
-    assert told.trees.heads.tolist() == [0, 1, 2]
-    assert len(StatementRoles().of_pairs(told)) == 1
+    pairs = entity_pairs(pairs_of(doc), "own")
+    assert tellings(pairs).trees.heads.tolist() == [0, 1, 2]
+    assert len(StatementRoles().of_pairs(pairs)) == 1
 
 
 def test_no_pairs_have_no_features(make_doc):
-    told = tellings(entity_pairs([], "own"))
-    for features in (StatementCues().of_pairs(told), StatementRoles().of_pairs(told)):
+    none = entity_pairs([], "own")
+    for features in (StatementCues().of_pairs(none), StatementRoles().of_pairs(none)):
         assert features.values.shape[0] == 0
     assert len(tellings(entity_pairs(by_hand(make_doc), "own"))) == 3

@@ -19,8 +19,8 @@ from textrank.docs import Candidate
 from textrank.progress import track
 from textrank.representations.pairs.analysis import Parse, Sentence, sentences, stem
 from textrank.representations.pairs.layout import FIRST, OTHER, SECOND, Layout
-from textrank.representations.pairs.occurrences import Occurrences, SideBySide
-from textrank.types import Features, Matrix
+from textrank.representations.pairs.occurrences import Occurrences
+from textrank.types import Features, Matrix, SideBySide
 
 DROP = ("punct",)
 
@@ -186,13 +186,17 @@ class Block(Protocol):
         """The features of pairs, a row each."""
 
 
-class Met(Block, Protocol):
-    """A block whose features are what is met in pairs."""
+class Meeting(Protocol):
+    """What is met in pairs; equal ones meet the same."""
 
     once: ClassVar[bool]  # whether a pair has a feature or not, however often it is met
 
     def meet(self, own: Layout, found: Occurrences) -> None:
         """Adds what is met in pairs."""
+
+
+class Met(Block, Meeting, Protocol):
+    """A block whose features are what is met in pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +207,7 @@ class PairBatch(Sequence[EntityPair]):
     sentences: list[Sentence]
     candidates: Sequence[Candidate]
     known: dict[Block, Features] = field(default_factory=dict)
-    together: dict[Block, tuple[SideBySide, str]] = field(default_factory=dict)
+    together: dict[Block | Meeting, tuple[SideBySide, str]] = field(default_factory=dict)
 
     @overload
     def __getitem__(self, index: int) -> EntityPair: ...
@@ -222,16 +226,16 @@ class PairBatch(Sequence[EntityPair]):
             self.known[block] = found.view(name) if found else block.of_pairs(self)
         return self.known[block]
 
-    def side_by_side(self, blocks: Mapping[str, Met]) -> SideBySide:
+    def side_by_side(self, blocks: Mapping[str, Meeting]) -> SideBySide:
         """The features of several blocks, found together: one look-up instead of many."""
-        found = Occurrences(self.layout.lexicon)
+        found = Occurrences(self.layout.lexicon, len(self))
         for found.view, block in blocks.items():
             block.meet(self.layout, found)
         both = found.side_by_side(len(self), {name: b.once for name, b in blocks.items()})
         self.together.update({block: (both, name) for name, block in blocks.items()})
         return both
 
-    def holding(self, blocks: Mapping[str, Met]) -> SideBySide:
+    def holding(self, blocks: Mapping[str, Meeting]) -> SideBySide:
         """The same, perhaps among other blocks with which they have been found before."""
         for found, _ in self.together.values():
             if all(self.together.get(block) == (found, name) for name, block in blocks.items()):
@@ -252,9 +256,9 @@ def layout_of(pairs: Sequence[EntityPair]) -> Layout:
 def features_met(block: Met, pairs: Sequence[EntityPair]) -> Features:
     """The features of a block alone."""
     own = layout_of(pairs)
-    found = Occurrences(own.lexicon)
+    found = Occurrences(own.lexicon, len(pairs))
     block.meet(own, found)
-    return found.features(len(pairs), once=block.once)
+    return found.features(once=block.once)
 
 
 def features_of_pairs(block: Block, pairs: Sequence[EntityPair]) -> Features:

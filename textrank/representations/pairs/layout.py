@@ -6,10 +6,10 @@ cells of a pair are the tokens of its sentence, one pair after the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FIRST, SECOND, OTHER = "PROT1", "PROT2", "PROT"
 SIDES = ("before", "middle", "after")
+T = TypeVar("T")
 SHORT = 4  # tokens between the entities that are worth remembering word for word
 
 
@@ -71,6 +72,7 @@ class Layout:
     contexts: list[PairSentence]
     sentence: Indices  # (pairs,) which of the contexts
     lexicon: Lexicon
+    made: dict[Callable[[Layout], Any], Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pairs: Sequence[EntityPair]) -> Layout:
@@ -84,6 +86,12 @@ class Layout:
                 contexts.append(pair.context)
             sentence.append(number)
         return cls(pairs, contexts, np.array(sentence, dtype=np.intp), Lexicon())
+
+    def once(self, make: Callable[[Layout], T]) -> T:
+        """What is made of the pairs, at the first call."""
+        if make not in self.made:
+            self.made[make] = make(self)
+        return cast(T, self.made[make])
 
     @cached_property
     def starts(self) -> Indices:

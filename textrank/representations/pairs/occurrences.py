@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.types import Cells, Features, Indices, Names
-from textrank.types.ragged import lengths, numbered, offsets
+from textrank.types import Cells, Features, Indices, Names, SideBySide
+from textrank.types.ragged import numbered, offsets
 
 # By the number of parts of names: heads (view and name, numbered), pairs and parts.
 Groups: TypeAlias = dict[int, list[tuple[int, Indices, Indices]]]
@@ -61,42 +60,21 @@ class Lexicon:
         return self.table(known.__contains__, words)
 
 
-@dataclass(frozen=True, eq=False)
-class SideBySide:
-    """Features of several views of the same pairs in one matrix, named under their view."""
-
-    features: Features
-    views: Sequence[str]
-    of: Indices  # the view of each column
-
-    def view(self, name: str) -> Features:
-        """The features of one view, without its name before theirs."""
-        own, kept = self.features.cells, self.of == self.views.index(name)
-        inside = kept[own.indices]
-        indices = (kept.cumsum(dtype=np.int32) - 1)[own.indices[inside]]
-        ends = offsets(inside)[own.indptr].astype(np.int32)
-        shape = own.shape[0], int(np.count_nonzero(kept))
-        names = Names(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
-        return Features(Cells(own.data[inside], indices, ends, shape), names)
-
-    @cached_property
-    def unit(self) -> SideBySide:
-        """With every row of each view of length one; an empty row stays empty."""
-        own, times = self.features.cells, len(self.views)
-        part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
-        part += self.of[own.indices]
-        length = np.sqrt(np.bincount(part, own.data**2))[part]
-        return replace(self, features=self.features.with_data(own.data * (1.0 / length)))
-
-
 @dataclass
 class Occurrences:
     """Named features of pairs as they are met, names as columns of numbers of words."""
 
     lexicon: Lexicon
+    size: int  # pairs, and rows below them
     view: str = ""  # which the features met now belong to
     heads: dict[tuple[str, str], int] = field(default_factory=dict)  # views and names, numbered
     groups: Groups = field(default_factory=dict)
+    shared: dict[str, Indices] = field(default_factory=dict)  # by view, which rows below are whose
+
+    def below(self, count: int) -> Indices:
+        """So many more rows, of what pairs share."""
+        self.size += count
+        return np.arange(self.size - count, self.size)
 
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
         """Names ``(name, *parts)`` met in pairs ``rows``; a part is a column, or one for all."""
@@ -116,28 +94,29 @@ class Occurrences:
         head = self.heads.setdefault((self.view, name), len(self.heads))
         self.groups.setdefault(parts.shape[1], []).append((head, rows, parts))
 
-    def features(self, size: int, *, once: bool = False) -> Features:
-        """How often each pair has each name; with ``once`` whether it has it at all."""
-        return self.side_by_side(size, {self.view: once}).view(self.view)
+    def features(self, *, once: bool = False) -> Features:
+        """How often each row has each name; with ``once`` whether it has it at all."""
+        return self.side_by_side(self.size, {self.view: once}).view(self.view)
 
-    def side_by_side(self, size: int, once: Mapping[str, bool]) -> SideBySide:
+    def side_by_side(self, pairs: int, once: Mapping[str, bool]) -> SideBySide:
         """The features of some views; whether a pair has them at all, or how often."""
         groups = dict(sorted(self.groups.items()))  # so that columns do not depend on other views
-        found = [block for blocks in groups.values() for block in blocks]
-        head = np.array([own for own, _, _ in found], dtype=np.intp)
-        head = head.repeat([len(rows) for _, rows, _ in found])
+        met = [block for blocks in groups.values() for block in blocks]
+        head = np.array([own for own, _, _ in met], dtype=np.intp)
+        head = head.repeat([len(rows) for _, rows, _ in met])
         every, column = _as_they_come(self._codes(groups, head))
-        rows = _joined([rows for _, rows, _ in found])
+        rows = _joined([rows for _, rows, _ in met])
         cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
         row, indices = np.divmod(cells, max(1, len(every)))
         views = list(once)
         of = np.array([views.index(view) for view, _ in self.heads], dtype=np.intp)[head[every]]
         data = counts.astype(np.float64)
         data[np.array([*once.values()])[of[indices]]] = 1.0
-        ends = offsets(np.bincount(row, minlength=size))
+        ends = offsets(np.bincount(row, minlength=self.size))
         short = indices.astype(np.int32), ends.astype(np.int32)
         names = self._names(groups, head[every], every)
-        return SideBySide(Features(Cells(data, *short, (size, len(every))), names), views, of)
+        found = Features(Cells(data, *short, (self.size, len(every))), names)
+        return SideBySide(found, views, of, pairs, self.shared)
 
     def _codes(self, groups: Groups, head: Indices) -> Indices:
         """A number for each name met, equal for equal ones."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import entity_pairs
+from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
+from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.occurrences import Occurrences
-from textrank.representations.pairs.telling import Tellings, tellings
+from textrank.representations.pairs.telling import Tellings
 from textrank.types import Features, Indices
 from textrank.types.ragged import offsets, spread
 
@@ -28,17 +30,18 @@ class StatementRoles:
     themselves, so that "knockdown of A impairs B" is like "deletion of A reduces B".
     """
 
+    once: ClassVar[bool] = True
+
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(tellings(entity_pairs(candidates, "own")))
+        return self.of_pairs(entity_pairs(candidates, "own"))
 
-    def of_pairs(self, told: Tellings) -> Features:
-        """The features of pairs in their trees."""
-        found = Occurrences(told.layout.lexicon)
-        self.meet(told, found)
-        return found.features(len(told), once=True)
+    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+        """The features of pairs that are already analysed."""
+        return features_met(self, pairs)
 
-    def meet(self, told: Tellings, found: Occurrences) -> None:
+    def meet(self, own: Layout, found: Occurrences) -> None:
         """Adds what is met in pairs."""
+        told = own.once(Tellings.of)
         for part in (_top, _skeletons, _ways, _beside, _triggers, _between):
             part(told, found)
 

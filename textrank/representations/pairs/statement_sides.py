@@ -7,10 +7,12 @@ names change places and says what happens; their difference changes its sign and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.occurrences import Occurrences
 from textrank.representations.pairs.telling import Tellings
 from textrank.types import Features, Indices, Vector
@@ -35,9 +37,9 @@ class Sides:
     @classmethod
     def of(cls, told: Tellings) -> Sides:
         """Those of pairs in their trees."""
-        found = Occurrences(told.layout.lexicon)
-        size, lists = meet(told, found, 0)
-        return cls(found.features(size, once=True), lists)
+        found = Occurrences(told.layout.lexicon, 0)
+        lists = _lists(told, found)
+        return cls(found.features(once=True), lists)
 
     @property
     def same(self) -> Features:
@@ -72,27 +74,33 @@ class Sides:
         return Features(found, self.facts.names)
 
 
-def meet(told: Tellings, found: Occurrences, size: int) -> tuple[int, Indices]:
-    """Adds lists of facts below ``size`` rows: how many rows there are then, and whose are which.
+@dataclass(frozen=True, kw_only=True)
+class NameFacts:
+    """What is told of names, in rows below those of pairs."""
 
-    The lists are (pairs, 2, 3), three of the first name and three of the second.
-    """
+    once: ClassVar[bool] = True
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds the facts, and which of their lists are whose."""
+        found.shared[found.view] = _lists(own.once(Tellings.of), found)
+
+
+def _lists(told: Tellings, found: Occurrences) -> Indices:  # (pairs, 2, 3)
+    """Adds lists of facts; which three are of the first name, and which three of the second."""
     lists = np.empty((len(told), 2, 3), dtype=np.intp)
     for kind, part in enumerate((_around, _upwards, _ordered)):
-        more, number = part(told, found, size)
-        lists[:, :, kind] = size + number.reshape(2, len(told)).T
-        size += more
-    return size, lists
+        lists[:, :, kind] = part(told, found).reshape(2, len(told)).T
+    return lists
 
 
-def _around(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
-    """Words next to names, and the nearest words of events; how many names, and which are whose."""
+def _around(told: Tellings, found: Occurrences) -> Indices:
+    """Words next to names, and the nearest words of events; the row of each name."""
     own, trees = told.layout, told.trees
     begin, end = np.concatenate(told.starts), np.concatenate(told.ends)
     width = int((end - begin).max(initial=0)) + 1
     codes, number = numbered(begin * width + end - begin)
     begin, length = np.divmod(codes, width)
-    end, rows = begin + length, start + np.arange(len(codes))
+    end, rows = begin + length, found.below(len(codes))
     steps = np.append(np.arange(-NEXT, 0), np.arange(1, NEXT + 1))
     tokens = np.where(steps < 0, begin[:, None], end[:, None]) + steps
     for before, after, values, most in (
@@ -104,7 +112,7 @@ def _around(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indice
             found.add(before, rows, *words[:, NEXT - size : NEXT].T)
             found.add(after, rows, *words[:, NEXT : NEXT + size].T)
     _nearest(told, found, rows, begin, end)
-    return len(codes), number
+    return rows[number]
 
 
 def _framed(told: Tellings, values: Indices, tokens: Indices, within: Indices) -> Indices:
@@ -138,10 +146,10 @@ def _nearest(
     found.add("nearest", row, where, called, trees.ending[event[at]])
 
 
-def _upwards(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
-    """From names up to the top; how many ways, and which are whose."""
+def _upwards(told: Tellings, found: Occurrences) -> Indices:
+    """From names up to the top; the row of the way of each name."""
     trees, ways, top, part = told.trees, told.ways.tokens, told.tops, told.reached[0]
-    rows, voice, ends = start + np.arange(len(top)), trees.voice[top], trees.ending[top]
+    rows, voice, ends = found.below(len(top)), trees.voice[top], trees.ending[top]
     found.add("part", rows, part)
     found.add("part", rows, part, voice)
     found.add("part", rows, part, voice, found.lexicon("ending"), ends)
@@ -158,7 +166,7 @@ def _upwards(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indic
     found.add("way", row, name, found.lexicon("ending"), trees.ending[token])
     _governors(told, found, rows)
     _beside(told, found, rows)
-    return len(rows), told.ways.of
+    return rows[told.ways.of]
 
 
 def _governors(told: Tellings, found: Occurrences, rows: Indices) -> None:
@@ -187,8 +195,8 @@ def _beside(told: Tellings, found: Occurrences, rows: Indices) -> None:
     found.add("beside", row, name, found.lexicon("ending"), trees.ending[child])
 
 
-def _ordered(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indices]:
-    """Whether names come before words of events; how many such lists, and which are whose."""
+def _ordered(told: Tellings, found: Occurrences) -> Indices:
+    """Whether names come before words of events; the row of each name in its pair."""
     triggers, every = told.triggers, 8 * len(told.trees.heads) + 1
     pair, place = spread(triggers.starts[:-1], np.minimum(triggers.sizes, FEW))
     event = triggers.values[place]
@@ -200,8 +208,9 @@ def _ordered(told: Tellings, found: Occurrences, start: int) -> tuple[int, Indic
     codes, number = numbered((keys @ (every ** np.arange(FEW))).ravel())
     known = codes // every ** np.arange(FEW)[:, None] % every
     place, row = known.nonzero()
-    _order(told, found, start + row, known[place, row] - 1)
-    return len(codes), number
+    rows = found.below(len(codes))
+    _order(told, found, rows[row], known[place, row] - 1)
+    return rows[number]
 
 
 def _order(told: Tellings, found: Occurrences, rows: Indices, keys: Indices) -> None:

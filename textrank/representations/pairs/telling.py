@@ -41,6 +41,11 @@ class Tellings:
     layout: Layout
     trees: Trees
 
+    @classmethod
+    def of(cls, layout: Layout) -> Tellings:
+        """Pairs in the trees of their sentences."""
+        return cls(layout, Trees.of(layout))
+
     def __len__(self) -> int:
         return len(self.layout.pairs)
 
@@ -290,5 +295,4 @@ def _distances(marked: Indices, cell: Indices, cells: Indices, pair: Indices) ->
 
 def tellings(pairs: Sequence[EntityPair]) -> Tellings:
     """The pairs in their trees; a sentence is looked at once."""
-    layout = layout_of(pairs)
-    return Tellings(layout, Trees.of(layout))
+    return layout_of(pairs).once(Tellings.of)
