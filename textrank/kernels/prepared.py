@@ -48,8 +48,7 @@ class Numbers:
 
     index: NameIndex
     gammas: Sequence[float]
-    columns: NDArray[np.floating]  # (d, n) in short numbers where a saved model has them
-    ends: Matrix  # (3, n) ones, squares, squares of what is added
+    table: Matrix  # (d + 3, n) their columns; ones, squares, squares of what is added
     start: int  # columns of the view before, which are the first ones here; 0 where it has others
     ratio: float  # of the first gamma to that of the view before
     places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
@@ -57,36 +56,46 @@ class Numbers:
     @classmethod
     def of(cls, F: Features, gammas: Sequence[float], before: Numbers | None) -> Numbers:
         """Those of a batch of inputs, and of the same inputs in the view before."""
-        short = F.values.toarray()
-        own = short.astype(np.float64)
+        own = F.values.toarray().astype(np.float64)
         start, ratio = 0, 0.0
         if before is not None and list(F.names[: len(before.index.names)]) == list(
             before.index.names
         ):
-            start, ratio = _shared(before.columns.T, own), gammas[0] / before.gammas[0]
+            start, ratio = _shared(before.table[:-3].T, own), gammas[0] / before.gammas[0]
         squared = [(own**2).sum(axis=1), (own[:, start:] ** 2).sum(axis=1)]
-        ends = np.vstack([np.ones(len(own)), *squared])
-        return cls(NameIndex(F.names), gammas, short.T.copy(), ends, start, ratio)
+        table = np.ascontiguousarray(np.vstack([own.T, np.ones(len(own)), *squared]))
+        return cls(NameIndex(F.names), gammas, table, start, ratio)
 
     def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Exponents]:
         """New vectors in the columns of these, and the exponents of their Gaussians.
 
         Only of what is added, where the new ones too have the vectors of the view before.
         """
-        to = self.places.get(F.names)
-        if to is None:  # a representation gives the same names each time
-            to = self.places[F.names] = self.index.find(F.names)
         given = F.cells.dense() if isinstance(F.cells, Cells) else F.cells.toarray()
-        known = (to >= 0).nonzero()[0]
-        own = np.zeros((len(F), len(self.columns)))
-        own[:, to[known]] = given[:, known]
+        own, width = self._placed(F.names, given), len(self.table) - 3
         start = self.start if before is not None and _shared(before, own) else 0
-        squared = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
         some = start + np.flatnonzero(own[:, start:].any(axis=0))  # most descriptors are zero
-        factors = np.column_stack([-2.0 * own.take(some, axis=1), squared, np.ones(len(F))])
+        factors = np.empty((len(F), len(some) + 2))
+        factors[:, :-2] = -2.0 * own.take(some, axis=1)
+        factors[:, -2] = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
+        factors[:, -1] = 1.0
         factors *= -self.gammas[0]
-        table = np.vstack([self.columns[some], self.ends[[0, 2 if start else 1]]])
+        places = np.concatenate([some, [width, width + (2 if start else 1)]])
+        table = self.table.take(places, axis=0)
         return own, Exponents(factors, table, self.ratio if start else 0.0, self.gammas)
+
+    def _placed(self, names: Names, given: Matrix) -> Matrix:
+        """Vectors in the columns of these; what stands in others is left out."""
+        to = self.places.get(names)
+        if to is None:  # a representation gives the same names each time
+            to = self.places[names] = self.index.find(names)
+        width = len(self.table) - 3
+        if np.array_equal(to, np.arange(width)):
+            return given
+        known = (to >= 0).nonzero()[0]
+        own = np.zeros((len(given), width))
+        own[:, to[known]] = given[:, known]
+        return own
 
 
 class Exponents(NamedTuple):

@@ -33,11 +33,13 @@ class Codes:
         """Where each code stands, of equals the first; -1 where it does not occur."""
         if not len(self.codes):
             return np.full(len(sought), -1, dtype=np.intp)
-        place = self._slots[sought & np.uint64(len(self._slots) - 1)]
+        slot = self._slots[sought & np.uint64(len(self._slots) - 1)]
+        place = slot >> 1
         same = self.codes[place] == sought  # an empty slot leads to the last, which is another
         found = np.where(same, place, np.intp(-1))
-        other = (~same & (place >= 0)).nonzero()[0]  # of two codes in one slot it has one
-        found[other] = self._searched(sought[other])
+        other = (~same & (slot & 1 > 0)).nonzero()[0]
+        if len(other):
+            found[other] = self._searched(sought[other])
         return found
 
     def _searched(self, sought: NDArray[np.uint64]) -> NDArray[np.intp]:
@@ -52,9 +54,15 @@ class Codes:
 
     @cached_property
     def _slots(self) -> NDArray[np.int32]:
-        """By the last bits of a code, where the first of such codes stands; or -1."""
+        """By the last bits of a code, where the first of such codes stands, or -1.
+
+        Twice that, and one more where other codes have the same bits: these have to be searched.
+        """
         codes, order = self.ordered
         size = 1 << (SPARSE * len(codes)).bit_length()
-        slots = np.full(size, -1, dtype=np.int32)
-        slots[codes[::-1] & np.uint64(size - 1)] = order[::-1]  # of equals the first is set last
+        slots = np.full(size, -2, dtype=np.int32)
+        last = codes & np.uint64(size - 1)
+        slots[last[::-1]] = 2 * order[::-1]  # of equals the first is set last
+        other = codes != self.codes[slots[last] >> 1]
+        slots[last[other]] |= 1
         return slots

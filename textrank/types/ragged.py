@@ -24,7 +24,7 @@ def offsets(sizes: Sequence[int] | NDArray[Any]) -> Indices:
     """
     found = np.zeros(len(sizes) + 1, dtype=np.intp)
     found[1:] = sizes
-    return found.cumsum(out=found)
+    return np.add.accumulate(found, out=found)  # half the time of the method for few
 
 
 def lengths(ends: NDArray[Any]) -> NDArray[Any]:
@@ -55,7 +55,7 @@ def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     [[0, 0, 1, 1, 1], [5, 6, 0, 1, 2]]
     """
     owner = np.arange(len(sizes)).repeat(sizes)
-    begins = sizes.cumsum() - sizes
+    begins = np.add.accumulate(sizes) - sizes
     return owner, np.arange(len(owner)) + (starts - begins)[owner]
 
 
@@ -77,7 +77,8 @@ def firsts(owner: Indices) -> Indices:
     """Where each run of equal owners begins."""
     if not len(owner):
         return np.zeros(0, dtype=np.intp)
-    new = np.ones(len(owner), dtype=bool)
+    new = np.empty(len(owner), dtype=bool)
+    new[0] = True
     np.not_equal(owner[1:], owner[:-1], out=new[1:])
     return new.nonzero()[0]
 
