@@ -207,7 +207,8 @@ class NameIndex:
         digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
         found = np.zeros((len(names), width), dtype=np.uint64)
         found[:, : parts.shape[1]] = digits[parts[:, :width]]
-        found[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than any name here
+        if parts.shape[1] > width:
+            found[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than any name here
         return found
 
     @cached_property

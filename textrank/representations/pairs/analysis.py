@@ -125,7 +125,7 @@ class Dependencies:
     def within(self, start: int, end: int) -> Dependencies:
         """Those between tokens ``start`` to ``end``, numbered from 0; costs what is found."""
         order, dependents = self._by_dependent
-        low, high = np.searchsorted(dependents, (start, end))
+        low, high = dependents.searchsorted((start, end))
         inside = np.sort(order[low:high])
         governor = self.governor[inside]
         inside = inside[(governor >= start) & (governor < end)]

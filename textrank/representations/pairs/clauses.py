@@ -27,14 +27,19 @@ LOOSE = ("prep", "advmod", "punct", "aux", "auxpass", "neg", "npadvmod")
 CLOSED = frozenset("()[];:")
 LATER = ("conj", "advcl", "ccomp")  # what a verb is that lost its subject
 FULL = ("dobj", "ccomp", "xcomp", "attr")
+_STRINGS = StringStore()  # numbers of strings are the same in every store
+_CODES = tuple(
+    (column, np.array([[_STRINGS[word]] for word in words], dtype=np.uint64))
+    for column, words in ((1, VERBS), (3, LATER), (3, SUBJECTS), (3, LATER[:1]))
+)
 
 
 def mended(table: Table, extents: Iterable[tuple[int, int]], strings: StringStore) -> Table:
     """The table with lost subjects given back, in sentences from token to token."""
-    odd = _odd(table, strings)
+    odd = _odd(table).tobytes()  # cheaper to look into than an array, a sentence at a time
     found = table
     for start, end in extents:
-        if odd[start:end].any():
+        if 1 in odd[start:end]:
             own = Clauses.of(table[start:end], strings)
             better = own.mended()
             if better is not own:
@@ -43,13 +48,13 @@ def mended(table: Table, extents: Iterable[tuple[int, int]], strings: StringStor
     return found
 
 
-def _odd(table: Table, strings: StringStore) -> NDArray[np.bool_]:
+def _odd(table: Table) -> NDArray[np.bool_]:
     """Verbs that may lack their subject; a sentence without one need not be looked at."""
     n = len(table)
-    heads = np.clip(np.arange(n) + table[:, 2].astype(np.int64), 0, n - 1)
+    heads = np.arange(n) + table[:, 2].astype(np.int64)
+    np.minimum(np.maximum(heads, 0, out=heads), n - 1, out=heads)
     verbs, later, subjects, joined = (
-        (table[:, column, None] == np.array([strings[w] for w in words], np.uint64)).any(axis=1)
-        for column, words in ((1, VERBS), (3, LATER), (3, SUBJECTS), (3, LATER[:1]))
+        np.logical_or.reduce(table[:, column] == codes) for column, codes in _CODES
     )
     having, in_parts, parted = (np.zeros(n, dtype=bool) for _ in range(3))
     having[heads[subjects]] = True
