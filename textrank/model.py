@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-import scipy.sparse as sp
 from confection import Config
 from spacy.tokens import Doc
 
@@ -40,7 +39,7 @@ from textrank.types import (
     Names,
     PreparedKernel,
     Vector,
-    Weigh,
+    Weighed,
     Weights,
     has_features,
     size,
@@ -95,8 +94,7 @@ class Model:
     def scored(self, X: Sequence[Any], neighbourhood: Neighbourhood | None = None) -> Vector:
         """Scores of what the representation gave; a second stage asks for the neighbourhood."""
         if self._weigh is not None:
-            asked = np.zeros(size(X), dtype=np.intp)  # one question, unless the kernel tells apart
-            return self.fit.finished(self._weigh(X, asked).products, neighbourhood)
+            return self.fit.finished(self._weigh(X).products, neighbourhood)
         few = len(X) <= MANY and isinstance(self.pipeline.kernel, PreparedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
         return self.fit.predict(compared, neighbourhood)
@@ -107,12 +105,14 @@ class Model:
         return represent(candidates) if self._weigh is None else loosely(represent, candidates)
 
     @cached_property
-    def _weigh(self) -> Weigh | None:
+    def _weigh(self) -> Callable[[Sequence[Any]], Weighed] | None:
         """The weights laid out for scoring at the first call; None where there are no features."""
         kernel = self.pipeline.kernel
         if self.names is None or not has_features(kernel):
             return None
-        return weighing(kernel, Weights.of(self.names, self.fit.coef))
+        weigh = weighing(kernel, Weights.of(self.names, self.fit.coef))
+        # One question, unless the kernel tells several apart.
+        return lambda X: weigh(X, np.zeros(size(X), dtype=np.intp))
 
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:
@@ -225,19 +225,22 @@ class Model:
         """``explain`` of each candidate; their texts are read once, not once a candidate."""
         if isinstance(self.fit.stage, DocumentWeights):
             return [self._explain_stage(self.fit.stage, candidate) for candidate in candidates]
-        return [parts for some in portions(candidates) for parts in self._split(some)]
+        return [parts for some in portions(candidates) for parts in ranked(self._added(some))]
 
-    def _split(self, candidates: Sequence[Candidate]) -> list[Parts]:
-        X, kernel = self.pipeline.representation(candidates), self.pipeline.kernel
+    def _added(self, candidates: Sequence[Candidate]) -> Features:
+        """What each named feature adds to the score of each candidate."""
+        kernel = self.pipeline.kernel
         if self.support is not None and isinstance(kernel, AdditiveKernel):
-            row = kernel.contributions(X, self.support, self.fit.coef)
-            return ranked(row.values, row.names)
-        if self.names is None or not has_features(kernel):
+            X = self.pipeline.representation(candidates)
+            return kernel.contributions(X, self.support, self.fit.coef)
+        if self.names is None or self._weigh is None:
             raise ValueError(
                 f"{type(kernel).__name__} has no explicit features, so its scores do "
                 "not split into named parts. Use a pipeline whose kernel has features."
             )
-        return ranked(kernel.features(X).onto(self.names) * self.fit.coef[None, :], self.names)
+        met = self._weigh(self._seen(candidates)).met()
+        found = met.features(len(candidates), self.names)
+        return found.with_data(found.cells.data * self.fit.coef[found.cells.indices])
 
     def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
         """The numbers of a second stage; the score of the first among them in its own parts."""
@@ -259,19 +262,14 @@ class Model:
         Where no averages are known, they count as 0. A kernel without features splits scores by
         its own convention; its average is that of training candidates, at most ``SOME`` of them.
         """
-        kernel = self.pipeline.kernel
         if not candidates or self.fit.stage is not None:
             return self.explain_each(candidates)
-        X = self.pipeline.representation(candidates)
-        if self.support is not None and isinstance(kernel, AdditiveKernel):
-            found = kernel.contributions(X, self.support, self.fit.coef)
-            both = Features.below([found, self._usual])
-            return relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])
-        if self.names is None or not has_features(kernel):
-            return self.explain_each(candidates)
-        parts = sp.csr_array(kernel.features(X).onto(self.names) * self.fit.coef[None, :])
+        added = self._added(candidates)
+        if self.names is None:
+            both = Features.below([added, self._usual])
+            return relative(both[:-1], both.values[[-1]].toarray()[0])
         known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
-        return relative(parts, self.names, known)
+        return relative(added, known)
 
     @cached_property
     def _usual(self) -> Features:

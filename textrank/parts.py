@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.types import Features, Names, SparseMatrix, Vector
+from textrank.types import Features, Vector
 
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
@@ -30,12 +30,13 @@ def usual(features: Features) -> Features:
     return Features(sp.csr_array(average[known][None, :]), features.names.take(known))
 
 
-def relative(parts: SparseMatrix, names: Names, known: Vector) -> list[Parts]:
+def relative(parts: Features, known: Vector) -> list[Parts]:
     """The parts of each row less what is known of the average, which stands last."""
+    cells, names = parts.cells, parts.names
     shared = np.flatnonzero(known)
     found: list[Parts] = []
-    for start, end in pairwise(parts.indptr.tolist()):
-        columns, values = parts.indices[start:end].tolist(), parts.data[start:end].tolist()
+    for start, end in pairwise(cells.indptr.tolist()):
+        columns, values = cells.indices[start:end].tolist(), cells.data[start:end].tolist()
         added = dict(zip(columns, values, strict=True))
         for column in shared.tolist():
             added[column] = added.get(column, 0.0) - float(known[column])
@@ -58,12 +59,13 @@ def together(*explained: Parts) -> Parts:
     return sorted(found.items(), key=lambda part: -abs(part[1]))
 
 
-def ranked(rows: SparseMatrix, names: Names) -> list[Parts]:
-    """The named values of each row, largest first."""
-    rows = sp.csr_array(rows)
+def ranked(parts: Features) -> list[Parts]:
+    """The parts of each row, largest first."""
+    cells = parts.cells
     found: list[Parts] = []
-    for start, end in pairwise(rows.indptr.tolist()):
-        columns, values = rows.indices[start:end], rows.data[start:end]
+    for start, end in pairwise(cells.indptr.tolist()):
+        columns, values = cells.indices[start:end], cells.data[start:end]
         order = np.lexsort((columns, -np.abs(values)))
-        found.append([(names[int(columns[i])], float(values[i])) for i in order])
+        own = parts.names.take(columns[order].astype(np.intp))
+        found.append(list(zip(own, values[order].tolist(), strict=True)))
     return found

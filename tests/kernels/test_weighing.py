@@ -1,4 +1,4 @@
-"""Scoring by weights: the same as by features moved onto the model's names."""
+"""Scores and their parts by weights: the same as by features moved onto the model's names."""
 
 from __future__ import annotations
 
@@ -84,9 +84,13 @@ def check(kernel, train, X, rng) -> None:
     coef = rng.normal(size=len(names))
     fast = weighing(kernel, Weights.of(names, coef))(X, np.zeros(len(X), dtype=np.intp))
     X = Viewed({name: X.view(name) for name in X.views}) if isinstance(X, Viewed) else X
-    slow = kernel.features(X)
-    np.testing.assert_allclose(fast.products, slow.onto(names) @ coef, atol=1e-12)
+    slow = kernel.features(X).onto(names)
+    np.testing.assert_allclose(fast.products, slow @ coef, atol=1e-12)
     np.testing.assert_allclose(fast.squares, kernel.diag(X), atol=1e-12)
+    met = fast.met().features(len(X), names)
+    np.testing.assert_array_equal(met.cells.indptr, slow.indptr)
+    np.testing.assert_array_equal(met.cells.indices, slow.indices)
+    np.testing.assert_allclose(met.cells.data, slow.data, atol=1e-12)
 
 
 def test_a_question_nobody_trained_on_has_no_weights(rng):
@@ -95,7 +99,9 @@ def test_a_question_nobody_trained_on_has_no_weights(rng):
     X = Viewed({**X.views, "asked": ["new"] * len(X)})
     names = kernel.features(train).names
     weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
-    assert not weigh(X, np.zeros(len(X), dtype=np.intp)).products.any()
+    found = weigh(X, np.zeros(len(X), dtype=np.intp))
+    assert not found.products.any()
+    assert not len(found.met().rows)
 
 
 @pytest.mark.parametrize("far", [3, WIDE])
@@ -123,7 +129,9 @@ def test_nothing_is_weighed_to_nothing(rng):
     names = kernel.features(train).names
     weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
     none = Viewed({name: view[:0] for name, view in train.views.items()})
-    assert weigh(none, np.zeros(0, dtype=np.intp)).products.shape == (0,)
+    found = weigh(none, np.zeros(0, dtype=np.intp))
+    assert found.products.shape == (0,)
+    assert found.met().features(0, names).cells.shape == (0, len(names))
 
 
 def test_a_kernel_without_features_says_so(rng):

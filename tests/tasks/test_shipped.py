@@ -12,6 +12,8 @@ import textrank.component  # noqa: F401 - an installed textrank is found by its 
 from textrank.cli.apply import apply_model, propose_changes
 from textrank.config import load_model
 from textrank.language import load_nlp
+from textrank.parts import ranked
+from textrank.types import Features
 
 ROOT = Path(__file__).parents[2]
 OURS = ["gene_protein", "spelling"]
@@ -33,7 +35,7 @@ def test_a_shipped_model_is_small_and_names_its_features(name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_scores_are_those_of_the_features(name):
-    """The weights laid out for scoring against features moved onto the model's names."""
+    """The weights laid out for scoring against features moved onto the model's names; why too."""
     model, nlp = load_model(name), load_nlp(only=["genes"])
     nlp.add_pipe("sentencizer", first=True)
     pipeline = model.pipeline
@@ -43,8 +45,13 @@ def test_scores_are_those_of_the_features(name):
     features = pipeline.kernel.features(X).onto(model.names)
     assert len(candidates) > 9
     np.testing.assert_allclose(model.score(candidates), features @ model.fit.coef, atol=1e-12)
-    parts = [sum(value for _, value in own) for own in model.explain_each(candidates)]
-    np.testing.assert_allclose(model.score(candidates), parts, atol=1e-12)
+    explained = model.explain_each(candidates)
+    slow = ranked(Features((features * model.fit.coef[None, :]).tocsr(), model.names))
+    for own, other, score in zip(explained, slow, model.score(candidates), strict=True):
+        assert dict(own) == pytest.approx(dict(other), abs=1e-12)
+        sizes = [abs(value) for _, value in own]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sum(value for _, value in own) == pytest.approx(score, abs=1e-12)
 
 
 def test_names_in_raw_text_are_told_apart(tmp_path):

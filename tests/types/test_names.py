@@ -36,6 +36,11 @@ def test_names_of_any_length_are_found_as_in_a_dictionary(seed: int, longest: in
         assert index.find(Names.of(sought)).tolist() == [first.get(name, -1) for name in sought]
 
 
+def test_names_in_turn_are_those_at_their_places() -> None:
+    names = Names.of([("a", "b"), "c", ("b", "c", "a")])
+    assert list(names) == [names[i] for i in range(3)] == [("a", "b"), ("c",), ("b", "c", "a")]
+
+
 def test_a_word_that_a_vocabulary_has_twice_is_one_word() -> None:
     twice = Names(("a", "b", "a"), np.array([[0, 1], [2, 1], [1, -1]], dtype=np.int32))
     assert NameIndex(twice).find(Names.of([("a", "b"), "b", "a"])).tolist() == [0, 2, -1]

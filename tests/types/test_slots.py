@@ -24,7 +24,7 @@ def weights_of(rng: np.random.Generator, names: Names, questions: int) -> Weight
     kept = np.flatnonzero(rng.random(len(every)) < 0.8)
     asked = np.repeat(np.arange(questions), len(kept))
     both = every.take(np.tile(kept, questions))
-    return Weights(both, asked, rng.normal(size=len(both)))
+    return Weights(both, asked, rng.normal(size=len(both)), rng.permutation(len(both)))
 
 
 @pytest.mark.parametrize("some", [False, True], ids=["all", "some"])
@@ -37,6 +37,7 @@ def test_slots_are_weighed_as_their_features(seed, some):
     fast, slow = SlotWeights(weights)(X, asked, at), weights.weigh(X.features(), asked, at)
     np.testing.assert_allclose(fast.products, slow.products, atol=1e-14)
     np.testing.assert_allclose(fast.squares, slow.squares, atol=1e-14)
+    assert sorted(zip(*fast.met(), strict=True)) == sorted(zip(*slow.met(), strict=True))
     assert fast.products[asked >= 0].any()
     assert not fast.products[asked < 0].any()
 

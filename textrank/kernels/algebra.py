@@ -15,6 +15,7 @@ from textrank.types import (
     Indices,
     Kernel,
     Matrix,
+    Met,
     Vector,
     Viewed,
     Weigh,
@@ -62,26 +63,27 @@ class Sum:
 
     def features(self, X: Sequence[Any]) -> Features:
         """The parts' features side by side, each times the root of its weight; none at weight 0."""
-        parts = [part for part in self._parts if part[1]] or self._parts[:1]
+        parts = self._counting
         return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in parts})
 
     def weighed(self, weights: Weights) -> Weigh:
         """The sum of what the parts' features come to."""
-        parts = [
-            (factor, weighing(kernel, weights.under(name)))
-            for name, factor, kernel in self._parts
-            if factor
-        ]
+        parts = [(w**0.5, weighing(k, weights.under(n))) for n, w, k in self._counting]
 
         def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            found = [part(X, asked).scaled(root) for root, part in parts]
             products, squares = np.zeros(len(asked)), np.zeros(len(asked))
-            for factor, part in parts:
-                own = part(X, asked)
-                products += factor**0.5 * own.products
-                squares += factor * own.squares
-            return Weighed(products, squares)
+            for own in found:
+                products += own.products
+                squares += own.squares
+            return Weighed(products, squares, lambda: Met.together([own.met() for own in found]))
 
         return weigh
+
+    @property
+    def _counting(self) -> list[tuple[str, float, Kernel[Any]]]:
+        """The parts without those of weight 0; the first of them where all are."""
+        return [part for part in self._parts if part[1]] or self._parts[:1]
 
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
@@ -294,9 +296,8 @@ class Normalized:
         inner = weighing(self.kernel, weights)
 
         def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
-            products, squares = inner(X, asked)
-            factors = self._factors(squares)
-            return Weighed(factors * products, (factors > 0).astype(float))
+            found = inner(X, asked)
+            return found.scaled(self._factors(found.squares))
 
         return weigh
 

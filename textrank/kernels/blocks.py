@@ -17,6 +17,7 @@ from textrank.types import (
     Indices,
     Kernel,
     Matrix,
+    Met,
     Names,
     Repeated,
     Vector,
@@ -82,12 +83,20 @@ class Blocks:
         constant = each.under(CONSTANT)
         shifts = np.zeros(len(numbers) + 1)  # the last one for questions that are not known
         shifts[constant.asked] = self.constant * constant.coef
+        columns = np.full(len(shifts), -1)
+        columns[constant.asked] = constant.columns
 
         def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
             pairs = zip(asked.tolist(), self._questions(X), strict=True)
             own = np.array([numbers.get(pair, -1) for pair in pairs], dtype=np.intp)
-            products, squares = inner(X, own)
-            return Weighed(products + shifts[own], squares + self.constant**2)
+            found = inner(X, own)
+
+            def met() -> Met:
+                rows = np.flatnonzero(columns[own] >= 0)
+                constants = Met(rows, columns[own[rows]], np.full(len(rows), self.constant))
+                return Met.together([constants, found.met()])
+
+            return Weighed(found.products + shifts[own], found.squares + self.constant**2, met)
 
         return weigh
 
@@ -120,7 +129,7 @@ def _by_question(weights: Weights) -> tuple[dict[tuple[int, str], int], Weights]
     first, words = weights.names.parts[:, 0], weights.names.vocabulary
     each, asked = np.unique(np.column_stack([weights.asked, first]), axis=0, return_inverse=True)
     numbers = {(before, words[word]): i for i, (before, word) in enumerate(each.tolist())}
-    return numbers, Weights(weights.names.rest(), asked.ravel(), weights.coef)
+    return numbers, weights.renamed(weights.names.rest(), asked.ravel())
 
 
 def _looked_at(kernel: Kernel[Any]) -> list[str]:

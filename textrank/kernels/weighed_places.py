@@ -16,6 +16,7 @@ from textrank.types import (
     Features,
     Indices,
     Matrix,
+    Met,
     Names,
     PositionTransformation,
     Vector,
@@ -38,6 +39,7 @@ class WeighedPlaces:
     questions: int
     codes: Codes  # of words with questions
     table: Matrix  # (codes + 1, r) the weights of each; nought of what is not known
+    columns: Indices  # (codes + 1, r) where they stand in the model; or -1
     factor: Callable[[int], Matrix]  # R of positions up to a distance to both sides
 
     @classmethod
@@ -50,13 +52,15 @@ class WeighedPlaces:
         codes, row = numbered(pairs)
         table = np.zeros((len(codes) + 1, len(components)))
         table[row, component] = weights.coef
+        columns = np.full(table.shape, -1)
+        columns[row, component] = weights.columns
         known = Codes(codes.astype(np.uint64))
 
         @lru_cache(maxsize=4)
         def factor(far: int) -> Matrix:
             return _in_order(positions.factor(np.arange(-far, far + 1)), components)
 
-        return cls(words, weights.questions, known, table, factor)
+        return cls(words, weights.questions, known, table, columns, factor)
 
     def __call__(self, X: Sequence[Any], asked: Indices) -> Weighed:
         each, at = shared(X)
@@ -65,11 +69,11 @@ class WeighedPlaces:
         squares = summed(np.einsum("ij,ij->i", sums, sums), context, len(batch))
         known = np.flatnonzero(word >= 0)
         if at is None:
-            return Weighed(self._products(context[known], word[known], sums[known], asked), squares)
+            return self._weighed(context[known], word[known], sums[known], asked, squares)
         begins = np.searchsorted(context[known], np.arange(len(batch) + 1))
         row, cells = spread(begins[at], np.diff(begins)[at])
         known = known[cells]
-        return Weighed(self._products(row, word[known], sums[known], asked), squares[at])
+        return self._weighed(row, word[known], sums[known], asked, squares[at])
 
     def _sums(self, batch: Contexts) -> tuple[Indices, Indices, Matrix]:
         """Contexts with each of their words, in order; its number, or -1; R summed over it."""
@@ -89,13 +93,22 @@ class WeighedPlaces:
         some = other[np.bincount(at, minlength=len(R)) > 0].any(axis=0)
         return np.hstack([known, other[:, some]])
 
-    def _products(self, row: Indices, word: Indices, sums: Matrix, asked: Indices) -> Vector:
-        """Of known words; rows may ask what is not known."""
+    def _weighed(
+        self, row: Indices, word: Indices, sums: Matrix, asked: Indices, squares: Vector
+    ) -> Weighed:
+        """By the sums of known words; rows may ask what is not known."""
         own = asked[row]
         code = np.where(own < 0, -1, word * self.questions + own)
-        weights = self.table[self.codes.find(code.astype(np.uint64))]
-        added = np.einsum("ij,ij->i", sums[:, : weights.shape[1]], weights)
-        return summed(added, row, len(asked))
+        place = self.codes.find(code.astype(np.uint64))
+        sums = sums[:, : self.table.shape[1]]
+        added = np.einsum("ij,ij->i", sums, self.table[place])
+
+        def met() -> Met:
+            columns = self.columns[place]
+            some = (columns >= 0) & (sums != 0)
+            return Met(row[some.nonzero()[0]], columns[some], sums[some])
+
+        return Weighed(summed(added, row, len(asked)), squares, met)
 
 
 def _in_order(R: Features, components: Names) -> Matrix:

@@ -36,6 +36,7 @@ from textrank.types.names import Arrays, Indices, NameIndex, Names
 from textrank.types.slots import Slotted, SlotWeights
 from textrank.types.views import SideBySide, Viewed
 from textrank.types.weights import (
+    Met,
     Weigh,
     Weighed,
     WeighedKernel,
@@ -62,6 +63,7 @@ __all__ = [
     "Kernel",
     "LabelledGraph",
     "Matrix",
+    "Met",
     "NameIndex",
     "Names",
     "PositionTransformation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
@@ -59,6 +59,10 @@ class Names(Sequence[tuple[str, ...]]):
         if isinstance(index, slice):
             return Names(self.vocabulary, self.parts[index])
         return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        words = self.vocabulary
+        return (tuple([words[p] for p in row if p >= 0]) for row in self.parts.tolist())
 
     def take(self, columns: Indices) -> Names:
         """The names of these columns, in this order."""

@@ -14,7 +14,7 @@ from textrank.types.codes import Codes
 from textrank.types.features import Features, Vector
 from textrank.types.names import UNKNOWN, Indices, Names
 from textrank.types.ragged import offsets, summed
-from textrank.types.weights import Weighed, Weights
+from textrank.types.weights import Met, Weighed, Weights
 
 Words = NDArray[np.int32]  # numbers of words of a vocabulary
 
@@ -91,8 +91,10 @@ class SlotWeights:
         number = np.array([*numbers, -1], dtype=np.int32)
         known = replace(X, titles=number[X.titles], fill=number[X.fill])
         row, feature, place = self._found(known, asked, at)
-        added = self.weights.coef[place] * X.values[feature]
-        return Weighed(summed(added, row, len(at)), (X.had @ X.values**2)[at])
+        values = X.values[feature]
+        products = summed(self.weights.coef[place] * values, row, len(at))
+        squares = (X.had @ X.values**2)[at]
+        return Weighed(products, squares, lambda: Met(row, self.weights.columns[place], values))
 
     def _found(self, X: Slotted, asked: Indices, at: Indices) -> tuple[Indices, Indices, Indices]:
         """Candidates with features that have a weight, these, and where it stands."""
@@ -110,7 +112,7 @@ class SlotWeights:
 
     def _same(self, parts: Words, asked: Indices, place: Indices) -> NDArray[np.bool_]:
         """Whether names and questions are those that weights have, not only their hashes."""
-        own = self.weights.names.parts.take(place, axis=0)
+        own = self.weights.names.parts[place]
         width = min(own.shape[1], parts.shape[1])
         rest = np.hstack([own[:, width:], parts[:, width:]])
         alike = (own[:, :width] == parts[:, :width]).all(axis=1) & (rest < 0).all(axis=1)

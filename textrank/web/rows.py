@@ -69,7 +69,7 @@ class FeatureRows:
         """What each feature adds to the score of a row, less what it adds to the average one."""
         own = self.values[[row]]
         parts = sp.csr_array((own.data * weights[own.indices], own.indices, own.indptr), own.shape)
-        return relative(parts, self.names, average * weights)[0]
+        return relative(Features(parts, self.names), average * weights)[0]
 
     def dense(self, row: int) -> Vector:
         """One row with its zeros."""
@@ -188,7 +188,7 @@ class KernelRows:
         average = usual(self.kernel.contributions(take(self.X, some), support, coef))
         one = take(self.X, np.array([row], dtype=np.intp))
         both = Features.below([self.kernel.contributions(one, support, coef), average])
-        return relative(both.values[:-1], both.names, both.values[[-1]].toarray()[0])[0]
+        return relative(both[:-1], both.values[[-1]].toarray()[0])[0]
 
 
 def joined(one: Any, other: Any) -> Any:
