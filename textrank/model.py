@@ -24,14 +24,14 @@ from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
 from textrank.measures import auc
 from textrank.memory import collected_later
-from textrank.parts import Parts, ranked, relative, usual
+from textrank.parts import Looked, Parts, ranked, relative, usual
 from textrank.registries import config_of, load_block, versions
 from textrank.representations.mentions.core import loosely
 from textrank.representations.pairs.entity_pair import entity_pairs
 from textrank.tasks.aspects import PARSE, Aspects, state
 from textrank.tasks.pair_views import BLOCKS, PairViews
 from textrank.tasks.statements import ANSWERS
-from textrank.tasks.task import Scored, Task, candidates_of
+from textrank.tasks.task import Explain, Scored, Task, candidates_of
 from textrank.types import (
     AdditiveKernel,
     Features,
@@ -111,8 +111,7 @@ class Model:
         if self.names is None or not has_features(kernel):
             return None
         weigh = weighing(kernel, Weights.of(self.names, self.fit.coef))
-        # One question, unless the kernel tells several apart.
-        return lambda X: weigh(X, np.zeros(size(X), dtype=np.intp))
+        return lambda X: weigh(X, np.zeros(size(X), dtype=np.intp))  # one question, or the kernel's
 
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:
@@ -131,10 +130,10 @@ class Model:
 
     def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         """The Docs with their candidates judged, all compared at once."""
-        task, why = self.pipeline.task, self.explain_each
+        task = self.pipeline.task
         found = candidates_of(task, docs)
         everyone = [candidate for own in found for candidate in own]
-        scores, stated = self._answered(everyone)
+        scores, stated, why = self._answered(everyone)
         answers = iter(stated)
         curve = self.calibration
         share = shares_of(docs, found) if curve is not None and curve.whole else 0.0
@@ -147,22 +146,28 @@ class Model:
             because = own and self.names is not None
             yield task.justify(annotated, own, why) if because else annotated
 
-    def _answered(self, candidates: Sequence[Candidate]) -> tuple[Vector, list[dict[str, Any]]]:
-        """Scores and further answers; where both see pairs by one parse, from one look at each."""
+    def _answered(
+        self, candidates: Sequence[Candidate]
+    ) -> tuple[Vector, list[dict[str, Any]], Explain]:
+        """Scores, further answers, and what tells why; from one look at each where that serves."""
         if not candidates:
-            return np.empty(0), []
+            return np.empty(0), [], self.explain_each
+        if self._weigh is not None and self._aspects is None and self.fit.stage is None:
+            looked = self._looked(candidates)
+            return looked.scores, [], looked.explain
         views = self.pipeline.representation
         alike = isinstance(views, PairViews) and views.parse == PARSE
         if self._aspects is None or not alike or self.fit.stage is not None:
             asked = portions(candidates) if self._aspects else ()
-            return self.score(candidates), [row for part in asked for row in self.stated(part)]
+            rows = [row for part in asked for row in self.stated(part)]
+            return self.score(candidates), rows, self.explain_each
         scores, stated = [np.empty(0)], []
         for part in portions(candidates):
             pairs = entity_pairs(part, PARSE)
             pairs.side_by_side({**BLOCKS, **self._aspects.blocks})  # what both see is met once
             scores.append(self.scored(cast(PairViews, views).of_batch(pairs)))
             stated += self._aspects.of_pairs(pairs)
-        return np.concatenate(scores), stated
+        return np.concatenate(scores), stated, self.explain_each
 
     @cached_property
     def _aspects(self) -> Aspects | None:
@@ -233,14 +238,17 @@ class Model:
         if self.support is not None and isinstance(kernel, AdditiveKernel):
             X = self.pipeline.representation(candidates)
             return kernel.contributions(X, self.support, self.fit.coef)
+        return self._looked(candidates).added
+
+    def _looked(self, candidates: Sequence[Candidate]) -> Looked:
+        """Scores and reasons by one look; refused where scores are no sums over features."""
         if self.names is None or self._weigh is None:
             raise ValueError(
-                f"{type(kernel).__name__} has no explicit features, so its scores do "
+                f"{type(self.pipeline.kernel).__name__} has no explicit features, so its scores do "
                 "not split into named parts. Use a pipeline whose kernel has features."
             )
-        met = self._weigh(self._seen(candidates)).met()
-        found = met.features(len(candidates), self.names)
-        return found.with_data(found.cells.data * self.fit.coef[found.cells.indices])
+        weighed = [self._weigh(self._seen(some)) for some in portions(candidates)]
+        return Looked(candidates, weighed, self.names, self.fit.coef)
 
     def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
         """The numbers of a second stage; the score of the first among them in its own parts."""

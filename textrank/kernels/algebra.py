@@ -308,8 +308,7 @@ class Normalized:
                 f"{len(zero)} of {len(squared)} inputs have no features and cannot be normalised, "
                 f"the first at index {zero[0]}. Leave them out, or set empty='zero'."
             )
-        with np.errstate(divide="ignore"):
-            return np.where(squared > 0, 1.0 / np.sqrt(squared), 0.0)
+        return np.divide(1.0, np.sqrt(squared), out=np.zeros(len(squared)), where=squared > 0)
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,12 @@ class WeighedPlaces:
 
     def _occurring(self, R: Matrix, at: NDArray[np.int32]) -> Matrix:
         """R without components that the model does not know and no position has."""
-        known, other = np.split(R, [self.table.shape[1]], axis=1)
+        known = self.table.shape[1]
+        if R.shape[1] == known:
+            return R
+        other = R[:, known:]
         some = other[np.bincount(at, minlength=len(R)) > 0].any(axis=0)
-        return np.hstack([known, other[:, some]])
+        return np.hstack([R[:, :known], other[:, some]])
 
     def _weighed(
         self, row: Indices, word: Indices, sums: Matrix, asked: Indices, squares: Vector

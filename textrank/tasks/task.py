@@ -63,7 +63,10 @@ class Task(Protocol):
         """Puts the answers on ``doc._.textrank_<task>`` as plain values."""
 
     def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """Adds reasons to the answers of an annotated Doc, where the task shows any."""
+        """Adds reasons to the answers of an annotated Doc, where the task shows any.
+
+        ``explain`` knows these candidates: it is asked about some of them, best of all at once.
+        """
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """What the scores of a test fold are worth; an undefined measure is None."""

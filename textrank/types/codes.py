@@ -44,7 +44,7 @@ class Codes:
 
     def _searched(self, sought: NDArray[np.uint64]) -> NDArray[np.intp]:
         codes, order = self.ordered
-        place = np.searchsorted(codes, sought).clip(max=len(codes) - 1)
+        place = codes[:-1].searchsorted(sought)  # of those above all the last
         return np.where(codes[place] == sought, order[place], -1)
 
     def equal(self, sought: np.uint64) -> NDArray[np.intp]:

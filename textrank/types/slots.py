@@ -53,7 +53,7 @@ class Slotted(Sequence[Features]):
     @cached_property
     def padded(self) -> Words:  # (n, c + 1)
         """What fills the slots, with nothing in the last column."""
-        return np.pad(self.fill, ((0, 0), (0, 1)), constant_values=-1)
+        return np.hstack([self.fill, np.full((len(self), 1), -1, dtype=np.int32)])
 
     def names(self, rows: Indices, features: Indices) -> Words:  # (f, 1 + k)
         """The words of the names of some features, each of a candidate."""

@@ -35,6 +35,10 @@ class Met(NamedTuple):
         each = factor[self.rows] if isinstance(factor, np.ndarray) else factor
         return self._replace(values=self.values * each)
 
+    def moved(self, first: int) -> Met:
+        """The same of candidates that stand behind others."""
+        return self._replace(rows=self.rows + first)
+
     def features(self, size: int, names: Names) -> Features:
         """As those of so many candidates in the columns of the model."""
         order = np.lexsort((self.columns, self.rows))
