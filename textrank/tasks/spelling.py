@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -257,9 +258,9 @@ class Spelling:
 
 
 def _reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> list[dict[str, Any]]:
-    told = [(name[1:], sign * value) for name, value in parts]
-    raising = [(name, value) for name, value in told if value > 0 and name != ("constant",)]
-    return [{"feature": list(name), "adds": value} for name, value in raising[:REASONS]]
+    told = ((list(name[1:]), sign * value) for name, value in parts)
+    raising = ((name, value) for name, value in told if value > 0 and name != ["constant"])
+    return [{"feature": name, "adds": value} for name, value in islice(raising, REASONS)]
 
 
 def corrected(doc: Doc) -> str:
