@@ -225,7 +225,7 @@ def starts_of(doc: Doc) -> Indices:
     """
     first = token_table(doc)["SENT_START"] == 1
     first[:1] = True
-    return np.append(np.flatnonzero(first), len(doc))
+    return np.concatenate([first.nonzero()[0], [len(doc)]])
 
 
 def sentence_bounds(starts: Indices, span: Span) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from textrank.language.abbreviations import abbreviations
 from textrank.measures import best_threshold
 from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import characters, plain, words_only
-from textrank.types import Vector
+from textrank.types import Indices, Vector
 
 if not Doc.has_extension("textrank_ppi"):
     Doc.set_extension("textrank_ppi", default=None)
@@ -84,30 +84,26 @@ class PPI(WithoutReasons):
         own abbreviation, a name and its piece, two mentions of one identifier; and rows of names
         and numbers, as tables and lists have them, which say nothing.
         """
-        paired = self._paired(doc)
+        starts, names = starts_of(doc), self.names(doc)
+        paired = _paired(starts, names)
         if not paired:
             return []
-        doc = words_only(doc, paired)
+        words = words_only(doc, paired)
+        if words is not doc:
+            doc, starts, names = words, starts_of(words), self.names(words)
         document = document_id(doc)
         gold = self._gold(doc)
         same = None if gold is not None else _Same.of(doc)
         found = []
-        for number, names in enumerate(self._by_sentence(doc)):
-            if same is not None and len(names) > 1 and not _says(names):
+        for number, inside in enumerate(_by_sentence(starts, names)):
+            if same is not None and len(inside) > 1 and not _says(inside):
                 continue
-            for pair in self._pairs(doc, names):
+            for pair in self._pairs(doc, inside):
                 if same is not None and same(*pair):
                     continue
                 label = None if gold is None else gold.get(_key(pair), -1.0)
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
-
-    def _paired(self, doc: Doc) -> list[tuple[int, int]]:
-        """The sentences in which two names begin: else there is nothing to copy or to look for."""
-        starts, names = starts_of(doc), [span.start for span in self.names(doc)]
-        number = np.searchsorted(starts, names, side="right") - 1
-        several = np.flatnonzero(np.bincount(number, minlength=len(starts) - 1) > 1)
-        return list(zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True))
 
     def _pairs(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
         """All pairs of a sentence; of a monstrous one those of the closest names, or none."""
@@ -180,24 +176,29 @@ class PPI(WithoutReasons):
         """AUC, and F under several thresholds."""
         return scored.measures()
 
-    def _by_sentence(self, doc: Doc) -> list[list[Span]]:
-        spans = self.names(doc)
-        if not spans:
-            return []
-        starts = starts_of(doc)
-        sentences: list[list[Span]] = [[] for _ in starts[:-1]]
-        ends = np.array([(span.start, span.end - 1) for span in spans], dtype=np.intp)
-        where = np.searchsorted(starts, ends, side="right") - 1
-        for span, (first, last) in zip(spans, where.tolist(), strict=True):
-            if first == last:
-                sentences[first].append(span)
-        return sentences
-
     def _gold(self, doc: Doc) -> dict[frozenset[str], float] | None:
         if "gold" not in doc.user_data:
             return None
         pairs = [row for row in doc.user_data["gold"] if "entities" in row]  # trees are gold too
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
+
+
+def _paired(starts: Indices, names: Sequence[Span]) -> list[tuple[int, int]]:
+    """The sentences in which two names begin: else there is nothing to copy or to look for."""
+    number = starts.searchsorted([span.start for span in names], side="right") - 1
+    several = (np.bincount(number, minlength=len(starts) - 1) > 1).nonzero()[0]
+    return list(zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True))
+
+
+def _by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
+    """The names of each sentence; none that reach into the next."""
+    sentences: list[list[Span]] = [[] for _ in starts[:-1]]
+    ends = np.array([(span.start, span.end - 1) for span in names], dtype=np.intp)
+    where = starts.searchsorted(ends.reshape(-1, 2), side="right") - 1
+    for span, (first, last) in zip(names, where.tolist(), strict=True):
+        if first == last:
+            sentences[first].append(span)
+    return sentences
 
 
 def _says(names: Sequence[Span]) -> bool:
