@@ -102,9 +102,10 @@ class Occurrences:
         """The features of some views; whether a pair has them at all, or how often."""
         groups = dict(sorted(self.groups.items()))  # so that columns do not depend on other views
         met = [block for blocks in groups.values() for block in blocks]
+        words = [_joined([parts for _, _, parts in blocks]) for blocks in groups.values()]
         head = np.array([own for own, _, _ in met], dtype=np.intp)
         head = head.repeat([len(rows) for _, rows, _ in met])
-        every, column = _as_they_come(self._codes(groups, head))
+        every, column = _as_they_come(self._codes(words, head))
         rows = _joined([rows for _, rows, _ in met])
         cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
         row, indices = np.divmod(cells, max(1, len(every)))
@@ -114,17 +115,16 @@ class Occurrences:
         data[np.array([*once.values()])[of[indices]]] = 1.0
         ends = offsets(np.bincount(row, minlength=self.size))
         short = indices.astype(np.int32), ends.astype(np.int32)
-        names = self._names(groups, head[every], every)
+        names = self._names(words, head[every], every)
         found = Features(Cells(data, *short, (self.size, len(every))), names)
         return SideBySide(found, views, of, pairs, self.shared)
 
-    def _codes(self, groups: Groups, head: Indices) -> Indices:
-        """A number for each name met, equal for equal ones."""
-        of_head, of_group = len(self.heads).bit_length(), len(groups).bit_length()
+    def _codes(self, words: Sequence[Indices], head: Indices) -> Indices:
+        """A number for each name met, equal for equal ones, given those of each length."""
+        of_head, of_group = len(self.heads).bit_length(), len(words).bit_length()
         wide = 63 - of_head - of_group
         found = [
-            (self._coded(_joined_parts(blocks), wide) << of_group) | number
-            for number, blocks in enumerate(groups.values())
+            (self._coded(parts, wide) << of_group) | number for number, parts in enumerate(words)
         ]
         return (_joined(found) << of_head) | head
 
@@ -143,16 +143,16 @@ class Occurrences:
             used += bits
         return codes
 
-    def _names(self, groups: Groups, head: Indices, every: Indices) -> Names:
+    def _names(self, words: Sequence[Indices], head: Indices, every: Indices) -> Names:
         """The names met, given their heads and where each is met first."""
-        table = np.full((len(every), 2 + max(groups, default=0)), -1, dtype=np.int32)
+        widest = words[-1].shape[1] if words else 0
+        table = np.full((len(every), 2 + widest), -1, dtype=np.int32)
         if self.heads:
             table[:, :2] = self.lexicon.all(chain.from_iterable(self.heads)).reshape(-1, 2)[head]
         begin = low = 0
-        for size, blocks in groups.items():
-            parts = _joined_parts(blocks)
-            high = int(np.searchsorted(every, begin + len(parts)))  # those of a group together
-            table[low:high, 2 : 2 + size] = parts[every[low:high] - begin]
+        for parts in words:
+            high = int(every.searchsorted(begin + len(parts)))  # those of one length together
+            table[low:high, 2 : 2 + parts.shape[1]] = parts[every[low:high] - begin]
             begin, low = begin + len(parts), high
         return self._compact(table)
 
@@ -181,10 +181,6 @@ def _as_they_come(codes: Indices) -> tuple[Indices, Indices]:
     number = np.empty(len(codes), dtype=np.intp)
     number[order] = place[firsts][new.cumsum() - 1]
     return met.nonzero()[0], number
-
-
-def _joined_parts(blocks: Sequence[tuple[int, Indices, Indices]]) -> Indices:
-    return blocks[0][2] if len(blocks) == 1 else np.concatenate([parts for _, _, parts in blocks])
 
 
 def _joined(blocks: Sequence[Indices]) -> Indices:
