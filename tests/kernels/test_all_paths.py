@@ -174,6 +174,34 @@ def test_every_way_to_the_features_gives_the_same(monkeypatch, least, options, s
     np.testing.assert_allclose(pieces.values.toarray(), whole.values.toarray(), rtol=1e-12)
 
 
+def parsed(rng, members, words=6):
+    """A family as of a sentence: a vertex for every dependency, some words with several heads."""
+    pairs = [(s, t) for t in range(words) for s in range(t) if rng.random() < 0.4]
+    arcs = rng.permutation(np.array(pairs, dtype=np.intp).reshape(-1, 2))
+    vertex = words + np.arange(len(arcs))
+    edges = np.vstack([np.c_[arcs[:, 0], vertex], np.c_[vertex, arcs[:, 1]]])
+    labels = rng.integers(-1, 3, size=(len(members), words + len(arcs), 2)).astype(np.int32)
+    labels[:, :, 1] += 3 * (labels[:, :, 1] >= 0)  # no vertex has a label twice
+    return GraphFamily(members, edges, rng.random((len(members), len(edges))), labels)
+
+
+@pytest.mark.parametrize("few", [0, 1 << 16])
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_sentences_with_different_numbers_of_pairs_together(monkeypatch, few, options, seed):
+    """Laid out as if all had as many, or apart; dependencies are only passed through."""
+    monkeypatch.setattr("textrank.kernels.gathering.FEW", few)
+    rng = np.random.default_rng(seed)
+    members = np.split(rng.permutation(17), [1, 2, 4, 8])
+    batch = GraphBatch(tuple("uvwxyz"), tuple(parsed(rng, own) for own in members), 17)
+    kernel = AllPathsGraph(**options)
+    F = kernel.features(batch)
+    for row, graph in zip(F.values.toarray(), batch, strict=True):
+        own = features(kernel, graph)
+        np.testing.assert_allclose(row, [own.get(name, 0.0) for name in F.names], rtol=1e-9)
+        assert set(own) <= set(F.names)
+
+
 def test_a_cycle_entered_at_one_word_and_left_at_another():
     ring = {(1, 2): 0.5, (2, 3): 0.5, (3, 1): 0.5, (2, 2): 0.25}
     graph = LabelledGraph(list("abcde"), {(0, 1): 0.9, **ring, (3, 4): 0.8, (0, 4): 0.1})

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from textrank.kernels.acyclic import Unrolled, joined_walks
+from textrank.kernels.acyclic import JoinedWalks, Unrolled
 from textrank.kernels.gathering import ManyWalks, portions
-from textrank.kernels.label_pairs import Cells, LabelPairs, Places, label_pairs, merged
+from textrank.kernels.label_pairs import LabelPairs, Places, label_pairs, merged
 from textrank.kernels.walks import (
     CyclicPart,
     Walks,
@@ -101,7 +101,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             changed[members] |= bounded(families[at], parts, self.max_radius)[1]
         return int(changed.sum())
 
-    def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs | Cells]:
+    def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         rank = batch.ranks()
         families = [self._directed(family) for family in batch.families]
         cycles = {} if self.max_length is not None else cyclic_parts(families)
@@ -117,18 +117,19 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         self, families: Mapping[int, GraphFamily], cycles: Mapping[int, Sequence[CyclicPart]]
     ) -> Iterator[ManyWalks]:
         """The walks of families, by the vertices they join where cycles are small."""
-        ordered = sorted(families.items(), key=lambda item: len(item[1].members))
-        joined = {at: own for at, own in ordered if self._joins(cycles.get(at, ()))}
-        for keys, some in portions(joined):
-            each = zip(some, keys, strict=True)
-            cut = [Unrolled.of(f, cycles.get(at, ()), self.max_radius) for f, at in each]
-            yield joined_walks(some, cut)
+        joined = {at: own for at, own in families.items() if self._joins(cycles.get(at, ()))}
+        for keys, pieces in portions(joined):
+            cut = [Unrolled.of(joined[at], cycles.get(at, ()), self.max_radius) for at in keys]
+            walks = JoinedWalks.of([joined[at] for at in keys], cut)
+            yield from map(walks.of_graphs, pieces)
         shared: dict[tuple[bytes, ...], Walks] = {}
-        for keys, some in portions({at: families[at] for at in families if at not in joined}):
-            each = zip(some, keys, strict=True)
-            yield ManyWalks.of(
-                some, [self._shared(shared, f, cycles.get(at, ())) for f, at in each]
-            )
+        for keys, pieces in portions({at: families[at] for at in families if at not in joined}):
+            for graphs in pieces:
+                some = [families[at].of_graphs(graphs) for at in keys]
+                each = zip(some, keys, strict=True)
+                yield ManyWalks.of(
+                    some, [self._shared(shared, f, cycles.get(at, ())) for f, at in each]
+                )
 
     def _joins(self, cycles: Sequence[CyclicPart]) -> bool:
         """Whether walks are quicker by the vertices that they join than by an inverse."""
@@ -160,8 +161,8 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             return
         count = max(1, ROOM // family.labels.shape[1] ** 2)
         for start in range(0, len(family.members), count):
-            rows = np.arange(len(family.members))[start : start + count]
-            some = family.take(rows, family.members[rows])
+            rows = slice(start, start + count)
+            some = family.of_graphs(rows)
             own = replace(places, labels=places.labels[rows])
             walks = self._walks(some, places.vertices, cycles)
             yield from label_pairs(some.members, own, walks, self.combine)

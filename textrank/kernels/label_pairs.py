@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.kernels.walks import Walks
-from textrank.types import Features, GraphBatch, GraphFamily, Indices, Matrix, Names, Vector
-from textrank.types.ragged import numbered, offsets
+from textrank.types import Cells, Features, GraphBatch, GraphFamily, Indices, Matrix, Names, Vector
+from textrank.types.ragged import firsts, numbered, offsets
 
 Columns: TypeAlias = NDArray[np.int32]
+T = TypeVar("T", bound=np.generic)
 
 CACHE = 1 << 17  # numbers of a table that stay near the processor while values are scattered in
 LARGE = 1 << 22  # above this, only the label pairs that occur get a place in the table
@@ -23,23 +24,6 @@ LARGE = 1 << 22  # above this, only the label pairs that occur get a place in th
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
-    """Some graphs over the label pairs that occur in them."""
-
-    members: Indices  # (g,)
-    first: Indices  # (p,) ranks of the labels
-    second: Indices  # (p,)
-    values: Matrix  # (g, p)
-    steps: int = 0  # of the paths counted here, where paths of different length are kept apart
-
-    def rows(self, columns: Columns) -> Iterator[tuple[int, Columns, Vector]]:
-        """Each graph with the columns of its label pairs, given those of all, and its values."""
-        for member, row in zip(self.members.tolist(), self.values, strict=True):
-            some = np.flatnonzero(row)
-            yield member, columns[some], row[some]
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
     """Some graphs over the label pairs that occur in any of them, without those they lack."""
 
     members: Indices  # (g,)
@@ -48,14 +32,7 @@ class Cells:
     second: Indices  # (p,)
     places: Columns  # (c,) which of the label pairs a value is of, one graph after the other
     values: Vector  # (c,)
-    steps: int = 0
-
-    def rows(self, columns: Columns) -> Iterator[tuple[int, Columns, Vector]]:
-        """Each graph with the columns of its label pairs, given those of all, and its values."""
-        columns = columns[self.places]
-        cuts = pairwise(offsets(self.counts).tolist())
-        for member, (low, high) in zip(self.members.tolist(), cuts, strict=True):
-            yield member, columns[low:high], self.values[low:high]
+    steps: int = 0  # of the paths counted here, where paths of different length are kept apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,46 +77,68 @@ def label_pairs(
         if len(values) < len(codes):
             values = values.repeat(len(codes), axis=0)
         cells, table = _scattered(codes, values, u, combine)
-        first, second = np.divmod(cells, u)
-        ranks = places.ranks
-        yield LabelPairs(members[rows], ranks[first], ranks[second], table, steps)
+        row, place = table.nonzero()
+        first, second = (places.ranks[label] for label in np.divmod(cells, u))
+        counts = np.bincount(row, minlength=len(table))
+        short = place.astype(np.int32)
+        yield LabelPairs(members[rows], counts, first, second, short, table[row, place], steps)
 
 
-def merged(batch: GraphBatch, blocks: Iterable[LabelPairs | Cells]) -> Features:
+def merged(batch: GraphBatch, blocks: Iterable[LabelPairs]) -> Features:
     """The feature matrix of the batch from the label pairs of all its families."""
     done = list(blocks)
-    names, places = _columns(sorted(batch.vocabulary), done)
-    rows: list[list[tuple[Columns, Vector]]] = [[] for _ in range(batch.size)]
-    for block, columns in zip(done, places, strict=True):
-        for member, own, values in block.rows(columns):
-            rows[member].append((own, values))
-    return Features(_stacked(rows, len(names)), names)
+    names, columns = _columns(sorted(batch.vocabulary), done)
+    if not done:
+        return Features(sp.csr_array((batch.size, 0)), names)
+    return Features(_rows(done, columns, (batch.size, len(names))), names)
 
 
-def _columns(words: list[str], blocks: Sequence[LabelPairs | Cells]) -> tuple[Names, list[Columns]]:
-    """Names of all columns, by steps and then by labels, and the column of every label pair."""
+def _rows(
+    blocks: Sequence[LabelPairs], columns: Sequence[Columns], shape: tuple[int, int]
+) -> Cells | sp.csr_array:
+    """The values of all blocks as a matrix, a row a graph."""
+    members = np.concatenate([block.members for block in blocks])
+    order = members.argsort(kind="stable")
+    values = [block.values for block in blocks]
+    if (order[1:] < order[:-1]).any():
+        columns, values = _cut(blocks, columns, order), _cut(blocks, values, order)
+    counts = np.concatenate([block.counts for block in blocks])
+    ends = offsets(np.bincount(members, counts, minlength=shape[0]))
+    data, indices = np.concatenate(values), np.concatenate(columns)
+    if len(data) > np.iinfo(np.int32).max:
+        return sp.csr_array((data, indices, ends), shape=shape)
+    cells = Cells(data, indices, ends.astype(np.int32), shape)
+    # Where a graph has several parts, its columns are in order only in each of them.
+    return cells if len(firsts(members[order])) == len(members) else cells.matrix()
+
+
+def _cut(
+    blocks: Sequence[LabelPairs], parts: Sequence[NDArray[T]], order: Indices
+) -> list[NDArray[T]]:
+    """What blocks say of each of their graphs, in another order."""
+    found = [
+        part[low:high]
+        for block, part in zip(blocks, parts, strict=True)
+        for low, high in pairwise(offsets(block.counts).tolist())
+    ]
+    return [found[i] for i in order.tolist()]
+
+
+def _columns(words: list[str], blocks: Sequence[LabelPairs]) -> tuple[Names, list[Columns]]:
+    """Names of all columns, by steps and then by labels, and those of the values of each block."""
     v = max(1, len(words))
     codes = [(block.steps * v + block.first) * v + block.second for block in blocks]
-    ends = np.cumsum([len(code) for code in codes], dtype=np.intp)
-    every = np.concatenate([np.empty(0, np.intp), *codes])
-    if every.max(initial=0) < LARGE:  # a table of all label pairs there could be is quicker
-        used = np.zeros(int(every.max(initial=-1)) + 1, dtype=bool)
-        used[every] = True
-        columns = np.flatnonzero(used)
-        number = np.empty(len(used), dtype=np.int32)
-        number[columns] = np.arange(len(columns), dtype=np.int32)
-        at = number[every]
-    else:
-        columns, at = numbered(every)
-
-    labels, second = np.divmod(columns, v)
+    known, number = numbered(np.concatenate([np.empty(0, np.intp), *codes]))
+    labels, second = np.divmod(known, v)
     steps, first = np.divmod(labels, v)
     parts = [first, second]
     if steps.any():
         parts.append(steps + len(words) - 1)
         words = words + [f"{n} steps" for n in range(1, int(steps.max()) + 1)]
-    names = _compact(words, np.column_stack(parts))
-    return names, np.split(at.astype(np.int32, copy=False), ends)[:-1]
+    starts = offsets([len(code) for code in codes]).tolist()
+    short = number.astype(np.int32)
+    each = [short[low:][own.places] for low, own in zip(starts, blocks, strict=False)]
+    return _compact(words, np.array(parts).T), each
 
 
 def _compact(words: list[str], parts: Indices) -> Names:
@@ -170,14 +169,3 @@ def _scattered(
         return some, table.take(some, axis=1)
     some = np.flatnonzero(used & (cells >= u) & (cells % u > 0))
     return cells[some], table.take(some, axis=1)
-
-
-def _stacked(rows: list[list[tuple[Columns, Vector]]], d: int) -> sp.csr_array:
-    counts = [sum(len(values) for _, values in row) for row in rows]
-    parts = [part for row in rows for part in row]
-    indices = np.concatenate([np.empty(0, np.int32), *(columns for columns, _ in parts)])
-    data = np.concatenate([np.empty(0), *(values for _, values in parts)])
-    begins = offsets(counts)
-    if begins[-1] <= np.iinfo(np.int32).max:  # or the columns would be copied to long numbers
-        begins = begins.astype(np.int32)
-    return sp.csr_array((data, indices, begins), shape=(len(rows), d))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from textrank.types import GraphFamily, Indices, Matrix, Vector
+from textrank.types.ragged import offsets
 
 ROUND_OFF = 1e-12  # an inverse has such entries where no walk leads
 
@@ -85,12 +86,13 @@ class CyclicPart:
 
 def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]:
     """The strongly connected parts with a cycle, by the family they are in."""
-    starts = np.append(0, np.cumsum([f.labels.shape[1] for f in families], dtype=np.intp))
-    first_edge = np.append(0, np.cumsum([len(f.edges) for f in families], dtype=np.intp))
-    ends = [family.edges + start for family, start in zip(families, starts, strict=False)]
-    weighty = [np.any(family.weights > 0, axis=0) for family in families]
+    starts = offsets([f.labels.shape[1] for f in families])
+    first_edge = offsets([len(f.edges) for f in families])
+    ends = [f.edges + start for f, start in zip(families, starts.tolist(), strict=False)]
+    weighty = [(family.weights > 0).any(axis=0) for family in families]
     source, target = np.concatenate([np.empty((0, 2), np.intp), *ends]).T
-    walked = np.flatnonzero(np.concatenate([np.empty(0, bool), *weighty]))
+    walked = np.concatenate([np.empty(0, bool), *weighty]).nonzero()[0]
+    walked = walked[levels(source[walked], target[walked], int(starts[-1]))[1]]
     if not len(walked):
         return {}
     links = (np.ones(len(walked)), (source[walked], target[walked]))
@@ -106,6 +108,23 @@ def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]
         vertices = np.unique(source[edges]) - starts[at]
         out.setdefault(at, []).append(CyclicPart(vertices, edges - first_edge[at]))
     return out
+
+
+def levels(source: Indices, target: Indices, v: int) -> tuple[Indices, Indices]:  # (e,), (e,)
+    """How long the longest walk to each vertex is, and which edges are on a cycle or behind one.
+
+    Edges that begin where none ends are taken away as long as there are any.
+    """
+    found, left, level = np.zeros(v, dtype=np.intp), np.arange(len(source)), 0
+    while True:
+        ended = np.zeros(v, dtype=bool)
+        ended[target] = True
+        some = ended[source].nonzero()[0]
+        if len(some) == len(left):
+            return found, left
+        level += 1
+        found[target] = level
+        left, source, target = left[some], source[some], target[some]
 
 
 def bounded(

@@ -30,10 +30,14 @@ class GraphFamily:
     weights: Matrix  # (g, e), or (1, e) where all have the same
     labels: NDArray[np.int32]  # (g, v, k) numbers in the vocabulary of the batch, -1 for none
 
-    def take(self, rows: Indices, members: Indices) -> GraphFamily:
+    def take(self, rows: Indices | slice, members: Indices) -> GraphFamily:
         """Some of the graphs, under other numbers."""
         weights = self.weights if len(self.weights) == 1 else self.weights[rows]
         return GraphFamily(members, self.edges, weights, self.labels[rows])
+
+    def of_graphs(self, rows: slice) -> GraphFamily:
+        """Some of the graphs, under their own numbers."""
+        return self.take(rows, self.members[rows])
 
 
 @dataclass(frozen=True, eq=False)
