@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textrank.representations.pairs.analysis import Dependencies
 from textrank.representations.pairs.layout import Layout
 from textrank.types import GraphBatch, GraphFamily, Indices
-from textrank.types.ragged import offsets, spread
+from textrank.types.ragged import lengths, offsets, spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,14 @@ class MarkedGraphs:
         return offsets([len(own) for own in self._found])
 
     @cached_property
+    def _sentence(self) -> Indices:
+        """The sentence of each arc."""
+        return np.arange(len(self._found)).repeat(lengths(self._arcs))
+
+    @cached_property
     def _ends(self) -> tuple[Indices, Indices]:
         """The governor and the dependent of each arc, as tokens of the batch."""
-        shift = np.repeat(self.layout.starts[:-1], np.diff(self._arcs))
+        shift = self.layout.starts[self._sentence]
         none = np.zeros(0, dtype=np.intp)
         governor = np.concatenate([none, *(own.governor for own in self._found)])
         dependent = np.concatenate([none, *(own.dependent for own in self._found)])
@@ -51,7 +56,7 @@ class MarkedGraphs:
     @cached_property
     def _count(self) -> Indices:
         """The arcs of the sentence of each pair."""
-        return np.diff(self._arcs)[self.layout.sentence]
+        return lengths(self._arcs)[self.layout.sentence]
 
     @cached_property
     def _begins(self) -> Indices:
@@ -95,7 +100,7 @@ class MarkedGraphs:
         vocabulary, labels = self._labels()
         weights = self._weights()
         edges = self._edges()
-        arcs, sizes = np.diff(self._arcs), np.diff(own.starts)
+        arcs, sizes = lengths(self._arcs), lengths(own.starts)
         pairs = np.bincount(own.sentence, minlength=len(sizes))
         cuts = zip(
             offsets(pairs).tolist(), offsets(pairs * 2 * arcs).tolist(),
@@ -117,13 +122,13 @@ class MarkedGraphs:
 
     def _edges(self) -> Indices:  # (2 arcs, 2)
         """Governor -> dependency -> dependent, in vertices of the sentence of each."""
-        number = np.repeat(np.arange(len(self._found)), np.diff(self._arcs))
+        number = self._sentence
         base = self.layout.starts[number]
         nth = np.arange(len(number)) - self._arcs[number]
-        vertex = np.diff(self.layout.starts)[number] + nth
+        vertex = lengths(self.layout.starts)[number] + nth
         found = np.empty((2 * len(number), 2), dtype=np.intp)
         out = 2 * self._arcs[number] + nth
-        into = out + np.diff(self._arcs)[number]
+        into = out + lengths(self._arcs)[number]
         found[out, 0], found[out, 1] = self._ends[0] - base, vertex
         found[into, 0], found[into, 1] = vertex, self._ends[1] - base
         return found
