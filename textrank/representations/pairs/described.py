@@ -28,18 +28,19 @@ from textrank.representations.pairs.described_words import (
     columns,
     marks_of,
 )
-from textrank.representations.pairs.descriptor_entities import FACTS, FAR, Entities
+from textrank.representations.pairs.descriptor_entities import FACTS, FAR, Entities, Rivals, Told
 from textrank.representations.pairs.layout import Layout
-from textrank.representations.pairs.path_descriptors import PATH, path_rows
-from textrank.representations.pairs.trigger_words import HEDGES, STRONG_TRIGGERS, TRIGGERS
+from textrank.representations.pairs.path_descriptors import MARKED, PATH, path_rows
+from textrank.representations.pairs.trigger_words import HEDGES
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import first_where, firsts, least, lengths, offsets, spread
+from textrank.types.ragged import firsts, least, lengths, offsets, spread
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 Measure: TypeAlias = Callable[[Indices, Indices], Vector]
 
-GROUPS = {"trigger": TRIGGERS, "strong trigger": STRONG_TRIGGERS}
+GROUPS = {"trigger": "trigger", "strong trigger": "strong"}  # and which words these are
+ENDS = ("first", "second")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +82,25 @@ class Described:
         return np.asarray(between - np.add.reduceat(theirs, firsts(owner)))
 
     @cached_property
-    def rivals(self) -> tuple[Indices, Indices, Mask]:
-        """Each pair with each name of its sentence: pair, entity, and whether it is another."""
+    def middle(self) -> tuple[Indices, Indices]:
+        """The cells between the two entities: pair and token."""
+        own = self.layout
+        cell = (own.side == 1).nonzero()[0]
+        return own.owner[cell], own.token[cell]
+
+    @cached_property
+    def ends(self) -> Indices:  # (2, pairs)
+        """The first and the second entity of each pair."""
+        return np.array([self.entities.first, self.entities.second])
+
+    @cached_property
+    def rivals(self) -> Rivals:
+        """Each pair with each name of its sentence."""
         names, number = self.entities, self.layout.sentence
         begin = names.named[number]
         pair, place = spread(begin, names.named[number + 1] - begin)
         entity = names.mentions[place]
-        one, two = (names.paths(e[pair], entity) for e in (names.first, names.second))
-        return pair, entity, (one > 0) & (two > 0)
+        return Rivals(pair, entity, names.paths(self.ends.take(pair, axis=1), entity))
 
     @cached_property
     def name_pairs(self) -> tuple[Indices, Indices]:
@@ -99,16 +111,22 @@ class Described:
         one, other = spread(place + 1, end - place - 1)
         return names.mentions[one], names.mentions[other]
 
-    def triggers(self, name: str) -> tuple[Indices, Indices]:
-        """Each pair with each trigger word of its sentence but its own: pair and token."""
+    @cached_property
+    def told(self) -> dict[str, Told]:
+        """The trigger words of each group."""
+        return {name: self._told(MARKS[mark]) for name, mark in GROUPS.items()}
+
+    def _told(self, mark: int) -> Told:
         own = self.layout
-        at = (own.lexicon.among(GROUPS[name], own.word)).nonzero()[0]
+        at = self.marks[:, mark].nonzero()[0]
         starts = np.searchsorted(at, own.starts)
         begin = starts[own.sentence]
         pair, place = spread(begin, starts[own.sentence + 1] - begin)
         token = at[place]
         free = (~own.own[token + own.shift[pair]]).nonzero()[0]
-        return pair[free], token[free]
+        pair, token = pair[free], token[free]
+        ends = self.ends.take(pair, axis=1)
+        return Told(pair, token, self.entities.steps(ends, token), self.entities.gaps(ends, token))
 
     def any(self, pair: Indices, mask: Mask) -> Mask:
         """Which pairs have something for which the mask holds."""
@@ -121,14 +139,13 @@ def described(layout: Layout) -> Matrix:
     if not len(out):
         return out
     own = Described(layout, Entities.of(layout))
-    for part in (_distances, _words, _around, _lists, _rivals, _entities, _heads, _strings):
+    for part in PARTS:
         part(own, out)
-    for name in GROUPS:
-        _to_triggers(name, own, out)
-    _takers(own, out)
-    _kinds(own, out)
-    out[:, columns(PATH)] = path_rows(layout, own.entities.verbs)
+    out[:, columns(PATH)] = path_rows(layout, own.marks[:, _MARKED])
     return out
+
+
+_MARKED = np.array([MARKS[mark] for mark in MARKED])
 
 
 def finished(table: Matrix) -> Matrix:
@@ -141,36 +158,33 @@ def finished(table: Matrix) -> Matrix:
 
 
 def _distances(own: Described, out: Matrix) -> None:
-    layout, names = own.layout, own.entities
+    layout, names, rivals = own.layout, own.entities, own.rivals
     path, gap = (how(names.first, names.second) for how in (names.paths, names.distances))
-    pair, entity, other = own.rivals
-    inside = (names.low[entity] > layout.begin[pair]) & (names.high[entity] < layout.end[pair])
-    between = np.bincount(pair[inside & other], minlength=len(own))
-    starts = names.low[entity]
-    earliest = least(starts, pair, len(own), np.iinfo(np.intp).max)
-    latest = -least(-starts, pair, len(own), 1)
-    words = layout.lexicon
-    hedged, *told = (
-        np.bincount(
-            layout.sentence_of[words.among(some, layout.word)], minlength=len(layout.contexts)
-        )
-        for some in (HEDGES, *GROUPS.values())
-    )
+    low, high = names.low[rivals.entity], names.high[rivals.entity]
+    inside = (low > layout.begin[rivals.pair]) & (high < layout.end[rivals.pair])
+    between = np.bincount(rivals.pair[inside & rivals.other], minlength=len(own))
+    sentences = len(layout.contexts)
+    begins, number = names.low[names.mentions], names.sentence[names.mentions]
+    earliest = least(begins, number, sentences, np.iinfo(np.intp).max)
+    latest = -least(-begins, number, sentences, 1)
+    hedged = np.zeros(sentences, dtype=bool)
+    hedged[layout.sentence_of[layout.lexicon.among(HEDGES, layout.word)]] = True
+    marked = lengths(own.counts[layout.starts])[layout.sentence]
     values = {
         "path length": path,
         "distance": layout.sizes[:, 1],
         "sentence length": np.log(layout.size),
         "entities between": between,
-        "entities in sentence": np.log(lengths(names.named).clip(min=1))[layout.sentence],
+        "entities in sentence": np.log(np.maximum(lengths(names.named), 1))[layout.sentence],
         "share of shorter paths": _share_below(own, path, names.paths),
         "share of nearer pairs": _share_below(own, gap, names.distances),
-        "first entity": names.low[names.first] <= earliest,
-        "last entity": names.low[names.second] >= latest,
+        "first entity": names.low[names.first] <= earliest[layout.sentence],
+        "last entity": names.low[names.second] >= latest[layout.sentence],
         "adjacent entities": between == 0,
         "shared token": path == 0,
-        "doubt": hedged[layout.sentence] > 0,
-        "triggers in sentence": told[0][layout.sentence],
-        "strong triggers in sentence": told[1][layout.sentence],
+        "doubt": hedged[layout.sentence],
+        "triggers in sentence": marked[:, MARKS["trigger"]],
+        "strong triggers in sentence": marked[:, MARKS["strong"]],
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
@@ -179,14 +193,13 @@ def _distances(own: Described, out: Matrix) -> None:
 def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
     """Of all pairs of names of the sentence of each pair, the share with a lower value."""
     one, other = own.name_pairs
-    number = own.entities.sentence[one]
-    values = how(one, other)
+    values, sentence = how(one, other), own.layout.sentence
     high = max(values.max(initial=0.0), limits.max(initial=0.0)) + 1.0
-    ordered = np.sort(number * high + values)
-    count = np.bincount(number, minlength=len(own.layout.contexts))
-    sentence = own.layout.sentence
+    ordered = np.sort(own.entities.sentence[one] * high + values)
+    names = lengths(own.entities.named)
+    count = names * (names - 1) // 2
     below = np.searchsorted(ordered, sentence * high + limits) - offsets(count)[sentence]
-    return np.asarray(below / count[sentence].clip(min=1))
+    return np.asarray(below / np.maximum(count, 1)[sentence])
 
 
 _INSIDE = np.array([MARKS[mark] for mark in INSIDE.values()])
@@ -222,10 +235,12 @@ def _around(own: Described, out: Matrix) -> None:
 
 def _extremes(own: Described, mark: int) -> tuple[Indices, Indices]:
     """The first and the last token of a group between the two entities of each pair."""
-    layout = own.layout
-    cell = ((layout.side == 1) & (own.marks[:, mark] > 0)[layout.token]).nonzero()[0]
-    pair, token = layout.owner[cell], layout.token[cell]
-    return least(token, pair, len(own), 0), -least(-token, pair, len(own), 0)
+    pair, token = own.middle
+    some = own.marks[token, mark].nonzero()[0]
+    pair, token = pair[some], token[some]
+    found = np.zeros((2, len(own)), dtype=np.intp)
+    found[0, pair[::-1]], found[1, pair] = token[::-1], token  # what is put last stays
+    return found[0], found[1]
 
 
 def _lists(own: Described, out: Matrix) -> None:
@@ -259,47 +274,58 @@ def _one_of(words: Indices, few: Indices) -> Mask:
     return (words[:, None] == few).any(axis=1)
 
 
-def _to_triggers(name: str, own: Described, out: Matrix) -> None:
-    layout, names = own.layout, own.entities
-    pair, token = own.triggers(name)
-    ends = [entity[pair] for entity in (names.first, names.second)]
-    ways = [names.steps(e, token) for e in ends]
-    gaps = [np.minimum(names.gaps(e, token), FAR) for e in ends]
-    table = np.column_stack([*ways, ways[0] + ways[1], *gaps, gaps[0] + gaps[1]])
-    values = least(table, pair, len(own), (FAR, FAR, 2 * FAR) * 2)
-    best = first_where(table[:, 2] == values[pair, 2], pair)
-    nearest, rows = token[best], pair[best]
-    between = np.zeros(len(own), dtype=bool)
-    between[rows] = (layout.begin[rows] < nearest) & (nearest < layout.end[rows])
-    out[:, columns(_to(name))] = np.column_stack([values, between])
+def _to_triggers(own: Described, out: Matrix) -> None:
+    layout = own.layout
+    for name, told in own.told.items():
+        away = np.empty((2, 3, len(told.pair)))  # paths and distances, of first, second and both
+        away[0, :2], away[1, :2] = told.ways, np.minimum(told.gaps, FAR)
+        np.add(away[:, 0], away[:, 1], out=away[:, 2])
+        nearest = told.nearest(told.ways, len(own))
+        found = np.full((len(own), 7), (FAR, FAR, 2 * FAR) * 2 + (0.0,))
+        begins = firsts(told.pair)
+        if len(begins):
+            low = np.minimum.reduceat(
+                away.reshape(6, -1), begins, axis=1
+            )  # quicker than by columns
+            found[told.pair[begins], :6] = low.T
+        found[:, 6] = (layout.begin < nearest) & (nearest < layout.end)
+        out[:, columns(_TO[name])] = found
 
 
 def _to(name: str) -> tuple[str, ...]:
-    ends = ("first", "second", "joint")
-    kinds = [f"{what} from {end} to {name}" for what in ("path", "distance") for end in ends]
+    kinds = [
+        f"{what} from {end} to {name}" for what in ("path", "distance") for end in (*ENDS, "joint")
+    ]
     return (*kinds, f"nearest joint {name} between")
 
 
+_TO = {name: _to(name) for name in GROUPS}
+
+
 def _rivals(own: Described, out: Matrix) -> None:
-    names = own.entities
-    pair, entity, other = own.rivals
-    for how, measure in ((" by path", names.paths), ("", names.distances)):
-        limit = measure(names.first, names.second)[pair]
-        for which, end in (("first", names.first), ("second", names.second)):
-            nearer = (measure(end[pair], entity) < limit) & other
-            out[:, COLUMN[f"other entity nearer {which}{how}"]] = own.any(pair, nearer)
+    names, rivals = own.entities, own.rivals
+    distances = names.distances(own.ends.take(rivals.pair, axis=1), rivals.entity)
+    for how, measure, away in (
+        (" by path", names.paths, rivals.paths),
+        ("", names.distances, distances),
+    ):
+        limit = measure(names.first, names.second)[rivals.pair]
+        for which, nearer in zip(ENDS, (away < limit) & rivals.other, strict=True):
+            out[:, COLUMN[f"other entity nearer {which}{how}"]] = own.any(rivals.pair, nearer)
+
+
+_FACTS = {which: tuple(f"{which} {name}" for name in FACTS) for which in ENDS}
 
 
 def _entities(own: Described, out: Matrix) -> None:
-    names = own.entities
-    for which, entity in (("first", names.first), ("second", names.second)):
-        out[:, columns(tuple(f"{which} {name}" for name in FACTS))] = names.facts[entity]
+    for which, entity in zip(ENDS, own.ends, strict=True):
+        out[:, columns(_FACTS[which])] = own.entities.facts[entity]
 
 
 def _heads(own: Described, out: Matrix) -> None:
     names = own.entities
     above, _, governor = names.above
-    governs = np.zeros(len(names.ways), dtype=bool)
+    governs = np.zeros(int(names.cells[-1]), dtype=bool)
     governs[names.begin[above] + governor] = True
     starts = np.searchsorted(above, np.arange(len(names) + 1))
     heads = np.zeros(len(own), dtype=bool)
@@ -329,35 +355,38 @@ def _strings(own: Described, out: Matrix) -> None:
 
 def _takers(own: Described, out: Matrix) -> None:
     """How many other entities are nearer to the pair's best trigger than its own are."""
-    names = own.entities
-    pair, token = own.triggers("trigger")
-    rival, entity, other = own.rivals
-    for how, measure in ((" by path", names.steps), ("", names.gaps)):
-        joint = measure(names.first[pair], token) + measure(names.second[pair], token)
-        least_ = least(joint, pair, len(own), np.inf)
-        place = first_where(joint == least_[pair], pair)
-        best = np.full(len(own), -1, dtype=np.intp)
-        best[pair[place]] = token[place]
-        some = ((best[rival] >= 0) & other).nonzero()[0]
-        rows, to = rival[some], best[rival[some]]
-        theirs = measure(entity[some], to)
-        for which, end in (("first", names.first), ("second", names.second)):
-            nearer = theirs < measure(end[rows], to)
+    names, rivals, told = own.entities, own.rivals, own.told["trigger"]
+    for how, measure, away in (
+        (" by path", names.steps, told.ways),
+        ("", names.gaps, told.gaps),
+    ):
+        best = told.nearest(away, len(own))
+        some = ((best[rivals.pair] >= 0) & rivals.other).nonzero()[0]
+        rows = rivals.pair[some]
+        theirs = measure(rivals.entity[some], best[rows])
+        ours = measure(own.ends, np.maximum(best, own.layout.base))
+        for which, nearer in zip(ENDS, theirs < ours.take(rows, axis=1), strict=True):
             counts = np.bincount(rows[nearer], minlength=len(own))
             out[:, COLUMN[f"rivals of {which} for the trigger{how}"]] = counts
 
 
 _KINDS = np.array([MARKS[kind] for kind in KINDS])
+_BEFORE = tuple(f"{which} before {kind} words" for which in ENDS for kind in KINDS)
 
 
 def _kinds(own: Described, out: Matrix) -> None:
-    layout, names = own.layout, own.entities
+    layout = own.layout
     high = layout.base + layout.size
-    for which, entity in (("first", names.first), ("second", names.second)):
-        found = np.zeros((len(own), len(KINDS)), dtype=bool)
-        for step in (1, 2):
-            at = names.high[entity] + step
-            near = at.clip(max=high - 1)
-            seen = (at < high) & ~layout.own[near + layout.shift]
-            found |= (own.marks[near][:, _KINDS] > 0) & seen[:, None]
-        out[:, columns(tuple(f"{which} before {kind} words" for kind in KINDS))] = found
+    found = np.zeros((2, len(own), len(KINDS)), dtype=bool)
+    for step in (1, 2):
+        at = own.entities.high[own.ends] + step
+        near = np.minimum(at, high - 1)
+        seen = (at < high) & ~layout.own[near + layout.shift]
+        found |= (own.marks[:, _KINDS] > 0)[near] & seen[:, :, None]
+    out[:, columns(_BEFORE)] = found.swapaxes(0, 1).reshape(len(own), -1)
+
+
+PARTS = (
+    *(_distances, _words, _around, _lists, _to_triggers),
+    *(_rivals, _entities, _heads, _strings, _takers, _kinds),
+)

@@ -1,4 +1,4 @@
-"""What the descriptors of pairs ask about single entities, for all sentences of a batch at once."""
+"""What the descriptors of pairs ask about entities, for all sentences of a batch at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.trigger_words import TRIGGERS, group_of, is_verb
 from textrank.types import Indices, Matrix, Vector
-from textrank.types.ragged import firsts, flat, lengths, offsets, spread, totals
+from textrank.types.ragged import (
+    first_where,
+    firsts,
+    flat,
+    least,
+    lengths,
+    offsets,
+    spread,
+    totals,
+)
 
 FAR = 12.0  # steps or tokens beyond which distances are not told apart
 OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
@@ -78,9 +87,14 @@ class Entities:
         return np.arange(len(self.starts) - 1).repeat(lengths(self.starts))
 
     @cached_property
+    def tokens(self) -> Indices:  # (entities + 1,)
+        """Where the tokens of each begin, and the end of all."""
+        return offsets([len(tokens) for tokens in self.lists])
+
+    @cached_property
     def owner(self) -> Indices:
         """The entity of each of their tokens."""
-        return np.repeat(np.arange(len(self)), [len(tokens) for tokens in self.lists])
+        return np.arange(len(self)).repeat(lengths(self.tokens))
 
     @cached_property
     def token(self) -> Indices:
@@ -90,56 +104,62 @@ class Entities:
     @cached_property
     def low(self) -> Indices:
         """The first token of each."""
-        return self.token[firsts(self.owner)]
+        return self.token[self.tokens[:-1]]
 
     @cached_property
     def high(self) -> Indices:
         """The last token of each."""
-        return self.token[np.append(firsts(self.owner)[1:], len(self.owner)) - 1]
+        return self.token[self.tokens[1:] - 1]
+
+    @cached_property
+    def cells(self) -> Indices:  # (entities + 1,)
+        """Where each begins in a list of all tokens of the sentence of each; and the end."""
+        return offsets(lengths(self.layout.starts)[self.sentence])
 
     @cached_property
     def begin(self) -> Indices:
-        """Where token 0 of the batch would stand in ``ways``, for each entity."""
-        size = lengths(self.layout.starts)[self.sentence]
-        return offsets(size)[:-1] - self.layout.starts[self.sentence]
+        """Where token 0 of the batch would stand in such a list, for each entity."""
+        return self.cells[:-1] - self.layout.starts[self.sentence]
 
     @cached_property
-    def ways(self) -> Vector:
+    def _ways(self) -> Vector:
         """Dependencies from each entity to every token of its sentence, at most ``FAR``."""
-        steps, size = self.layout.steps, lengths(self.layout.starts)[self.sentence]
-        found = np.full(int(size.sum()), FAR)
-        cells = offsets(size)[:-1]
-        begins = firsts(self.owner)
-        count = np.bincount(self.owner, minlength=len(self))
+        steps, count, size = self.layout.steps, lengths(self.tokens), lengths(self.cells)
+        found = np.full(int(self.cells[-1]), FAR)
         for place in range(int(count.max(initial=0))):
             some = (count > place).nonzero()[0]
-            source = self.token[begins[some] + place]
-            theirs = steps.begin[steps.row[source]] + self.layout.starts[self.sentence[some]]
-            to, here = spread(cells[some], size[some])
-            there = theirs[to] + here - cells[some][to]
+            source = steps.row[self.token[self.tokens[some] + place]]
+            to, here = spread(self.cells[some], size[some])
+            there = here + (steps.begin[source] - self.begin[some])[to]
             found[here] = np.minimum(found[here], steps.values[there])
         return found
 
+    @cached_property
+    def _gaps(self) -> Vector:
+        """Tokens from each entity to every token of its sentence."""
+        entity = np.arange(len(self)).repeat(lengths(self.cells))
+        token = np.arange(len(entity)) - self.begin[entity]
+        away = np.maximum(self.low[entity] - token, token - self.high[entity])
+        return np.maximum(away, 0.0)
+
     def steps(self, entity: Indices, token: Indices) -> Vector:
         """Dependencies from entities to tokens of their sentences."""
-        return self.ways[self.begin[entity] + token]
+        return self._ways[self.begin[entity] + token]
 
     def gaps(self, entity: Indices, token: Indices) -> Vector:
-        """Tokens from entities to tokens."""
-        away = np.maximum(self.low[entity] - token, token - self.high[entity])
-        return away.clip(min=0).astype(np.float64)
+        """Tokens from entities to tokens of their sentences."""
+        return self._gaps[self.begin[entity] + token]
 
     @cached_property
     def _between(self) -> tuple[Indices, Vector, Vector]:
         """Least steps and gaps from each entity to all of its sentence, and where they begin."""
-        begins = np.append(firsts(self.owner), len(self.owner))
-        low, high = (begins[self.starts[self.sentence + n]] for n in (0, 1))
+        low, high = (self.tokens[self.starts[self.sentence + n]] for n in (0, 1))
         entity, place = spread(low, high - low)
-        token = self.token[place]
+        cell = self.begin[entity] + self.token[place]
         cuts = firsts(entity * len(self) + self.owner[place])
         tables = [
-            np.minimum.reduceat(values, cuts) if len(cuts) else values
-            for values in (self.steps(entity, token), self.gaps(entity, token))
+            np.minimum.reduceat(values[cell], cuts) if len(cuts) else values
+            for values in (self._ways, self._gaps)
         ]
         sizes = lengths(self.starts)[self.sentence]
         return offsets(sizes)[:-1] - self.starts[self.sentence], tables[0], tables[1]
@@ -176,18 +196,22 @@ class Entities:
         found[entity[self.verbs[to]], 7] = 1.0
         told = self.layout.lexicon.among(TRIGGERS, self.layout.word[to])
         found[entity[told], 8] = 1.0
-        for row, (number, tokens) in enumerate(
-            zip(self.sentence.tolist(), self.lists, strict=True)
-        ):
-            context, behind = self.layout.contexts[number], tokens[-1] + 1
-            if behind < len(context.texts):
-                text = context.texts[behind].lower()
-                found[row, 9] = context.tags[behind].startswith("NN")
-                found[row, 10] = text in ("-", "/", "\\/")
-                found[row, 11] = text in (",", "and", "or", "/", "\\/")
-            found[row, 12] = self._depths[number][tokens[0]]
-            found[row, 13] = tokens[0] / max(1, len(context.texts) - 1)
+        found[:, 9:] = [*map(self._place, self.sentence.tolist(), self.lists)]
         return found
+
+    def _place(self, number: int, tokens: tuple[int, ...]) -> tuple[float, ...]:
+        """The last five ``FACTS``: what stands behind these tokens of a sentence, and where."""
+        context, behind = self.layout.contexts[number], tokens[-1] + 1
+        tag = text = ""
+        if behind < len(context.texts):
+            tag, text = context.tags[behind], context.texts[behind].lower()
+        return (
+            tag.startswith("NN"),
+            text in ("-", "/", "\\/"),
+            text in (",", "and", "or", "/", "\\/"),
+            self._depths[number][tokens[0]],
+            tokens[0] / max(1, len(context.texts) - 1),
+        )
 
     @cached_property
     def _depths(self) -> list[Sequence[int]]:
@@ -202,6 +226,38 @@ class Entities:
             " ".join(contexts[number].texts[t].lower() for t in tokens)
             for number, tokens in zip(sentences, self.lists, strict=True)
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """Pairs with names of their sentences, those of a pair together."""
+
+    pair: Indices  # (n,)
+    entity: Indices  # (n,)
+    paths: Matrix  # (2, n) dependencies from the two entities of the pair
+
+    @cached_property
+    def other(self) -> NDArray[np.bool_]:  # (n,)
+        """Whether it is another name than the two."""
+        return (self.paths[0] > 0) & (self.paths[1] > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Pairs with trigger words of their sentences but their own, those of a pair together."""
+
+    pair: Indices  # (n,)
+    token: Indices  # (n,)
+    ways: Matrix  # (2, n) dependencies from the two entities of the pair
+    gaps: Matrix  # (2, n) tokens
+
+    def nearest(self, away: Matrix, size: int) -> Indices:  # (2, n) -> (pairs,)
+        """The word of each pair with the least sum of both, the first one of equals; or -1."""
+        joint, found = away[0] + away[1], np.full(size, -1)
+        low = least(joint, self.pair, size, np.inf)
+        place = first_where(joint == low[self.pair], self.pair)
+        found[self.pair[place]] = self.token[place]
+        return found
 
 
 @lru_cache(maxsize=1 << 12)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textrank.docs import Candidate
 from textrank.representations.pairs.analysis import Parse, check_among
@@ -15,6 +16,7 @@ from textrank.representations.pairs.described import described, finished
 from textrank.representations.pairs.descriptor_table import DESCRIPTORS, Descriptor
 from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, layout_of
 from textrank.types import Cells, Features, Indices, Names, Vector
+from textrank.types.ragged import offsets
 
 Which: TypeAlias = Literal["basic", "position", "relation"]
 Values: TypeAlias = dict[str, float]
@@ -53,24 +55,25 @@ class PairDescriptors:
     def sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """The descriptors in every size up to this one, for the price of the largest."""
         kept, scales, sizes = self._chosen
-        values = finished(described(layout_of(pairs)))[:, kept] / scales
+        every = Cells.of(finished(described(layout_of(pairs)))[:, kept] / scales)
         return {
-            which: Features(Cells.of(values[:, some]), names)
-            for which, (some, names) in sizes.items()
+            which: Features(_chosen(every, number, len(names)), names)
+            for which, (number, names) in sizes.items()
         }
 
     @cached_property
-    def _chosen(self) -> tuple[Indices, Vector, dict[str, tuple[Indices, Names]]]:
-        """Which descriptors are kept, their scales, and those of each size with their names."""
+    def _chosen(self) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], Names]]]:
+        """Which descriptors are kept, their scales; in each size their numbers, -1, and names."""
         sizes: tuple[Which, ...] = get_args(Which)
         levels = sizes[: sizes.index(self.which) + 1]
         kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._wanted(d)]
         chosen = [DESCRIPTORS[i] for i in kept]
-        found: dict[str, tuple[Indices, Names]] = {}
+        found: dict[str, tuple[NDArray[np.int32], Names]] = {}
         for place, which in enumerate(levels):
             some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
-            names = Names.of(chosen[i].name for i in some)
-            found[which] = np.array(some, dtype=np.intp), names
+            number = np.full(len(chosen), -1, dtype=np.int32)
+            number[some] = np.arange(len(some))
+            found[which] = number, Names.of(chosen[i].name for i in some)
         return np.array(kept, dtype=np.intp), np.array([d.scale for d in chosen]), found
 
     def _wanted(self, descriptor: Descriptor) -> bool:
@@ -79,3 +82,11 @@ class PairDescriptors:
             "name equality": not self.name_equality,
         }
         return not left_out.get(descriptor.group, False)
+
+
+def _chosen(cells: Cells, number: NDArray[np.int32], width: int) -> Cells:
+    """Some of the columns, given the number of each among them; -1 for the others."""
+    indices = number[cells.indices]
+    kept = indices >= 0
+    ends = offsets(kept)[cells.indptr].astype(np.int32)
+    return Cells(cells.data[kept], indices[kept], ends, (cells.shape[0], width))

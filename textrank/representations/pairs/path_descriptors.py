@@ -7,16 +7,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.representations.pairs.layout import OTHER, Layout
-from textrank.representations.pairs.trigger_words import STRONG_TRIGGERS, TRIGGERS, group_of
+from textrank.representations.pairs.layout import Layout
+from textrank.representations.pairs.trigger_words import group_of
 from textrank.types import Matrix
-from textrank.types.ragged import lengths, totals
+from textrank.types.ragged import totals
 
 CLAUSES = frozenset(("ccomp", "advcl", "rcmod", "xcomp", "parataxis", "csubj", "relcl", "purpcl"))
 PREPOSITIONS = ("with", "to", "of", "by", "in", "between", "for", "from")
 COARSE = ("conj", "appos", "loose", "subj", "obj", "prep", "agent", "mod")
 KINDS = (*COARSE, "clause", *(f"_{p}" for p in PREPOSITIONS))  # a dependency may be of several
-_OTHER = frozenset((OTHER,))
+MARKED = ("trigger", "strong", "other", "verb")  # what words are, as far as paths tell of it
 PATH = (
     "no path",
     "path is loose",
@@ -45,45 +45,43 @@ PATH = (
 )  # in the order of the rows
 
 
-def path_rows(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:
-    """The descriptors ``PATH`` of all pairs, a row each; counts without logarithm."""
+def path_rows(own: Layout, marks: Matrix) -> Matrix:  # (tokens, MARKED)
+    """The descriptors ``PATH`` of all pairs, a row each, by what words are; counts as they are."""
     paths, size = own.paths, len(own.pairs)
-    pair, at = np.nonzero(paths.steps >= 0)
+    pair, at = (paths.steps >= 0).nonzero()
     kinds = own.lexicon.rows(_kinds, len(KINDS), own.links.type[paths.steps[pair, at]])
     counts = totals(kinds, pair, size)
     climbed = totals(kinds & (at < own.tops[pair])[:, None], pair, size)
     num = dict(zip(KINDS, counts.T, strict=True))
     rise = dict(zip(KINDS, (climbed > 0).T, strict=True))
     fall = dict(zip(KINDS, (counts > climbed).T, strict=True))
-    loose = num["conj"] + num["appos"] + num["loose"]
     lists = num["conj"] + num["appos"]
     linked = paths.length > 0
     taking = fall["obj"] | fall["prep"] | fall["agent"]
     beside = (rise["prep"] | rise["mod"]) & (fall["prep"] | fall["mod"])
-    inner = _inner(own, verbs)
-    return np.column_stack(
-        [
-            paths.length < 0,
-            linked & (loose == paths.length),
-            num["conj"] > 0,
-            num["appos"] > 0,
-            num["subj"] > 0,
-            num["obj"] > 0,
-            num["prep"] + num["agent"] > 0,
-            *inner[:, :3].T,
-            _negated(own),
-            inner[:, 3],
-            lists,
-            num["mod"],
-            num["clause"],
-            num["prep"] + num["agent"],
-            np.where(linked, paths.length - lists - num["mod"], 0),
-            *(num[f"_{p}"] > 0 for p in PREPOSITIONS),
-            *_tops(own, verbs).T,
-            linked & rise["subj"] & taking,
-            linked & beside,
-        ]
-    ).astype(np.float64)
+    inner, negated = _words(own, marks)
+    rows = [
+        paths.length < 0,
+        linked & (lists + num["loose"] == paths.length),
+        num["conj"] > 0,
+        num["appos"] > 0,
+        num["subj"] > 0,
+        num["obj"] > 0,
+        num["prep"] + num["agent"] > 0,
+        *(inner[:, :3] > 0).T,
+        negated,
+        inner[:, 3],
+        lists,
+        num["mod"],
+        num["clause"],
+        num["prep"] + num["agent"],
+        np.where(linked, paths.length - lists - num["mod"], 0),
+        *(num[f"_{p}"] > 0 for p in PREPOSITIONS),
+        *_tops(own, marks),
+        linked & rise["subj"] & taking,
+        linked & beside,
+    ]
+    return np.array(rows, dtype=np.float64).T
 
 
 @lru_cache(maxsize=1 << 12)
@@ -94,37 +92,25 @@ def _kinds(type_: str) -> tuple[bool, ...]:
     return (*(group == g for g in COARSE), type_ in CLAUSES, *endings)
 
 
-def _inner(own: Layout, verbs: NDArray[np.bool_]) -> Matrix:  # (pairs, 4)
-    """Triggers, strong triggers and third entities inside the path, present or not; and verbs."""
+def _words(own: Layout, marks: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:  # (pairs, MARKED)
+    """How many words inside each path have each mark; whether one of it has a negation below it."""
+    links, size = own.links, len(own.pairs)
     pair, place, token = own.on_paths()
-    inner = ((place > 0) & (place < own.paths.length[pair])).nonzero()[0]
-    pair, token = pair[inner], token[inner]
-    words = own.word[token]
-    found = np.zeros((len(own.pairs), 4))
-    for column, group in enumerate((TRIGGERS, STRONG_TRIGGERS, _OTHER)):
-        found[pair[own.lexicon.among(group, words)], column] = 1.0
-    found[:, 3] = np.bincount(pair[verbs[token]], minlength=len(found))
-    return found
+    inner = (place > 0) & (place < own.paths.length[pair])
+    down = (links.down & (links.type == own.lexicon("neg"))).nonzero()[0]
+    above = np.zeros(len(links.starts), dtype=bool)
+    above[np.searchsorted(links.starts, down, side="right") - 1] = True
+    negated = np.zeros(size, dtype=bool)
+    negated[pair[above[token]]] = True
+    return totals(marks[token] * inner[:, None], pair, size), negated
 
 
-def _negated(own: Layout) -> NDArray[np.bool_]:
-    """Whether a word of the path has a negation as dependent."""
-    links = own.links
-    source = np.arange(len(links.starts) - 1).repeat(lengths(links.starts))
-    negated = np.zeros(len(links.starts) - 1, dtype=bool)
-    negated[source[links.down & (links.type == own.lexicon("neg"))]] = True
-    pair, _, token = own.on_paths()
-    return np.bincount(pair[negated[token]], minlength=len(own.pairs)) > 0
-
-
-def _tops(own: Layout, verbs: NDArray[np.bool_]) -> NDArray[np.bool_]:  # (pairs, 4)
+def _tops(own: Layout, marks: Matrix) -> Matrix:  # (4, pairs)
     """Whether the top is an entity of the pair, a trigger, a strong one, a verb."""
-    found = np.zeros((len(own.pairs), 4), dtype=bool)
     rows = (own.paths.length > 0).nonzero()[0]
     top = own.paths.tokens[rows, own.tops[rows]]
-    words = own.words_at(rows, top)
-    found[rows, 0] = own.own[top + own.shift[rows]]
-    for column, group in ((1, TRIGGERS), (2, STRONG_TRIGGERS)):
-        found[rows, column] = own.lexicon.among(group, words)
-    found[rows, 3] = verbs[top]
+    entity = own.own[top + own.shift[rows]]
+    found = np.zeros((4, len(own.pairs)))
+    found[0, rows], found[3, rows] = entity, marks[top, 3]
+    found[1:3, rows] = marks[top, :2].T * ~entity  # names are blind
     return found
