@@ -142,6 +142,7 @@ class _Steps:
 
     source: Indices  # (s,)
     target: Indices  # (s,) in order
+    begins: Indices  # (s,) the vertex where walks with this step begin; -1 if it is not the first
     edges: tuple[Indices, Indices]  # (s,) whose weights are multiplied; -1 for none
     vertex: Indices  # (v + 1,) of the families, by number; -1 for the root
     cuts: Indices  # the first vertex of each level, and the end
@@ -149,15 +150,15 @@ class _Steps:
     @classmethod
     def of(cls, shapes: _Shapes, passes: _Passes) -> _Steps:
         """Those of families; a vertex that is passed through makes one step of two edges."""
-        begins = (shapes.original & (passes.first < 0)).nonzero()[0]
+        roots = (shapes.original & (passes.first < 0)).nonzero()[0]
         into, out = passes.first[passes.vertices], passes.last[passes.vertices]
         alone = np.ones(len(shapes.source), dtype=bool)
         alone[into] = alone[out] = False
         edge = alone.nonzero()[0]
-        root, none = np.full(len(begins), -1), np.full(len(edge), -1)
+        root, none = np.full(len(roots), -1), np.full(len(edge), -1)
         first, last = np.concatenate([root, edge, into]), np.concatenate([root, none, out])
         source = np.concatenate([root, shapes.source[edge], shapes.source[into]]) + 1
-        target = np.concatenate([begins, shapes.target[edge], shapes.target[out]]) + 1
+        target = np.concatenate([roots, shapes.target[edge], shapes.target[out]]) + 1
         level, _ = levels(source, target, len(shapes.ends) + 1)
         vertex = level.argsort(kind="stable")
         number = np.empty(len(vertex), dtype=np.intp)
@@ -165,8 +166,15 @@ class _Steps:
         to = number[target]
         order = to.argsort(kind="stable")
         cuts = np.searchsorted(level[vertex], np.arange(int(level.max()) + 2))
+        source, target = source[order], target[order]
+        begins = np.where(source == 0, target - 1, -1)
         edges = first[order], last[order]
-        return cls(number[source[order]], to[order], edges, vertex - 1, cuts)
+        return cls(number[source], to[order], begins, edges, vertex - 1, cuts)
+
+    def several(self) -> list[int]:
+        """How many vertices before each are led to from several others."""
+        count = np.bincount(self.target[self.source > 0], minlength=len(self.vertex))
+        return offsets(count > 1).tolist()
 
     def levels(self) -> Iterator[tuple[int, int]]:
         """The first vertex and the first step of each level behind the root, and the ends."""
@@ -209,18 +217,21 @@ class _Joined:
         begin = np.ones(len(steps.vertex) + 1, dtype=np.intp)  # the pairs to each vertex
         begin[0] = 0
         source, ends = np.full(1, -1), []
+        several = steps.several()
         for (low, first), (high, last) in pairwise(steps.levels()):
             of = steps.source[first:last]
             at, before = spread(begin[of], begin[of + 1] - begin[of])
-            to, from_, step = steps.target[first:last][at], source[before], at + first
-            from_ = np.where(from_ < 0, steps.vertex[to], from_)
-            new, again, pair = _parted((to - low) * most + nth[from_], (high - low) * most)
-            count = len(source)
-            source = np.concatenate([source, from_[new]])
-            ends.append(_Ends(slice(count, len(source)), before[new], step[new]))
-            if len(again):
-                ends.append(_Ends(count + pair, before[again], step[again]))
-            sizes = np.bincount(to[new] - low, minlength=high - low)
+            step, count = at + first, len(source)
+            to, from_ = steps.target[step], np.maximum(source[before], steps.begins[step])
+            if several[low] < several[high]:
+                new, again, pair = _parted((to - low) * most + nth[from_], (high - low) * most)
+                more = [_Ends(count + pair, before[again], step[again])]
+                to, from_, before, step = to[new], from_[new], before[new], step[new]
+            else:
+                more = []
+            source = np.concatenate([source, from_])
+            ends += [_Ends(slice(count, len(source)), before, step), *more]
+            sizes = np.bincount(to - low, minlength=high - low)
             begin[low + 1 : high + 1] = count + sizes.cumsum()
         return cls(source, steps.vertex.repeat(lengths(begin)), ends)
 
