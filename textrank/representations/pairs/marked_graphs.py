@@ -98,22 +98,23 @@ class MarkedGraphs:
         """The graphs, a family a sentence."""
         own = self.layout
         vocabulary, labels = self._labels()
-        weights = self._weights()
+        weights = np.where(self._marks, self.path_weight, self.other_weight)
         edges = self._edges()
         arcs, sizes = lengths(self._arcs), lengths(own.starts)
         pairs = np.bincount(own.sentence, minlength=len(sizes))
         cuts = zip(
-            offsets(pairs).tolist(), offsets(pairs * 2 * arcs).tolist(),
+            offsets(pairs).tolist(), offsets(pairs * arcs).tolist(),
             offsets(pairs * (arcs + sizes)).tolist(), strict=True,
         )  # fmt: skip
         families, low = [], next(cuts)
         rows = zip(pairs.tolist(), arcs.tolist(), sizes.tolist(), self._arcs.tolist(), strict=False)
         for (g, e, n, first), high in zip(rows, cuts, strict=True):
+            weight = weights[low[1] : high[1]].reshape(g, e)
             families.append(
                 GraphFamily(
                     self._order[low[0] : high[0]],
                     edges[2 * first : 2 * (first + e)],
-                    weights[low[1] : high[1]].reshape(g, 2 * e),
+                    np.concatenate([weight, weight], axis=1),  # to dependencies and from them
                     labels[low[2] : high[2]].reshape(g, n + e, 2),
                 )
             )
@@ -133,15 +134,6 @@ class MarkedGraphs:
         found[into, 0], found[into, 1] = vertex, self._ends[1] - base
         return found
 
-    def _weights(self) -> NDArray[np.float64]:
-        """Of the edges of each pair, to dependencies and then from them."""
-        found = np.empty(2 * len(self._marks))
-        weight = np.where(self._marks, self.path_weight, self.other_weight)
-        count = self._count[self._order]
-        at = np.arange(len(weight)) + np.repeat(offsets(count)[:-1], count)
-        found[at] = found[at + np.repeat(count, count)] = weight
-        return found
-
     def _labels(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
         """Words, parts of speech and types of dependencies, each marked or not."""
         own = self.layout
@@ -149,8 +141,9 @@ class MarkedGraphs:
         touched = np.zeros(int(own.cells[-1]), dtype=np.intp)
         for ends in self._ends:
             touched[ends[arc] + own.shift[pair]] = 1
-        codes = np.full((int((own.size + self._count).sum()), 2), -1, dtype=np.intp)
-        begin = _in_order(own.size + self._count, self._order)
+        size = own.size + self._count
+        codes = np.full((int(size.sum()), 2), -1, dtype=np.intp)
+        begin = _in_order(size, self._order)
         place = (begin - own.base)[own.owner] + own.token
         word, tag = own.seen, own.tag[own.token]
         codes[place, 0] = 2 * word + touched
