@@ -96,12 +96,13 @@ def words(name: str) -> tuple[str, ...]:
         )
         plain = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
     plain = _GLUED.sub(lambda found: f" {found.group()} ", plain)
-    return tuple(_spelt(word, i) for i, word in enumerate(_WORD.findall(plain)))
+    found = _WORD.findall(plain)
+    later = [_ROMAN.get(word) or _spelt(word) for word in found[1:]]  # no name begins with a number
+    return (*map(_spelt, found[:1]), *later)
 
 
-def _spelt(word: str, place: int) -> str:
-    if place and word in _ROMAN:
-        return _ROMAN[word]
+@lru_cache(maxsize=1 << 13)
+def _spelt(word: str) -> str:
     if len(word) > 3 and word[-1] == "s" and _PLURAL.match(word):
         word = word[:-1]
     lower = word.lower()
@@ -126,7 +127,7 @@ def key_of(name: str) -> str:
     """
     every = words(name)
     kept = [word for word in every if word not in FILLERS] or list(every)
-    if sum(len(word) >= 3 and word.isalpha() for word in kept) >= 2:
+    if len([word for word in kept if len(word) >= 3 and word.isalpha()]) >= 2:
         return " ".join(sorted(kept))
     return "".join(sorted(kept, key=lambda word: len(word) < 5))  # collagen 7, catenin alpha
 

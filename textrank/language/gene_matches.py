@@ -101,9 +101,11 @@ class Lookup:
     def _add(self, variant: Variant, taxa: frozenset[int], found: dict[str, Match]) -> None:
         """The genes that a reading names, and where a species has none, twins of these."""
         for table in self.tables:
-            own = [
-                e for e in table.entries(variant.key) if variant.how not in _STRICT or _strict(e)
-            ]
+            own = table.entries(variant.key)
+            if variant.how in _STRICT:
+                own = tuple(filter(_strict, own))
+            if not own:  # as with most readings
+                continue
             kinds = {entry.row: entry.kind for entry in own}
             best: dict[int, Kind] = {}
             for row, kind in kinds.items():

@@ -102,27 +102,24 @@ class GeneTables:
         if key in self._found:
             return self._found[key]
         code, check = hash_of(key)
-        first = int(np.searchsorted(self.hashes, np.uint32(code)))  # else all are copied
-        found = []
-        for i in range(first, len(self.hashes)):
-            if self.hashes[i] != code:
-                break
-            if self.checks[i] == check:
-                kind = int(self.kinds[i])
-                entry = Entry(
-                    int(self.rows[i]), Kind(kind & 15), Case(kind >> 4), int(self.seen[i])
-                )
-                found.append(entry)
+        first = end = int(self.hashes.searchsorted(np.uint32(code)))  # else all are copied
+        while end < len(self.hashes) and self.hashes[end] == code:
+            end += 1
+        found = [self._entry(i) for i in range(first, end) if self.checks[i] == check]
         if len(self._found) > _KEPT:
             self._found.clear()
         known = tuple(sorted(found, key=lambda entry: (entry.kind, entry.row)))
         self._found[key] = known
         return known
 
+    def _entry(self, i: int) -> Entry:
+        case, kind = divmod(int(self.kinds[i]), 16)
+        return Entry(int(self.rows[i]), _KINDS[kind], _CASES[case], int(self.seen[i]))
+
     def plain(self, key: str) -> int:
         """How often text had a key for no single gene, in powers of two."""
         code, _ = hash_of(key)
-        i = int(np.searchsorted(self.others, np.uint32(code)))
+        i = int(self.others.searchsorted(np.uint32(code)))
         return int(self.often[i]) if i < len(self.others) and self.others[i] == code else 0
 
     @cached_property
@@ -242,6 +239,7 @@ class GeneTables:
         )
 
 
+_KINDS, _CASES = tuple(Kind), tuple(Case)
 _KEPT = 1 << 13  # keys looked up before; a stream of new ones must not need ever more memory
 _NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
 _PLAIN = ("checks", "rows", "kinds", "seen", "often", *_NUMBERS)  # on disk as they are

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,7 +30,8 @@ class Option(NamedTuple):
 
 def options(name: str, near: int, around: Surroundings) -> list[Option]:
     """The meanings of a name near a species word; the last is that it means no gene."""
-    matches = around.considered(name)
+    meant = around.meant(name)
+    matches = around.considered(name, meant)
     if parts_of(name, around.lookup):
         matches = [match for match in matches if not match.gene.taxon]  # genes are those of parts
     genes = [match for match in matches if match.gene.taxon]
@@ -39,14 +40,13 @@ def options(name: str, near: int, around: Surroundings) -> list[Option]:
         matches = genes
     elif members := _members(genes, around):
         genes = matches = members
-    meant = around.meant(name)
     genes = [match for match in genes if not _is_silent(match, genes)]
-    kept = {other.gene.identifier for other in meant or ()}
-    kept |= {identifier for identifier, names in around.named.items() if names > 1}
+    kept = {other.gene.identifier for other in meant or ()} | around.repeated
+    begun = {m.gene.taxon for m in genes if m.how in SURE and _begins(name, m)}
     genes = [
         match
         for match in genes
-        if match.gene.identifier in kept or not _is_outdone(match, name, genes)
+        if match.gene.identifier in kept or not _is_outdone(match, name, begun)
     ]
     rivals = {taxon: _Rivals.of(taxon, near, genes, meant, around) for taxon in _taxa(genes)}
     found = [Option(m.gene, _gene(m, name, rivals[m.gene.taxon], around)) for m in genes]
@@ -173,15 +173,14 @@ def _is_silent(match: Match, genes: Sequence[Match]) -> bool:
     )
 
 
-def _is_outdone(match: Match, name: str, genes: Sequence[Match]) -> bool:
+def _is_outdone(match: Match, name: str, begun: Collection[int]) -> bool:
     """Whether a name that is not the symbol of a gene speaks more plainly for another one.
 
-    VEGF is the beginning of VEGFA, not of KDR.
+    VEGF is the beginning of VEGFA, not of KDR; ``begun`` are the species where it is of some.
     """
-    if match.kind <= Kind.NAME or match.seen:
+    if match.kind <= Kind.NAME or match.seen or match.gene.taxon not in begun:
         return False
-    rivals = [other for other in genes if other.gene.taxon == match.gene.taxon]
-    return not _begins(name, match) and any(_begins(name, o) for o in rivals if o.how in SURE)
+    return not _begins(name, match)
 
 
 def _begins(name: str, match: Match) -> bool:

@@ -34,6 +34,7 @@ class Surroundings:
     long: Mapping[str, str]  # long forms of abbreviations
     short: Mapping[str, str]  # abbreviations by the keys of their long forms
     named: Mapping[str, int]  # how many different names may stand for an identifier
+    repeated: frozenset[str]  # identifiers for which several do
     style: Mapping[int, float]  # how names are written: as symbols of man or of mouse
     own: Mapping[int, float]  # share of the names that only genes of a species have
     leaning: Mapping[int, float]  # whether the text sounds of man or of the mouse, from -1 to 1
@@ -74,6 +75,7 @@ class Surroundings:
             long,
             {key_of(full): short for short, full in long.items()},
             dict(named),
+            frozenset(identifier for identifier, count in named.items() if count > 1),
             _style(matches),
             _own(matches),
             {HUMAN: -leaning, MOUSE: leaning},
@@ -130,10 +132,13 @@ class Surroundings:
                 return found
         return ()
 
-    def considered(self, name: str) -> list[Match]:
-        """The matches of a name, with those of its long form or of its abbreviation."""
+    def considered(self, name: str, meant: Sequence[Match] | None) -> list[Match]:
+        """The matches of a name, with those of its long form or of its abbreviation.
+
+        ``meant`` is what the long form stands for.
+        """
         matches = {match.gene.identifier: match for match in self.matches(name)}
-        others, how = self.meant(name), "long"
+        others, how = meant, "long"
         if others is None and not any(map(_is_sure, matches.values())):
             others, how = self.matches(self.short.get(key_of(name), "")), "short"
         known = {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
 from textrank.docs import Candidate, document_id, identifiers_of, named_spans
@@ -126,18 +128,20 @@ class Identifiers(WithoutReasons):
         (less probable meanings) and ``parts``, the rows of the names in a list. The identifier of
         a list is that of the family where one is meant, else of its first part.
         """
-        candidates, scores = scored.candidates, scored.scores
+        candidates, scores = scored.candidates, scored.scores.tolist()
+        lookup = self.lookup
         rows: list[dict[str, Any]] = []
         grouped = _by_name(candidates)
         for number, span in enumerate(self.names(doc)):
+            name, place = span.text, (span.start_char, span.end_char)
             first, *parts = [
-                self._row(span, [candidates[i] for i in own], scores[own])
-                for own in grouped.get(number, ())
+                self._row(text, place, candidates[own], scores[own], lookup)
+                for own, text in zip(
+                    grouped.get(number, ()), (name, *parts_of(name, lookup)), strict=True
+                )
             ]
-            texts = parts_of(span.text, self.lookup)
-            parts = [{**row, "name": text} for row, text in zip(parts, texts, strict=True)]
-            row = first if first["identifier"] or not parts else {**parts[0], "name": span.text}
-            row = {**row, "parts": [{**p, "parts": []} for p in parts]}
+            row = first if first["identifier"] or not parts else {**parts[0], "name": name}
+            row = {**row, "parts": parts}
             if span.kb_id_ and not self.overwrite:
                 row = {**row, "identifier": span.kb_id_}
             rows.append(row)
@@ -164,23 +168,30 @@ class Identifiers(WithoutReasons):
     def _asked(self, label: str) -> bool:
         if self.labels:
             return label in self.labels
-        return not label or any(word in label.lower() for word in GENE_WORDS)
+        return _speaks_of_genes(label)
 
-    def _row(self, span: Span, own: Sequence[Candidate], scores: Vector) -> dict[str, Any]:
-        weights = np.exp(self.temperature * (np.asarray(scores) - np.max(scores)))
-        p = weights / weights.sum()
-        order = np.argsort(-p, kind="stable").tolist()
-        likely = [i for i in order if p[i] >= LIKELY or i == order[0]]
-        first, *others = [_shown(self._gene(own[i]), float(p[i])) for i in likely]
+    def _row(
+        self,
+        name: str,
+        place: tuple[int, int],
+        own: Sequence[Candidate],
+        scores: Sequence[float],
+        lookup: Lookup,
+    ) -> dict[str, Any]:
+        """What is shown of a name, given its meanings with their scores.
+
+        In plain numbers: of the few meanings that a name has, arrays take longer to make.
+        """
+        highest = max(scores)
+        weights = [math.exp(self.temperature * (score - highest)) for score in scores]
+        total = sum(weights)
+        order = sorted(range(len(own)), key=weights.__getitem__, reverse=True)
+        likely = [i for i in order if weights[i] / total >= LIKELY or i == order[0]]
+        first, *others = [_shown(_gene(own[i], lookup), weights[i] / total) for i in likely]
         best = first["identifier"]
         alternatives = [other for other in others if other["identifier"] not in (None, best)]
-        place = [span.start_char, span.end_char]
-        row = {"name": span.text, "span": place, **first}
+        row = {"name": name, "span": list(place), **first}
         return {**row, "alternatives": alternatives, "parts": []}
-
-    def _gene(self, candidate: Candidate) -> Gene | None:
-        identifier = candidate.spans[0].kb_id_
-        return self.lookup.gene(identifier) if identifier else None
 
     def _set(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
         """Writes the identifiers into the spans of the group, whose order stays."""
@@ -195,6 +206,11 @@ class Identifiers(WithoutReasons):
                 )
             spans.append(span)
         doc.spans[self.entities] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=spans)
+
+
+@lru_cache(maxsize=1 << 8)
+def _speaks_of_genes(label: str) -> bool:
+    return not label or any(word in label.lower() for word in GENE_WORDS)
 
 
 def _candidates(
@@ -213,13 +229,19 @@ def _candidates(
         yield Candidate(doc, (focus,), document, query, label, option.facts)
 
 
-def _by_name(candidates: Sequence[Candidate]) -> dict[int, list[list[int]]]:
-    """Rows of the candidates of each name: of the whole first, then of its parts."""
-    found: dict[int, dict[str, list[int]]] = {}
-    for i, candidate in enumerate(candidates):
-        name, _, _ = candidate.query.partition(".")
-        found.setdefault(int(name), {}).setdefault(candidate.query, []).append(i)
-    return {name: list(own.values()) for name, own in found.items()}
+def _by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
+    """Which candidates are those of each name: of the whole first, then of its parts."""
+    found: dict[int, list[slice]] = {}
+    end = 0
+    for query, own in groupby(candidates, key=attrgetter("query")):
+        start, end = end, end + sum(1 for _ in own)
+        found.setdefault(int(query.partition(".")[0]), []).append(slice(start, end))
+    return found
+
+
+def _gene(candidate: Candidate, lookup: Lookup) -> Gene | None:
+    identifier = candidate.spans[0].kb_id_
+    return lookup.gene(identifier) if identifier else None
 
 
 def _shown(gene: Gene | None, probability: float) -> dict[str, Any]:

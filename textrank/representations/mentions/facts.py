@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,23 +21,29 @@ class Facts:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        columns: dict[str, int] = {}
-        known: dict[int, tuple[list[int], list[float]]] = {}  # a name may come many times
-        ends, places, values = [0], [], []
+        rows: dict[int, int] = {}  # a name may come many times, with the very same facts
+        distinct: list[Mapping[str, float]] = []
+        at = []
         for candidate in candidates:
-            if candidate.facts is None:
+            facts = candidate.facts
+            if facts is None:
                 raise ValueError(
                     f"a candidate of document {candidate.document!r} has no facts. Use a task "
                     "that notes them, such as identifiers."
                 )
-            if id(candidate.facts) not in known:
-                some = {name: value for name, value in candidate.facts.items() if value}
-                own = [columns.setdefault(name, len(columns)) for name in some]
-                known[id(candidate.facts)] = own, list(some.values())
-            own, weights = known[id(candidate.facts)]
-            places += own
-            values += weights
-            ends.append(len(values))
-        shape = (len(candidates), len(columns))
-        matrix = sp.csr_array((np.array(values, dtype=np.float64), places, ends), shape=shape)
-        return Features(matrix, Names.of(columns))
+            at.append(rows.setdefault(id(facts), len(rows)))
+            if at[-1] == len(distinct):
+                distinct.append(facts)
+        return _features(distinct).rows(np.array(at, dtype=np.intp))
+
+
+def _features(distinct: Sequence[Mapping[str, float]]) -> Features:
+    """A row for each of some facts."""
+    values = np.fromiter(chain.from_iterable(f.values() for f in distinct), dtype=np.float64)
+    some = values != 0
+    names = list(compress(chain.from_iterable(distinct), some.tolist()))
+    columns = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    places = np.fromiter(map(columns.__getitem__, names), dtype=np.intp, count=len(names))
+    ends = np.append(0, np.cumsum(some))[np.cumsum([0, *map(len, distinct)])]
+    shape = (len(distinct), len(columns))
+    return Features(sp.csr_array((values[some], places, ends), shape=shape), Names.of(columns))
