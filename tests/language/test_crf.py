@@ -82,8 +82,8 @@ def test_a_text_that_is_cut_has_the_tags_of_the_whole(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     tags = 4 * labels + 1
     emissions = rng.normal(scale=2, size=(sum(lengths), tags))
-    emissions[:, 0] += 5
-    transitions = rng.normal(scale=0.5, size=(tags + 1, tags + 1))
+    emissions[:, 0] += 6
+    transitions = rng.normal(scale=0.2, size=(tags + 1, tags + 1))
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
     monkeypatch.setattr(crf, "_PIECE", 2)
     cuts = crf._cuts(emissions, transitions, np.cumsum([200, 1, 150]))

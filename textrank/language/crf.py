@@ -146,28 +146,24 @@ def best_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) ->
     few = len(emissions) < _FEW * sizes.max()  # texts to work on side by side
     cuts = _cuts(emissions, transitions, ends) if few else np.zeros(0, dtype=np.intp)
     steps = _Steps.of(np.diff(np.union1d(ends, cuts), prepend=0).tolist())
-    scores = emissions[steps.order]  # becomes that of the best way to each tag
     begins = np.isin(steps.order[: steps.first], np.append(0, ends))
-    scores[: steps.first] += np.where(begins[:, None], transitions[-1, :-1], transitions[0, :-1])
-    inner = np.ascontiguousarray(transitions[:-1, :-1].T)  # to, from
+    scores = emissions.T[:, steps.order]  # becomes that of the best way to each tag
+    scores[:, : steps.first] += np.where(begins, transitions[-1:, :-1].T, transitions[:1, :-1].T)
+    inner = transitions[:-1, :-1, None]
     for (start, _), (later, stop) in pairwise(steps.bounds):
-        ways = scores[start : start + stop - later, None, :] + inner
-        scores[later:stop] += ways.max(axis=2)
+        ways = scores[:, None, start : start + stop - later] + inner  # from, to, text
+        scores[:, later:stop] += ways.max(axis=0)
     sure = np.isin(steps.order, cuts - 1)
-    return _trace(steps, scores, transitions, sure)
+    return _trace(steps, np.ascontiguousarray(scores.T), transitions, sure)
 
 
 _FEW = 24  # texts as long as the longest
-_PIECE = 40  # words after which a text is cut as soon as may be
+_PIECE = 24  # words after which a text is cut as soon as may be
 
 
 def _cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
-    """Words before which texts may be cut, since the word before them is surely in no name.
-
-    Were that word in a name, the name without it, or its two halves, would score higher: what is
-    lost by other tags of its two neighbours and by transitions is less than what is won.
-    """
-    sure = np.flatnonzero(_won(emissions, transitions) > 0) + 1
+    """Words before which texts may be cut, since the word before them is surely in no name."""
+    sure = np.flatnonzero(_sure(emissions, transitions, ends)) + 1
     found, last = [], 0
     starts = np.append(0, ends)
     for cut, begun in zip(
@@ -179,47 +175,42 @@ def _cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
     return np.array(found, dtype=np.intp)
 
 
-def _won(emissions: Floats, transitions: Floats) -> Floats:
-    """What is won at least when a word leaves whatever name it may be in."""
-    begin, inside, last, alone = (emissions[:, first::4] for first in range(1, 5))
-    ends, begins = np.zeros_like(begin), np.zeros_like(begin)  # lost by its neighbours
-    ends[1:] = np.maximum(begin - alone, inside - last)[:-1]
-    begins[:-1] = np.maximum(inside - begin, last - alone)[1:]
-    lost = np.array([_lost(transitions, first) for first in range(1, emissions.shape[1], 4)]).T
-    highest = np.maximum(begin + begins + lost[0], inside + ends + begins + lost[1])
-    highest = np.maximum(np.maximum(highest, last + ends + lost[2]), alone + lost[3])
-    won: Floats = emissions[:, 0] - highest.max(axis=1)
-    return won
+def _sure(emissions: Floats, transitions: Floats, ends: Ints) -> Bools:  # (words,)
+    """Which words are surely in no name.
 
-
-def _lost(transitions: Floats, first: int) -> tuple[float, ...]:
-    """What transitions lose at most when a word that has one of the tags of a label gets O.
-
-    The word before it becomes the last of a name, the one after it the first.
+    In a run of words O scores higher than any other tag. A name with a word of the run is worth
+    less than the same name without the words of the run, if these win more than is lost: by other
+    transitions at both ends of the name, and where it goes on beyond the run by another tag there.
     """
-    T, end = transitions, len(transitions) - 1
-    b, i, last, alone = range(first, first + 4)
-    out, into = [0, *range(3, end, 4), *range(4, end, 4), end], [i, last]
-    opens = [0, *range(1, end, 4), *range(4, end, 4), end]
+    legal = transitions[np.isfinite(transitions)]
+    most = legal.max() - legal.min()  # what another transition loses
+    starts = np.zeros(len(emissions), dtype=bool)
+    starts[np.append(0, ends[:-1])] = True
+    stops = np.append(starts[1:], True)
+    begin, inside, last, alone = (emissions[:, first::4] for first in range(1, 5))
+    before = np.maximum(begin - alone, inside - last).max(axis=1) + most
+    after = np.maximum(inside - begin, last - alone).max(axis=1) + most
+    before = np.where(starts, 0.0, np.roll(before, 1))  # what the word before a run loses
+    after = np.where(stops, 0.0, np.roll(after, -1))
+    begins = range(1, len(transitions) - 1, 4)
+    inner = max(transitions[b : b + 2, b + 1 : b + 3].max() for b in begins) - transitions[0, 0]
+    won = emissions[:, 0] - emissions[:, 1:].max(axis=1) - max(inner, 0.0)
+    left = _won_before(won, before, starts)
+    right = _won_before(won[::-1], after[::-1], stops[::-1])[::-1]
+    sure: Bools = (won > 0) & (won + left + right > 2 * most)
+    return sure
 
-    def before(tag: int) -> float:  # what ends before this tag, now before O
-        from_b = (T[out, b] - T[out, alone]).max() + T[b, tag] - T[alone, 0]
-        from_i = (T[[b, i], i] - T[[b, i], last]).max() + T[i, tag] - T[last, 0]
-        return float(max(from_b, from_i))
 
-    def after(tag: int) -> float:  # what begins after it, now after O
-        to_i = T[tag, i] - T[0, b] + (T[i, into] - T[b, into]).max()
-        to_last = T[tag, last] - T[0, alone] + (T[last, opens] - T[alone, opens]).max()
-        return float(max(to_i, to_last))
+def _won_before(won: Floats, lost: Floats, starts: Bools) -> Floats:
+    """What a run wins at least in those words before each that a name with that word has.
 
-    def enters(tag: int) -> float:
-        return float((T[out, tag] - T[out, 0]).max())
-
-    def leaves(tag: int) -> float:
-        return float((T[tag, opens] - T[0, opens]).max())
-
-    both = before(i) + after(i)
-    return enters(b) + after(b), both, before(last) + leaves(last), enters(alone) + leaves(alone)
+    Nothing, if the name begins with the word; with all words before it, less what is lost there.
+    """
+    words = np.arange(len(won))
+    first = starts | np.append(True, won[:-1] <= 0)
+    run = np.maximum.accumulate(np.where(first, words, 0))
+    total = np.append(0.0, np.cumsum(np.maximum(won, 0.0))[:-1])
+    return np.minimum(total - total[run] - lost[run], 0.0)
 
 
 def _trace(steps: _Steps, scores: Floats, transitions: Floats, sure: Bools) -> Ints:
