@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -105,16 +106,20 @@ class Morphology:
     def __call__(self, doc: Doc) -> Doc:
         if len(self._rows) > _CACHE_SIZE:
             self._rows.clear()
-        rows = []
-        for orth, tag, dep in doc.to_array([ORTH, TAG, DEP]).tolist():
-            known = self._rows.get((orth, tag, dep))
-            if known is None:
-                known = self._rows[orth, tag, dep] = self._row(orth, tag, dep)
-            if known[1]:  # which spaCy may have forgotten with a memory zone
-                self.vocab.strings.add(known[1])
-            rows.append(known[0])
-        values = np.array(rows, dtype=np.uint64).reshape(len(doc), 3)
+        words = list(zip(*doc.to_array([ORTH, TAG, DEP]).reshape(-1, 3).T.tolist(), strict=True))
+        known = {word: self._known_row(*word) for word in set(words)}
+        rows = chain.from_iterable(map(known.__getitem__, words))
+        values = np.fromiter(rows, dtype=np.uint64, count=3 * len(words)).reshape(-1, 3)
         return doc.from_array([POS, MORPH, LEMMA], cast(Any, values))
+
+    def _known_row(self, *word: int) -> tuple[int, int, int]:
+        found = self._rows.get(word)
+        if found is None:
+            found = self._rows[word] = self._row(*word)
+        row, lemma = found
+        if lemma:  # which spaCy may have forgotten with a memory zone
+            self.vocab.strings.add(lemma)
+        return row
 
     def _row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
         """Part of speech, form and lemma, and the lemma's letters where it is not the word."""
@@ -174,7 +179,7 @@ class Morphology:
             self._e_after[verb[-3:-1] if verb.endswith("e") else verb[-2:]] += (
                 1 if verb.endswith("e") else -1
             )
-        self._rows: dict[tuple[int, int, int], tuple[tuple[int, int, int], str]] = {}
+        self._rows: dict[tuple[int, ...], tuple[tuple[int, int, int], str]] = {}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The tables."""

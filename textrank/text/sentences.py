@@ -20,6 +20,7 @@ from spacy.tokens import Doc
 
 from textrank.text.markup import ends_sentence, tags
 from textrank.text.words import reading_of
+from textrank.types import Indices
 
 _STOPS = frozenset([".", "!", "?", "...", "…"])
 _CLOSERS = frozenset([")", "]", "}", '"', "'", "’", "”", "''"])
@@ -99,8 +100,8 @@ class _Words:
             strings = doc.vocab.strings
             kept: Sequence[int] = range(len(doc))
             return cls(doc, kept, [strings[orth] for orth in orths], places, frozenset())
-        kept = reading.kept.tolist()
-        return cls(doc, kept, reading.words, places, frozenset(_layout(doc, kept, places)))
+        hard = frozenset(_layout(doc, reading.kept, places))
+        return cls(doc, reading.kept.tolist(), reading.words, places, hard)
 
     def boundaries(self) -> Iterator[int]:
         """Words that may begin a sentence, in order."""
@@ -169,12 +170,12 @@ class _Words:
         return False
 
 
-def _layout(doc: Doc, kept: Sequence[int], places: Sequence[int]) -> Iterator[int]:
+def _layout(doc: Doc, kept: Indices, places: Sequence[int]) -> Iterator[int]:
     """Words before which a blank line, a tag or the end of a line ends a sentence."""
     text = doc.text
-    gaps = [(n, a, b) for n, (a, b) in enumerate(pairwise(kept), 1) if b - a > 1]
+    gaps = np.flatnonzero(np.diff(kept) > 1) + 1
     lines: _Lines | None = None
-    for n, before, token in gaps:
+    for n, before, token in np.column_stack([gaps, kept[gaps - 1], kept[gaps]]).tolist():
         start = places[before] + len(doc[before])
         gap = text[start : places[token]]
         ends = len(_LINE_END.findall(gap))

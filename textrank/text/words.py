@@ -58,8 +58,11 @@ class Reading:
 class _Reader:
     """What words are read as, worked out once a word; by spaCy's hash, which names it."""
 
-    def __init__(self, read: Callable[[str], str]) -> None:
+    def __init__(
+        self, read: Callable[[str], str], like: Callable[[Doc], Reading | None] | None = None
+    ) -> None:
         self._read = read
+        self._like = like  # a reader that mostly reads the same, and whose reading then serves
         self._plain: set[int] = set()  # words that are read as they are written
         self._odd: dict[int, str] = {}  # and the others
         self._made: WeakKeyDictionary[Doc, tuple[Any, Reading | None]] = WeakKeyDictionary()
@@ -86,6 +89,9 @@ class _Reader:
         changed = _among(own, odd)
         add = doc.vocab.strings.add
         own[changed] = [add(self._odd[orth]) for orth in own[changed].tolist()]
+        other = self._like(doc) if self._like is not None else None
+        if other is not None and np.array_equal(own, other.orths):
+            return other
         return Reading(kept, own, changed, doc.vocab.strings)
 
     def _learn(self, doc: Doc, orths: set[int]) -> None:
@@ -110,7 +116,8 @@ def _among(orths: NDArray[np.uint64], some: Collection[int]) -> NDArray[np.bool_
     return found
 
 
-_as_read, _as_spelt = _Reader(read), _Reader(spell)
+_as_read = _Reader(read)
+_as_spelt = _Reader(spell, like=_as_read)
 
 
 def reading_of(doc: Doc, *, spelt: bool = False) -> Reading | None:
