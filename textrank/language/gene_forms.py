@@ -80,7 +80,6 @@ _PLURAL = re.compile(r"^(?:[A-Z][A-Za-z]*[A-Z]|[A-Za-z]*(?:[a-rt-z]{2}[a-hj-tv-z
 _BRITISH = re.compile("|".join(_INSIDE))
 
 
-@lru_cache(maxsize=1 << 13)
 def words(name: str) -> tuple[str, ...]:
     """The words, letters and numbers of a name, spelt in one way.
 
@@ -89,20 +88,28 @@ def words(name: str) -> tuple[str, ...]:
     >>> words("Interleukin-1alpha") == words("interleukin 1 α")
     True
     """
-    plain = unicodedata.normalize("NFKC", name)
+    found: list[str] = []
+    for piece in name.split(" "):
+        found += _words_in(piece, bool(found))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 13)
+def _words_in(piece: str, later: bool) -> tuple[str, ...]:
+    """Those of what stands between blanks; a number does not begin a name as a Roman one."""
+    plain = unicodedata.normalize("NFKC", piece)
     if not plain.isascii():
         plain = "".join(
             f" {_LETTERS[c]} " if (c := one.lower()) in _LETTERS else one for one in plain
         )
         plain = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
     plain = _GLUED.sub(lambda found: f" {found.group()} ", plain)
-    found = _WORD.findall(plain)
-    later = [_ROMAN.get(word) or _spelt(word) for word in found[1:]]  # no name begins with a number
-    return (*map(_spelt, found[:1]), *later)
+    return tuple(_spelt(word, later or i > 0) for i, word in enumerate(_WORD.findall(plain)))
 
 
-@lru_cache(maxsize=1 << 13)
-def _spelt(word: str) -> str:
+def _spelt(word: str, later: bool) -> str:
+    if later and word in _ROMAN:
+        return _ROMAN[word]
     if len(word) > 3 and word[-1] == "s" and _PLURAL.match(word):
         word = word[:-1]
     lower = word.lower()

@@ -117,12 +117,12 @@ class Lookup:
                 if kind is not Kind.MEMBER:
                     kind = min(kind, kinds.get(twin, kind))
                 if _may_be(int(table.taxon[entry.row]), taxa):
-                    _put(table.gene(entry.row), entry._replace(kind=kind), variant, found)
+                    _put(table.gene(entry.row), kind, entry, variant, found)
                 if twin < 0 or twin in kinds:
                     continue
                 taxon = int(table.taxon[twin])
                 if _may_be(taxon, taxa) and _lends(kind, best.get(taxon)):
-                    _put(table.gene(twin), entry, variant, found, lent=True)
+                    _put(table.gene(twin), entry.kind, entry, variant, found, lent=True)
 
 
 def _may_be(taxon: int, taxa: frozenset[int]) -> bool:
@@ -137,6 +137,7 @@ def _lends(kind: Kind, best: Kind | None) -> bool:
 
 def _put(
     gene: Gene,
+    kind: Kind,
     entry: Entry,
     variant: Variant,
     found: dict[str, Match],
@@ -147,7 +148,7 @@ def _put(
     if gene.identifier not in found:
         case = not lent and entry.case == case_of(variant.text)
         found[gene.identifier] = Match(
-            gene, entry.kind, variant.how, variant.share, case, entry.seen, lent
+            gene, kind, variant.how, variant.share, case, entry.seen, lent
         )
 
 

@@ -115,7 +115,7 @@ class _Rivals:
             any(match.gene.coding for match in own),
             full,
             _is_defined(own, full),
-            dict(_species(taxon, near, around)),
+            _species(taxon, near, around),
         )
 
 
@@ -203,7 +203,12 @@ def _in_capitals(match: Match, name: str) -> bool:
     return symbol and case_of(name) is Case.UPPER
 
 
-def _species(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str, float]]:
+@lru_cache(maxsize=1 << 5)  # of the text that is looked at: its names share them
+def _species(taxon: int, near: int, around: Surroundings) -> Facts:
+    return dict(_species_facts(taxon, near, around))
+
+
+def _species_facts(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str, float]]:
     yield f"taxon {taxon}", 1.0
     yield "species share", around.share.get(taxon, 0.0)
     yield "species lead", around.lead.get(taxon, -1.0)
@@ -261,9 +266,8 @@ def _none(
         yield "none as plain long form", float(plain)
     if near and near not in around.lookup.taxa:
         yield "none as species near", 1.0
-    others = [lead for taxon, lead in around.lead.items() if taxon not in around.lookup.taxa]
-    yield "none as species", 1.0 + max(others, default=-1.0)
-    yield "none as leading species", float(max(others, default=-1.0) > 0)
+    yield "none as species", 1.0 + around.foreign
+    yield "none as leading species", float(around.foreign > 0)
 
 
 def is_plain(long: str) -> bool:

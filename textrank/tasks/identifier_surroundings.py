@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from textrank.language.abbreviations import long_forms
 from textrank.language.gene_forms import Case, case_of, key_of
@@ -80,6 +81,12 @@ class Surroundings:
             _own(matches),
             {HUMAN: -leaning, MOUSE: leaning},
         )
+
+    @cached_property
+    def foreign(self) -> float:
+        """How much a species leads whose genes the tables do not have."""
+        leads = [lead for taxon, lead in self.lead.items() if taxon not in self.lookup.taxa]
+        return max(leads, default=-1.0)
 
     def near(self, start: int, end: int, name: str) -> int:
         """The taxon that the text names at or nearest to a place; 0 where none is near."""
