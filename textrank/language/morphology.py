@@ -7,8 +7,7 @@ than tagger and parser: here a word with its tag is worked out once and then loo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from spacy.attrs import DEP, LEMMA, MORPH, ORTH, POS, TAG
 from spacy.language import Language
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from textrank.text import read
@@ -90,6 +90,8 @@ _CLITICS = {"n't": "not", "n’t": "not", "ca": "can", "wo": "will", "’s": "'s
 _NOUN = (("ies", "y"), ("sses", "ss"), ("yses", "ysis"), ("uses", "us"), ("xes", "x"),
          ("ches", "ch"), ("shes", "sh"), ("s", ""))  # fmt: skip
 _CACHE_SIZE = 1 << 14  # words, as in the tokenizer
+# What makes one number of the hashes of a word, its tag and its label.
+_SPREAD = np.array([1, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 
 
 class Morphology:
@@ -104,18 +106,31 @@ class Morphology:
         self._set(tables or {})
 
     def __call__(self, doc: Doc) -> Doc:
+        self._annotate([doc])
+        return doc
+
+    def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """The Docs, those of a batch together: each distinct word of it is looked up once."""
+        for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
+            self._annotate(batch)
+            yield from batch
+
+    def _annotate(self, docs: Sequence[Doc]) -> None:
         if len(self._rows) > _CACHE_SIZE:
             self._rows.clear()
-        words = list(zip(*doc.to_array([ORTH, TAG, DEP]).reshape(-1, 3).T.tolist(), strict=True))
-        known = {word: self._known_row(*word) for word in set(words)}
-        rows = chain.from_iterable(map(known.__getitem__, words))
-        values = np.fromiter(rows, dtype=np.uint64, count=3 * len(words)).reshape(-1, 3)
-        return doc.from_array([POS, MORPH, LEMMA], cast(Any, values))
+        words = np.concatenate([doc.to_array([ORTH, TAG, DEP]).reshape(-1, 3) for doc in docs])
+        keys = (words * _SPREAD).sum(axis=1, dtype=np.uint64)
+        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        rows = list(map(self._known_row, distinct.tolist(), words[first].tolist()))
+        values = np.array(rows, dtype=np.uint64).reshape(-1, 3)[which]
+        ends = np.cumsum([len(doc) for doc in docs])
+        for doc, own in zip(docs, np.split(values, ends[:-1]), strict=True):
+            doc.from_array([POS, MORPH, LEMMA], cast(Any, own))
 
-    def _known_row(self, *word: int) -> tuple[int, int, int]:
-        found = self._rows.get(word)
+    def _known_row(self, key: int, word: Sequence[int]) -> tuple[int, int, int]:
+        found = self._rows.get(key)
         if found is None:
-            found = self._rows[word] = self._row(*word)
+            found = self._rows[key] = self._row(*word)
         row, lemma = found
         if lemma:  # which spaCy may have forgotten with a memory zone
             self.vocab.strings.add(lemma)
@@ -131,7 +146,7 @@ class Morphology:
             pos = "AUX" if lemma in _AUXILIARY else pos
         if name == "IN" and strings[dep] == "mark":
             pos = "SCONJ"
-        row = IDS[pos], self.vocab.morphology.add(morph), strings.add(lemma)
+        row = int(IDS[pos]), self.vocab.morphology.add(morph), strings.add(lemma)
         return row, lemma if row[2] != orth else ""
 
     def lemma(self, word: str, tag: str) -> str:
@@ -179,7 +194,7 @@ class Morphology:
             self._e_after[verb[-3:-1] if verb.endswith("e") else verb[-2:]] += (
                 1 if verb.endswith("e") else -1
             )
-        self._rows: dict[tuple[int, ...], tuple[tuple[int, int, int], str]] = {}
+        self._rows: dict[int, tuple[tuple[int, int, int], str]] = {}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The tables."""

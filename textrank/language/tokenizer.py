@@ -85,7 +85,7 @@ class BioTokenizer:
 
     def __init__(self, vocab: Vocab) -> None:
         self.vocab = vocab
-        self._cache: dict[str, list[str]] = {}
+        self._cache: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> Doc:
         # spaCy's strings are UTF-8, which half a surrogate pair is not; offsets stay as they were.
@@ -109,10 +109,10 @@ class BioTokenizer:
         """Docs of the texts, one by one."""
         return map(self, texts)
 
-    def _split(self, piece: str) -> list[str]:
+    def _split(self, piece: str) -> tuple[str, ...]:
         tokens = self._cache.get(piece)
         if tokens is None:
-            tokens = split_piece(piece)
+            tokens = tuple(split_piece(piece))  # unlike a list, nothing for Python to look through
             if len(piece) <= _CACHED_LENGTH:
                 if len(self._cache) >= _CACHE_SIZE:
                     self._cache.clear()
