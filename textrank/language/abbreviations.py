@@ -66,10 +66,11 @@ class _Text:
         return np.arange(len(self.doc)) if self._reading is None else self._reading.kept
 
     @cached_property
-    def _apart(self) -> list[bool]:
+    def apart(self) -> list[bool]:
         """Whether anything stands between a word and the next."""
-        apart = np.append(self._kept[1:] - self._kept[:-1] > 1, False)
-        return ((self._table[self._kept, 1] == 1) | apart[: len(self._kept)]).tolist()
+        kept = self._kept
+        apart = (self._table[kept[:-1], 1] == 1) | (np.diff(kept) > 1)
+        return [*apart.tolist(), False]
 
     @cached_property
     def _starts(self) -> list[bool]:
@@ -104,7 +105,7 @@ class _Text:
     def short_before(self, start: int, end: int) -> Pair | None:
         """The pair where a bracket holds the long form."""
         first = start - 2
-        while first > 0 and not self.spaced(first - 1):
+        while first > 0 and not self.apart[first - 1]:
             first -= 1
         short = self.text(first, start - 1)
         if end - start < 2 or not _is_short(short) or not any(map(str.isupper, short)):
@@ -117,12 +118,8 @@ class _Text:
 
     def text(self, start: int, end: int) -> str:
         """Words with blanks between those that stand apart."""
-        pieces = [self.words[n] + " " * self.spaced(n) for n in range(start, end)]
-        return "".join(pieces).strip()
-
-    def spaced(self, n: int) -> bool:
-        """Whether anything stands between a word and the next."""
-        return n + 1 < len(self.kept) and self._apart[n]
+        both = zip(self.words[start:end], self.apart[start:end], strict=True)
+        return "".join([word + " " if apart else word for word, apart in both]).strip()
 
     def sentence(self, n: int) -> int:
         """The first word of the sentence, or some words back where sentences are not known."""
@@ -135,7 +132,7 @@ class _Text:
         """The word at a character of ``text`` from word ``first`` on."""
         length = 0
         for n in range(first, len(self.words)):
-            length += len(self.words[n]) + self.spaced(n)
+            length += len(self.words[n]) + self.apart[n]
             if at < length:
                 return n
         raise IndexError(at)

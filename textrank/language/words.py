@@ -24,6 +24,7 @@ VIEWS = (
 )
 PLACE: Mapping[str, int] = {view: place for place, view in enumerate(VIEWS)}
 MOST_PIECES = 30
+_MARKS = tuple(f"{place}|" for place in PLACE.values())  # which view a text is of
 
 _LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
@@ -46,9 +47,16 @@ def plain(word: str) -> str:
 
 def shape(word: str) -> str:
     """Kinds of characters: ``p53`` is ``xdd``, ``IL`` is ``XX``."""
-    return "".join(
-        "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word[:24]
-    )
+    if word.isascii():
+        return word[:24].translate(_SHAPES)
+    return "".join(map(_shape_of, word[:24]))
+
+
+def _shape_of(c: str) -> str:
+    return "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c
+
+
+_SHAPES = {code: _shape_of(chr(code)) for code in range(128)}
 
 
 def kind(word: str) -> str:
@@ -83,7 +91,7 @@ def _kind_of_letters(word: str) -> str:
 def pieces(word: str) -> list[str]:
     """Runs of three and four characters of the plain word and its ends."""
     whole = f"^{plain(word)}$"
-    found = (whole[i : i + n] for n in (3, 4) for i in range(len(whole) - n + 1))
+    found = [whole[i : i + n] for n in (3, 4) for i in range(len(whole) - n + 1)]
     return list(dict.fromkeys(found))[:MOST_PIECES]
 
 
@@ -155,10 +163,10 @@ class WordTable:
         listed, named = self._listed(word, lower, caseless)
         texts = (
             mark + word, lower, plain(word), mark + form, mark + _RUN.sub(r"\1", form),
-            mark + kind(word), *clusters, mark + listed, f"{mark}{named}",
+            mark + kind(word), *map(str, clusters), mark + listed, f"{mark}{named}",
             mark + word[:2], word[:3], word[:4], lower[-2:], lower[-3:], lower[-4:], lower[-5:],
         )  # fmt: skip
-        return [number(f"{place}|{text}") for place, text in enumerate(texts)]
+        return [number(view + text) for view, text in zip(_MARKS, texts, strict=True)]
 
     def _listed(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
         """Lists that hold the word (``i``: in other case), and how often it is part of a name."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -62,32 +60,31 @@ def _members(genes: Sequence[Match], around: Surroundings) -> list[Match]:
     In a text about caspase-3 the caspase is that one; in one about many of them it is all.
     """
     named = [m for m in genes if m.kind is Kind.MEMBER and m.gene.identifier in around.named]
-    several = max(Counter(match.gene.taxon for match in named).values(), default=0) > 1
+    several = len({match.gene.taxon for match in named}) < len(named)
     return [] if several else named
 
 
 def _is_of_genes(genes: Sequence[Match]) -> bool:
     """Whether a species lists a name for some genes, but not for so many that it is a family's."""
-    own = Counter(
+    own = [
         match.gene.taxon
         for match in genes
         if match.kind <= Kind.PREVIOUS
         and match.how in SURE
         and match.gene.coding
         and not match.lent
-    )
-    return 0 < min(own.values(), default=0) <= FEW
+    ]
+    return any(own.count(taxon) <= FEW for taxon in set(own))
 
 
 def _taxa(genes: Sequence[Match]) -> Iterable[int]:
     return dict.fromkeys(match.gene.taxon for match in genes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rivals:
+class _Rivals(NamedTuple):
     """The genes of one species that a name may stand for."""
 
-    count: float  # in powers of two
+    number: float  # in powers of two
     seen: int  # the most
     kind: Kind  # the surest
     popular: int  # the most
@@ -131,7 +128,7 @@ def _gene(match: Match, name: str, rivals: _Rivals, around: Surroundings) -> Fac
         "seen": match.seen / 8,
         "most seen": float(0 < match.seen >= rivals.seen),
         "best kind": float(kind == rivals.kind),
-        "rivals": rivals.count,
+        "rivals": rivals.number,
         "most popular": float(gene.popular >= rivals.popular),
         "no protein": float(not gene.coding),
         "rival is protein": float(not gene.coding and rivals.coding),
