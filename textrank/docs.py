@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -198,7 +199,7 @@ def named_spans(doc: Doc, key: str) -> list[Span]:
     [SHC, GRB2]
     """
     fill_names(doc, key)
-    return sorted(doc.spans[key], key=lambda s: (s.start_char, s.end_char, s.id_))
+    return sorted(doc.spans[key], key=attrgetter("start_char", "end_char", "id_"))
 
 
 def fill_names(doc: Doc, key: str) -> None:

@@ -108,15 +108,14 @@ class Lookup:
                 continue
             kinds = {entry.row: entry.kind for entry in own}
             best: dict[int, Kind] = {}
-            for row, kind in kinds.items():
-                taxon = int(table.taxon[row])
-                best[taxon] = min(kind, best.get(taxon, kind))
             for entry in own:
-                twin = int(table.twin[entry.row])
-                kind = entry.kind
+                kind = kinds[entry.row]
+                best[entry.taxon] = min(kind, best.get(entry.taxon, kind))
+            for entry in own:
+                kind, twin = entry.kind, entry.twin
                 if kind is not Kind.MEMBER:
                     kind = min(kind, kinds.get(twin, kind))
-                if _may_be(int(table.taxon[entry.row]), taxa):
+                if _may_be(entry.taxon, taxa):
                     _put(table.gene(entry.row), kind, entry, variant, found)
                 if twin < 0 or twin in kinds:
                     continue

@@ -34,8 +34,7 @@ class Kind(IntEnum):
     MEMBER = 8  # the name of a family that the gene is of
 
 
-@dataclass(frozen=True)
-class Gene:
+class Gene(NamedTuple):
     """A gene, or a family or complex (``taxon`` 0), with its identifiers."""
 
     identifier: str  # a CURIE
@@ -55,6 +54,8 @@ class Entry(NamedTuple):
     kind: Kind
     case: Case
     seen: int  # how often text had it so, in powers of two
+    taxon: int  # of the gene
+    twin: int  # row of the same gene of another species; -1: none
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +106,22 @@ class GeneTables:
         first = end = int(self.hashes.searchsorted(np.uint32(code)))  # else all are copied
         while end < len(self.hashes) and self.hashes[end] == code:
             end += 1
-        found = [self._entry(i) for i in range(first, end) if self.checks[i] == check]
         if len(self._found) > _KEPT:
             self._found.clear()
+        found = self._entries(slice(first, end), check) if first < end else []
         known = tuple(sorted(found, key=lambda entry: (entry.kind, entry.row)))
         self._found[key] = known
         return known
 
-    def _entry(self, i: int) -> Entry:
-        case, kind = divmod(int(self.kinds[i]), 16)
-        return Entry(int(self.rows[i]), _KINDS[kind], _CASES[case], int(self.seen[i]))
+    def _entries(self, own: slice, check: int) -> list[Entry]:
+        rows = self.rows[own]
+        columns = (rows, self.kinds[own], self.seen[own], self.taxon[rows], self.twin[rows])
+        found = zip(*(column.tolist() for column in (self.checks[own], *columns)), strict=True)
+        return [
+            Entry(row, _KINDS[kind & 15], _CASES[kind >> 4], seen, taxon, twin)
+            for checked, row, kind, seen, taxon, twin in found
+            if checked == check
+        ]
 
     def plain(self, key: str) -> int:
         """How often text had a key for no single gene, in powers of two."""
