@@ -93,6 +93,22 @@ def test_a_text_that_is_cut_has_the_tags_of_the_whole(seed, monkeypatch):
     assert found.tolist() == best_tags(emissions, transitions, lengths).tolist()
 
 
+@pytest.mark.parametrize("scale", [0.1, 0.5])
+@pytest.mark.parametrize("seed", range(10))
+def test_words_that_are_surely_in_no_name_are_in_none(seed, scale, monkeypatch):
+    labels, lengths = 1 + seed % 3, [120, 1, 80]
+    rng = np.random.default_rng(seed)
+    tags = 4 * labels + 1
+    emissions = rng.normal(size=(sum(lengths), tags))
+    emissions[:, 0] += np.repeat(rng.choice([-2.0, 4.0], size=67), 3)  # names beside runs of none
+    transitions = rng.normal(scale=scale, size=(tags + 1, tags + 1))
+    transitions = np.where(legal_transitions(labels), transitions, -np.inf)
+    sure = crf._sure(emissions, transitions, np.cumsum(lengths))
+    monkeypatch.setattr(crf, "_FEW", 0)
+    assert not best_tags(emissions, transitions, lengths)[sure].any()
+    assert sure.any() or scale > 0.1
+
+
 def test_chances_are_the_gradient_of_the_total():
     emissions, transitions = draw(0, 1)
     found = chances(emissions, transitions, LENGTHS)

@@ -12,6 +12,7 @@ from textrank.language.words import (
     kind,
     number,
     plain,
+    shape,
     without_case,
 )
 
@@ -98,3 +99,9 @@ def test_what_is_known_of_words_is_what_a_dictionary_of_the_table_says():
         assert table.place(word) == at
         cluster = "?" if at < 0 else table.arrays["clusters"][at, 0]
         assert asked[PLACE["cluster64"]] == number(f"{PLACE['cluster64']}|{cluster}")
+
+
+def test_plain_words_have_the_shape_that_their_letters_have_beside_odd_ones():
+    every = "".join(map(chr, range(1, 128)))
+    for word in ("p53", "IL-2Ra", "x" * 30, *(every[i : i + 20] for i in range(0, 127, 20))):
+        assert shape(word[:23]) == shape(word[:23] + "β").removesuffix("x")

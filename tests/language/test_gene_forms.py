@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.language.gene_forms import key_of, listed, parts, variants
+from textrank.language import gene_forms
+from textrank.language.gene_forms import key_of, listed, parts, variants, words
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,19 @@ def test_the_longest_part_comes_first() -> None:
 )
 def test_spellings_of_both_sides_of_the_ocean_have_one_key(one: str, other: str) -> None:
     assert key_of(one) == key_of(other)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TGFβ receptor type II",
+        "II",
+        "(-) II and III",
+        "IL-2  receptors",
+        "interleukin 1 α",
+        " ",
+        "",
+    ],
+)
+def test_words_between_blanks_are_those_of_the_whole_name(name):
+    assert words(name) == gene_forms._words_in(name, False)

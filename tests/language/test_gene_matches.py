@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from textrank.language.gene_building import build
+from textrank.language.gene_forms import key_of
 from textrank.language.gene_matches import Lookup
-from textrank.language.gene_tables import Gene, GeneTables, Kind
+from textrank.language.gene_tables import Gene, GeneTables, Kind, hash_of
 from textrank.language.species import FLY, HUMAN, MOUSE, species_words
 from textrank.tasks.identifier_facts import options
 from textrank.tasks.identifier_surroundings import Surroundings
@@ -215,3 +216,15 @@ def test_cues_are_what_was_written(tables: GeneTables, tmp_path: Path) -> None:
     once = GeneTables.from_disk(tmp_path)
     once.to_disk(tmp_path)
     assert GeneTables.from_disk(tmp_path).cues == once.cues == cues
+
+
+def test_entries_of_a_key_are_those_of_a_search_through_all(tables: GeneTables) -> None:
+    for name in ("CCL4", "Ras", "claudin", "unknown"):
+        code, check = hash_of(key := key_of(name))
+        rows = [
+            (kind & 15, row, kind >> 4, int(tables.taxon[row]), int(tables.twin[row]))
+            for i, (row, kind) in enumerate(zip(tables.rows, tables.kinds, strict=True))
+            if (tables.hashes[i], tables.checks[i]) == (code, check)
+        ]
+        found = [(e.kind, e.row, e.case, e.taxon, e.twin) for e in tables.entries(key)]
+        assert found == sorted(rows)

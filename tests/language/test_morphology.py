@@ -72,3 +72,16 @@ def test_lemmas_outlive_a_memory_zone():
         with nlp.memory_zone():
             doc = morphology(Doc(nlp.vocab, words=["frombulated"], tags=["VBN"]))
             assert doc[0].lemma_ == "frombulate"
+
+
+def test_words_of_a_batch_are_what_they_are_in_texts_of_their_own():
+    vocab = spacy.blank("en").vocab
+    texts = [(["mice", "bound", "it"], ["NNS", "VBD", "PRP"]), ([], []),
+             (["bound", "mice"], ["VBN", "NNS"])]  # fmt: skip
+    both = [[Doc(vocab, words=words, tags=tags) for words, tags in texts] for _ in range(2)]
+    morphology = Morphology(vocab, TABLES)
+    together, alone = list(morphology.pipe(both[0], batch_size=2)), list(map(morphology, both[1]))
+    columns = ["POS", "MORPH", "LEMMA"]
+    for one, other in zip(together, alone, strict=True):
+        assert one.to_array(columns).tolist() == other.to_array(columns).tolist()
+    assert [token.lemma_ for token in together[2]] == ["bind", "mouse"]

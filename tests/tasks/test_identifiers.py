@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +129,16 @@ def test_a_bad_table_is_refused_by_its_line(task: Identifiers, tmp_path: Path) -
     own.write_text("identifier\tsymbol\n7157\tTP53\n")
     with pytest.raises(ValueError, match="line 2: give an identifier such as"):
         Identifiers(tables=task.tables, own=[str(own)]).candidates(doc_of("p53", "p53"))
+
+
+def test_probabilities_are_those_of_a_softmax_over_the_meanings_of_a_name(
+    task: Identifiers,
+) -> None:
+    doc = doc_of("The p53 protein and BRCA1", "p53", "BRCA1")
+    found, warm = task.candidates(doc), replace(task, temperature=1.5)
+    scores = np.array([0.3, -0.4, 0.1, 2.0, 1.0])[: len(found)]
+    rows = warm.annotate(doc, Scored(found, scores))._.textrank_identifiers
+    first = np.exp(1.5 * scores[:3]) / np.exp(1.5 * scores[:3]).sum()
+    shown = [rows[0]["probability"], *(other["probability"] for other in rows[0]["alternatives"])]
+    order = [i for i in np.argsort(-first) if found[i].spans[0].kb_id_]
+    np.testing.assert_allclose(shown, first[order], rtol=1e-12)

@@ -116,3 +116,11 @@ def test_every_word_is_kept_in_its_place(words):
     assert [doc.text[a:b] for a, b in (characters(copy[i : i + 1]) for i in range(len(copy)))] == [
         word for word in words if word in ("p53", "β")
     ]
+
+
+def test_a_text_in_plain_letters_is_read_once():
+    plain = Doc(VOCAB, words=["p53", "\n", "binds"], spaces=[False] * 3)
+    greek = Doc(VOCAB, words=["β", "\n", "binds"], spaces=[False] * 3)
+    assert reading_of(plain, spelt=True) is reading_of(plain)
+    assert reading_of(greek).words == ["β", "binds"]
+    assert reading_of(greek, spelt=True).words == ["beta", "binds"]

@@ -143,7 +143,8 @@ def best_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) ->
         return np.zeros(0, dtype=np.intp)
     sizes = np.asarray([length for length in lengths if length], dtype=np.intp)
     ends = np.cumsum(sizes)
-    few = len(emissions) < _FEW * sizes.max()  # texts to work on side by side
+    longest = sizes.max()
+    few = longest > _PIECE and len(emissions) < _FEW * longest  # texts to work on side by side
     cuts = _cuts(emissions, transitions, ends) if few else np.zeros(0, dtype=np.intp)
     steps = _Steps.of(np.diff(np.union1d(ends, cuts), prepend=0).tolist())
     begins = np.isin(steps.order[: steps.first], np.append(0, ends))

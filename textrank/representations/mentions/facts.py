@@ -34,7 +34,8 @@ class Facts:
             at.append(rows.setdefault(id(facts), len(rows)))
             if at[-1] == len(distinct):
                 distinct.append(facts)
-        return _features(distinct).rows(np.array(at, dtype=np.intp))
+        found = _features(distinct)
+        return found if len(distinct) == len(at) else found.rows(np.array(at, dtype=np.intp))
 
 
 def _features(distinct: Sequence[Mapping[str, float]]) -> Features:
