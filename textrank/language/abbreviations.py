@@ -173,11 +173,12 @@ def _match(short: str, long: str) -> int | None:
 def _first_letter(short: str, long: str) -> int | None:
     """Where the first letter stands when those of the short form are sought from the end."""
     letters = [letter.lower() for letter in short if letter.isalnum()]
+    among = list(map(str.lower, long))
     at = len(long)
     for left in range(len(letters) - 1, -1, -1):
         at -= 1
         while at >= 0 and (
-            long[at].lower() != letters[left] or (not left and at and long[at - 1].isalnum())
+            among[at] != letters[left] or (not left and at and long[at - 1].isalnum())
         ):
             at -= 1
         if at < 0:

@@ -96,8 +96,8 @@ class _Tokens:
             first[key[0]].append(key)
         taken = {i for start, end in names for i in range(start, end)}
         others: dict[tuple[str, ...], list[Place]] = defaultdict(list)
-        for n, word in enumerate(self.words):
-            for key in first.get(word, ()):
+        for n in [n for n, word in enumerate(self.words) if word in first]:
+            for key in first[self.words[n]]:
                 if tuple(self.words[n : n + len(key)]) == key:
                     place = self.kept[n], self.kept[n + len(key) - 1] + 1
                     if not taken & set(range(*place)):
