@@ -91,8 +91,9 @@ class Identifiers(WithoutReasons):
         """Every meaning of every name; those of the names in a list (ERK1/2) are ranked apart."""
         spans = self.names(doc)
         lookup = self.lookup
-        names = [span.text for span in spans]
-        around = Surroundings.of(doc.text, names, lookup, self.species)
+        whole = doc.text
+        names = [whole[span.start_char : span.end_char] for span in spans]
+        around = Surroundings.of(whole, names, lookup, self.species)
         gold = self._gold(doc)
         found: list[Candidate] = []
         known: dict[tuple[str, int], list[Option]] = {}
