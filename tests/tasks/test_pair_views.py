@@ -20,7 +20,8 @@ from textrank.representations.pairs.path_walks import PathWalks
 from textrank.representations.pairs.side_words import SideWords
 from textrank.representations.pairs.trigger_roles import TriggerRoles
 from textrank.tasks.pair_views import PairViews
-from textrank.text import keep_reading
+from textrank.tasks.ppi import PPI
+from textrank.text import keep_reading, words_only
 from textrank.text.second import KEY
 from textrank.types import Features
 
@@ -191,3 +192,23 @@ def test_a_single_parse_stands_for_both(candidates):
 def test_an_unknown_parse_is_refused():
     with pytest.raises(ValueError, match="'neither' is not known"):
         PairViews(parse="neither")
+
+
+def test_pairs_between_white_space_are_those_of_words_alone(make_doc):
+    """Such a Doc is not copied: a sentence is read from its first word to its last."""
+    words = ["\n", "Raf", "binds", "MEK", "and", "frees", "ERK", "\n", "\n"]
+    doc = make_doc(
+        words,
+        [2, 2, 2, 2, 2, 2, 5, 6, 6],
+        ["dep", "nsubj", "ROOT", "dobj", "cc", "conj", "dobj", "dep", "dep"],
+        [(1, 2), (3, 4), (6, 7)],
+        ["_SP", "NN", "VBZ", "NN", "CC", "VBZ", "NN", "_SP", "_SP"],
+    )
+    here, there = PPI().candidates(doc), PPI().candidates(words_only(doc))
+    assert [c.doc is doc for c in here] == [True] * 3
+    ours, theirs = (PairViews(parse="own")(found) for found in (here, there))
+    for name, view in ours.views.items():
+        np.testing.assert_array_equal(
+            view.values.toarray(), theirs.views[name].onto(view.names).toarray()
+        )
+        assert set(view.names) == set(theirs.views[name].names)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from textrank.text import characters, reading_of, words_only
+from textrank.text import characters, reading_of, words_only, words_within
 from textrank.text.words import bare, give_parse, give_space_tags, spread
 
 VOCAB = spacy.blank("en").vocab
@@ -124,3 +124,41 @@ def test_a_text_in_plain_letters_is_read_once():
     assert reading_of(plain, spelt=True) is reading_of(plain)
     assert reading_of(greek).words == ["β", "binds"]
     assert reading_of(greek, spelt=True).words == ["beta", "binds"]
+
+
+def set_apart(before: str = "\n", after: str = "\n", inside: str = "binds", head: int = 2) -> Doc:
+    """Three words of one sentence with something before and after them."""
+    words, heads = [before, "p53", inside, "MDM2", after], [1, head, 2, 2, 3]
+    deps = ["dep", "nsubj", "ROOT", "dobj", "dep"]
+    doc = Doc(VOCAB, words=words, spaces=[False] * 5, heads=heads, deps=deps)
+    doc.spans["entities"] = [Span(doc, 1, 2, "protein"), Span(doc, 3, 4, "protein")]
+    return doc
+
+
+def test_white_space_around_a_sentence_needs_no_copy():
+    doc = set_apart()
+    assert words_only(doc, [(0, 5)]) is doc
+    assert words_within(doc, [(0, 5), (4, 5)])[0] == (1, 4)
+    first, end = words_within(doc, [(4, 5)])[0]
+    assert first == end  # no word stands there
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"before": "<b>"}, {"after": "</b>"}, {"inside": "\n\n"}, {"inside": "β"}, {"head": 0}],
+)
+def test_what_else_is_not_a_plain_word_needs_one(given):
+    doc = set_apart(**given)
+    assert words_only(doc, [(0, 5)]) is not doc
+
+
+def test_a_name_with_white_space_needs_a_copy():
+    doc = set_apart()
+    doc.spans["other"] = [Span(doc, 3, 5, "protein")]
+    assert words_only(doc, [(0, 5)]) is not doc
+
+
+def test_the_parse_of_a_corpus_has_all_words():
+    doc = set_apart()
+    doc.user_data["dependencies"] = []
+    assert words_within(doc, [(0, 5)]) == [(0, 5)]

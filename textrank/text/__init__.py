@@ -6,7 +6,7 @@ from textrank.text.passages import Passages
 from textrank.text.pieces import LONGEST, in_pieces, is_long, make_doc, piped
 from textrank.text.second import keep_reading, second_reading
 from textrank.text.sentences import Sentences, sentence_starts, set_starts
-from textrank.text.words import characters, original, reading_of, words_only
+from textrank.text.words import characters, original, reading_of, words_only, words_within
 
 __all__ = [
     "LONGEST",
@@ -30,4 +30,5 @@ __all__ = [
     "set_starts",
     "spell",
     "words_only",
+    "words_within",
 ]

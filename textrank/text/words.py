@@ -200,10 +200,10 @@ def _neighbours(kept: Indices, length: int) -> Indices:  # (length,)
 def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
     """The Doc itself, or a copy without white space and markup, its words in plain letters.
 
-    Where only the sentences ``within`` some tokens are looked at and all of them are plain, the
-    Doc stays as it is. Tags, arcs, sentences, names and user data come along; ``characters`` says
-    where a span of the copy stands in the original. What a task learns and judges is the same in
-    every layout so.
+    Where only the sentences ``within`` some tokens are looked at and ``words_within`` gives plain
+    words that stand together, the Doc stays as it is. Tags, arcs, sentences, names and user data
+    come along; ``characters`` says where a span of the copy stands in the original. What a task
+    learns and judges is the same in every layout so.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])
@@ -213,7 +213,7 @@ def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc
     reading = reading_of(doc, spelt=True)
     if reading is None or "dependencies" in doc.user_data:  # a corpus gave tokens and parse
         return doc
-    if within is not None and _plain_within(len(doc), reading, within):
+    if within is not None and _plain_within(doc, reading, within):
         return doc
     kept = reading.kept
     copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
@@ -234,11 +234,40 @@ def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc
     return copy
 
 
-def _plain_within(length: int, reading: Reading, bounds: Sequence[tuple[int, int]]) -> bool:
-    """Whether tokens are just words in plain letters between some bounds."""
-    odd = np.ones(length, dtype=bool)
+def _plain_within(doc: Doc, reading: Reading, bounds: Sequence[tuple[int, int]]) -> bool:
+    """Whether plain words stand together between bounds, with nothing but white space around.
+
+    Nothing of a sentence may hang on white space, and no name may hold some.
+    """
+    odd, gone = np.ones((2, len(doc)), dtype=bool)
     odd[reading.kept[~reading.changed]] = False
-    return not any(odd[start:end].any() for start, end in bounds)
+    gone[reading.kept] = False
+    steps, white = np.asarray(doc.to_array([HEAD, IS_SPACE])).T
+    markup = gone & (white == 0)
+    for (start, end), (first, last) in zip(bounds, words_within(doc, bounds), strict=True):
+        if odd[first:last].any() or markup[start:end].any():
+            return False
+    heads = np.arange(len(doc)) + steps.astype(np.int64)
+    spans = (span for group in doc.spans.values() for span in group)
+    held = any(gone[span.start : span.end].any() for span in spans)
+    return not (held or gone[heads[reading.kept]].any())
+
+
+def words_within(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """From the first to the last word between bounds; a Doc with a parse of a corpus has no other.
+
+    >>> import spacy
+    >>> words_within(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])
+    [(1, 3)]
+    """
+    given = "dependencies" in doc.user_data or ORIGINAL in doc.user_data
+    reading = None if given else reading_of(doc, spelt=True)
+    if reading is None:
+        return list(bounds)
+    first, end = reading.kept.searchsorted(np.array(bounds, dtype=np.intp).reshape(-1, 2)).T
+    kept = np.append(reading.kept, len(doc))
+    last = np.where(end > first, kept[end - 1] + 1, kept[first])
+    return list(zip(kept[first].tolist(), last.tolist(), strict=True))
 
 
 def original(doc: Doc) -> Doc:

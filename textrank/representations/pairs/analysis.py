@@ -18,6 +18,7 @@ from spacy.tokens import Doc, Token
 from textrank.docs import Candidate, tokens_of
 from textrank.representations.pairs.clauses import Table, mended
 from textrank.representations.pairs.collapsed import Mask, collapsed
+from textrank.text import words_within
 from textrank.types import Indices, Matrix
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
@@ -216,10 +217,11 @@ def sentences(
         for i in inside:
             extents.setdefault(_extent(candidates[i], bounds), []).append(i)
         table = np.asarray(doc.to_array([ORTH, TAG, HEAD, DEP]), dtype=np.uint64)
+        words = words_within(doc, list(extents))
         if parse == "own":
-            table = mended(table, extents, doc.vocab.strings)
+            table = mended(table, words, doc.vocab.strings)
         dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents), table)
-        for (start, end), members in extents.items():
+        for (start, end), members in zip(words, extents.values(), strict=True):
             mentions = named.within(start, end)
             entities = np.array([t for tokens in mentions for t in tokens], dtype=np.intp)
             own = dependencies.within(start, end)
