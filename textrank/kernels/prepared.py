@@ -292,11 +292,11 @@ class PreparedViews:
             found[:] = 0.0
             _add_products(found, shared, self.table)
             return
-        for start in range(0, len(found), BLOCK):
+        common = shared.some(self.common >= 0)
+        for start in range(0, len(found), BLOCK):  # all of them first: each table stays near
             rows = slice(start, start + BLOCK)
-            near = shared.part(rows)
-            self._common_products(near.some(self.common >= 0), found[rows])
-            self._add_rare(near.some(self.common < 0), found[rows])
+            self._common_products(common.part(rows), found[rows])
+        self._add_rare(shared.some(self.common < 0), found)
 
     def _common_products(self, shared: Shared, found: Matrix) -> None:
         """Products of common features, of a few sentences only of those that they have."""
