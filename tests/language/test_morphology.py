@@ -85,3 +85,22 @@ def test_words_of_a_batch_are_what_they_are_in_texts_of_their_own():
     for one, other in zip(together, alone, strict=True):
         assert one.to_array(columns).tolist() == other.to_array(columns).tolist()
     assert [token.lemma_ for token in together[2]] == ["bind", "mouse"]
+
+
+def test_a_text_that_fails_does_not_take_its_batch_with_it(monkeypatch):
+    morphology = Morphology(spacy.blank("en").vocab)
+    docs = [Doc(morphology.vocab, words=[word], tags=["NNS"]) for word in ("genes", "bad", "cells")]
+    row = morphology._row
+
+    def failing(orth, tag, dep):
+        if morphology.vocab.strings[orth] == "bad":
+            raise RuntimeError("bad word")
+        return row(orth, tag, dep)
+
+    monkeypatch.setattr(morphology, "_row", failing)
+    with pytest.raises(RuntimeError, match="bad word"):
+        list(morphology.pipe(docs))
+    told = []
+    morphology.set_error_handler(lambda name, component, failed, error: told.extend(failed))
+    assert [doc[0].lemma_ for doc in morphology.pipe(docs)] == ["gene", "cell"]
+    assert told == [docs[1]]

@@ -212,3 +212,17 @@ def test_pairs_between_white_space_are_those_of_words_alone(make_doc):
             view.values.toarray(), theirs.views[name].onto(view.names).toarray()
         )
         assert set(view.names) == set(theirs.views[name].names)
+
+
+def test_a_name_may_hold_the_white_space_after_it(make_doc):
+    """Candidates of one's own, not those of the task, which copies such a text."""
+    names = [(0, 1), (2, 4)]
+    doc = make_doc(
+        ["Raf", "binds", "MEK", "\n", "\n"],
+        [1, 1, 1, 2, 2],
+        ["nsubj", "ROOT", "dobj", "dep", "dep"],
+        names,
+        ["NN", "VBZ", "NN", "_SP", "_SP"],
+    )
+    found = PairViews(parse="own")([Candidate(doc, tuple(doc.spans["entities"]), "d0")])
+    assert len(found) == 1

@@ -7,7 +7,7 @@ than tagger and parser: here a word with its tag is worked out once and then loo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from spacy.attrs import DEP, LEMMA, MORPH, ORTH, POS, TAG
 from spacy.language import Language
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
-from spacy.util import minibatch
+from spacy.util import minibatch, raise_error
 from spacy.vocab import Vocab
 
 from textrank.text import read
@@ -103,6 +103,7 @@ class Morphology:
 
     def __init__(self, vocab: Vocab, tables: Mapping[str, Any] | None = None) -> None:
         self.vocab = vocab
+        self._handler: Callable[..., Any] = raise_error
         self._set(tables or {})
 
     def __call__(self, doc: Doc) -> Doc:
@@ -112,8 +113,23 @@ class Morphology:
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """The Docs, those of a batch together: each distinct word of it is looked up once."""
         for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
-            self._annotate(batch)
+            try:
+                self._annotate(batch)
+            except Exception:  # a bad one does not take its batch with it
+                batch = list(filter(self._annotates, batch))
             yield from batch
+
+    def set_error_handler(self, handler: Callable[..., Any]) -> None:
+        """Takes what spaCy's ``nlp.set_error_handler`` gives: it is told of a Doc that fails."""
+        self._handler = handler
+
+    def _annotates(self, doc: Doc) -> bool:
+        try:
+            self._annotate([doc])
+        except Exception as error:
+            self._handler("morphology", self, [doc], error)
+            return False
+        return True
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
         if len(self._rows) > _CACHE_SIZE:

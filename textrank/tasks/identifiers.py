@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -234,8 +234,8 @@ def _by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
     """Which candidates are those of each name: of the whole first, then of its parts."""
     found: dict[int, list[slice]] = {}
     end = 0
-    for query, size in Counter(map(attrgetter("query"), candidates)).items():
-        start, end = end, end + size
+    for query, run in groupby(map(attrgetter("query"), candidates)):
+        start, end = end, end + sum(1 for _ in run)
         found.setdefault(int(query.partition(".")[0]), []).append(slice(start, end))
     return found
 

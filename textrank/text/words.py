@@ -254,7 +254,9 @@ def _plain_within(doc: Doc, reading: Reading, bounds: Sequence[tuple[int, int]])
 
 
 def words_within(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """From the first to the last word between bounds; a Doc with a parse of a corpus has no other.
+    """From the first to the last word between bounds.
+
+    Where tokens and parse were given with a corpus, every token is a word.
 
     >>> import spacy
     >>> words_within(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])

@@ -217,7 +217,12 @@ def sentences(
         for i in inside:
             extents.setdefault(_extent(candidates[i], bounds), []).append(i)
         table = np.asarray(doc.to_array([ORTH, TAG, HEAD, DEP]), dtype=np.uint64)
-        words = words_within(doc, list(extents))
+        words = [
+            _covering(own, [candidates[i] for i in members]) if own != extent else own
+            for own, (extent, members) in zip(
+                words_within(doc, list(extents)), extents.items(), strict=True
+            )
+        ]
         if parse == "own":
             table = mended(table, words, doc.vocab.strings)
         dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents), table)
@@ -278,6 +283,13 @@ def _extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
     return bounds[bisect_right(bounds, first) - 1], bounds[bisect_right(bounds, last)]
+
+
+def _covering(bounds: tuple[int, int], members: Sequence[Candidate]) -> tuple[int, int]:
+    """The bounds with all of the candidates inside: a name may hold the white space around it."""
+    spans = [span for candidate in members for span in candidate.spans]
+    first, last = min(span.start for span in spans), max(span.end for span in spans)
+    return min(bounds[0], first), max(bounds[1], last)
 
 
 def _tree(doc: Doc) -> list[tuple[int, int, str]]:

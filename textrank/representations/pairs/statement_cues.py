@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
-from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.occurrences import Lexicon, Occurrences
 from textrank.representations.pairs.statement_words import CUES
-from textrank.representations.pairs.telling import Tellings
-from textrank.types import Features, Indices
+from textrank.representations.pairs.telling import Tellings, Told
+from textrank.types import Indices
 
 HIGH = 3  # steps above the top of the path that are followed
 LONGEST = 2 + HIGH  # words by which a cue stands: what it does, steps, and its own relation
@@ -24,7 +19,7 @@ PARTS = ("neither", "first", "second", "both")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatementCues:
+class StatementCues(Told):
     """Which words deny or doubt, each by its class and its place in the tree, present or absent.
 
     A cue stands on the path between the names, at a word of it, above its top, beside a word above
@@ -33,18 +28,8 @@ class StatementCues:
     and other names share. Each cue is named by its class and by its own word.
     """
 
-    once: ClassVar[bool] = True
-
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, "own"))
-
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
-
-    def meet(self, own: Layout, found: Occurrences) -> None:
-        """Adds what is met in pairs."""
-        told = own.once(Tellings.of)
+    def tell(self, told: Tellings, found: Occurrences) -> None:
+        """Adds what is told of pairs."""
         _openings(told, found)
         _Cues.of(told).add_to(found)
 

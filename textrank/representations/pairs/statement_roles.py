@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from textrank.docs import Candidate
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs, features_met
-from textrank.representations.pairs.layout import Layout
 from textrank.representations.pairs.occurrences import Occurrences
-from textrank.representations.pairs.telling import Tellings
-from textrank.types import Features, Indices
+from textrank.representations.pairs.telling import Tellings, Told
+from textrank.types import Indices
 from textrank.types.ragged import offsets, spread
 
 FEW = 4  # words of events that are looked at
@@ -21,7 +17,7 @@ SIDES = ("first", "second")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatementRoles:
+class StatementRoles(Told):
     """What happens between two names and which part each plays, present or absent.
 
     The top of the path with its voice and the relations by which each name is reached; the words
@@ -30,18 +26,8 @@ class StatementRoles:
     themselves, so that "knockdown of A impairs B" is like "deletion of A reduces B".
     """
 
-    once: ClassVar[bool] = True
-
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, "own"))
-
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
-
-    def meet(self, own: Layout, found: Occurrences) -> None:
-        """Adds what is met in pairs."""
-        told = own.once(Tellings.of)
+    def tell(self, told: Tellings, found: Occurrences) -> None:
+        """Adds what is told of pairs."""
         for part in (_top, _skeletons, _ways, _beside, _triggers, _between):
             part(told, found)
 

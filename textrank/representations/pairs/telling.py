@@ -6,17 +6,26 @@ of both names meet, the *top*; most ways are those of several pairs, and are tol
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.representations.pairs.entity_pair import EntityPair, layout_of
+from textrank.docs import Candidate
+from textrank.representations.pairs.entity_pair import (
+    EntityPair,
+    entity_pairs,
+    features_met,
+    layout_of,
+)
 from textrank.representations.pairs.layout import Layout
+from textrank.representations.pairs.occurrences import Occurrences
 from textrank.representations.pairs.sentence_trees import Trees
-from textrank.types import Indices
+from textrank.types import Features, Indices
 from textrank.types.ragged import Lists, first_where, firsts, least, numbered, offsets, spread
 
 PASSED = ("pobj", "conj", "modifier", "appos")  # relations that say nothing of a name's part
@@ -271,6 +280,27 @@ class Tellings:
         """The last token of the first and of the second name of each pair."""
         one, two = (np.maximum.reduceat(t, firsts(o)) if len(o) else t for o, t in self.layout.ends)
         return one, two
+
+
+class Told(ABC):
+    """A block of what is told of pairs in their trees, present or absent."""
+
+    once: ClassVar[bool] = True
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        return self.of_pairs(entity_pairs(candidates, "own"))
+
+    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+        """The features of pairs that are already analysed."""
+        return features_met(self, pairs)
+
+    def meet(self, own: Layout, found: Occurrences) -> None:
+        """Adds what is met in pairs."""
+        self.tell(own.once(Tellings.of), found)
+
+    @abstractmethod
+    def tell(self, told: Tellings, found: Occurrences) -> None:
+        """Adds what is told of pairs."""
 
 
 PLACES = ("before", "just before", "after", "just after", "between", "just before second")
