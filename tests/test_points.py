@@ -15,12 +15,13 @@ import spacy
 from textrank import load_corpus, load_pipeline
 from textrank.cli.app import run
 from textrank.cli.info import information
-from textrank.config import TABLE, load_model
+from textrank.config import load_model
 from textrank.docs import Targets
 from textrank.evaluation import assess
 from textrank.evaluation.splits import DocumentFolds
 from textrank.io.shipped import shipped_folder
 from textrank.learners.rls import RLS
+from textrank.registries import registries
 from textrank.settings import adjusted
 from textrank.types import Features, Names
 
@@ -125,7 +126,7 @@ def test_settings_say_what_they_may_be_and_mean() -> None:
     assert "one of 'auc', 'f'" in settings["select"]
     assert "a list of numbers" in settings["alphas"]
     assert "multiplies the squared error" in settings["positive_weight"]
-    for names in TABLE.values():
+    for names in registries().values():
         for name in names:
             assert name in information(name)
 

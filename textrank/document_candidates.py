@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Neighbourhood, sentence_sizes, whole
-from textrank.tasks.task import Task
 from textrank.types import Indices, Vector
+
+if TYPE_CHECKING:
+    from textrank.tasks.task import Task
 
 AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
 ALONE = 20  # words that a candidate of one name counts for: what is read around it has a bound

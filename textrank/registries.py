@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,38 +16,80 @@ import confection
 import numpy as np
 from confection import Config, ConfigValidationError
 
+from textrank.catalog import CATALOG
 from textrank.io import read_text
-
-KINDS = ("pipelines", "tasks", "representations", "kernels", "learners", "readers")
 
 LARGEST = 1 << 20  # bytes of a cfg
 
 
-class registry(confection.registry):
-    """Names of classes, by role; a plugin adds its own through entry points ``textrank_<role>``."""
+class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has no types
+    """Registry whose built-in entries are imported from ``CATALOG`` when they are first asked for.
 
-    pipelines = catalogue.create("textrank", "pipelines", entry_points=True)
-    tasks = catalogue.create("textrank", "tasks", entry_points=True)
-    representations = catalogue.create("textrank", "representations", entry_points=True)
-    transformations = catalogue.create("textrank", "transformations", entry_points=True)
-    kernels = catalogue.create("textrank", "kernels", entry_points=True)
-    learners = catalogue.create("textrank", "learners", entry_points=True)
-    readers = catalogue.create("textrank", "readers", entry_points=True)
+    Entries registered at run time or through entry points take precedence.
+    """
+
+    def __init__(self, role: str) -> None:
+        super().__init__(("textrank", role), entry_points=True)
+        self._catalog = CATALOG[role]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._catalog or bool(super().__contains__(name))
+
+    def get(self, name: str) -> Any:
+        """Return the registered class or function, importing it if necessary."""
+        if name in self._catalog and not catalogue.check_exists(*self.namespace, name):
+            module, _, attribute = self._catalog[name].partition(":")
+            self.register(name, func=getattr(import_module(module), attribute))
+        return super().get(name)
+
+    def get_all(self) -> dict[str, Any]:
+        """Return all entries by name; imports every built-in one."""
+        return {**{name: self.get(name) for name in self._catalog}, **super().get_all()}
+
+    def names(self) -> list[str]:
+        """Return the sorted names of all entries without importing the built-in ones."""
+        return sorted({*self._catalog, *super().get_all()})
+
+    def find_name(self, cls: type) -> str | None:
+        """Return the name under which a class is registered, or None."""
+        path = f"{cls.__module__}:{cls.__qualname__}"
+        entries: dict[str, Any] = {**self._catalog, **super().get_all()}
+        return next((name for name, entry in entries.items() if entry in (cls, path)), None)
+
+
+class registry(confection.registry):
+    """Registered classes by role; plugins add theirs by entry points ``textrank_<role>``."""
+
+    pipelines = _LazyRegistry("pipelines")
+    tasks = _LazyRegistry("tasks")
+    representations = _LazyRegistry("representations")
+    transformations = _LazyRegistry("transformations")
+    kernels = _LazyRegistry("kernels")
+    learners = _LazyRegistry("learners")
+    readers = _LazyRegistry("readers")
 
 
 def registries() -> dict[str, dict[str, Any]]:
-    """Every registered class by role and name."""
-    return {role: own.get_all() for role, own in _roles().items()}
+    """Return every registered class by role and name."""
+    return {role: entries.get_all() for role, entries in _roles().items()}
+
+
+def registered_names() -> dict[str, list[str]]:
+    """Return the sorted registered names by role, without importing what they name."""
+    return {role: entries.names() for role, entries in _roles().items()}
 
 
 def register(role: str, name: str, cls: Callable[..., Any]) -> None:
-    """Makes a class, or a function that builds one, known by a name."""
+    """Register a class, or a function that builds one, under a name."""
     _roles()[role].register(name, func=cls)
 
 
-def _roles() -> dict[str, catalogue.Registry]:
-    found = vars(registry).items()
-    return {role: own for role, own in found if isinstance(own, catalogue.Registry)}
+def _roles() -> dict[str, _LazyRegistry]:
+    return {
+        role: entries
+        for role, entries in vars(registry).items()
+        if isinstance(entries, _LazyRegistry)
+    }
 
 
 def config_of(value: Any) -> Any:
@@ -67,10 +110,9 @@ def config_of(value: Any) -> Any:
 
 
 def _name_of(cls: type) -> tuple[str, str]:
-    for role, names in registries().items():
-        for name, registered in names.items():
-            if registered is cls:
-                return role, name
+    for role, entries in _roles().items():
+        if (name := entries.find_name(cls)) is not None:
+            return role, name
     raise ValueError(
         f"{cls.__module__}.{cls.__qualname__} is not registered, so it cannot be written as a "
         "cfg. Register it, or declare it as an entry point."

@@ -9,14 +9,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import catalogue
 from confection import ConfigValidationError
 
-from textrank.model import Model
-from textrank.registries import read_config, registries, registry
-from textrank.tasks.ppi import PPI
+from textrank.registries import read_config, registered_names, registry
+
+if TYPE_CHECKING:
+    from textrank.model import Model
 
 # Settings of tasks without which a trained model cannot be asked anything.
 FIXED = {"spelling": ("task.sets", "task.more")}
@@ -112,8 +113,8 @@ def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
     try:
         cls = registry.get(role[1:], block[role])
     except (catalogue.RegistryError, ValueError):
-        own = registries().get(role[1:])
-        known = f"no registry {role!r}" if own is None else ", ".join(sorted(own))
+        names = registered_names().get(role[1:])
+        known = f"no registry {role!r}" if names is None else ", ".join(names)
         raise ValueError(
             f"{path}, [{place}]: nothing is registered as {block[role]!r}; known: {known}."
         ) from None
@@ -195,6 +196,8 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
         raise ValueError(
             f"--set {overrides} does not fit the task {task.name!r}: {', '.join(kinds)}."
         ) from error
+    from textrank.tasks.ppi import PPI
+
     threshold = task.threshold(model.labels, model.heldout)
     if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
         heldout = model.probability(model.heldout)

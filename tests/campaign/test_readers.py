@@ -23,7 +23,8 @@ from tests.campaign.mutations import (
 )
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
-from textrank.config import TABLE, load_corpus
+from textrank.catalog import CATALOG
+from textrank.config import load_corpus
 from textrank.formats.table import READERS, reader_for
 from textrank.registries import registry
 
@@ -83,7 +84,7 @@ def test_there_is_a_sample_of_every_reader(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(data)
             found.add(known[type(reader_for(tmp_path / name))])
             (tmp_path / name).unlink()
-    shipped = {name for role in ("readers",) for name in TABLE[role]}
+    shipped = {name for role in ("readers",) for name in CATALOG[role]}
     assert found == shipped
 
 

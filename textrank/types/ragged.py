@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.types.names import Indices
+if TYPE_CHECKING:
+    from textrank.types.names import Indices
 
 TABLE = 16  # places of a table for each code that is numbered by it: filling it takes the time
 
