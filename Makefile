@@ -57,10 +57,12 @@ browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
 screenshots: $(VENV)/.develops  ## the pictures of the pages in docs/pictures, by Chromium
 	$(BIN)/python docs/pictures.py
 
-lint: $(VENV)/.develops
+lint: $(VENV)/.develops  ## style, docstrings, types, layers and dead code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/vulture
 
 bench: $(VENV)/.develops  ## speed, as ratios measured in one run; writes docs/benchmarks.md
 	$(BIN)/python -m tests.benchmarks.waiting
