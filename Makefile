@@ -61,7 +61,7 @@ lint: $(VENV)/.develops  ## style, docstrings, types, layers and dead code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports
 	$(BIN)/vulture
 
 bench: $(VENV)/.develops  ## speed, as ratios measured in one run; writes docs/benchmarks.md
@@ -100,7 +100,7 @@ models:  ## all of them in order: what rests on the parser after the parser; som
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 INPUTS ?= 300
 .PHONY: campaign
