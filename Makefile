@@ -24,8 +24,13 @@ demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on
 	@echo "The same method on the bundled sample, documents held out:"
 	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
 
+# Workers share the processors: one thread of linear algebra each, unless told otherwise. Bytecode
+# is kept for the commands that tests start.
+test coverage: export OMP_NUM_THREADS ?= 1
+test coverage: export OPENBLAS_NUM_THREADS ?= 1
+test coverage: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests; TESTS=tests/kernels for a part
-	$(BIN)/python -m pytest -n auto $(TESTS) -m "not slow and not corpus and not benchmark and not browser and not campaign"
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS) -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
 VERSIONS ?= 3.11 3.12 3.13
 LOWEST   := build/venv-lowest
