@@ -24,8 +24,13 @@ demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on
 	@echo "The same method on the bundled sample, documents held out:"
 	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
 
+# Workers share the processors: one thread of linear algebra each, unless told otherwise. Bytecode
+# is kept for the commands that tests start.
+test coverage: export OMP_NUM_THREADS ?= 1
+test coverage: export OPENBLAS_NUM_THREADS ?= 1
+test coverage: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.develops  ## everything but the slow and the corpus tests; TESTS=tests/kernels for a part
-	$(BIN)/python -m pytest -n auto $(TESTS) -m "not slow and not corpus and not benchmark and not browser and not campaign"
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS) -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
 VERSIONS ?= 3.11 3.12 3.13
 LOWEST   := build/venv-lowest
@@ -57,10 +62,12 @@ browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
 screenshots: $(VENV)/.develops  ## the pictures of the pages in docs/pictures, by Chromium
 	$(BIN)/python docs/pictures.py
 
-lint: $(VENV)/.develops
+lint: $(VENV)/.develops  ## style, docstrings, types, layers and dead code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/vulture
 
 bench: $(VENV)/.develops  ## speed, as ratios measured in one run; writes docs/benchmarks.md
 	$(BIN)/python -m tests.benchmarks.waiting
@@ -98,7 +105,7 @@ models:  ## all of them in order: what rests on the parser after the parser; som
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 INPUTS ?= 300
 .PHONY: campaign

@@ -1,9 +1,10 @@
-"""What all tests share: Docs built by hand, and the research corpora where they exist."""
+"""Shared by all tests: settings of hypothesis, shipped models, hand-built Docs, corpora."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import hypothesis
@@ -12,12 +13,33 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+from textrank.io.shipped import shipped_folder
+from textrank.model import Model
+
 ROOT = Path(__file__).parents[1]
 
 # A failure repeats: the same inputs each time. HYPOTHESIS_PROFILE=explore draws new ones.
-hypothesis.settings.register_profile("repeat", derandomize=True, deadline=None)
-hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.register_profile(
+    "repeat", derandomize=True, database=None, deadline=None, max_examples=30
+)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=30)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def share_shipped_models() -> Iterator[None]:
+    """Load each shipped model once per process; models are frozen, so tests can share them."""
+    original = Model.from_disk
+    shipped = shipped_folder("models").resolve()
+    load_once = cache(original)
+
+    def from_disk(path: str | Path) -> Model:
+        folder = Path(path).resolve()
+        return load_once(folder) if folder.is_relative_to(shipped) else original(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Model, "from_disk", staticmethod(from_disk))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from textrank.cli.app import run
+
 ROOT = Path(__file__).parents[1]
 ECHO = re.compile(r'^\$ echo "(?P<text>[^"]+)" \| textrank (?P<words>apply (?P<task>\w+) -.*)$')
 LINES = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
@@ -17,52 +20,57 @@ EXAMPLES = {found["task"]: found for line in LINES if (found := ECHO.match(line)
 TASKS = ("ppi", "gene_protein", "spelling", "parse_ranking")
 
 
-def told(task: str) -> str:
-    """What the example of a task prints, run as a reader would run it."""
-    found = EXAMPLES[task]
-    done = subprocess.run(
-        [sys.executable, "-m", "textrank", *found["words"].split()],
-        input=found["text"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=True,
-    )
-    return done.stdout
+@pytest.fixture
+def told(monkeypatch, capsys):
+    """``told(task)``: the output of the README's example of a task."""
+
+    def call(task: str) -> str:
+        stdin = io.TextIOWrapper(io.BytesIO(EXAMPLES[task]["text"].encode()), encoding="utf-8")
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert run(EXAMPLES[task]["words"].split()) == 0
+        return capsys.readouterr().out
+
+    return call
 
 
-def answers(task: str) -> list[dict]:
-    (line,) = told(task).splitlines()
-    row = json.loads(line)
-    assert row["document"] == "stdin"
-    return row[f"textrank_{task}"]
+@pytest.fixture
+def answers(told):
+    """``answers(task)``: the rows of the one document that the example prints."""
+
+    def call(task: str) -> list[dict]:
+        (line,) = told(task).splitlines()
+        row = json.loads(line)
+        assert row["document"] == "stdin"
+        return row[f"textrank_{task}"]
+
+    return call
 
 
 def test_every_task_has_an_example():
     assert set(TASKS) <= set(EXAMPLES)
 
 
-def test_interactions():
+def test_interactions(answers):
     yes = [row["names"] for row in answers("ppi") if row["interacts"]]
     assert len(yes) == 1
     assert yes[0][0] == "SHC"
     assert "EGF receptor" in yes[0][1]
 
 
-def test_gene_or_protein():
+def test_gene_or_protein(answers):
     labels = {row["name"]: row["label"] for row in answers("gene_protein")}
     kinds = {"IL-2 gene": "DNA", "NF-kappa B": "protein", "IL-2 mRNA": "RNA"}
     for name, kind in kinds.items():
         assert next(label for own, label in labels.items() if name in own) == kind
 
 
-def test_spelling_as_a_diff():
+def test_spelling_as_a_diff(told):
     patch = told("spelling")
     assert "-This one is larger then the other." in patch
     assert "+This one is larger than the other." in patch
 
 
-def test_parses_in_order():
+def test_parses_in_order(answers):
     (sentence,) = answers("parse_ranking")
     scores = [parse["score"] for parse in sentence["parses"]]
     assert len(scores) > 1

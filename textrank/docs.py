@@ -229,12 +229,6 @@ def starts_of(doc: Doc) -> Indices:
     return np.concatenate([first.nonzero()[0], [len(doc)]])
 
 
-def sentence_bounds(starts: Indices, span: Span) -> tuple[int, int]:
-    """First token and end of the sentence, given the starts; of several where a span runs over."""
-    first = int(np.searchsorted(starts, span.start, side="right")) - 1
-    return int(starts[first]), int(starts[np.searchsorted(starts, span.end, side="left")])
-
-
 def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
     """The words of the sentence that each candidate stands in; of the Doc where it has none."""
     known: dict[int, Indices] = {}

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from textrank.docs import Targets
-
-# Fewer examples than elsewhere, for each one retrains; the same ones every time, as elsewhere.
-repeat = os.environ.get("HYPOTHESIS_PROFILE", "repeat") == "repeat"
-settings.register_profile("unhurried", derandomize=repeat, deadline=None, max_examples=30)
-settings.load_profile("unhurried")
 
 EXPONENTS = st.integers(-15, 14)  # alpha = 2^e, the grid of the sources
 

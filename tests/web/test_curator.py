@@ -213,7 +213,7 @@ def test_a_killed_process_loses_no_answer(tmp_path: Path) -> None:
             said.append(question)
             if number == 6:
                 process.send_signal(signal.SIGKILL)
-        process.wait(timeout=20)
+        process.wait(timeout=240)
     with sqlite3.connect(file) as database:
         rows = database.execute("SELECT question FROM events ORDER BY id").fetchall()
     assert [row[0] for row in rows] == said
@@ -223,5 +223,5 @@ def _ask(address: str, token: str, value: Any = None) -> dict[str, Any]:
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     data = None if value is None else json.dumps(value).encode()
     request = urllib.request.Request(address, data, headers)
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=240) as answer:
         return dict(json.load(answer))

@@ -24,12 +24,12 @@ def test_explore_prints_its_address_and_ends_cleanly() -> None:
         address = process.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:")
         root = address.partition("?")[0]
-        with urllib.request.urlopen(address, timeout=20) as page:
+        with urllib.request.urlopen(address, timeout=240) as page:
             assert b"facts" in page.read()
-        with urllib.request.urlopen(f"{root}health", timeout=20) as page:
+        with urllib.request.urlopen(f"{root}health", timeout=240) as page:
             assert page.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(root, timeout=20)
+            urllib.request.urlopen(root, timeout=240)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=240) == 0
         assert process.stdout.read() == ""

@@ -92,11 +92,6 @@ def _tell_version(asked: bool) -> None:
         raise typer.Exit()
 
 
-VERSION = typer.Option(
-    "--version", "-V", help="Prints the version.", callback=_tell_version, is_eager=True
-)
-
-
 def _options(
     version: Annotated[
         bool,

@@ -29,7 +29,6 @@ from textrank.types import Indices, Matrix, Vector
 ALPHAS = np.exp2(np.arange(-9.0, 4.0, 3.0))
 WIDTHS = (0.03, 0.2, 1.0)  # of the Gaussian, times 4 / features
 MULTI = ("dna", "iris", "vehicle", "vowel", "wine", "glass")
-Method = Callable[[list[Matrix], list[Matrix], Indices], Indices]
 TWO = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
 
 

@@ -17,8 +17,6 @@ from typing import IO, Any
 from textrank.scale.job import Job
 from textrank.scale.plan import Slice
 
-DISK = 74  # exit code of what no other slice could mend: results cannot be written
-
 
 def main() -> None:
     """Works until standard input ends."""

@@ -261,11 +261,6 @@ def features_met(block: Met, pairs: Sequence[EntityPair]) -> Features:
     return found.features(once=block.once)
 
 
-def features_of_pairs(block: Block, pairs: Sequence[EntityPair]) -> Features:
-    """The features of a block, which pairs that were analysed together keep."""
-    return pairs.seen_by(block) if isinstance(pairs, PairBatch) else block.of_pairs(pairs)
-
-
 def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
     """Each candidate as a pair in its sentence; pairs of one sentence share its analysis."""
     found = list(sentences(check_pairs(candidates), parse, DROP))
