@@ -16,17 +16,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
 from textrank.learners.multiclass import all_pairs, random_code
 
-# Noisy blobs around the origin: without an intercept (as KernelRidge) no linear or Gaussian model
-# can give nearly all of the plane to the class with all the weight.
-LEVEL = "least squares on a kernel has no intercept to move all decisions to one class"
-EXCEPTIONS = {
-    "check_class_weight_classifiers": LEVEL,
-}
-
-
-def exceptions(estimator):
-    return EXCEPTIONS if isinstance(estimator, RLSRegressor | RLSClassifier) else {}
-
 
 def name_of(part):
     return getattr(getattr(part, "func", part), "__name__", type(part).__name__)
@@ -34,13 +23,7 @@ def name_of(part):
 
 def checked(*estimators):
     """As parametrize_with_checks, as a list: pytest 9 refuses a generator (scikit-learn 1.6)."""
-    rows = [
-        row
-        for one in estimators
-        for row in estimator_checks_generator(
-            one, expected_failed_checks=exceptions(one), mark="xfail"
-        )
-    ]
+    rows = [row for one in estimators for row in estimator_checks_generator(one)]
     return pytest.mark.parametrize(("estimator", "check"), rows, ids=name_of)
 
 

@@ -19,6 +19,14 @@ def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  #
     return np.asarray(A - A.mean(axis=1, keepdims=True))  # round-off along 1 grows with 1 / alpha
 
 
+def weights_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, d, p)
+    """Weights of the features of a decomposition, with the bias of ``coefs_with_bias``."""
+    both = np.hstack([Y, np.ones((len(Y), 1))])
+    total = spectrum.coefs(both, alphas).sum(axis=1, keepdims=True)
+    W = spectrum.weights(both, alphas)
+    return np.asarray(W[..., :-1] - total[..., :-1] / total[..., -1:] * W[..., -1:])
+
+
 def heldout_with_bias(
     spectrum: Spectrum,
     Y: Matrix,

@@ -2,7 +2,8 @@
 
 With ``G = (K + alpha I)^-1`` and ``a = G y``, the model of all candidates but ``U`` scores them
 ``f_U = y_U - G_UU^-1 a_U``, whatever their number. This form loses less to round-off than the
-one with the smoother ``K G``.
+one with the smoother ``K G``. A model with an intercept that is not penalised has
+``G - g g' / 1'g`` in the place of ``G``, with ``g = G 1``.
 """
 
 from __future__ import annotations
@@ -36,11 +37,18 @@ def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
 
 
 def heldout_at_all(
-    spectrum: Spectrum, Y: Matrix, A: Matrix, alphas: Vector, groups: Sequence[Indices]
+    spectrum: Spectrum,
+    Y: Matrix,
+    A: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+    *,
+    removed: Matrix | None = None,
 ) -> Iterator[tuple[Indices, Matrix]]:
     """Groups of one size (b, h) and their scores at every alpha (b, a, h, p), portion by portion.
 
-    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p). The groups may overlap.
+    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p). The groups may overlap. ``removed``
+    (a, n) holds vectors ``r`` by which the inverse is reduced to ``G - r r'``.
     """
     for index in buckets(groups):
         for part in _portions(index, len(alphas)):
@@ -48,6 +56,9 @@ def heldout_at_all(
                 G = _diagonals(spectrum, alphas, part[:, 0])
             else:
                 G = spectrum.blocks(part, alphas)
+            if removed is not None:
+                r = removed[:, part].transpose(1, 0, 2)  # (b, a, h)
+                G = G - r[..., :, None] * r[..., None, :]
             yield part, solve_blocks(G, A[:, part].transpose(1, 0, 2, 3), Y[part][:, None])
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from textrank.docs import Targets
 from textrank.learners.checks import (
@@ -23,10 +24,12 @@ from textrank.learners.holdout import by_size, heldout_at_all, heldout_at_one, s
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.linalg.inverse import inverse, solve
+from textrank.linalg.singular import EPSILON, MAX_GRAM_ERROR, is_gram_accurate
 from textrank.linalg.spectrum import Spectrum, gram
 from textrank.linalg.tridiagonal import coefs_without_vectors
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
+INTERCEPT_PENALTY = 1e-12  # relative; lets even all rows be held out together
 FEW = 7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way
 
 
@@ -35,9 +38,12 @@ class RLS:
     """Regularised least squares: ``f`` minimises ``sum_i (y_i - f(x_i))^2 + alpha ||f||^2``.
 
     ``a = (K + alpha I)^-1 y`` on candidates, or ``F' a`` on features. A few alphas take a
-    Cholesky inverse each, more share one eigendecomposition, and features fewer than half the
-    candidates one singular value decomposition. The held-out scores are exact:
-    ``f_U = y_U - G_UU^-1 a_U`` for a document ``U``, with ``G = (K + alpha I)^-1``.
+    Cholesky inverse each, more share one eigendecomposition. Features fewer than half the
+    candidates, or too large for an accurate Gram matrix, take one singular value decomposition
+    ``F = U s V'``, and their weights are ``V s / (s^2 + alpha) U'y``.
+
+    The held-out scores are exact: ``f_U = y_U - G_UU^-1 a_U`` for a document ``U``, with
+    ``G = (K + alpha I)^-1``.
 
     ``positive_weight`` multiplies the squared error of candidates with a positive label.
 
@@ -72,8 +78,7 @@ class RLS:
         groups = groups_of(targets.documents, len(Y), name="documents")
         weights = self._weights(targets.y)
         A, heldout = rls_path(matrix, Y, np.array(self.alphas), groups, weights=weights, dual=dual)
-        coefs = A[:, :, 0] if dual else np.asarray((matrix.T @ A[:, :, 0].T).T)
-        return Path(tuple(self.alphas), coefs, heldout[:, :, 0])
+        return Path(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -85,7 +90,7 @@ class RLS:
         """
         matrix, dual = checked_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]
-        if not dual and 3 * matrix.shape[1] < len(y):
+        if not dual and (3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, y)):
             return nested_by_retraining(self, data, targets, partitions)
         K = matrix if dual else gram(matrix)
         return nested_by_inverse(
@@ -97,10 +102,60 @@ class RLS:
             weights=self._weights(y),
         )
 
+    def _is_gram_accurate(self, F: Matrix | SparseMatrix, y: Vector) -> bool:
+        weights = self._weights(y)
+        heaviest = 1.0 if weights is None else float(weights.max())
+        return is_gram_accurate(F, min(self.alphas) / heaviest)
+
     def _weights(self, y: Vector) -> Vector | None:
         if self.positive_weight == 1.0:
             return None
         return np.where(y > 0, self.positive_weight, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Models of any number of outputs at every alpha, and their held-out scores.
+
+    A model has coefficients of the rows where it was learned from a Gram matrix, and weights of
+    the features where it was learned from features.
+    """
+
+    heldout: Matrix  # (a, n, p), intercepts included
+    _models: Callable[[slice], tuple[Matrix, Matrix]]
+
+    def models(self, some: slice = slice(None)) -> tuple[Matrix, Matrix]:
+        """Return coefficients (a, n or d, p) and intercepts (a, p) at some of the alphas."""
+        return self._models(some)
+
+    def choose(self, chosen: Indices) -> tuple[Matrix, Vector]:  # (n or d, p), (p,)
+        """Return coefficients and intercepts with the alpha chosen for each output."""
+        models = {int(a): self._models(slice(int(a), int(a) + 1)) for a in np.unique(chosen)}
+        columns = [models[int(a)][0][0, :, p] for p, a in enumerate(chosen)]
+        intercepts = [models[int(a)][1][0, p] for p, a in enumerate(chosen)]
+        return np.column_stack(columns), np.array(intercepts)
+
+
+def solve_rls(
+    data: Matrix | SparseMatrix,
+    Y: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+    *,
+    weights: Vector | None = None,
+    dual: bool,
+    fit_intercept: bool = False,
+) -> Solution:
+    """Solve regularised least squares for any number of outputs, at every alpha.
+
+    ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
+    together; where they overlap, the last one counts. The intercept is not penalised.
+    """
+    trained = _train(data, Y, alphas, weights, dual, fit_intercept)
+    heldout = np.full((len(alphas), *Y.shape), np.nan)
+    for some, parts in trained.hold_out(groups):
+        scatter(parts, heldout[some])
+    return Solution(heldout, trained.models)
 
 
 def rls_path(
@@ -111,18 +166,14 @@ def rls_path(
     *,
     weights: Vector | None = None,
     dual: bool,
-) -> tuple[Matrix, Matrix]:  # (a, n, p), (a, n, p)
-    """Dual coefficients and held-out scores of any number of outputs, at every alpha.
+) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
+    """Coefficients of the rows, or weights of features, and held-out scores at every alpha.
 
     ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
     together; where they overlap, the last one counts.
     """
-    coefs = np.empty((len(alphas), *Y.shape))
-    heldout = np.full(coefs.shape, np.nan)
-    for some, A, parts in _trained(data, Y, alphas, groups, weights, dual):
-        coefs[some] = A
-        scatter(parts, heldout[some])
-    return coefs, heldout
+    solution = solve_rls(data, Y, alphas, groups, weights=weights, dual=dual)
+    return solution.models()[0], solution.heldout
 
 
 def leave_out(
@@ -146,7 +197,7 @@ def leave_out(
     check_groups(groups, len(Y))
     scores = [np.empty((len(grid), len(group), Y.shape[1])) for group in groups]
     order = [int(g) for which in by_size(groups) for g in which]
-    for some, _, parts in _trained(matrix, Y, grid, groups, weights, dual):
+    for some, parts in _train(matrix, Y, grid, weights, dual).hold_out(groups):
         at = iter(order)
         for _, part in parts:
             for one in part:
@@ -166,36 +217,217 @@ def rls_coefs(
     return coefs_without_vectors(K, Y, alphas)
 
 
-def _trained(
+Scores = Iterator[tuple[Indices, Matrix]]  # rows held out together (b, h), scores (b, a, h, p)
+
+
+class _Trained(Protocol):
+    """Models at every alpha, by one of several decompositions."""
+
+    def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        """Yield some of the alphas with their held-out scores."""
+
+    def models(self, some: slice) -> tuple[Matrix, Matrix]:
+        """Return coefficients and intercepts at some of the alphas."""
+
+
+def _train(
     data: Matrix | SparseMatrix,
     Y: Matrix,
     alphas: Vector,
-    groups: Sequence[Indices],
     weights: Vector | None,
     dual: bool,
-) -> Iterator[tuple[slice, Matrix, Iterator[tuple[Indices, Matrix]]]]:
-    """Some of the alphas, their coefficients, and their held-out scores portion by portion."""
+    fit_intercept: bool = False,
+) -> _Trained:
+    """Choose the cheapest decomposition that is accurate at the smallest alpha."""
     weights = check_weights(weights, len(Y))
-    if (dual or 2 * data.shape[1] > len(Y)) and len(alphas) <= FEW:
-        K = np.asarray(data) if dual else gram(data)
-        for a, alpha in enumerate(alphas):
-            G = inverse(K, float(alpha), weights)
-            A = G @ Y
-            yield slice(a, a + 1), A[None], heldout_at_one(G, Y, A, groups)
-        return
-    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    spectrum = _spectrum(data, root[:, 0], weights is not None, dual)
-    A = spectrum.coefs(Y * root, alphas)
-    parts = heldout_at_all(spectrum, Y * root, A, alphas, groups)
-    unscaled = ((index, scores / root[index][:, None]) for index, scores in parts)
-    yield slice(None), A * root, unscaled
-
-
-def _spectrum(data: Matrix | SparseMatrix, root: Vector, weighted: bool, dual: bool) -> Spectrum:
-    """The spectrum of the Gram matrix, rows and columns scaled by the roots of the weights."""
     if dual:
-        return Spectrum.of_gram(data * np.outer(root, root) if weighted else data)
-    return Spectrum.of_features(data * root[:, None] if weighted else data)
+        kernel: _Rows = _Kernel(np.asarray(data))
+    else:
+        kernel = _Linear.of(data, weights, centred=fit_intercept)
+    wide = dual or 2 * data.shape[1] > len(Y)
+    if wide and len(alphas) <= FEW and kernel.is_accurate(weights, float(alphas.min())):
+        return _ByInverse(kernel, Y, alphas, weights, fit_intercept)
+    return _BySpectrum.of(kernel, Y, alphas, weights, fit_intercept)
+
+
+class _Rows(Protocol):
+    """The training rows, as a kernel sees them."""
+
+    def gram(self) -> Matrix:
+        """Return the Gram matrix."""
+
+    def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        """Return whether the Gram matrix has digits enough for the smallest alpha."""
+
+    def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        """Return the spectrum of the Gram matrix, its rows and columns times ``root``."""
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the model that has these coefficients of the rows (a, n, p)."""
+
+    def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the model that has these weights of the features (a, d, p)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """Rows known by their Gram matrix."""
+
+    K: Matrix
+
+    def gram(self) -> Matrix:
+        return self.K
+
+    def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        # The largest row sum bounds the largest eigenvalue.
+        largest = float(np.abs(self.K).sum(axis=1).max())
+        heaviest = 1.0 if weights is None else float(weights.max())
+        return EPSILON * largest * heaviest <= MAX_GRAM_ERROR * alpha
+
+    def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        scaled = self.K if root is None else self.K * np.outer(root, root)
+        return Spectrum.of_gram(scaled, alpha=alpha)
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        return A, intercepts
+
+    def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        raise NotImplementedError("a Gram matrix has no features")
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """Rows with features, moved by their mean if there is an intercept to take it up."""
+
+    F: Matrix | SparseMatrix
+    mean: Vector | None = None
+
+    @classmethod
+    def of(cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool) -> _Linear:
+        """Centre dense features; sparse ones would not stay sparse."""
+        if not centred or sp.issparse(F):
+            return cls(F)
+        mean = np.average(F, axis=0, weights=weights)
+        return cls(F - mean, mean)
+
+    def gram(self) -> Matrix:
+        return gram(self.F)
+
+    def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
+
+    def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        return Spectrum.of_features(self._scale(root), alpha=alpha)
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        a, n, p = A.shape
+        W = self.F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
+        return self.finish_weights(W.reshape(-1, a, p).transpose(1, 0, 2), intercepts)
+
+    def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        return W, intercepts if self.mean is None else intercepts - self.mean @ W
+
+    def _scale(self, root: Vector | None) -> Matrix | SparseMatrix:
+        return self.F if root is None else self.F * root[:, None]
+
+
+class _ByInverse:
+    """A Cholesky inverse for each alpha."""
+
+    def __init__(
+        self,
+        rows: _Rows,
+        Y: Matrix,
+        alphas: Vector,
+        weights: Vector | None,
+        fit_intercept: bool,
+    ) -> None:
+        self.rows, self.Y, self.alphas, self.weights = rows, Y, alphas, weights
+        self.fit_intercept = fit_intercept
+        self.A = np.empty((len(alphas), *Y.shape))
+        self.intercepts = np.zeros((len(alphas), Y.shape[1]))
+
+    def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        K = self.rows.gram()
+        for a, alpha in enumerate(self.alphas):
+            G = inverse(K, float(alpha), self.weights)
+            if self.fit_intercept:
+                row = remove_intercept(G)
+                self.intercepts[a] = row @ self.Y
+            self.A[a] = G @ self.Y
+            yield slice(a, a + 1), heldout_at_one(G, self.Y, self.A[a], groups)
+
+    def models(self, some: slice) -> tuple[Matrix, Matrix]:
+        return self.rows.finish(self.A[some], self.intercepts[some])
+
+
+@dataclass(frozen=True, eq=False)
+class _BySpectrum:
+    """One decomposition for all alphas; everything is scaled by the roots of the weights."""
+
+    rows: _Rows
+    spectrum: Spectrum
+    alphas: Vector
+    root: Matrix  # (n, 1)
+    Y: Matrix  # (n, p), scaled
+    A: Matrix  # (a, n, p): of the scaled rows, for hold-outs
+    intercepts: Matrix  # (a, p)
+    removed: Matrix | None  # (a, n): what an intercept takes from the inverse
+
+    @classmethod
+    def of(
+        cls,
+        rows: _Rows,
+        Y: Matrix,
+        alphas: Vector,
+        weights: Vector | None,
+        fit_intercept: bool,
+    ) -> _BySpectrum:
+        root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+        spectrum = rows.decompose(None if weights is None else root[:, 0], float(alphas.min()))
+        Y = Y * root
+        A = spectrum.coefs(Y, alphas)
+        if not fit_intercept:
+            return cls(
+                rows, spectrum, alphas, root, Y, A, np.zeros((len(alphas), Y.shape[1])), None
+            )
+        g = spectrum.coefs(root, alphas)[:, :, 0]
+        total = (g @ root) * (1 + INTERCEPT_PENALTY)  # (a, 1)
+        intercepts = g @ Y / total
+        A = A - g[:, :, None] * intercepts[:, None, :]
+        return cls(rows, spectrum, alphas, root, Y, A, intercepts, g / np.sqrt(total))
+
+    def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        parts = heldout_at_all(
+            self.spectrum, self.Y, self.A, self.alphas, groups, removed=self.removed
+        )
+        root = self.root
+        yield slice(None), ((index, scores / root[index][:, None]) for index, scores in parts)
+
+    def models(self, some: slice) -> tuple[Matrix, Matrix]:
+        spectrum, intercepts, alphas = self.spectrum, self.intercepts[some], self.alphas[some]
+        if spectrum.V is None and spectrum.complete:
+            return self.rows.finish(self.A[some] * self.root, intercepts)
+        solve = spectrum.fitted_coefs if spectrum.V is None else spectrum.weights
+        W = solve(self.Y, alphas)
+        if self.removed is not None:
+            W = W - solve(self.root, alphas) * intercepts[:, None, :]
+        if spectrum.V is None:
+            return self.rows.finish(W * self.root, intercepts)
+        return self.rows.finish_weights(W, intercepts)
+
+
+def remove_intercept(G: Matrix) -> Vector:
+    """Turn ``(K + alpha I)^-1`` in place into the inverse of a model with an intercept.
+
+    The result is ``G - g g' / 1'g`` with ``g = G 1``: the block of the inverse of the system
+    that also asks for coefficients of sum zero. Returns ``g / 1'g``; its product with the
+    answers is the intercept.
+    """
+    g = G.sum(axis=1)
+    row = g / (float(g.sum()) * (1 + INTERCEPT_PENALTY))
+    G -= np.outer(g, row)
+    return row
 
 
 def checked_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
