@@ -17,7 +17,7 @@ from textrank.learners.preferences import Centring, Cost, Laplacian, Preferences
 from textrank.learners.ranking import heldout_queries
 from textrank.learners.rls import checked_data
 from textrank.learners.selection import Measure, check_measure, choose
-from textrank.linalg.singular import is_gram_accurate
+from textrank.linalg.singular import decompose_features, is_gram_accurate
 from textrank.linalg.spectrum import Spectrum, densified, gram
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
@@ -209,10 +209,16 @@ def _rooted(
         inner = Spectrum.of_gram(preferences.kept(half), size=len(half) * float(largest))
         spectrum = Spectrum(inner.w, preferences.given_back(inner.Q), spanning=True)
         return spectrum, lambda N: (N @ half) @ inner.Q
-    rooted = preferences.root(data)
-    narrow = Spectrum.of_features(rooted, alpha=alpha)
-    right = rooted.T @ narrow.Q if narrow.V is None else narrow.V * np.sqrt(narrow.w)
-    return narrow, lambda N: densified(N @ data) @ right
+    if 2 * data.shape[1] > data.shape[0]:
+        rooted = preferences.root(data)
+        if is_gram_accurate(rooted, alpha):
+            wide = Spectrum.of_gram(gram(rooted))
+            return wide, lambda N: densified(N @ data) @ (rooted.T @ wide.Q)
+    differences = preferences.kept(densified(data))
+    U, s, V = decompose_features(differences)
+    Q = np.ascontiguousarray(preferences.given_back(U))
+    narrow = Spectrum(s**2, Q, spanning=len(s) == len(differences), V=V)
+    return narrow, lambda N: densified(N @ data) @ (V * s)
 
 
 def _of(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:

@@ -20,7 +20,13 @@ from textrank.learners.checks import (
     groups_of,
 )
 from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.holdout import by_size, heldout_at_all, heldout_at_one, scatter
+from textrank.learners.holdout import (
+    by_size,
+    heldout_at_all,
+    heldout_at_one,
+    heldout_by_parts,
+    scatter,
+)
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.linalg.inverse import inverse, solve
@@ -253,6 +259,10 @@ def _train(
 class _Rows(Protocol):
     """The training rows, as a kernel sees them."""
 
+    @property
+    def is_centred(self) -> bool:
+        """Whether the weighted mean of the rows was subtracted."""
+
     def gram(self) -> Matrix:
         """Return the Gram matrix."""
 
@@ -274,6 +284,10 @@ class _Kernel:
     """Rows known by their Gram matrix."""
 
     K: Matrix
+
+    @property
+    def is_centred(self) -> bool:
+        return False
 
     def gram(self) -> Matrix:
         return self.K
@@ -310,6 +324,10 @@ class _Linear:
         mean = np.average(F, axis=0, weights=weights)
         return cls(F - mean, mean)
 
+    @property
+    def is_centred(self) -> bool:
+        return self.mean is not None
+
     def gram(self) -> Matrix:
         return gram(self.F)
 
@@ -342,10 +360,14 @@ class _ByInverse:
         weights: Vector | None,
         fit_intercept: bool,
     ) -> None:
-        self.rows, self.Y, self.alphas, self.weights = rows, Y, alphas, weights
+        self.rows, self.alphas, self.weights = rows, alphas, weights
         self.fit_intercept = fit_intercept
+        self.mean = (
+            np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
+        )
+        self.Y = Y - self.mean
         self.A = np.empty((len(alphas), *Y.shape))
-        self.intercepts = np.zeros((len(alphas), Y.shape[1]))
+        self.shifts = np.zeros((len(alphas), Y.shape[1]))
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
         K = self.rows.gram()
@@ -353,12 +375,14 @@ class _ByInverse:
             G = inverse(K, float(alpha), self.weights)
             if self.fit_intercept:
                 row = remove_intercept(G)
-                self.intercepts[a] = row @ self.Y
+                if not self.rows.is_centred:
+                    self.shifts[a] = row @ self.Y
             self.A[a] = G @ self.Y
-            yield slice(a, a + 1), heldout_at_one(G, self.Y, self.A[a], groups)
+            parts = heldout_at_one(G, self.Y, self.A[a], groups)
+            yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
 
     def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        return self.rows.finish(self.A[some], self.intercepts[some])
+        return self.rows.finish(self.A[some], self.mean + self.shifts[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,9 +393,10 @@ class _BySpectrum:
     spectrum: Spectrum
     alphas: Vector
     root: Matrix  # (n, 1)
-    Y: Matrix  # (n, p), scaled
+    Y: Matrix  # (n, p), scaled, less their mean if there is an intercept
     A: Matrix  # (a, n, p): of the scaled rows, for hold-outs
-    intercepts: Matrix  # (a, p)
+    mean: Vector  # (p,)
+    shifts: Matrix  # (a, p): intercepts less the mean; none where features are centred
     removed: Matrix | None  # (a, n): what an intercept takes from the inverse
 
     @classmethod
@@ -384,34 +409,54 @@ class _BySpectrum:
         fit_intercept: bool,
     ) -> _BySpectrum:
         root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+        mean = np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
         spectrum = rows.decompose(None if weights is None else root[:, 0], float(alphas.min()))
-        Y = Y * root
+        Y = (Y - mean) * root
         A = spectrum.coefs(Y, alphas)
+        shifts = np.zeros((len(alphas), Y.shape[1]))
         if not fit_intercept:
-            return cls(
-                rows, spectrum, alphas, root, Y, A, np.zeros((len(alphas), Y.shape[1])), None
-            )
+            return cls(rows, spectrum, alphas, root, Y, A, mean, shifts, None)
         g = spectrum.coefs(root, alphas)[:, :, 0]
         total = (g @ root) * (1 + INTERCEPT_PENALTY)  # (a, 1)
-        intercepts = g @ Y / total
-        A = A - g[:, :, None] * intercepts[:, None, :]
-        return cls(rows, spectrum, alphas, root, Y, A, intercepts, g / np.sqrt(total))
+        if not rows.is_centred:
+            shifts = g @ Y / total
+            A = A - g[:, :, None] * shifts[:, None, :]
+        return cls(rows, spectrum, alphas, root, Y, A, mean, shifts, g / np.sqrt(total))
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        parts = heldout_at_all(
-            self.spectrum, self.Y, self.A, self.alphas, groups, removed=self.removed
+        parts = self._score_by_parts(groups)
+        if parts is None:
+            parts = heldout_at_all(
+                self.spectrum, self.Y, self.A, self.alphas, groups, removed=self.removed
+            )
+        root, mean = self.root, self.mean
+        yield (
+            slice(None),
+            ((index, scores / root[index][:, None] + mean) for index, scores in parts),
         )
-        root = self.root
-        yield slice(None), ((index, scores / root[index][:, None]) for index, scores in parts)
+
+    def _score_by_parts(self, groups: Sequence[Indices]) -> Scores | None:
+        """Return scores by ``heldout_by_parts`` if round-off asks for it and it applies."""
+        spectrum = self.spectrum
+        largest, smallest = float(spectrum.w.max(initial=0.0)), float(self.alphas.min())
+        if spectrum.complete or EPSILON * largest <= MAX_GRAM_ERROR * smallest:
+            return None
+        if self.removed is not None:
+            unit = self.root / np.linalg.norm(self.root)
+            if not self.rows.is_centred:
+                return None
+            spectrum = Spectrum(np.append(spectrum.w, np.inf), np.hstack([spectrum.Q, unit]))
+        return heldout_by_parts(spectrum, self.Y, self.alphas, groups)
 
     def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        spectrum, intercepts, alphas = self.spectrum, self.intercepts[some], self.alphas[some]
+        spectrum, shifts, alphas = self.spectrum, self.shifts[some], self.alphas[some]
+        intercepts = self.mean + shifts
         if spectrum.V is None and spectrum.complete:
             return self.rows.finish(self.A[some] * self.root, intercepts)
         solve = spectrum.fitted_coefs if spectrum.V is None else spectrum.weights
         W = solve(self.Y, alphas)
-        if self.removed is not None:
-            W = W - solve(self.root, alphas) * intercepts[:, None, :]
+        if shifts.any():
+            W = W - solve(self.root, alphas) * shifts[:, None, :]
         if spectrum.V is None:
             return self.rows.finish(W * self.root, intercepts)
         return self.rows.finish_weights(W, intercepts)

@@ -28,11 +28,11 @@ def is_gram_accurate(F: Matrix | SparseMatrix, alpha: float) -> bool:
     stored = F.data if isinstance(F, sp.sparray) else F.ravel()
     if float(stored @ stored) <= limit:  # the trace is an upper bound
         return True
-    v = np.random.default_rng(0).standard_normal(F.shape[1])
+    direction: Vector = np.random.default_rng(0).standard_normal(F.shape[1])
     largest = 0.0
     for _ in range(POWER_STEPS):
-        v = F.T @ (F @ (v / np.linalg.norm(v)))
-        largest = float(np.linalg.norm(v))
+        direction = np.asarray(F.T @ (F @ (direction / np.linalg.norm(direction))))
+        largest = float(np.linalg.norm(direction))
         if largest > limit or largest == 0:
             break
     return largest <= limit
@@ -58,7 +58,7 @@ def decompose_features(F: Matrix | SparseMatrix) -> tuple[Matrix, Vector, Matrix
     else:
         U, s, Vt = sla.svd(dense, full_matrices=False, check_finite=False, lapack_driver="gesdd")
         V = Vt.T
-        keep = s > s[0] * EPSILON * max(dense.shape)
+        keep = s > s.max(initial=0.0) * EPSILON * max(dense.shape)
     return np.ascontiguousarray(U[:, keep]), s[keep], V[:, keep]
 
 
