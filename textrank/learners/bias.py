@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from textrank.learners.holdout import buckets
+from textrank.learners.holdout import buckets, solve_regular
 from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, Vector
 
@@ -50,7 +50,7 @@ def heldout_with_bias(
         total = A.sum(axis=1)  # 1' G [y 1]
         for part in _portions(index, len(grid)):
             a = A[:, part].transpose(1, 0, 2, 3)  # (b, a, h, p + 1)
-            x = np.linalg.solve(spectrum.blocks(part, grid), a)
+            x = solve_regular(spectrum.blocks(part, grid), a)
             left = total - np.einsum("bah,bahp->bap", a[..., -1], x)
             bias = (left[..., :-1] / left[..., -1:])[:, :, None, :]
             scores = both[part][:, None] - x

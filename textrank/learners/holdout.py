@@ -36,7 +36,18 @@ def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
     """``y_U - G_UU^-1 a_U`` for stacks of blocks: (.., h, h), (.., h, p), (.., h, p)."""
     if G.shape[-1] == 1:
         return np.asarray(y - a / G)
-    return np.asarray(y - np.linalg.solve(G, a))
+    return np.asarray(y - solve_regular(G, a))
+
+
+def solve_regular(G: Matrix, a: Matrix) -> Matrix:
+    """Solve stacks of equations, or raise ValueError with what to do about singular ones."""
+    try:
+        return np.asarray(np.linalg.solve(G, a))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "the scores of a held-out group cannot be computed: the data are too large compared "
+            "with alpha. Scale the features or the kernel, or use larger alphas."
+        ) from None
 
 
 def heldout_at_all(
@@ -93,7 +104,7 @@ def heldout_by_parts(
                 A = free + alpha * (Q @ (Z * inverse[:, a, None]))
                 size = np.sqrt(np.einsum("bhh->bh", G))[:, :, None]
                 size[size == 0] = 1.0
-                x = np.linalg.solve(G / size / size.swapaxes(1, 2), A / size) / size
+                x = solve_regular(G / size / size.swapaxes(1, 2), A / size) / size
                 scores[:, a] = Y[part] - V @ x
             yield part, scores
 

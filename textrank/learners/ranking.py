@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.learners.holdout import solve_regular
 from textrank.learners.preferences import Preferences
 from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
@@ -53,7 +54,7 @@ def heldout_queries(
         G = inside.blocks(index, alphas)
         mean = np.einsum("bahh->ba", G) / index.shape[1]
         G = G + np.maximum(mean, smallest)[:, :, None, None] * (N @ T)
-        x = np.linalg.solve(G, b - N @ (T @ b))
+        x = solve_regular(G, b - N @ (T @ b))
         cross = _cross(levels[rows], spectrum.Q[index], inverse)
         level = fitted[rows].transpose(0, 2, 1, 3) - cross @ x
         scores = pinv @ (target[index][:, None] - x) + N @ level

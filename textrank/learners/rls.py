@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from textrank.docs import Targets
 from textrank.learners.checks import (
@@ -31,10 +30,11 @@ from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.linalg.inverse import inverse, solve
 from textrank.linalg.singular import EPSILON, MAX_GRAM_ERROR, is_gram_accurate
-from textrank.linalg.spectrum import Spectrum, gram
+from textrank.linalg.spectrum import Spectrum, densified, gram
 from textrank.linalg.tridiagonal import coefs_without_vectors
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
+INTERCEPT_EIGENVALUE = 4.0  # of the intercept, in units of the sum of all others
 INTERCEPT_PENALTY = 1e-12  # relative; lets even all rows be held out together
 FEW = 7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way
 
@@ -247,21 +247,23 @@ def _train(
     """Choose the cheapest decomposition that is accurate at the smallest alpha."""
     weights = check_weights(weights, len(Y))
     if dual:
-        kernel: _Rows = _Kernel(np.asarray(data))
+        rows: _Rows = _Kernel.of(np.asarray(data), weights, centred=fit_intercept)
     else:
-        kernel = _Linear.of(data, weights, centred=fit_intercept)
+        rows = _Linear.of(data, weights, centred=fit_intercept)
     wide = dual or 2 * data.shape[1] > len(Y)
-    if wide and len(alphas) <= FEW and kernel.is_accurate(weights, float(alphas.min())):
-        return _ByInverse(kernel, Y, alphas, weights, fit_intercept)
-    return _BySpectrum.of(kernel, Y, alphas, weights, fit_intercept)
+    if wide and len(alphas) <= FEW and rows.is_accurate(weights, float(alphas.min())):
+        return _ByInverse(rows, Y, alphas, weights, fit_intercept)
+    return _BySpectrum.of(rows, Y, alphas, weights, fit_intercept)
 
 
 class _Rows(Protocol):
-    """The training rows, as a kernel sees them."""
+    """The training rows, as a kernel sees them.
 
-    @property
-    def is_centred(self) -> bool:
-        """Whether the weighted mean of the rows was subtracted."""
+    With an intercept, their weighted mean is subtracted, and a large constant ``c`` is added to
+    their Gram matrix. The intercept takes up both, so the model stays the same; but the
+    direction of the intercept is now the largest eigenvector, and no digits are lost when it is
+    removed from the inverse.
+    """
 
     def gram(self) -> Matrix:
         """Return the Gram matrix."""
@@ -284,10 +286,16 @@ class _Kernel:
     """Rows known by their Gram matrix."""
 
     K: Matrix
+    mean: Vector | None = None  # (n,): inner products of the mean with the rows
 
-    @property
-    def is_centred(self) -> bool:
-        return False
+    @classmethod
+    def of(cls, K: Matrix, weights: Vector | None, *, centred: bool) -> _Kernel:
+        if not centred:
+            return cls(K)
+        mean = np.average(K, axis=0, weights=weights)
+        K = K - mean - mean[:, None] + np.average(mean, weights=weights)
+        K += INTERCEPT_EIGENVALUE * _or_one(float(np.average(K.diagonal(), weights=weights)))
+        return cls(K, mean)
 
     def gram(self) -> Matrix:
         return self.K
@@ -303,7 +311,7 @@ class _Kernel:
         return Spectrum.of_gram(scaled, alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        return A, intercepts
+        return A, intercepts if self.mean is None else intercepts - self.mean @ A
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
         raise NotImplementedError("a Gram matrix has no features")
@@ -311,22 +319,21 @@ class _Kernel:
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """Rows with features, moved by their mean if there is an intercept to take it up."""
+    """Rows with features; the last one is the constant if they are centred."""
 
     F: Matrix | SparseMatrix
-    mean: Vector | None = None
+    mean: Vector | None = None  # (d,)
 
     @classmethod
     def of(cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool) -> _Linear:
-        """Centre dense features; sparse ones would not stay sparse."""
-        if not centred or sp.issparse(F):
+        if not centred:
             return cls(F)
-        mean = np.average(F, axis=0, weights=weights)
-        return cls(F - mean, mean)
-
-    @property
-    def is_centred(self) -> bool:
-        return self.mean is not None
+        dense = densified(F)
+        mean = np.average(dense, axis=0, weights=weights)
+        dense = dense - mean
+        square = float(np.average(np.einsum("ij,ij->i", dense, dense), weights=weights))
+        constant = np.full((len(dense), 1), np.sqrt(INTERCEPT_EIGENVALUE * _or_one(square)))
+        return cls(np.hstack([dense, constant]), mean)
 
     def gram(self) -> Matrix:
         return gram(self.F)
@@ -343,14 +350,20 @@ class _Linear:
         return self.finish_weights(W.reshape(-1, a, p).transpose(1, 0, 2), intercepts)
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        return W, intercepts if self.mean is None else intercepts - self.mean @ W
+        if self.mean is None:
+            return W, intercepts
+        return W[:, :-1], intercepts - self.mean @ W[:, :-1]
 
     def _scale(self, root: Vector | None) -> Matrix | SparseMatrix:
         return self.F if root is None else self.F * root[:, None]
 
 
+def _or_one(value: float) -> float:
+    return value if value > 0 else 1.0
+
+
 class _ByInverse:
-    """A Cholesky inverse for each alpha."""
+    """A Cholesky inverse for each alpha; the models are known after ``hold_out``."""
 
     def __init__(
         self,
@@ -362,27 +375,23 @@ class _ByInverse:
     ) -> None:
         self.rows, self.alphas, self.weights = rows, alphas, weights
         self.fit_intercept = fit_intercept
-        self.mean = (
-            np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
-        )
+        self.mean = _mean(Y, weights, fit_intercept)
         self.Y = Y - self.mean
         self.A = np.empty((len(alphas), *Y.shape))
-        self.shifts = np.zeros((len(alphas), Y.shape[1]))
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
         K = self.rows.gram()
         for a, alpha in enumerate(self.alphas):
             G = inverse(K, float(alpha), self.weights)
             if self.fit_intercept:
-                row = remove_intercept(G)
-                if not self.rows.is_centred:
-                    self.shifts[a] = row @ self.Y
+                remove_intercept(G)
             self.A[a] = G @ self.Y
             parts = heldout_at_one(G, self.Y, self.A[a], groups)
             yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
 
     def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        return self.rows.finish(self.A[some], self.mean + self.shifts[some])
+        A = self.A[some]
+        return self.rows.finish(A, np.tile(self.mean, (len(A), 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,10 +403,8 @@ class _BySpectrum:
     alphas: Vector
     root: Matrix  # (n, 1)
     Y: Matrix  # (n, p), scaled, less their mean if there is an intercept
-    A: Matrix  # (a, n, p): of the scaled rows, for hold-outs
     mean: Vector  # (p,)
-    shifts: Matrix  # (a, p): intercepts less the mean; none where features are centred
-    removed: Matrix | None  # (a, n): what an intercept takes from the inverse
+    fit_intercept: bool
 
     @classmethod
     def of(
@@ -409,57 +416,45 @@ class _BySpectrum:
         fit_intercept: bool,
     ) -> _BySpectrum:
         root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-        mean = np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
+        mean = _mean(Y, weights, fit_intercept)
         spectrum = rows.decompose(None if weights is None else root[:, 0], float(alphas.min()))
-        Y = (Y - mean) * root
-        A = spectrum.coefs(Y, alphas)
-        shifts = np.zeros((len(alphas), Y.shape[1]))
-        if not fit_intercept:
-            return cls(rows, spectrum, alphas, root, Y, A, mean, shifts, None)
-        g = spectrum.coefs(root, alphas)[:, :, 0]
-        total = (g @ root) * (1 + INTERCEPT_PENALTY)  # (a, 1)
-        if not rows.is_centred:
-            shifts = g @ Y / total
-            A = A - g[:, :, None] * shifts[:, None, :]
-        return cls(rows, spectrum, alphas, root, Y, A, mean, shifts, g / np.sqrt(total))
+        return cls(rows, spectrum, alphas, root, (Y - mean) * root, mean, fit_intercept)
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        parts = self._score_by_parts(groups)
-        if parts is None:
-            parts = heldout_at_all(
-                self.spectrum, self.Y, self.A, self.alphas, groups, removed=self.removed
-            )
         root, mean = self.root, self.mean
+        parts = self._score(groups)
         yield (
             slice(None),
             ((index, scores / root[index][:, None] + mean) for index, scores in parts),
         )
 
-    def _score_by_parts(self, groups: Sequence[Indices]) -> Scores | None:
-        """Return scores by ``heldout_by_parts`` if round-off asks for it and it applies."""
-        spectrum = self.spectrum
-        largest, smallest = float(spectrum.w.max(initial=0.0)), float(self.alphas.min())
-        if spectrum.complete or EPSILON * largest <= MAX_GRAM_ERROR * smallest:
-            return None
-        if self.removed is not None:
-            unit = self.root / np.linalg.norm(self.root)
-            if not self.rows.is_centred:
-                return None
-            spectrum = Spectrum(np.append(spectrum.w, np.inf), np.hstack([spectrum.Q, unit]))
-        return heldout_by_parts(spectrum, self.Y, self.alphas, groups)
+    def _score(self, groups: Sequence[Indices]) -> Scores:
+        spectrum, Y, alphas = self.spectrum, self.Y, self.alphas
+        largest = float(spectrum.w.max(initial=0.0))
+        if not spectrum.complete and EPSILON * largest > MAX_GRAM_ERROR * float(alphas.min()):
+            if self.fit_intercept:  # the largest eigenvalue is that of the intercept
+                w = np.where(spectrum.w == largest, np.inf, spectrum.w)
+                spectrum = replace(spectrum, w=w)
+            return heldout_by_parts(spectrum, Y, alphas, groups)
+        removed = None
+        if self.fit_intercept:
+            g = spectrum.coefs(self.root, alphas)[:, :, 0]
+            removed = g / np.sqrt((g @ self.root) * (1 + INTERCEPT_PENALTY))
+        return heldout_at_all(
+            spectrum, Y, spectrum.coefs(Y, alphas), alphas, groups, removed=removed
+        )
 
     def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        spectrum, shifts, alphas = self.spectrum, self.shifts[some], self.alphas[some]
-        intercepts = self.mean + shifts
-        if spectrum.V is None and spectrum.complete:
-            return self.rows.finish(self.A[some] * self.root, intercepts)
-        solve = spectrum.fitted_coefs if spectrum.V is None else spectrum.weights
-        W = solve(self.Y, alphas)
-        if shifts.any():
-            W = W - solve(self.root, alphas) * shifts[:, None, :]
-        if spectrum.V is None:
-            return self.rows.finish(W * self.root, intercepts)
-        return self.rows.finish_weights(W, intercepts)
+        spectrum, alphas = self.spectrum, self.alphas[some]
+        intercepts = np.tile(self.mean, (len(alphas), 1))
+        if spectrum.V is not None:
+            return self.rows.finish_weights(spectrum.weights(self.Y, alphas), intercepts)
+        solve = spectrum.coefs if spectrum.complete else spectrum.fitted_coefs
+        return self.rows.finish(solve(self.Y, alphas) * self.root, intercepts)
+
+
+def _mean(Y: Matrix, weights: Vector | None, fit_intercept: bool) -> Vector:
+    return np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
 
 
 def remove_intercept(G: Matrix) -> Vector:
