@@ -17,8 +17,8 @@ from textrank.learners.multiclass import all_pairs
 from textrank.types import Features, Names
 
 GRID = tuple(2.0**k for k in range(-15, 15))
-ALPHAS = {"default": GRID, "one": (1.0,), "few": (0.01, 1.0, 100.0), "small": (1e-8,)}
-SHAPES = [(40, 3), (24, 8), (14, 10), (10, 10), (8, 16)]
+ALPHAS = {"default": GRID, "few": (0.01, 1.0, 100.0), "small": (1e-8,)}
+SHAPES = [(20, 3), (12, 8), (8, 8), (6, 12)]
 UNIFORM = [1e-6, 1e-3, 1.0, 1e3, 1e5, 1e8, 1e10]
 SCALES = {
     **{f"{scale:g}": lambda d, scale=scale: np.full(d, scale) for scale in UNIFORM},
@@ -73,14 +73,14 @@ def floats(A):
 
 
 def exact_regression(X, Y, alpha, new, weights=None):
-    with localcontext(prec=70):
+    with localcontext(prec=60):
         weights = np.ones(len(X)) if weights is None else weights
         data = decimals(X), decimals(Y), decimals(weights)[0]
         return floats(ridge(*data, alpha, decimals(new)))
 
 
 def exact_with_intercept(X, Y, alpha, new, weights=None):
-    with localcontext(prec=70):
+    with localcontext(prec=60):
         W = decimals(np.ones(len(X)) if weights is None else weights)[0]
         means = []
         for A in (decimals(X), decimals(Y)):
@@ -99,7 +99,7 @@ def exact_with_intercept(X, Y, alpha, new, weights=None):
 
 def exact_ranking(X, y, queries, alpha, new, cost):
     """The same on the differences of all pairs of a query."""
-    with localcontext(prec=70):
+    with localcontext(prec=60):
         pairs = [(i, j) for i in range(len(y)) for j in range(i) if queries[i] == queries[j]]
         if cost != "magnitude":
             pairs = [(i, j) if y[i] > y[j] else (j, i) for i, j in pairs if y[i] != y[j]]
@@ -237,7 +237,7 @@ def test_heldout_scores_with_an_intercept_are_those_of_retraining(rng, kernel, c
 @pytest.mark.parametrize("by_query", [True, False])
 @pytest.mark.parametrize("cost", ["magnitude", "sign", "bound"])
 @every_scale
-@pytest.mark.parametrize("shape", [(24, 3), (12, 10), (8, 14)], ids=str)
+@pytest.mark.parametrize("shape", [(16, 3), (12, 10), (8, 12)], ids=str)
 def test_ranking_equals_exact_arithmetic(rng, shape, scale, cost, by_query):
     X, new, y = data(rng, shape, scale)
     y = y.round(1)
@@ -254,13 +254,13 @@ def test_ranking_equals_exact_arithmetic(rng, shape, scale, cost, by_query):
 
 
 @every_scale
-@pytest.mark.parametrize("shape", [(24, 3), (12, 10), (8, 14)], ids=str)
+@pytest.mark.parametrize("shape", [(16, 3), (12, 10), (8, 12)], ids=str)
 def test_preferences_equal_exact_arithmetic(rng, shape, scale):
     X, new, y = data(rng, shape, scale)
     order = np.argsort(y)
     pairs = np.column_stack([order[1:], order[:-1]])
     model = RankRLS().fit(X, preferences=pairs)
-    with localcontext(prec=70):
+    with localcontext(prec=60):
         rows = decimals(X)
         differences = [[a - b for a, b in zip(rows[i], rows[j], strict=True)] for i, j in pairs]
         ones = [Decimal(1)] * len(pairs)
@@ -302,7 +302,7 @@ def test_nested_scores_are_those_of_retraining_at_every_scale(rng, shape, scale,
         np.testing.assert_allclose(nested.outer[:, test], expected, atol=TOLERANCE * size)
 
 
-ESTIMATORS = [RLSRegressor(), RLSClassifier(), RankRLS(), RankSVM(), G2P()]
+ESTIMATORS = [RLSRegressor(), RLSClassifier(), RankRLS(), RankSVM(alphas=[1.0], folds=2), G2P()]
 REFUSED = {np.nan: "NaN", np.inf: "infinity", 1e101: "overflow", -1e200: "overflow"}
 
 

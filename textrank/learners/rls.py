@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from textrank.docs import Targets
 from textrank.learners.checks import (
@@ -29,7 +30,7 @@ from textrank.learners.holdout import (
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.linalg.inverse import inverse, solve
-from textrank.linalg.singular import EPSILON, MAX_GRAM_ERROR, is_gram_accurate
+from textrank.linalg.singular import EPSILON, MAX_GRAM_ERROR, check_dense_size, is_gram_accurate
 from textrank.linalg.spectrum import Spectrum, densified, gram
 from textrank.linalg.tridiagonal import coefs_without_vectors
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
@@ -249,7 +250,7 @@ def _train(
     if dual:
         rows: _Rows = _Kernel.of(np.asarray(data), weights, centred=fit_intercept)
     else:
-        rows = _Linear.of(data, weights, centred=fit_intercept)
+        rows = _read_features(data, weights, float(alphas.min()), centred=fit_intercept)
     wide = dual or 2 * data.shape[1] > len(Y)
     if wide and len(alphas) <= FEW and rows.is_accurate(weights, float(alphas.min())):
         return _ByInverse(rows, Y, alphas, weights, fit_intercept)
@@ -356,6 +357,30 @@ class _Linear:
 
     def _scale(self, root: Vector | None) -> Matrix | SparseMatrix:
         return self.F if root is None else self.F * root[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class _SparseLinear(_Kernel):
+    """Rows with sparse features, centred in their Gram matrix only."""
+
+    F: Matrix | SparseMatrix = field(kw_only=True)
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        W, _ = _Linear(self.F).finish(A, intercepts)
+        return W, super().finish(A, intercepts)[1]
+
+
+def _read_features(
+    F: Matrix | SparseMatrix, weights: Vector | None, alpha: float, *, centred: bool
+) -> _Rows:
+    """Choose how rows with features are held; sparse ones stay sparse where they can."""
+    if not (centred and sp.issparse(F)):
+        return _Linear.of(F, weights, centred=centred)
+    if 2 * F.shape[1] > F.shape[0] and _Linear(F).is_accurate(weights, alpha):
+        kernel = _Kernel.of(gram(F), weights, centred=True)
+        return _SparseLinear(kernel.K, kernel.mean, F=F)
+    check_dense_size(F)
+    return _Linear.of(F, weights, centred=True)
 
 
 def _or_one(value: float) -> float:

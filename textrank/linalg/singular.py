@@ -25,10 +25,10 @@ def is_gram_accurate(F: Matrix | SparseMatrix, alpha: float) -> bool:
     ``||F||^2``; the cost is a few products of ``F`` with a vector.
     """
     limit = MAX_GRAM_ERROR * alpha / EPSILON
-    stored = F.data if isinstance(F, sp.sparray) else F.ravel()
+    stored: Vector = F.data if isinstance(F, sp.sparray) else F.ravel()
     if float(stored @ stored) <= limit:  # the trace is an upper bound
         return True
-    direction: Vector = np.random.default_rng(0).standard_normal(F.shape[1])
+    direction: Vector = np.random.default_rng(0).standard_normal((F.shape[1],))
     largest = 0.0
     for _ in range(POWER_STEPS):
         direction = np.asarray(F.T @ (F @ (direction / np.linalg.norm(direction))))
