@@ -16,17 +16,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
 from textrank.learners.multiclass import all_pairs, random_code
 
-# Noisy blobs around the origin: without an intercept (as KernelRidge) no linear or Gaussian model
-# can give nearly all of the plane to the class with all the weight.
-LEVEL = "least squares on a kernel has no intercept to move all decisions to one class"
-EXCEPTIONS = {
-    "check_class_weight_classifiers": LEVEL,
-}
-
-
-def exceptions(estimator):
-    return EXCEPTIONS if isinstance(estimator, RLSRegressor | RLSClassifier) else {}
-
 
 def name_of(part):
     return getattr(getattr(part, "func", part), "__name__", type(part).__name__)
@@ -34,13 +23,7 @@ def name_of(part):
 
 def checked(*estimators):
     """As parametrize_with_checks, as a list: pytest 9 refuses a generator (scikit-learn 1.6)."""
-    rows = [
-        row
-        for one in estimators
-        for row in estimator_checks_generator(
-            one, expected_failed_checks=exceptions(one), mark="xfail"
-        )
-    ]
+    rows = [row for one in estimators for row in estimator_checks_generator(one)]
     return pytest.mark.parametrize(("estimator", "check"), rows, ids=name_of)
 
 
@@ -281,3 +264,64 @@ def test_a_copy_of_a_row_is_held_out_with_it(rng):
     twice = RLSRegressor(alphas=[0.5]).fit(np.vstack([X, X]), np.hstack([y, y]))
     weighted = RLSRegressor(alphas=[0.5]).fit(X, y, sample_weight=np.full(15, 2.0))
     np.testing.assert_allclose(twice.heldout_[:, :15], weighted.heldout_, atol=1e-9)
+
+
+@pytest.mark.parametrize("alphas", [-1, 1.0, None, [], [-1.0], [0.0, 1.0], [1.0, 1.0], "abc"])
+@pytest.mark.parametrize("estimator", [RLSRegressor, RLSClassifier, RankRLS, RankSVM])
+def test_wrong_alphas_are_refused_by_name_and_range(estimator, alphas):
+    X, y = np.arange(6.0)[:, None], np.arange(6) % 2
+    name = estimator.__name__
+    with pytest.raises(
+        ValueError, match=rf"'alphas' parameter of {name} must be .*\(0\.0, inf\)"
+    ) as e:
+        estimator(alphas=alphas).fit(X, y)
+    assert f"Got {alphas!r} instead" in str(e.value)
+
+
+def test_wrong_alphas_are_refused_with_preferences_too():
+    with pytest.raises(ValueError, match="Got -1 instead"):
+        RankRLS(alphas=-1).fit(np.eye(3), preferences=[[0, 1]])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("count", [20, 200])
+def test_probabilities_of_classes_apart_are_inside_zero_and_one(rng, classes, count):
+    y = np.arange(count) % classes
+    X = 10.0 * np.eye(classes)[y] + 0.01 * rng.standard_normal((count, classes))
+    model = RLSClassifier().fit(X, y)
+    p = model.predict_proba(X)
+    assert (model.predict(X) == y).all()
+    # Platt's target for a class of N samples is (N + 1) / (N + 2).
+    own = p[np.arange(count), y]
+    expected = (count / classes + 1) / (count / classes + classes)
+    np.testing.assert_allclose(own, expected, atol=0.02)
+    far = model.predict_proba(1e6 * X)
+    assert ((far > 0) & (far < 1)).all()
+    np.testing.assert_allclose(far.sum(axis=1), 1.0)
+
+
+def test_the_intercept_lets_a_boundary_miss_the_origin(rng):
+    X = rng.uniform(5, 7, (60, 1))
+    y = (X[:, 0] > 6).astype(int)
+    assert RLSClassifier().fit(X, y).score(X, y) > 0.9
+    without = RLSClassifier(fit_intercept=False).fit(X, y)
+    assert without.score(X, y) < 0.7
+    assert without.intercept_.tolist() == [0.0]
+
+
+def test_the_classifier_with_one_alpha_is_ridge_with_an_intercept(rng):
+    X, y = rng.standard_normal((30, 4)) + 3, rng.integers(0, 2, 30)
+    model = RLSClassifier(alphas=[0.7]).fit(X, y)
+    slow = Ridge(alpha=0.7, solver="svd").fit(X, 2.0 * y - 1)
+    np.testing.assert_allclose(model.decision_function(X), slow.predict(X), atol=1e-9)
+    np.testing.assert_allclose(model.coef_[0], slow.coef_, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, slow.intercept_, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(30, 4), (20, 60)])
+def test_sparse_features_and_an_intercept_are_ridge_too(rng, shape):
+    X, y = rng.standard_normal(shape) + 3, rng.integers(0, 2, shape[0])
+    weights = rng.uniform(0.5, 2, shape[0])
+    model = RLSClassifier(alphas=[0.7]).fit(sp.csr_array(X), y, sample_weight=weights)
+    slow = Ridge(alpha=0.7, solver="svd").fit(X, 2.0 * y - 1, sample_weight=weights)
+    np.testing.assert_allclose(model.decision_function(X), slow.predict(X), atol=1e-8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textrank.learners.checks import check_gram, groups_of
+from textrank.learners.checks import check_alphas, check_gram, check_magnitude, groups_of
 from textrank.types import Kernel, Matrix
 
 GRID = tuple(2.0**k for k in range(-15, 15))  # that of the literature
@@ -23,6 +23,7 @@ NO_LABELS = "no_validation"  # scikit-learn's word for it
 class KernelMachine(BaseEstimator):
     """What the estimators share: data through a kernel, and the model on rows or features."""
 
+    alphas: Sequence[float]
     kernel: AnyKernel
     gamma: float | None
     degree: float
@@ -35,10 +36,29 @@ class KernelMachine(BaseEstimator):
         return tags
 
     def _read(self, X: Any, y: Any = NO_LABELS, **checks: Any) -> Any:
-        """X checked as scikit-learn wants it, or as it is for a kernel on other things."""
+        """Validate X and y as scikit-learn does; X stays as it is for a kernel on other things.
+
+        Raises ValueError where a number is NaN, infinite, or so large that squares overflow.
+        """
         if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
             return X if y is NO_LABELS else (X, np.asarray(y))
-        return validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
+        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
+        X, y = (found, None) if isinstance(y, str) and y == NO_LABELS else found
+        if self.kernel != "precomputed":  # check_gram knows how large a Gram matrix may be
+            check_magnitude(X.data if sp.issparse(X) else X, "features")
+        if y is not None and np.issubdtype(y.dtype, np.floating):
+            check_magnitude(y, "answers")
+        return found
+
+    def _check_alphas(self) -> tuple[float, ...]:
+        """Validate the parameter ``alphas``, with the message that scikit-learn would give."""
+        try:
+            return check_alphas(self.alphas)
+        except ValueError:
+            raise ValueError(
+                f"The 'alphas' parameter of {type(self).__name__} must be a sequence of one or "
+                f"more different floats in the range (0.0, inf). Got {self.alphas!r} instead."
+            ) from None
 
     def _data(self, X: Any) -> tuple[Any, bool]:
         """What is learned from: features of a linear kernel, or else a Gram matrix."""
@@ -60,21 +80,17 @@ class KernelMachine(BaseEstimator):
             pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **settings)
         )
 
-    def _keep(self, X: Any, *, dual_coef: Matrix | None = None, coef: Matrix | None = None) -> None:
-        """The model, weights of the training rows or of the features, and nothing of one before."""
+    def _keep(self, X: Any, coef: Matrix, *, dual: bool) -> None:
+        """Keep the model (n or d, p) and drop an earlier one.
+
+        ``dual`` tells coefficients of the training rows from weights of the features.
+        """
         for name in ("X_fit_", "dual_coef_", "coef_"):
             self.__dict__.pop(name, None)
-        if coef is not None:
-            self.coef_ = coef
-        elif dual_coef is not None:
-            self.X_fit_, self.dual_coef_ = X, dual_coef
-
-    def _keep_dual(self, X: Any, data: Any, dual: bool, A: Matrix) -> None:
-        """The model from coefficients of the rows (n, p), as weights of features if it has any."""
         if dual:
-            self._keep(X, dual_coef=A)
+            self.X_fit_, self.dual_coef_ = X, coef
         else:
-            self._keep(X, coef=np.asarray((data.T @ A).T))
+            self.coef_ = np.ascontiguousarray(coef.T)
 
     def _scores(self, X: Any) -> Matrix:
         check_is_fitted(self, "heldout_")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textrank.docs import Targets
 from textrank.estimators.machine import GRID, AnyKernel, KernelMachine
 from textrank.learners import rankrls, ranksvm
-from textrank.learners.checks import check_alphas, groups_of
+from textrank.learners.checks import groups_of
 from textrank.learners.preferences import Cost, incidence
 from textrank.learners.rls import rls_path
 from textrank.learners.selection import agreement
@@ -47,10 +47,7 @@ class _Ranker(KernelMachine):
         targets = Targets(np.asarray(y, dtype=np.float64), documents, query)
         fit = learner.fit(data if dual else _named(data), targets)
         self.alpha_, self.heldout_ = fit.alpha, fit.heldout
-        if dual:
-            self._keep(X, dual_coef=fit.coef[:, None])
-        else:
-            self._keep(X, coef=fit.coef[None])
+        self._keep(X, fit.coef[:, None], dual=dual)
 
 
 class RankRLS(_Ranker):
@@ -103,7 +100,7 @@ class RankRLS(_Ranker):
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None; or preferences")
         learner = rankrls.RankRLS(
-            alphas=self.alphas,
+            alphas=self._check_alphas(),
             cost=self.cost,
             ties=self.ties,
             normalised=self.normalised,
@@ -113,6 +110,7 @@ class RankRLS(_Ranker):
         return self
 
     def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
+        alphas = self._check_alphas()
         X = self._read(X)
         n = size(X)
         pairs, z, w = _edges(preferences, n, self.cost, self.normalised)
@@ -122,16 +120,16 @@ class RankRLS(_Ranker):
         A, heldout = rls_path(
             np.asarray(differences) if dual else differences,
             z[:, None],
-            np.array(check_alphas(self.alphas)),
+            np.array(alphas),
             groups_of(np.arange(len(pairs)), len(pairs)),
             weights=w,
             dual=dual,
         )
         error = ((heldout[:, :, 0] - z) ** 2) @ w
         chosen = len(error) - 1 - int(error[::-1].argmin())
-        self.alpha_ = check_alphas(self.alphas)[chosen]
+        self.alpha_ = alphas[chosen]
         self.heldout_ = heldout[:, :, 0]
-        self._keep_dual(X, data, dual, M.T @ A[chosen])
+        self._keep(X, M.T @ A[chosen] if dual else A[chosen], dual=dual)
         return self
 
 
@@ -163,7 +161,7 @@ class RankSVM(_Ranker):
 
     def fit(self, X: Any, y: Any, queries: Any = None) -> RankSVM:
         """Learns from labels, within queries where they are given."""
-        self._fit(ranksvm.RankSVM(alphas=self.alphas, folds=self.folds), X, y, queries)
+        self._fit(ranksvm.RankSVM(alphas=self._check_alphas(), folds=self.folds), X, y, queries)
         return self
 
 

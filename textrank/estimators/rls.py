@@ -16,12 +16,14 @@ from sklearn.utils.validation import _check_sample_weight
 from textrank.docs import Targets
 from textrank.estimators.machine import GRID, AnyKernel, KernelMachine, rows_of
 from textrank.learners.calibration import temperature
-from textrank.learners.checks import check_alphas
-from textrank.learners.multiclass import check_code, code_path, decode, one_vs_all
-from textrank.learners.rls import rls_path
+from textrank.learners.multiclass import check_code, decode, one_vs_all, solve_code
+from textrank.learners.rls import Solution, solve_rls
 from textrank.learners.selection import qualities
+from textrank.linalg.singular import is_gram_accurate
 from textrank.linalg.spectrum import gram
 from textrank.types import Matrix, Vector
+
+MIN_PROBABILITY = 1e-9
 
 
 class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
@@ -56,19 +58,20 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSRegressor:
         """Learns; ``groups`` gives for each row the number or name of its group."""
+        alphas = self._check_alphas()
         X, y = self._read(X, y, multi_output=True, y_numeric=True)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         data, dual = self._data(X)
         weights = _weights(sample_weight, X)
-        A, heldout = _learn(X, data, dual, Y, self.alphas, groups, weights)
-        alphas = check_alphas(self.alphas)
+        rows = rows_of(groups, X)
+        solution = solve_rls(data, Y, np.array(alphas), rows, weights=weights, dual=dual)
+        heldout = solution.heldout
         error = _mean_error(heldout, Y, weights)
         chosen = len(alphas) - 1 - error[::-1].argmin(axis=0)
-        best = A[chosen, :, np.arange(Y.shape[1])].T
         self._flat = np.ndim(y) == 1
         self.alpha_ = alphas[chosen[0]] if self._flat else np.array(alphas)[chosen]
         self.heldout_ = heldout[:, :, 0] if self._flat else heldout
-        self._keep_dual(X, data, dual, best)
+        self._keep(X, solution.choose(chosen)[0], dual=dual)
         return self
 
     def predict(self, X: Any) -> Matrix:
@@ -81,7 +84,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     """Regularised least squares on class codes, alpha by exact held-out scores.
 
     ``code`` (classes, bits) may be any matrix of -1, 0, 1; one bit a class if None. ``select``
-    is ``accuracy``, ``squared_error`` or, for two classes, ``auc`` or ``f``.
+    is ``accuracy``, ``squared_error`` or, for two classes, ``auc`` or ``f``. The intercept, if
+    ``fit_intercept``, is not penalised; without it every decision boundary of a linear model
+    goes through the origin.
 
     >>> X, y = np.arange(8.0)[:, None], ["no"] * 4 + ["yes"] * 4
     >>> model = RLSClassifier(alphas=[0.1, 1.0]).fit(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3])
@@ -92,6 +97,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ----------
     alpha_ : the chosen alpha.
     heldout_ : (alphas, samples) for two classes, else (alphas, samples, bits).
+    intercept_ : (bits,) what is added to the scores; zeros unless ``fit_intercept``.
     temperature_ : what divides scores before they become probabilities.
     """
 
@@ -104,6 +110,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         code: Matrix | None = None,
         decoding: Literal["loss", "hamming"] = "loss",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        fit_intercept: bool = True,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -114,12 +121,14 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         self.code = code
         self.decoding = decoding
         self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSClassifier:
         """Learns; ``groups`` gives for each row the number or name of its group."""
+        alphas = self._check_alphas()
         X, y = self._read(X, y)
         check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
@@ -128,21 +137,54 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         self.code_ = self._code(len(self.classes_))
         data, dual = self._data(X)
         weights = self._class_weights(y, _weights(sample_weight, X))
+        rows, grid = rows_of(groups, X), np.array(alphas)
         if (self.code_ != 0).all():
-            Y = self.code_[classes]
-            A, heldout = _learn(X, data, dual, Y, self.alphas, groups, weights)
-        else:
-            K = data if dual else gram(data)
-            grid = np.array(check_alphas(self.alphas))
-            A, heldout = code_path(
-                K, classes, self.code_, grid, rows_of(groups, X), weights=weights
+            solution = solve_rls(
+                data,
+                self.code_[classes],
+                grid,
+                rows,
+                weights=weights,
+                dual=dual,
+                fit_intercept=self.fit_intercept,
             )
+        else:
+            solution = self._solve_partial(data, dual, classes, grid, rows, weights)
+        heldout = solution.heldout
         chosen = self._choose(heldout, classes, weights)
-        self.alpha_ = check_alphas(self.alphas)[chosen]
+        self.alpha_ = alphas[chosen]
         self.heldout_ = heldout[:, :, 0] if self.code_.shape[1] == 1 else heldout
         self.temperature_ = temperature(self._logits(heldout[chosen]), classes, weights)
-        self._keep_dual(X, data, dual, A[chosen])
+        coef, self.intercept_ = solution.choose(np.full(heldout.shape[2], chosen))
+        self._keep(X, coef, dual=dual)
         return self
+
+    def _solve_partial(
+        self,
+        data: Any,
+        dual: bool,
+        classes: NDArray[np.intp],
+        alphas: Vector,
+        rows: list[NDArray[np.intp]],
+        weights: Vector | None,
+    ) -> Solution:
+        """Solve a code with zeros, whose bits are learned from some of the classes each."""
+        heaviest = 1.0 if weights is None else float(weights.max())
+        if not dual and not is_gram_accurate(data, float(alphas.min()) / heaviest):
+            raise ValueError(
+                "the features are too large, compared with the smallest alpha, for a code with "
+                "zeros. Scale them, for example with StandardScaler, use larger alphas, or use a "
+                "code without zeros."
+            )
+        K = data if dual else gram(data)
+        A, intercepts, heldout = solve_code(
+            K, classes, self.code_, alphas, rows, weights=weights, fit_intercept=self.fit_intercept
+        )
+        coefs = A if dual else np.stack([data.T @ one for one in A])
+        return Solution(heldout, lambda some: (coefs[some], intercepts[some]))
+
+    def _scores(self, X: Any) -> Matrix:
+        return super()._scores(X) + self.intercept_
 
     def decision_function(self, X: Any) -> Matrix:
         """Scores of new samples: one each for two classes, else one for each class."""
@@ -150,12 +192,14 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return scores[:, 0] if self.code_.shape[1] == 1 else self._logits(scores)
 
     def predict_proba(self, X: Any) -> Matrix:  # (m, classes)
-        """Probabilities of the classes: the softmax of scores over a temperature.
+        """Return probabilities of the classes: the softmax of scores over a temperature.
 
-        The temperature is set on held-out scores, so it costs no data of its own, and the most
-        likely class is the one that ``predict`` gives where codes are decoded by their loss.
+        The temperature is set on held-out scores with Platt's smoothed targets, so it costs no
+        data of its own. The most likely class is the one that ``predict`` gives where codes are
+        decoded by their loss. No probability is exactly 0 or 1.
         """
-        return np.asarray(softmax(self._logits(self._scores(X)) / self.temperature_, axis=1))
+        p = softmax(self._logits(self._scores(X)) / self.temperature_, axis=1)
+        return np.asarray((p + MIN_PROBABILITY) / (1 + p.shape[1] * MIN_PROBABILITY))
 
     def _logits(self, scores: Matrix) -> Matrix:  # (n, bits) -> (n, classes)
         return np.asarray(scores @ self.code_.T)
@@ -197,19 +241,6 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
                 f"got {self.select!r} for {len(self.classes_)} classes"
             )
         return int(len(quality) - 1 - quality[::-1].argmax())
-
-
-def _learn(
-    X: Any,
-    data: Any,
-    dual: bool,
-    Y: Matrix,
-    alphas: Sequence[float],
-    groups: Any,
-    weights: Vector | None,
-) -> tuple[Matrix, Matrix]:
-    grid = np.array(check_alphas(alphas))
-    return rls_path(data, Y, grid, rows_of(groups, X), weights=weights, dual=dual)
 
 
 def _mean_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from textrank.learners.holdout import buckets
+from textrank.learners.holdout import buckets, solve_regular
 from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, Vector
 
@@ -17,6 +17,14 @@ def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  #
     total = A.sum(axis=1, keepdims=True)
     A = A[..., :-1] - total[..., :-1] / total[..., -1:] * A[..., -1:]
     return np.asarray(A - A.mean(axis=1, keepdims=True))  # round-off along 1 grows with 1 / alpha
+
+
+def weights_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, d, p)
+    """Weights of the features of a decomposition, with the bias of ``coefs_with_bias``."""
+    both = np.hstack([Y, np.ones((len(Y), 1))])
+    total = spectrum.coefs(both, alphas).sum(axis=1, keepdims=True)
+    W = spectrum.weights(both, alphas)
+    return np.asarray(W[..., :-1] - total[..., :-1] / total[..., -1:] * W[..., -1:])
 
 
 def heldout_with_bias(
@@ -42,7 +50,7 @@ def heldout_with_bias(
         total = A.sum(axis=1)  # 1' G [y 1]
         for part in _portions(index, len(grid)):
             a = A[:, part].transpose(1, 0, 2, 3)  # (b, a, h, p + 1)
-            x = np.linalg.solve(spectrum.blocks(part, grid), a)
+            x = solve_regular(spectrum.blocks(part, grid), a)
             left = total - np.einsum("bah,bahp->bap", a[..., -1], x)
             bias = (left[..., :-1] / left[..., -1:])[:, :, None, :]
             scores = both[part][:, None] - x

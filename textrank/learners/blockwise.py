@@ -147,8 +147,7 @@ class Blockwise(MetaLearner):
         )
         A, heldout = rls_path(X, Y, np.array(self.alphas), groups, dual=False)
         for one in range(len(twins)):
-            coefs = np.asarray((X.T @ A[:, :, one].T).T)
-            yield Path(tuple(self.alphas), coefs, heldout[:, :, one])
+            yield Path(tuple(self.alphas), A[:, :, one], heldout[:, :, one])
 
     def _path(self, data: Features, targets: Targets) -> Path:
         """The learner's path; zeros where the answers or documents are too few to learn from."""

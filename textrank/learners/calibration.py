@@ -130,24 +130,30 @@ def _logistic(Z: Matrix, goal: Vector, ridge: Vector, start: Vector) -> Vector:
 
 
 def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None) -> float:
-    """What divides held-out logits (n, classes) so that their softmax fits the classes best.
+    """Return what divides held-out logits (n, classes) so that their softmax fits the classes.
 
-    One number, so the order of the classes of a sample stays. Guo et al. (2017).
+    One number, so the order of the classes of a sample stays (Guo et al., 2017). The targets are
+    smoothed as Platt (1999) does: of ``k`` classes, a sample of one with ``N`` samples counts as
+    that class with probability ``(N + 1) / (N + k)`` and as each other with ``1 / (N + k)``. So
+    classes that are parted perfectly do not get probabilities of 0 and 1.
 
     >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
     >>> temperature(logits, np.array([0, 1, 1])) > 1  # too sure: one of three is wrong
     True
     """
+    count = np.bincount(classes, weights, logits.shape[1])[classes]
+    # (N + 1) / (N + k) of the class itself and 1 / (N + k) of the others
     own = logits[np.arange(len(classes)), classes]
+    expected = (count * own + logits.sum(axis=1)) / (count + logits.shape[1])
 
     def slope(log_t: float) -> float:
-        """Of the loss, which is convex in ``1 / t``: likely logits less those of the classes."""
+        """Of the loss, which is convex in ``1 / t``: likely logits less expected ones."""
         likely = (softmax(logits * np.exp(-log_t), axis=1) * logits).sum(axis=1)
-        return float(np.average(likely - own, weights=weights))
+        return float(np.average(likely - expected, weights=weights))
 
     middle = np.log(float(np.abs(logits).max()) or 1.0)
     low, high = middle - 8, middle + 5
-    if slope(low) <= 0:  # perfectly parted: as sure as is allowed
+    if slope(low) <= 0:  # as sure as is allowed
         return float(np.exp(low))
     if slope(high) >= 0:  # no better than chance: as unsure
         return float(np.exp(high))

@@ -16,7 +16,12 @@ LARGEST = 1e100  # of features and answers, whose squares are summed
 
 def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
     """The alphas as a tuple of floats; all must be positive and finite."""
-    values = tuple(float(alpha) for alpha in alphas)
+    try:
+        values = tuple(float(alpha) for alpha in alphas)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"alphas must be a sequence of positive numbers, as in [0.1, 1], got {alphas!r}"
+        ) from None
     if not values:
         raise ValueError("alphas is empty. Give at least one regularisation value, as in [0.1, 1].")
     wrong = [alpha for alpha in values if not (np.isfinite(alpha) and alpha > 0)]
@@ -39,6 +44,11 @@ def check_gram(K: Any) -> Matrix:
     if not np.isfinite(total) and not np.isfinite(K).all():
         row, column = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"Gram matrix has {K[row, column]} at ({row}, {column})")
+    if float(K.diagonal().max()) > LARGEST**2:
+        raise ValueError(
+            f"the Gram matrix reaches {K.diagonal().max():.3g}, more than {LARGEST**2:g}: sums of "
+            "its entries would overflow. Divide the features, or the kernel, by a constant."
+        )
     _check_symmetric(K)
     return K
 
@@ -59,7 +69,7 @@ def check_features(F: Any) -> SparseMatrix | Matrix:
             f"features hold {np.count_nonzero(~np.isfinite(stored))} values that are NaN or "
             "infinite. Replace or remove them before learning."
         )
-    _check_size(stored, "features")
+    check_magnitude(stored, "features")
     return F
 
 
@@ -74,17 +84,17 @@ def check_targets(y: Any, n: int) -> Matrix:
         raise ValueError(
             f"answer {row} is {Y[row].squeeze()}. Every answer must be a finite number."
         )
-    _check_size(Y, "answers")
+    check_magnitude(Y, "answers")
     return Y
 
 
-def _check_size(values: Any, what: str) -> None:
-    """Squares and sums of squares of what is learnt from must be numbers too."""
+def check_magnitude(values: Any, what: str) -> None:
+    """Raise ValueError where ``values`` are so large that sums of their squares overflow."""
     most = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if most > LARGEST:
         raise ValueError(
-            f"{what} reach {most:.3g}, more than {LARGEST:g}: their squares would be no numbers "
-            "any more. Divide them by a constant."
+            f"{what} reach {most:.3g}, more than {LARGEST:g}: their squares would overflow. "
+            "Divide them by a constant, for example with StandardScaler or MaxAbsScaler."
         )
 
 

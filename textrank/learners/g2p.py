@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.linalg as sla
 
-from textrank.learners.checks import check_targets
+from textrank.learners.checks import check_magnitude, check_targets
 from textrank.types import Matrix, Vector
 
 
@@ -135,4 +135,5 @@ def check_similarity(S: Any) -> Matrix:
         raise ValueError(f"similarities are a square matrix, got shape {S.shape}")
     if not np.isfinite(S).all():
         raise ValueError(f"similarity {np.argwhere(~np.isfinite(S))[0].tolist()} is not finite")
+    check_magnitude(S, "similarities")
     return S

@@ -14,7 +14,7 @@ import numpy as np
 
 from textrank.learners.checks import check_gram, check_targets
 from textrank.learners.holdout import heldout_at_one, scatter
-from textrank.learners.rls import rls_path
+from textrank.learners.rls import remove_intercept, rls_path, solve_rls
 from textrank.linalg.inverse import inverse
 from textrank.types import Indices, Matrix, Vector
 
@@ -131,24 +131,44 @@ def code_path(
     Bits without zeros share one decomposition; each other bit is learned from the candidates of
     its classes alone, and also scores those of the others.
     """
+    coefs, _, heldout = solve_code(K, classes, code, alphas, groups, weights=weights)
+    return coefs, heldout
+
+
+def solve_code(
+    K: Matrix,
+    classes: Indices,
+    code: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+    *,
+    weights: Vector | None = None,
+    fit_intercept: bool = False,
+) -> tuple[Matrix, Matrix, Matrix]:  # (a, n, bits), (a, bits), (a, n, bits)
+    """Return coefficients, intercepts and held-out scores of every bit, at every alpha."""
     Y = code[classes]
     K = check_gram(K)
     coefs, heldout = (np.zeros((len(alphas), *Y.shape)) for _ in range(2))
+    intercepts = np.zeros((len(alphas), Y.shape[1]))
     full = np.flatnonzero((code != 0).all(axis=0))
     if len(full):
-        coefs[:, :, full], heldout[:, :, full] = rls_path(
-            K, Y[:, full], alphas, groups, weights=weights, dual=True
+        solution = solve_rls(
+            K, Y[:, full], alphas, groups, weights=weights, dual=True, fit_intercept=fit_intercept
         )
+        coefs[:, :, full], intercepts[:, full] = solution.models()
+        heldout[:, :, full] = solution.heldout
     for bit in np.setdiff1d(np.arange(code.shape[1]), full):
         part = np.flatnonzero(Y[:, bit])
         for a, alpha in enumerate(alphas):
             kept = None if weights is None else weights[part]
             G = inverse(K[np.ix_(part, part)], float(alpha), kept)
+            row = remove_intercept(G) if fit_intercept else np.zeros(len(part))
             coefs[a, part, bit] = G @ Y[part, bit]
+            intercepts[a, bit] = row @ Y[part, bit]
             heldout[a, :, bit] = _partial_holdout(
-                K[:, part], G, coefs[a, part, bit], Y[part, bit], part, groups
+                K[:, part], G, row, coefs[a, part, bit], Y[part, bit], part, groups
             )
-    return coefs, heldout
+    return coefs, intercepts, heldout
 
 
 def joint_path(
@@ -197,18 +217,27 @@ def class_similarity(code: Matrix, width: float) -> Matrix:
 
 
 def _partial_holdout(
-    columns: Matrix, G: Matrix, a: Vector, y: Vector, part: Indices, groups: Sequence[Indices]
+    columns: Matrix,
+    G: Matrix,
+    row: Vector,
+    a: Vector,
+    y: Vector,
+    part: Indices,
+    groups: Sequence[Indices],
 ) -> Vector:
-    """Scores of all rows, each without its group, by a model of the rows ``part`` alone."""
+    """Scores of all rows, each without its group, by a model of the rows ``part`` alone.
+
+    ``row`` times the answers is the intercept.
+    """
     place = np.full(len(columns), -1)
     place[part] = np.arange(len(part))
     inside = [place[group][place[group] >= 0] for group in groups]
-    scores = np.asarray(columns @ a)
+    scores = np.asarray(columns @ a) + row @ y
     found = heldout_at_one(G, y[:, None], a[:, None], [rows for rows in inside if len(rows)])
     scores[part] = scatter(found, np.empty((1, len(part), 1)))[0, :, 0]
     for group, rows in zip(groups, inside, strict=True):
         if 0 < len(rows) < len(group):  # the others of the group lose what its members taught
             others = group[place[group] < 0]
             x = np.linalg.solve(G[np.ix_(rows, rows)], a[rows])
-            scores[others] -= columns[others] @ (G[:, rows] @ x)
+            scores[others] -= columns[others] @ (G[:, rows] @ x) + row[rows] @ x
     return scores

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from textrank.learners.holdout import solve_regular
 from textrank.learners.preferences import Preferences
 from textrank.linalg.spectrum import Spectrum
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
@@ -38,6 +39,7 @@ def heldout_queries(
     nulls, starts = _nulls(groups, [null for _, null in undone], spectrum.n)
     levels = read(nulls)
     inverse = 1.0 / (spectrum.w[:, None] + alphas)
+    smallest = inverse.min(axis=0, initial=1.0 / alphas.min())
     inside = replace(spectrum, Q=spectrum.Q - nulls.T @ (nulls @ spectrum.Q))
     fitted = _fitted_levels(levels, inverse, spectrum.Q.T @ target)  # (all c, a, p)
 
@@ -47,8 +49,12 @@ def heldout_queries(
         rows = starts[members][:, None] + np.arange(N.shape[-1])
         b = B[:, index].transpose(1, 0, 2, 3)
         T = N.swapaxes(-1, -2)
-        # Inside the complement of N alone; N N' makes the blocks regular and changes nothing there.
-        x = np.linalg.solve(inside.blocks(index, alphas) + N @ T, b - N @ (T @ b))
+        # Inside the complement of N alone; N N' makes the blocks regular and changes nothing there
+        # if it is of their size.
+        G = inside.blocks(index, alphas)
+        mean = np.einsum("bahh->ba", G) / index.shape[1]
+        G = G + np.maximum(mean, smallest)[:, :, None, None] * (N @ T)
+        x = solve_regular(G, b - N @ (T @ b))
         cross = _cross(levels[rows], spectrum.Q[index], inverse)
         level = fitted[rows].transpose(0, 2, 1, 3) - cross @ x
         scores = pinv @ (target[index][:, None] - x) + N @ level

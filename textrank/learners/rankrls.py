@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from textrank.docs import Targets
-from textrank.learners.bias import coefs_with_bias, heldout_with_bias
+from textrank.learners.bias import coefs_with_bias, heldout_with_bias, weights_with_bias
 from textrank.learners.checks import check_alphas, check_targets, groups_of
 from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
@@ -17,6 +17,7 @@ from textrank.learners.preferences import Centring, Cost, Laplacian, Preferences
 from textrank.learners.ranking import heldout_queries
 from textrank.learners.rls import checked_data
 from textrank.learners.selection import Measure, check_measure, choose
+from textrank.linalg.singular import decompose_features, is_gram_accurate
 from textrank.linalg.spectrum import Spectrum, densified, gram
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
@@ -78,8 +79,7 @@ class RankRLS:
             )
         else:
             A, heldout = self._global_path(matrix, Y, groups, dual)
-        coefs = A[:, :, 0] if dual else np.asarray((matrix.T @ A[:, :, 0].T).T)
-        return Path(tuple(self.alphas), coefs, heldout[:, :, 0])
+        return Path(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -91,6 +91,10 @@ class RankRLS:
         """
         matrix, dual = checked_data(data)
         if self.scope == "global" or (not dual and 3 * matrix.shape[1] < len(targets)):
+            return nested_by_retraining(self, data, targets, partitions)
+        # Preferences multiply squares by the size of a query at most.
+        largest = float(np.bincount(np.unique(targets.queries, return_inverse=True)[1]).max())
+        if not dual and not is_gram_accurate(matrix, min(self.alphas) / largest):
             return nested_by_retraining(self, data, targets, partitions)
         _check_queries(targets.queries, targets.documents)
         K = np.asarray(matrix) if dual else gram(matrix)
@@ -108,7 +112,7 @@ class RankRLS:
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
         A, _ = rank_path(matrix, Y, self.preferences(targets), np.array(self.alphas), [], dual=dual)
-        return A[:, :, 0] if dual else np.asarray((matrix.T @ A[:, :, 0].T).T)
+        return A[:, :, 0]
 
     def preferences(self, targets: Targets) -> Preferences:
         """The preferences these settings draw from the labels."""
@@ -131,19 +135,31 @@ class RankRLS:
         targets = Targets(Y[:, 0], one, one)
         preferences = self.preferences(targets)
         if isinstance(preferences, Centring):
-            spectrum, shrunk = _of(matrix, dual), self._shrink(alphas)
+            shrunk = self._shrink(alphas)
+            spectrum = _of(matrix, dual, float(shrunk(len(Y)).min()))
             heldout = heldout_with_bias(spectrum, Y, shrunk, groups)
-            return coefs_with_bias(spectrum, Y, shrunk(len(Y))), heldout
+            if spectrum.V is not None:
+                return weights_with_bias(spectrum, Y, shrunk(len(Y))), heldout
+            A = coefs_with_bias(spectrum, Y, shrunk(len(Y)))
+            return (A if dual else _weigh(matrix, A)), heldout
 
         A, _ = rank_path(matrix, Y, preferences, alphas, [], dual=dual)
         # Other costs change their whole Laplacian with every group: train once for each.
-        K = np.asarray(matrix) if dual else gram(matrix)
         heldout = np.empty((len(alphas), *Y.shape))
+        K = np.asarray(matrix) if dual else None
+        # Of ``w^2`` in all pairs the largest eigenvalue is their number times the largest of them.
+        bound = 2 * float(np.abs(preferences.root(np.eye(len(Y))) ** 2).sum(axis=1).max())
+        if not dual and 2 * matrix.shape[1] > len(Y):
+            K = gram(matrix) if is_gram_accurate(matrix, float(alphas.min()) / bound) else None
         for out in groups:
             rest = np.setdiff1d(np.arange(len(Y)), out)
             inner = self.preferences(targets.take(rest))
-            a, _ = rank_path(K[np.ix_(rest, rest)], Y[rest], inner, alphas, [], dual=True)
-            heldout[:, out] = K[np.ix_(out, rest)] @ a
+            if K is None:
+                a, _ = rank_path(matrix[rest], Y[rest], inner, alphas, [], dual=False)
+                heldout[:, out] = np.stack([matrix[out] @ one for one in a])
+            else:
+                a, _ = rank_path(K[np.ix_(rest, rest)], Y[rest], inner, alphas, [], dual=True)
+                heldout[:, out] = K[np.ix_(out, rest)] @ a
         return A, heldout
 
     def _shrink(self, alphas: Vector) -> Callable[[int], Vector]:
@@ -162,21 +178,28 @@ def rank_path(
     *,
     dual: bool,
 ) -> tuple[Matrix, Matrix]:  # (a, n, p), (a, n, p)
-    """Dual coefficients, and scores held out by groups of whole queries, at every alpha."""
+    """Coefficients of candidates (``dual``) or weights of features, and held-out scores.
+
+    Held out are groups of whole queries, at every alpha.
+    """
     target = preferences.target(Y)
-    spectrum, read = _rooted(data, preferences, dual)
+    spectrum, read = _rooted(data, preferences, dual, float(alphas.min()))
     B = spectrum.coefs(target, alphas)
     heldout = heldout_queries(spectrum, read, target, B, alphas, groups, preferences)
+    if spectrum.V is not None:
+        return spectrum.weights(target, alphas), heldout
     flat = preferences.root(B.transpose(1, 0, 2).reshape(len(Y), -1))
-    return flat.reshape(len(Y), len(alphas), -1).transpose(1, 0, 2), heldout
+    A = flat.reshape(len(Y), len(alphas), -1).transpose(1, 0, 2)
+    return (A if dual else _weigh(data, A)), heldout
 
 
 def _rooted(
-    data: Matrix | SparseMatrix, preferences: Preferences, dual: bool
+    data: Matrix | SparseMatrix, preferences: Preferences, dual: bool, alpha: float
 ) -> tuple[Spectrum, Callable[[SparseMatrix], Matrix]]:
     """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left.
 
     A query of ``h`` candidates has ``h - 1`` differences, so what is decomposed is smaller than K.
+    ``alpha`` is the smallest one in use.
     """
     if dual:
         half = np.ascontiguousarray(preferences.kept(np.asarray(data)).T)
@@ -186,13 +209,29 @@ def _rooted(
         inner = Spectrum.of_gram(preferences.kept(half), size=len(half) * float(largest))
         spectrum = Spectrum(inner.w, preferences.given_back(inner.Q), spanning=True)
         return spectrum, lambda N: (N @ half) @ inner.Q
-    rooted = preferences.root(data)
-    narrow = Spectrum.of_features(rooted)
-    return narrow, lambda N: densified(N @ data) @ (rooted.T @ narrow.Q)
+    if 2 * data.shape[1] > data.shape[0]:
+        rooted = preferences.root(data)
+        if is_gram_accurate(rooted, alpha):
+            wide = Spectrum.of_gram(gram(rooted))
+            return wide, lambda N: densified(N @ data) @ (rooted.T @ wide.Q)
+    differences = preferences.kept(densified(data))
+    U, s, V = decompose_features(differences)
+    Q = np.ascontiguousarray(preferences.given_back(U))
+    narrow = Spectrum(s**2, Q, spanning=len(s) == len(differences), V=V)
+    return narrow, lambda N: densified(N @ data) @ (V * s)
 
 
-def _of(matrix: Matrix | SparseMatrix, dual: bool) -> Spectrum:
-    return Spectrum.of_gram(np.asarray(matrix)) if dual else Spectrum.of_features(matrix)
+def _of(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:
+    if dual:
+        return Spectrum.of_gram(np.asarray(matrix))
+    return Spectrum.of_features(matrix, alpha=alpha)
+
+
+def _weigh(F: Matrix | SparseMatrix, A: Matrix) -> Matrix:  # (a, n, p) -> (a, d, p)
+    """``F' A``: weights of features from coefficients of candidates, at every alpha."""
+    a, n, p = A.shape
+    W = F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
+    return np.asarray(W).reshape(-1, a, p).transpose(1, 0, 2)
 
 
 def _check_queries(query: Indices, documents: Indices) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from textrank.docs import Targets
 from textrank.learners.checks import (
@@ -19,14 +20,23 @@ from textrank.learners.checks import (
     groups_of,
 )
 from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.holdout import by_size, heldout_at_all, heldout_at_one, scatter
+from textrank.learners.holdout import (
+    by_size,
+    heldout_at_all,
+    heldout_at_one,
+    heldout_by_parts,
+    scatter,
+)
 from textrank.learners.nested import nested_by_inverse, nested_by_retraining
 from textrank.learners.selection import Measure, check_measure, choose
 from textrank.linalg.inverse import inverse, solve
-from textrank.linalg.spectrum import Spectrum, gram
+from textrank.linalg.singular import EPSILON, MAX_GRAM_ERROR, check_dense_size, is_gram_accurate
+from textrank.linalg.spectrum import Spectrum, densified, gram
 from textrank.linalg.tridiagonal import coefs_without_vectors
 from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
+INTERCEPT_EIGENVALUE = 4.0  # of the intercept, in units of the sum of all others
+INTERCEPT_PENALTY = 1e-12  # relative; lets even all rows be held out together
 FEW = 7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way
 
 
@@ -35,9 +45,12 @@ class RLS:
     """Regularised least squares: ``f`` minimises ``sum_i (y_i - f(x_i))^2 + alpha ||f||^2``.
 
     ``a = (K + alpha I)^-1 y`` on candidates, or ``F' a`` on features. A few alphas take a
-    Cholesky inverse each, more share one eigendecomposition, and features fewer than half the
-    candidates one singular value decomposition. The held-out scores are exact:
-    ``f_U = y_U - G_UU^-1 a_U`` for a document ``U``, with ``G = (K + alpha I)^-1``.
+    Cholesky inverse each, more share one eigendecomposition. Features fewer than half the
+    candidates, or too large for an accurate Gram matrix, take one singular value decomposition
+    ``F = U s V'``, and their weights are ``V s / (s^2 + alpha) U'y``.
+
+    The held-out scores are exact: ``f_U = y_U - G_UU^-1 a_U`` for a document ``U``, with
+    ``G = (K + alpha I)^-1``.
 
     ``positive_weight`` multiplies the squared error of candidates with a positive label.
 
@@ -72,8 +85,7 @@ class RLS:
         groups = groups_of(targets.documents, len(Y), name="documents")
         weights = self._weights(targets.y)
         A, heldout = rls_path(matrix, Y, np.array(self.alphas), groups, weights=weights, dual=dual)
-        coefs = A[:, :, 0] if dual else np.asarray((matrix.T @ A[:, :, 0].T).T)
-        return Path(tuple(self.alphas), coefs, heldout[:, :, 0])
+        return Path(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -85,7 +97,7 @@ class RLS:
         """
         matrix, dual = checked_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]
-        if not dual and 3 * matrix.shape[1] < len(y):
+        if not dual and (3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, y)):
             return nested_by_retraining(self, data, targets, partitions)
         K = matrix if dual else gram(matrix)
         return nested_by_inverse(
@@ -97,10 +109,60 @@ class RLS:
             weights=self._weights(y),
         )
 
+    def _is_gram_accurate(self, F: Matrix | SparseMatrix, y: Vector) -> bool:
+        weights = self._weights(y)
+        heaviest = 1.0 if weights is None else float(weights.max())
+        return is_gram_accurate(F, min(self.alphas) / heaviest)
+
     def _weights(self, y: Vector) -> Vector | None:
         if self.positive_weight == 1.0:
             return None
         return np.where(y > 0, self.positive_weight, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Models of any number of outputs at every alpha, and their held-out scores.
+
+    A model has coefficients of the rows where it was learned from a Gram matrix, and weights of
+    the features where it was learned from features.
+    """
+
+    heldout: Matrix  # (a, n, p), intercepts included
+    _models: Callable[[slice], tuple[Matrix, Matrix]]
+
+    def models(self, some: slice = slice(None)) -> tuple[Matrix, Matrix]:
+        """Return coefficients (a, n or d, p) and intercepts (a, p) at some of the alphas."""
+        return self._models(some)
+
+    def choose(self, chosen: Indices) -> tuple[Matrix, Vector]:  # (n or d, p), (p,)
+        """Return coefficients and intercepts with the alpha chosen for each output."""
+        models = {int(a): self._models(slice(int(a), int(a) + 1)) for a in np.unique(chosen)}
+        columns = [models[int(a)][0][0, :, p] for p, a in enumerate(chosen)]
+        intercepts = [models[int(a)][1][0, p] for p, a in enumerate(chosen)]
+        return np.column_stack(columns), np.array(intercepts)
+
+
+def solve_rls(
+    data: Matrix | SparseMatrix,
+    Y: Matrix,
+    alphas: Vector,
+    groups: Sequence[Indices],
+    *,
+    weights: Vector | None = None,
+    dual: bool,
+    fit_intercept: bool = False,
+) -> Solution:
+    """Solve regularised least squares for any number of outputs, at every alpha.
+
+    ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
+    together; where they overlap, the last one counts. The intercept is not penalised.
+    """
+    trained = _train(data, Y, alphas, weights, dual, fit_intercept)
+    heldout = np.full((len(alphas), *Y.shape), np.nan)
+    for some, parts in trained.hold_out(groups):
+        scatter(parts, heldout[some])
+    return Solution(heldout, trained.models)
 
 
 def rls_path(
@@ -111,18 +173,14 @@ def rls_path(
     *,
     weights: Vector | None = None,
     dual: bool,
-) -> tuple[Matrix, Matrix]:  # (a, n, p), (a, n, p)
-    """Dual coefficients and held-out scores of any number of outputs, at every alpha.
+) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
+    """Coefficients of the rows, or weights of features, and held-out scores at every alpha.
 
     ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
     together; where they overlap, the last one counts.
     """
-    coefs = np.empty((len(alphas), *Y.shape))
-    heldout = np.full(coefs.shape, np.nan)
-    for some, A, parts in _trained(data, Y, alphas, groups, weights, dual):
-        coefs[some] = A
-        scatter(parts, heldout[some])
-    return coefs, heldout
+    solution = solve_rls(data, Y, alphas, groups, weights=weights, dual=dual)
+    return solution.models()[0], solution.heldout
 
 
 def leave_out(
@@ -146,7 +204,7 @@ def leave_out(
     check_groups(groups, len(Y))
     scores = [np.empty((len(grid), len(group), Y.shape[1])) for group in groups]
     order = [int(g) for which in by_size(groups) for g in which]
-    for some, _, parts in _trained(matrix, Y, grid, groups, weights, dual):
+    for some, parts in _train(matrix, Y, grid, weights, dual).hold_out(groups):
         at = iter(order)
         for _, part in parts:
             for one in part:
@@ -166,36 +224,275 @@ def rls_coefs(
     return coefs_without_vectors(K, Y, alphas)
 
 
-def _trained(
+Scores = Iterator[tuple[Indices, Matrix]]  # rows held out together (b, h), scores (b, a, h, p)
+
+
+class _Trained(Protocol):
+    """Models at every alpha, by one of several decompositions."""
+
+    def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        """Yield some of the alphas with their held-out scores."""
+
+    def models(self, some: slice) -> tuple[Matrix, Matrix]:
+        """Return coefficients and intercepts at some of the alphas."""
+
+
+def _train(
     data: Matrix | SparseMatrix,
     Y: Matrix,
     alphas: Vector,
-    groups: Sequence[Indices],
     weights: Vector | None,
     dual: bool,
-) -> Iterator[tuple[slice, Matrix, Iterator[tuple[Indices, Matrix]]]]:
-    """Some of the alphas, their coefficients, and their held-out scores portion by portion."""
+    fit_intercept: bool = False,
+) -> _Trained:
+    """Choose the cheapest decomposition that is accurate at the smallest alpha."""
     weights = check_weights(weights, len(Y))
-    if (dual or 2 * data.shape[1] > len(Y)) and len(alphas) <= FEW:
-        K = np.asarray(data) if dual else gram(data)
-        for a, alpha in enumerate(alphas):
-            G = inverse(K, float(alpha), weights)
-            A = G @ Y
-            yield slice(a, a + 1), A[None], heldout_at_one(G, Y, A, groups)
-        return
-    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    spectrum = _spectrum(data, root[:, 0], weights is not None, dual)
-    A = spectrum.coefs(Y * root, alphas)
-    parts = heldout_at_all(spectrum, Y * root, A, alphas, groups)
-    unscaled = ((index, scores / root[index][:, None]) for index, scores in parts)
-    yield slice(None), A * root, unscaled
-
-
-def _spectrum(data: Matrix | SparseMatrix, root: Vector, weighted: bool, dual: bool) -> Spectrum:
-    """The spectrum of the Gram matrix, rows and columns scaled by the roots of the weights."""
     if dual:
-        return Spectrum.of_gram(data * np.outer(root, root) if weighted else data)
-    return Spectrum.of_features(data * root[:, None] if weighted else data)
+        rows: _Rows = _Kernel.of(np.asarray(data), weights, centred=fit_intercept)
+    else:
+        rows = _read_features(data, weights, float(alphas.min()), centred=fit_intercept)
+    wide = dual or 2 * data.shape[1] > len(Y)
+    if wide and len(alphas) <= FEW and rows.is_accurate(weights, float(alphas.min())):
+        return _ByInverse(rows, Y, alphas, weights, fit_intercept)
+    return _BySpectrum.of(rows, Y, alphas, weights, fit_intercept)
+
+
+class _Rows(Protocol):
+    """The training rows, as a kernel sees them.
+
+    With an intercept, their weighted mean is subtracted, and a large constant ``c`` is added to
+    their Gram matrix. The intercept takes up both, so the model stays the same; but the
+    direction of the intercept is now the largest eigenvector, and no digits are lost when it is
+    removed from the inverse.
+    """
+
+    def gram(self) -> Matrix:
+        """Return the Gram matrix."""
+
+    def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        """Return whether the Gram matrix has digits enough for the smallest alpha."""
+
+    def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        """Return the spectrum of the Gram matrix, its rows and columns times ``root``."""
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the model that has these coefficients of the rows (a, n, p)."""
+
+    def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the model that has these weights of the features (a, d, p)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """Rows known by their Gram matrix."""
+
+    K: Matrix
+    mean: Vector | None = None  # (n,): inner products of the mean with the rows
+
+    @classmethod
+    def of(cls, K: Matrix, weights: Vector | None, *, centred: bool) -> _Kernel:
+        if not centred:
+            return cls(K)
+        mean = np.average(K, axis=0, weights=weights)
+        K = K - mean - mean[:, None] + np.average(mean, weights=weights)
+        K += INTERCEPT_EIGENVALUE * _or_one(float(np.average(K.diagonal(), weights=weights)))
+        return cls(K, mean)
+
+    def gram(self) -> Matrix:
+        return self.K
+
+    def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        # The largest row sum bounds the largest eigenvalue.
+        largest = float(np.abs(self.K).sum(axis=1).max())
+        heaviest = 1.0 if weights is None else float(weights.max())
+        return EPSILON * largest * heaviest <= MAX_GRAM_ERROR * alpha
+
+    def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        scaled = self.K if root is None else self.K * np.outer(root, root)
+        return Spectrum.of_gram(scaled, alpha=alpha)
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        return A, intercepts if self.mean is None else intercepts - self.mean @ A
+
+    def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        raise NotImplementedError("a Gram matrix has no features")
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """Rows with features; the last one is the constant if they are centred."""
+
+    F: Matrix | SparseMatrix
+    mean: Vector | None = None  # (d,)
+
+    @classmethod
+    def of(cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool) -> _Linear:
+        if not centred:
+            return cls(F)
+        dense = densified(F)
+        mean = np.average(dense, axis=0, weights=weights)
+        dense = dense - mean
+        square = float(np.average(np.einsum("ij,ij->i", dense, dense), weights=weights))
+        constant = np.full((len(dense), 1), np.sqrt(INTERCEPT_EIGENVALUE * _or_one(square)))
+        return cls(np.hstack([dense, constant]), mean)
+
+    def gram(self) -> Matrix:
+        return gram(self.F)
+
+    def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
+
+    def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        return Spectrum.of_features(self._scale(root), alpha=alpha)
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        a, n, p = A.shape
+        W = self.F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
+        return self.finish_weights(W.reshape(-1, a, p).transpose(1, 0, 2), intercepts)
+
+    def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        if self.mean is None:
+            return W, intercepts
+        return W[:, :-1], intercepts - self.mean @ W[:, :-1]
+
+    def _scale(self, root: Vector | None) -> Matrix | SparseMatrix:
+        return self.F if root is None else self.F * root[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class _SparseLinear(_Kernel):
+    """Rows with sparse features, centred in their Gram matrix only."""
+
+    F: Matrix | SparseMatrix = field(kw_only=True)
+
+    def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        W, _ = _Linear(self.F).finish(A, intercepts)
+        return W, super().finish(A, intercepts)[1]
+
+
+def _read_features(
+    F: Matrix | SparseMatrix, weights: Vector | None, alpha: float, *, centred: bool
+) -> _Rows:
+    """Choose how rows with features are held; sparse ones stay sparse where they can."""
+    if not (centred and sp.issparse(F)):
+        return _Linear.of(F, weights, centred=centred)
+    if 2 * F.shape[1] > F.shape[0] and _Linear(F).is_accurate(weights, alpha):
+        kernel = _Kernel.of(gram(F), weights, centred=True)
+        return _SparseLinear(kernel.K, kernel.mean, F=F)
+    check_dense_size(F)
+    return _Linear.of(F, weights, centred=True)
+
+
+def _or_one(value: float) -> float:
+    return value if value > 0 else 1.0
+
+
+class _ByInverse:
+    """A Cholesky inverse for each alpha; the models are known after ``hold_out``."""
+
+    def __init__(
+        self,
+        rows: _Rows,
+        Y: Matrix,
+        alphas: Vector,
+        weights: Vector | None,
+        fit_intercept: bool,
+    ) -> None:
+        self.rows, self.alphas, self.weights = rows, alphas, weights
+        self.fit_intercept = fit_intercept
+        self.mean = _mean(Y, weights, fit_intercept)
+        self.Y = Y - self.mean
+        self.A = np.empty((len(alphas), *Y.shape))
+
+    def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        K = self.rows.gram()
+        for a, alpha in enumerate(self.alphas):
+            G = inverse(K, float(alpha), self.weights)
+            if self.fit_intercept:
+                remove_intercept(G)
+            self.A[a] = G @ self.Y
+            parts = heldout_at_one(G, self.Y, self.A[a], groups)
+            yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
+
+    def models(self, some: slice) -> tuple[Matrix, Matrix]:
+        A = self.A[some]
+        return self.rows.finish(A, np.tile(self.mean, (len(A), 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class _BySpectrum:
+    """One decomposition for all alphas; everything is scaled by the roots of the weights."""
+
+    rows: _Rows
+    spectrum: Spectrum
+    alphas: Vector
+    root: Matrix  # (n, 1)
+    Y: Matrix  # (n, p), scaled, less their mean if there is an intercept
+    mean: Vector  # (p,)
+    fit_intercept: bool
+
+    @classmethod
+    def of(
+        cls,
+        rows: _Rows,
+        Y: Matrix,
+        alphas: Vector,
+        weights: Vector | None,
+        fit_intercept: bool,
+    ) -> _BySpectrum:
+        root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+        mean = _mean(Y, weights, fit_intercept)
+        spectrum = rows.decompose(None if weights is None else root[:, 0], float(alphas.min()))
+        return cls(rows, spectrum, alphas, root, (Y - mean) * root, mean, fit_intercept)
+
+    def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        root, mean = self.root, self.mean
+        parts = self._score(groups)
+        yield (
+            slice(None),
+            ((index, scores / root[index][:, None] + mean) for index, scores in parts),
+        )
+
+    def _score(self, groups: Sequence[Indices]) -> Scores:
+        spectrum, Y, alphas = self.spectrum, self.Y, self.alphas
+        largest = float(spectrum.w.max(initial=0.0))
+        if not spectrum.complete and EPSILON * largest > MAX_GRAM_ERROR * float(alphas.min()):
+            if self.fit_intercept:  # the largest eigenvalue is that of the intercept
+                w = np.where(spectrum.w == largest, np.inf, spectrum.w)
+                spectrum = replace(spectrum, w=w)
+            return heldout_by_parts(spectrum, Y, alphas, groups)
+        removed = None
+        if self.fit_intercept:
+            g = spectrum.coefs(self.root, alphas)[:, :, 0]
+            removed = g / np.sqrt((g @ self.root) * (1 + INTERCEPT_PENALTY))
+        return heldout_at_all(
+            spectrum, Y, spectrum.coefs(Y, alphas), alphas, groups, removed=removed
+        )
+
+    def models(self, some: slice) -> tuple[Matrix, Matrix]:
+        spectrum, alphas = self.spectrum, self.alphas[some]
+        intercepts = np.tile(self.mean, (len(alphas), 1))
+        if spectrum.V is not None:
+            return self.rows.finish_weights(spectrum.weights(self.Y, alphas), intercepts)
+        solve = spectrum.coefs if spectrum.complete else spectrum.fitted_coefs
+        return self.rows.finish(solve(self.Y, alphas) * self.root, intercepts)
+
+
+def _mean(Y: Matrix, weights: Vector | None, fit_intercept: bool) -> Vector:
+    return np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
+
+
+def remove_intercept(G: Matrix) -> Vector:
+    """Turn ``(K + alpha I)^-1`` in place into the inverse of a model with an intercept.
+
+    The result is ``G - g g' / 1'g`` with ``g = G 1``: the block of the inverse of the system
+    that also asks for coefficients of sum zero. Returns ``g / 1'g``; its product with the
+    answers is the intercept.
+    """
+    g = G.sum(axis=1)
+    row = g / (float(g.sum()) * (1 + INTERCEPT_PENALTY))
+    G -= np.outer(g, row)
+    return row
 
 
 def checked_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:

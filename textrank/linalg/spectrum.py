@@ -9,6 +9,13 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 
 from textrank.linalg.errors import not_psd
+from textrank.linalg.singular import (
+    EPSILON,
+    MAX_GRAM_ERROR,
+    check_dense_size,
+    decompose_features,
+    is_gram_accurate,
+)
 from textrank.types import Indices, Matrix, SparseMatrix, Vector
 
 
@@ -17,7 +24,8 @@ class Spectrum:
     """Eigenvalues and orthonormal eigenvectors of a Gram matrix: ``K = Q diag(w) Q'``.
 
     With ``d < n`` features the ``n - r`` zero eigenvalues have no column in ``Q``; they enter
-    ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'`` through the offset ``1 / alpha``.
+    ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'`` through the offset ``1 / alpha``. Where
+    the features were decomposed, ``F = Q diag(sqrt(w)) V'``.
 
     >>> spectrum = Spectrum.of_gram(np.array([[2.0, 1.0], [1.0, 2.0]]))
     >>> spectrum.w.round(6)
@@ -27,25 +35,38 @@ class Spectrum:
     w: Vector  # (r,)
     Q: Matrix  # (n, r)
     spanning: bool = False  # whether all that it is applied to lies in the span of Q
+    V: Matrix | None = None  # (d, r)
 
     @classmethod
-    def of_gram(cls, K: Matrix, *, size: float = 0.0) -> Spectrum:
-        """One eigh of a checked Gram matrix; ``size`` tells how large its parts were."""
+    def of_gram(cls, K: Matrix, *, size: float = 0.0, alpha: float | None = None) -> Spectrum:
+        """One eigh of a checked Gram matrix; ``size`` tells how large its parts were.
+
+        Eigenvalues that are round-off of the largest one are left out if that round-off is not
+        small against ``alpha``: the smallest one in use, if given.
+        """
         if not len(K):
             return cls(np.empty(0), np.empty((0, 0)))
         w, Q = sla.eigh(K.T, driver="evd", check_finite=False)
-        return cls(_clipped(w, size), np.ascontiguousarray(Q))  # hold-outs gather rows
+        w = _clipped(w, size)
+        if alpha is not None and EPSILON * w[-1] > MAX_GRAM_ERROR * alpha:
+            keep = w > EPSILON * len(w) * w[-1]
+            w, Q = w[keep], Q[:, keep]
+        return cls(w, np.ascontiguousarray(Q))  # hold-outs gather rows
 
     @classmethod
-    def of_features(cls, F: Matrix | SparseMatrix) -> Spectrum:
-        """Of ``K = F F'``: an eigh of it, or a singular value decomposition of a narrow ``F``."""
+    def of_features(cls, F: Matrix | SparseMatrix, *, alpha: float | None = None) -> Spectrum:
+        """Decompose ``K = F F'``, or ``F`` itself where it is narrow.
+
+        ``F`` is decomposed too where ``K`` would not be accurate enough for ``alpha``, the
+        smallest one in use.
+        """
         n, d = F.shape
         if 2 * d > n:
-            return cls.of_gram(gram(F))
-        dense = densified(F)
-        Q, w, _ = sla.svd(dense, full_matrices=False, check_finite=False, lapack_driver="gesdd")
-        keep = w > w[0] * np.finfo(np.float64).eps * n if w[0] > 0 else w > 0
-        return cls(w[keep] ** 2, np.ascontiguousarray(Q[:, keep]))
+            if alpha is None or is_gram_accurate(F, alpha):
+                return cls.of_gram(gram(F))
+            check_dense_size(F)
+        U, s, V = decompose_features(F)
+        return cls(s**2, U, V=V)
 
     @property
     def n(self) -> int:
@@ -73,6 +94,25 @@ class Spectrum:
         if not self.complete:
             A += offset[:, None] * Y[:, None, :]
         return A.transpose(1, 0, 2)
+
+    def fitted_coefs(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, n, p)
+        """``Q (w + alpha)^-1 Q' Y``: coefficients without the part that adds to no score.
+
+        They score as ``coefs`` do, with less round-off: what lies outside the span of ``Q`` is
+        of size ``Y / alpha`` and would have to cancel.
+        """
+        Z = (self.Q.T @ Y)[:, None, :] / (self.w[:, None] + alphas)[:, :, None]
+        flat = self.Q @ Z.reshape(len(self.w), len(alphas) * Y.shape[1])
+        return flat.reshape(len(Y), len(alphas), Y.shape[1]).transpose(1, 0, 2)
+
+    def weights(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, d, p)
+        """``V s / (s^2 + alpha) Q' Y``: weights of the features at every alpha."""
+        if self.V is None:
+            raise ValueError("a Gram matrix has no features: decompose the features instead")
+        shrunk = np.sqrt(self.w)[:, None] / (self.w[:, None] + alphas)
+        Z = (self.Q.T @ Y)[:, None, :] * shrunk[:, :, None]
+        flat = self.V @ Z.reshape(len(self.w), len(alphas) * Y.shape[1])
+        return flat.reshape(len(self.V), len(alphas), Y.shape[1]).transpose(1, 0, 2)
 
     def blocks(self, index: Indices, alphas: Vector) -> Matrix:  # (b, h) -> (b, a, h, h)
         """The blocks of ``(K + alpha I)^-1`` at ``b`` groups of ``h`` rows, at every alpha.
