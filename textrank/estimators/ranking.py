@@ -16,6 +16,7 @@ from textrank.learners.checks import check_alphas, groups_of
 from textrank.learners.preferences import Cost, incidence
 from textrank.learners.rls import rls_path
 from textrank.learners.selection import agreement
+from textrank.ties import choose_largest
 from textrank.types import Features, Matrix, Names, Vector, size
 
 
@@ -128,7 +129,7 @@ class RankRLS(_Ranker):
             dual=dual,
         )
         error = ((heldout[:, :, 0] - z) ** 2) @ w
-        chosen = len(error) - 1 - int(error[::-1].argmin())
+        chosen = choose_largest(-error, check_alphas(self.alphas))
         self.alpha_ = check_alphas(self.alphas)[chosen]
         self.heldout_ = heldout[:, :, 0]
         self._keep_dual(X, data, dual, M.T @ A[chosen])

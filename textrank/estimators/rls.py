@@ -21,6 +21,7 @@ from textrank.learners.multiclass import check_code, code_path, decode, one_vs_a
 from textrank.learners.rls import rls_path
 from textrank.learners.selection import qualities
 from textrank.linalg.spectrum import gram
+from textrank.ties import choose_largest
 from textrank.types import Matrix, Vector
 
 
@@ -63,7 +64,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         A, heldout = _learn(X, data, dual, Y, self.alphas, groups, weights)
         alphas = check_alphas(self.alphas)
         error = _mean_error(heldout, Y, weights)
-        chosen = len(alphas) - 1 - error[::-1].argmin(axis=0)
+        chosen = np.array([choose_largest(-column, alphas) for column in error.T])
         best = A[chosen, :, np.arange(Y.shape[1])].T
         self._flat = np.ndim(y) == 1
         self.alpha_ = alphas[chosen[0]] if self._flat else np.array(alphas)[chosen]
@@ -196,7 +197,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
                 "select must be accuracy or squared_error, or auc or f for two classes; "
                 f"got {self.select!r} for {len(self.classes_)} classes"
             )
-        return int(len(quality) - 1 - quality[::-1].argmax())
+        return choose_largest(quality, check_alphas(self.alphas))
 
 
 def _learn(
