@@ -34,21 +34,29 @@ test: $(VENV)/.develops  ## everything but the slow and the corpus tests; TESTS=
 
 VERSIONS ?= 3.11 3.12 3.13
 LOWEST   := build/venv-lowest
-.PHONY: matrix lowest coverage
-matrix:  ## the tests on every Python that is installed, then with the lowest versions we allow
-	for version in $(VERSIONS); do \
-	  python$$version -c "" 2>/dev/null || { echo "no python$$version here: left out"; continue; }; \
-	  $(MAKE) test PYTHON=python$$version VENV=build/venv-$$version || exit 1; done
-	$(MAKE) lowest
+.PHONY: matrix portable lowest coverage
+matrix: $(VENV)/.develops  ## the tests as on other processors, on every Python, with lowest versions
+	$(BIN)/python .ci/matrix.py --python $(VERSIONS) --settings "$(SETTINGS)" -- $(TESTS)
 
-lowest:  ## the tests with the lowest versions that pyproject.toml allows
+portable: $(VENV)/.develops  ## the tests of figures under two core types and two numbers of threads
+	$(BIN)/python .ci/matrix.py --settings Nehalem+threads-1,Haswell+threads-2 \
+	  --markers "portable and not slow and not corpus" -- $(TESTS)
+
+lowest: $(LOWEST)/.develops  ## the tests with the lowest versions that pyproject.toml allows
+	$(MAKE) test VENV=$(LOWEST)
+
+ifneq ($(VENV),$(LOWEST))
+$(LOWEST)/.runs: pyproject.toml
 	mkdir -p build
 	$(PYTHON) -c "import re, tomllib; found = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
 	  print('\n'.join(re.sub(r'>=([\w.]+).*', r'==\1.*', name) for name in found))" > build/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable '.[dev]'
-	touch $(LOWEST)/.runs $(LOWEST)/.develops
-	$(MAKE) test VENV=$(LOWEST)
+	touch $@
+
+$(LOWEST)/.develops: $(LOWEST)/.runs
+	touch $@
+endif
 
 coverage: $(VENV)/.develops  ## which lines the tests run, as text and in build/coverage
 	$(BIN)/python -m coverage run --source=textrank -m pytest -q $(TESTS) \

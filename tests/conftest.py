@@ -25,6 +25,36 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=30)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
+# Tests with the marker ``portable``: those that print, round, rank or choose by figures. They are
+# the first to fail on another processor, so .ci/run runs them under several BLAS settings.
+PORTABLE = (
+    "README.md",
+    "docs/",
+    "tests/evaluation/",
+    "tests/learners/",
+    "tests/kernels/",
+    "tests/tasks/",
+    "tests/language/",
+    "tests/reproduce/",
+    "tests/test_docs.py",
+    "tests/test_estimators.py",
+    "tests/test_figures.py",
+    "tests/test_laws.py",
+    "tests/test_measures.py",
+    "tests/test_readme.py",
+    "tests/test_shipped.py",
+    "tests/test_ties.py",
+    "tests/test_tutorials.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(ROOT):
+            path = item.path.relative_to(ROOT).as_posix()
+            if path.startswith(PORTABLE):
+                item.add_marker("portable")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def share_shipped_models() -> Iterator[None]:

@@ -41,18 +41,19 @@ def rounded(text: str) -> str:
 
 
 def lacking(shown: str, told: str) -> list[str]:
-    """Lines that a page shows and that were not printed, to a point where candidates tie."""
+    """Return the lines that a page shows and that were not printed."""
     return [
         line for line in shown.splitlines() if not any(same(line, x) for x in told.splitlines())
     ]
 
 
 def same(shown: str, told: str) -> bool:
-    """Equal words and figures: those per cent to a point, for ties move them, scores to 1e-4."""
+    """Compare words exactly, percentages to the digit they are rounded to and scores to 1e-4."""
     words = [NUMBER.sub("#", line).split() for line in (shown, told)]
     figures = [list(map(float, NUMBER.findall(line))) for line in (shown, told)]
+    tolerance = 0.11 if PERCENT.match(shown) else 1e-4
     return words[0] == words[1] and all(
-        abs(x - y) <= (1.0 if PERCENT.match(shown) else 1e-4) for x, y in zip(*figures, strict=True)
+        abs(x - y) <= tolerance for x, y in zip(*figures, strict=True)
     )
 
 

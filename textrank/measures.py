@@ -3,6 +3,10 @@
 In classification a label is positive when it is above 0 (so +1 / -1, or 1 / 0). In ranking labels
 are any real numbers, larger is better. A score counts as a yes where it reaches the threshold
 (``score >= threshold``), everywhere in textrank.
+
+Scores that differ by at most 1e-9 times the largest absolute score are tied (``textrank.ties``), so
+no measure depends on round-off. A chosen threshold lies between two groups of ties, or at least the
+tolerance away from the nearest score, so decisions do not depend on round-off either.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textrank.types import Vector
+from textrank.ties import TIE_TOLERANCE, choose_first, merge_ties, sort_ties, tie_tolerance
+from textrank.types import Indices, Vector
 
 Measure: TypeAlias = Callable[[Vector, Vector], float | None]
 Queries: TypeAlias = Sequence[object] | NDArray[np.generic]  # the query of each candidate
@@ -41,7 +46,7 @@ class QueryMean:
 def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Share of (positive, negative) pairs in the right order, ties ½; None with one class only.
 
-    The Wilcoxon-Mann-Whitney statistic from the ranks, O(n log n).
+    The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
 
     >>> auc([1, 1, -1, -1], [3.0, 1.0, 1.0, 0.0])
     0.875
@@ -52,9 +57,11 @@ def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
     n = len(labels) - p
     if not p or not n:
         return None
-    from scipy.stats import rankdata  # loads slowly, and who applies a model measures nothing
-
-    return float((rankdata(values)[positive].sum() - p * (p + 1) / 2) / (p * n))
+    order, starts = sort_ties(values)
+    tied_positives = np.add.reduceat(positive[order], starts, dtype=np.float64)
+    tied_negatives = np.diff(np.append(starts, len(order))) - tied_positives
+    lower_negatives = np.cumsum(tied_negatives) - tied_negatives
+    return float(tied_positives @ (lower_negatives + tied_negatives / 2) / (p * n))
 
 
 def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
@@ -88,8 +95,8 @@ def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> flo
     """The threshold of maximal F, midway between neighbouring scores; None without a positive.
 
     Of several with the same F, the highest, which answers yes least often. Where saying yes to
-    all is best, it is the lowest score itself. Chosen on the data that is then measured, the F is
-    optimistic: choose on training data.
+    all is best, it lies below the lowest score by the tolerance of ties. Chosen on the data that
+    is then measured, the F is optimistic: choose on training data.
 
     >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
     0.4
@@ -99,8 +106,8 @@ def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> flo
         return None
     cuts, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
     gold = int((labels > 0).sum()) + unreachable
-    # argmax takes the first of equals, and the cuts run from the highest threshold downwards.
-    return float(cuts[np.argmax(2 * hit / (answered + gold))])
+    # The cuts run from the highest threshold downwards.
+    return float(cuts[choose_first(2 * hit / (answered + gold))])
 
 
 def likely_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
@@ -116,7 +123,7 @@ def likely_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | Non
     if not len(values):
         return None
     cuts, hit, answered = _cuts(chance, values)
-    return float(cuts[np.argmax(2 * hit / (answered + chance.sum()))])
+    return float(cuts[choose_first(2 * hit / (answered + chance.sum()))])
 
 
 def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
@@ -133,8 +140,10 @@ def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
     if not len(values):
         return None
     cuts, _, answered = _cuts(np.ones_like(values), values)
-    cuts = np.append(np.nextafter(values.max(), np.inf), cuts)
-    return float(cuts[np.argmin(np.abs(np.append(0, answered) - rate * len(values)))])
+    highest = float(values.max())
+    above_all = max(highest + tie_tolerance(values), np.nextafter(highest, np.inf))
+    distance = np.abs(np.append(0, answered) - rate * len(values))
+    return float(np.append(above_all, cuts)[choose_first(-distance)])
 
 
 def recall_at_precision(
@@ -154,7 +163,8 @@ def recall_at_precision(
     if not len(labels):
         return 0.0
     _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
-    return float(np.max(np.where(hit >= precision * answered, hit, 0)) / gold)
+    enough = hit >= precision * answered * (1 - TIE_TOLERANCE)
+    return float(np.max(np.where(enough, hit, 0)) / gold)
 
 
 def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
@@ -201,11 +211,7 @@ def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
     0.667
     """
     labels, values = _pair(y, scores)
-    if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
-        return None
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(labels, values, variant="b").statistic)
+    return _tau_b(labels, merge_ties(values))
 
 
 def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
@@ -221,7 +227,8 @@ def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
     pairs = _pairs(len(labels)) - _tied(labels)
     if not pairs:
         return None
-    tau = kendall_tau_b(labels, values) or 0.0
+    values = merge_ties(values)
+    tau = _tau_b(labels, values) or 0.0
     apart = _pairs(len(labels)) - _tied(values)
     surplus = round(tau * np.sqrt(float(pairs)) * np.sqrt(float(apart)))
     return float((1 - surplus / pairs) / 2)
@@ -257,8 +264,7 @@ def ndcg(
         return None
     discounts = 1 / np.log2(np.arange(len(labels)) + 2)
     discounts[k if k is not None else len(labels) :] = 0
-    order = np.argsort(-values, kind="stable")
-    starts = np.flatnonzero(np.diff(values[order], prepend=np.inf))
+    order, starts = _sort_descending(values)
     sizes = np.diff(np.append(starts, len(labels)))
     shared = np.add.reduceat(discounts, starts) / sizes
     best = float(np.sort(gains)[::-1] @ discounts)
@@ -268,6 +274,9 @@ def ndcg(
 def over_queries(measure: Measure, y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
     """A measure computed in each query and averaged; queries without a value are counted.
 
+    The tolerance of ties is that of the scores of all queries, for that is the scale of their
+    round-off: a query may have scores near zero only.
+
     >>> over_queries(kendall_tau_b, [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"])
     QueryMean(mean=1.0, defined=1, undefined=1)
     """
@@ -276,6 +285,7 @@ def over_queries(measure: Measure, y: ArrayLike, scores: ArrayLike, queries: Que
         raise ValueError(f"{len(queries)} queries for {len(labels)} candidates")
     numbers: dict[object, int] = {}
     index = np.array([numbers.setdefault(q, len(numbers)) for q in queries], dtype=np.intp)
+    values = merge_ties(values)
     order = np.argsort(index, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(index[order])) + 1) if len(order) else []
     found = [value for at in parts if (value := measure(labels[at], values[at])) is not None]
@@ -342,15 +352,29 @@ def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[
 
 def _cuts(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
     """Every threshold from high to low, with the gains and number of candidates that reach it."""
-    order = np.argsort(-values, kind="stable")
+    order, starts = _sort_descending(values)
     ranked = values[order]
-    last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)  # the last of equal scores
+    last = np.append(starts[1:], len(ranked)) - 1  # of each group of tied scores
     hit = np.cumsum(gains[order], dtype=np.float64)[last]
-    above, below = ranked[last], np.append(ranked[last[:-1] + 1], ranked[-1])
-    middle = below + (above - below) / 2
-    # Between adjacent floats the middle rounds onto the lower one, which must stay a no.
-    middle[:-1] = np.where(middle[:-1] > below[:-1], middle[:-1], above[:-1])
+    middle = np.empty(len(last))
+    middle[:-1] = (ranked[last[:-1]] + ranked[starts[1:]]) / 2
+    middle[-1] = ranked[-1] - tie_tolerance(values)
     return middle, hit, (last + 1).astype(np.float64)
+
+
+def _sort_descending(values: Vector) -> tuple[Indices, Indices]:
+    """Sort scores in descending order; return the order and where each group of ties starts."""
+    order, starts = sort_ties(values)
+    return order[::-1], np.append(0, len(order) - starts[:0:-1])
+
+
+def _tau_b(labels: Vector, values: Vector) -> float | None:
+    """Return Kendall's tau_b of scores whose ties were merged; None where one side is constant."""
+    if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
+        return None
+    from scipy.stats import kendalltau  # loads slowly, and applying a model measures nothing
+
+    return float(kendalltau(labels, values, variant="b").statistic)
 
 
 def _pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:

@@ -32,6 +32,7 @@ from textrank.tasks.aspects import PARSE, Aspects, state
 from textrank.tasks.pair_views import BLOCKS, PairViews
 from textrank.tasks.statements import ANSWERS
 from textrank.tasks.task import Explain, Scored, Task, candidates_of
+from textrank.ties import merge_ties
 from textrank.types import (
     AdditiveKernel,
     Features,
@@ -300,7 +301,7 @@ class Model:
         """
         if self.names is None:
             raise ValueError("only a model of feature weights can be cut down to its strongest.")
-        keep = np.sort(np.argsort(-np.abs(self.fit.coef), kind="stable")[:count])
+        keep = np.sort(np.argsort(-merge_ties(np.abs(self.fit.coef)), kind="stable")[:count])
         fit = replace(self.fit, coef=self.fit.coef[keep])
         average = None if self.average is None else self.average[keep]
         return replace(self, fit=fit, names=self.names.take(keep), average=average)

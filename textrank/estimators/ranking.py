@@ -16,6 +16,7 @@ from textrank.learners.checks import groups_of
 from textrank.learners.preferences import Cost, incidence
 from textrank.learners.rls import rls_path
 from textrank.learners.selection import agreement
+from textrank.ties import choose_largest, merge_ties
 from textrank.types import Features, Matrix, Names, Vector, size
 
 
@@ -28,7 +29,7 @@ class _Ranker(KernelMachine):
 
     def score(self, X: Any, y: Any, queries: Any = None) -> float:
         """The share of differently labelled pairs in the right order, averaged over queries."""
-        scores, labels = self.predict(X), np.asarray(y, dtype=np.float64)
+        scores, labels = merge_ties(self.predict(X)), np.asarray(y, dtype=np.float64)
         rows = [np.arange(len(labels))] if queries is None else groups_of(queries, len(labels))
         shares = [agreement(scores[None, part], labels[part])[0] for part in rows]
         if np.isnan(shares).all():
@@ -126,7 +127,7 @@ class RankRLS(_Ranker):
             dual=dual,
         )
         error = ((heldout[:, :, 0] - z) ** 2) @ w
-        chosen = len(error) - 1 - int(error[::-1].argmin())
+        chosen = choose_largest(-error, alphas)
         self.alpha_ = alphas[chosen]
         self.heldout_ = heldout[:, :, 0]
         self._keep(X, M.T @ A[chosen] if dual else A[chosen], dual=dual)

@@ -21,6 +21,7 @@ from textrank.learners.rls import Solution, solve_rls
 from textrank.learners.selection import qualities
 from textrank.linalg.singular import is_gram_accurate
 from textrank.linalg.spectrum import gram
+from textrank.ties import choose_largest
 from textrank.types import Matrix, Vector
 
 MIN_PROBABILITY = 1e-9
@@ -67,7 +68,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         solution = solve_rls(data, Y, np.array(alphas), rows, weights=weights, dual=dual)
         heldout = solution.heldout
         error = _mean_error(heldout, Y, weights)
-        chosen = len(alphas) - 1 - error[::-1].argmin(axis=0)
+        chosen = np.array([choose_largest(-column, alphas) for column in error.T])
         self._flat = np.ndim(y) == 1
         self.alpha_ = alphas[chosen[0]] if self._flat else np.array(alphas)[chosen]
         self.heldout_ = heldout[:, :, 0] if self._flat else heldout
@@ -240,7 +241,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
                 "select must be accuracy or squared_error, or auc or f for two classes; "
                 f"got {self.select!r} for {len(self.classes_)} classes"
             )
-        return int(len(quality) - 1 - quality[::-1].argmax())
+        return choose_largest(quality, self._check_alphas())
 
 
 def _mean_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)

@@ -112,7 +112,7 @@ def _test_folds(
             alphas=nested.alphas,
             scores=nested.outer[:, out],
             thresholds=[task.threshold(targets.y[rest], row) for row in inner],
-            chosen=choose(inner, targets.take(rest), pipeline.learner.select),
+            chosen=choose(inner, targets.take(rest), pipeline.learner.select, nested.alphas),
             # Popped, so that a document in several folds (only when leaking) counts once.
             unreachable=sum(missed.pop(d, 0) for d in {c.document for c in candidates}),
             fold=int(fold),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textrank.ties import merge_ties, sort_ties
 from textrank.types import Vector
 
 
@@ -83,7 +84,7 @@ def calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
-    labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    labels, values = np.asarray(y, dtype=np.float64), merge_ties(scores)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1))) if len(values) else values
     place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
     result = []
@@ -131,10 +132,11 @@ def _steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if labels.shape != values.shape:
         raise ValueError(f"{len(labels)} labels for {len(values)} scores")
-    order = np.argsort(-values, kind="stable")
-    last = np.flatnonzero(np.append(np.diff(values[order]) != 0, len(values) > 0))
-    hit = np.append(0, np.cumsum(labels[order] > 0)[last]).astype(np.float64)
-    return hit, np.append(0, last + 1).astype(np.float64), int((labels > 0).sum())
+    order, starts = sort_ties(values)
+    positives = int((labels > 0).sum())
+    lower = np.append(0, np.cumsum(labels[order] > 0))[starts[::-1]]
+    hit = np.append(0, positives - lower).astype(np.float64)
+    return hit, np.append(0, len(values) - starts[::-1]).astype(np.float64), positives
 
 
 def _upper(curve: Curve, x: Vector) -> Vector:

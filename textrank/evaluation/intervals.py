@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textrank.ties import sort_ties
 from textrank.types import Indices, Matrix, Vector
 
 
@@ -95,8 +96,8 @@ def _parts(
     result = []
     for part in np.unique(of):
         at = np.flatnonzero(of == part)
-        at = at[np.argsort(values[at], kind="stable")]
-        starts = np.flatnonzero(np.diff(values[at], prepend=-np.inf))
+        order, starts = sort_ties(values[at])
+        at = at[order]
         missed = np.zeros(len(names))
         for name in unreachable.keys() & {documents[int(i)] for i in at}:
             missed[number[name]] = unreachable[name]

@@ -16,6 +16,7 @@ from textrank.linalg.inverse import inverse
 from textrank.linalg.spectrum import gram
 from textrank.pipeline import Dataset, Pipeline
 from textrank.registries import config_of
+from textrank.ties import TIE_TOLERANCE
 from textrank.types import Features, Indices, Matrix, Vector, single
 
 NAME = "leave-pair-out"
@@ -98,4 +99,5 @@ def _compared(f: Matrix, g: Matrix, y: Matrix, z: Matrix) -> tuple[float, float]
     """Pairs of a positive on the left and a negative on the right: those won, and all."""
     counted = (y > 0)[:, :, None] & (z <= 0)[:, None, :]
     gap = f[:, :, None] - g[:, None, :]
+    gap[np.abs(gap) <= TIE_TOLERANCE * max(np.abs(f).max(), np.abs(g).max())] = 0
     return float(((gap > 0) + 0.5 * (gap == 0))[counted].sum()), float(counted.sum())

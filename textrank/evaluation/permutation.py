@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg as sla
-from scipy.stats import rankdata
 
 from textrank.docs import Targets
 from textrank.evaluation.splits import Split
@@ -19,6 +18,7 @@ from textrank.learners.rls import RLS
 from textrank.linalg.inverse import inverse
 from textrank.linalg.spectrum import gram
 from textrank.progress import track
+from textrank.ties import TIE_TOLERANCE, rank_ties
 from textrank.types import Data, Features, Indices, Matrix, Vector, single
 
 
@@ -98,7 +98,7 @@ def nested_scores(
     best = np.full((int(folds.max()) + 1, Y.shape[1]), -np.inf)
     scores = np.zeros(Y.shape)
     groups = groups_of(documents, len(Y), name="documents")
-    for alpha in track(alphas, "alphas", len(alphas)):
+    for alpha in track(sorted(alphas), "alphas", len(alphas)):
         G = inverse(K, alpha)
         A = G @ Y
         for fold in np.unique(folds):
@@ -106,9 +106,10 @@ def nested_scores(
             inside = [group for group in groups if folds[group[0]] != fold]
             outer, inner = _fold_scores(G, A, Y, out, inside)
             quality = aucs(Y[rest], inner[rest])
-            # The last of equals, as the learner itself chooses.
-            better = np.where(np.isnan(quality), -1.0, quality) >= best[fold]
-            best[fold, better] = quality[better]
+            # The largest alpha of equals, as the learner itself chooses.
+            quality = np.where(np.isnan(quality), -1.0, quality)
+            better = quality >= best[fold] - TIE_TOLERANCE
+            best[fold] = np.maximum(best[fold], quality)
             scores[np.ix_(out, better)] = outer[:, better]
     return scores
 
@@ -118,7 +119,7 @@ def aucs(Y: Matrix, scores: Matrix) -> Vector:  # (n, p), (n, p) -> (p,)
     positive = Y > 0
     p = positive.sum(axis=0).astype(np.float64)
     n = len(Y) - p
-    ranks = np.where(positive, rankdata(scores, axis=0), 0).sum(axis=0)
+    ranks = np.where(positive, rank_ties(scores, axis=0), 0).sum(axis=0)
     pairs = p * n
     above = ranks - p * (p + 1) / 2
     return np.divide(above, pairs, out=np.full_like(p, np.nan), where=pairs > 0)

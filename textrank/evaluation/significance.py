@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import f as f_distribution
-from scipy.stats import false_discovery_control, rankdata, wilcoxon
+from scipy.stats import false_discovery_control, wilcoxon
 
+from textrank.ties import TIE_TOLERANCE, rank_ties
 from textrank.types import Matrix, Vector
 
 
@@ -151,19 +152,23 @@ def _differences(
         raise ValueError(f"values come in pairs: got shapes {a.shape} and {b.shape}, need {wanted}")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise ValueError("values must be finite numbers: leave out folds without a defined measure")
-    return b - a if shape else (b - a).ravel()
+    difference = b - a
+    # Values that differ by round-off are equal: they count as ties, not as wins.
+    scale = max(float(np.abs(a).max(initial=0)), float(np.abs(b).max(initial=0)))
+    difference[np.abs(difference) <= TIE_TOLERANCE * scale] = 0
+    return difference if shape else difference.ravel()
 
 
 def _rank_sums(d: Vector) -> tuple[float, float]:
     """Sums of the ranks of positive and of negative differences, those of zeros shared."""
-    ranks = rankdata(np.abs(d))
+    ranks = rank_ties(np.abs(d))
     shared = float(ranks[d == 0].sum()) / 2
     return float(ranks[d > 0].sum()) + shared, float(ranks[d < 0].sum()) + shared
 
 
 def _exact_ranks(d: Vector) -> float:
     """Two-sided p over all signs of the non-zero differences, also with ties."""
-    ranks = rankdata(np.abs(d))[d != 0]
+    ranks = rank_ties(np.abs(d))[d != 0]
     surplus = np.abs(_signs(len(ranks), 0, 0, exact=True) @ ranks)
     observed = abs(float(np.sign(d[d != 0]) @ ranks))
     return float((surplus >= observed - 1e-9).mean())

@@ -13,6 +13,7 @@ from scipy.special import expit, log_expit, softmax
 
 from textrank.learners.checks import check_alphas, check_gram, check_targets
 from textrank.linalg.inverse import inverse
+from textrank.ties import TIE_TOLERANCE, tie_tolerance
 from textrank.types import Matrix, Vector
 
 MOST = 100  # steps until weights stand still
@@ -213,8 +214,9 @@ class Conformal:
     def p_values(self, scores: Any) -> Matrix:  # (m, 2)
         """For each score its p-value as a negative and as a positive."""
         s = np.asarray(scores, dtype=np.float64)
-        higher = len(self.negative) - np.searchsorted(self.negative, s, "left")
-        lower = np.searchsorted(self.positive, s, "right")
+        tie = tie_tolerance(np.concatenate([self.negative, self.positive]))
+        higher = len(self.negative) - np.searchsorted(self.negative, s - tie, "left")
+        lower = np.searchsorted(self.positive, s + tie, "right")
         return np.stack(
             [(1 + higher) / (len(self.negative) + 1), (1 + lower) / (len(self.positive) + 1)],
             axis=1,
@@ -252,7 +254,8 @@ def exact_p_values(
         # (y - f) y is one minus the margin: the larger, the stranger
         strange = residual[:, same] * labels[same]
         mine = (label - f) * label
-        p[:, column] = (1 + (strange >= mine[:, None]).sum(axis=1)) / (same.sum() + 1)
+        reached = strange >= mine[:, None] - TIE_TOLERANCE  # labels are of size one
+        p[:, column] = (1 + reached.sum(axis=1)) / (same.sum() + 1)
     return p
 
 

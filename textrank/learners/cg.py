@@ -55,7 +55,7 @@ class SparseRLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from features and chooses alpha by held-out folds of documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
+        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Coefficients and held-out scores at every alpha."""

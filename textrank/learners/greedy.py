@@ -11,6 +11,7 @@ from textrank.docs import Targets
 from textrank.learners.checks import check_alphas, check_features, check_targets, groups_of
 from textrank.learners.preferences import Centring
 from textrank.linalg.spectrum import densified
+from textrank.ties import choose_first
 from textrank.types import Features, Indices, Matrix, Vector
 
 
@@ -70,7 +71,7 @@ def _grown(V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count:
     for _ in range(count):
         error = state.errors()
         error[columns] = np.inf
-        best = int(error.argmin())
+        best = choose_first(-error)
         errors.append(error[best] / len(y))
         columns.append(best)
         state = state.with_column(best)

@@ -10,25 +10,25 @@ from textrank.docs import Targets
 from textrank.learners.fit import Fit, Learner, Nested
 from textrank.learners.selection import qualities
 from textrank.progress import track
+from textrank.ties import choose_largest
 from textrank.types import Alternatives, Data, Indices
 
 
 def fit_best(learner: Learner, data: Data, targets: Targets) -> tuple[int, Fit]:
     """The fit with the best held-out scores at its own alpha, and which kernel it is of.
 
-    Of equal kernels the last one is taken, as of equal alphas; without a choice it is number 0.
+    Of equally good kernels (to 1e-9) the one with the largest alpha is taken, of several the last
+    one; without a choice it is number 0.
     """
     if not isinstance(data, Alternatives):
         return 0, learner.fit(data, targets)
-    best: tuple[float, int, Fit] | None = None
-    for number, K in enumerate(track(data.grams, "kernels", len(data.grams))):
-        fit = learner.fit(K, targets)
-        (quality,) = qualities(fit.heldout[[fit.chosen]], targets, learner.select)
-        if best is None or quality >= best[0]:
-            best = float(quality), number, fit
-    if best is None:
+    if not len(data.grams):
         raise ValueError("no kernels to choose from: give at least one.")
-    return best[1], best[2]
+    fits = [learner.fit(K, targets) for K in track(data.grams, "kernels", len(data.grams))]
+    heldout = np.array([fit.heldout[fit.chosen] for fit in fits])
+    values = qualities(heldout, targets, learner.select)
+    best = choose_largest(values, [fit.alpha for fit in fits])
+    return best, fits[best]
 
 
 def nested_all(

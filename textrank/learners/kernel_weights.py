@@ -11,6 +11,7 @@ from textrank.docs import Targets
 from textrank.learners.checks import check_gram
 from textrank.learners.rls import RLS
 from textrank.learners.selection import qualities
+from textrank.ties import equally_good
 from textrank.types import Matrix
 
 
@@ -19,8 +20,9 @@ class KernelWeights:
     """Coordinate search for the weights of a sum of kernels that score best held out.
 
     In turn each weight is set to zero, halved and doubled, and the change kept that raises the
-    exact held-out score of ``learner`` most, until none does. What it returns was chosen on the
-    data it was given: to report a score, choose again inside each fold.
+    exact held-out score of ``learner`` most, until none raises it by more than 1e-9 of itself. What
+    it returns was chosen on the data it was given: to report a score, choose again inside each
+    fold.
 
     >>> useful, noise = np.diag([2.0, 2.0, 2.0, 2.0]) + 1, np.eye(4)
     >>> targets = Targets(np.array([1.0, 1.0, 1.0, 2.0]), np.arange(4), np.arange(4))
@@ -48,7 +50,7 @@ class KernelWeights:
             for k in range(len(grams)):
                 for moved in self._moves(weights, k):
                     found = self.quality(grams, moved, targets)
-                    if found > best + 1e-12:
+                    if not equally_good([best, found])[0]:
                         weights, best = moved, found
             if best == before:
                 break

@@ -16,6 +16,7 @@ from textrank.learners.checks import check_gram, check_targets
 from textrank.learners.holdout import heldout_at_one, scatter
 from textrank.learners.rls import remove_intercept, rls_path, solve_rls
 from textrank.linalg.inverse import inverse
+from textrank.ties import argmax_first
 from textrank.types import Indices, Matrix, Vector
 
 Decoding = Literal["loss", "hamming"]
@@ -99,7 +100,7 @@ def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices
         distance = (scores**2) @ (code**2).T - 2 * scores @ code.T + (code**2).sum(axis=1)
     else:
         raise ValueError(f"decoding must be loss or hamming, got {decoding!r}")
-    return np.asarray(distance.argmin(axis=-1))
+    return argmax_first(-distance)
 
 
 def check_code(code: Any, classes: int) -> Matrix:

@@ -50,7 +50,7 @@ class MetaLearner(ABC):
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns, and chooses one alpha by the held-out scores."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
+        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textrank.learners.calibration import Platt
+from textrank.ties import choose_first, sort_ties, tie_tolerance
 from textrank.types import Vector
 
 STEPS = 1000
@@ -66,21 +67,21 @@ def expected_threshold(scores: Vector, probabilities: Vector) -> float:
     """The threshold of highest expected F among scores with their probabilities.
 
     Of the ``k`` highest, ``Σ p`` are expected to be positive, so that the F expected of saying
-    yes to them is ``2 Σ_k p / (k + Σ p)``.
+    yes to them is ``2 Σ_k p / (k + Σ p)``. It lies below the last of these scores by the tolerance
+    of ties, so that round-off does not change who reaches it.
 
-    >>> expected_threshold(np.array([3.0, 1.0, 2.0]), np.array([0.9, 0.1, 0.7]))
+    >>> round(expected_threshold(np.array([3.0, 1.0, 2.0]), np.array([0.9, 0.1, 0.7])), 6)
     2.0
     """
     scores = np.asarray(scores, dtype=np.float64)
     if not len(scores):
         raise ValueError("no scores: the threshold is chosen among those of new candidates")
-    order = np.argsort(-scores, kind="stable")
-    p = np.asarray(probabilities)[order]
-    expected = 2 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
-    ranked = scores[order]
-    last = np.append(np.diff(ranked) < 0, True)  # a threshold cannot part equal scores
-    best = int(np.argmax(np.where(last, expected, -np.inf)))
-    return float(ranked[best])
+    order, starts = sort_ties(scores)
+    p = np.asarray(probabilities, dtype=np.float64)[order]
+    reached = np.cumsum(p[::-1])[::-1][starts]  # a threshold cannot separate tied scores
+    expected = 2 * reached / (len(p) - starts + p.sum())
+    best = starts[::-1][choose_first(expected[::-1])]
+    return float(scores[order[best]]) - tie_tolerance(scores)
 
 
 def mean_threshold(scores: Vector) -> float:
@@ -92,13 +93,15 @@ def mean_threshold(scores: Vector) -> float:
     hindsight (docs/experiments/interactions.md). Where the two kinds are far apart and one is
     rare it lies too low: then state the share.
 
-    >>> mean_threshold(np.array([-1.25, -1.0, -0.75, 0.0]))
+    The threshold lies below the mean by the tolerance of ties: a score equal to the mean is a yes.
+
+    >>> round(mean_threshold(np.array([-1.25, -1.0, -0.75, 0.0])), 6)
     -0.75
     """
     values = np.asarray(scores, dtype=np.float64)
     if not len(values):
         raise ValueError("no scores: the threshold is chosen among those of new candidates")
-    return float(values.mean())
+    return float(values.mean()) - tie_tolerance(values)
 
 
 def _moved(probabilities: Vector, old: float, new: float) -> Vector:

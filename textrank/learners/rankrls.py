@@ -64,7 +64,7 @@ class RankRLS:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         targets = self._scoped(targets)
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
+        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Coefficients and held-out scores at every alpha."""

@@ -62,7 +62,7 @@ class ReducedRLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
+        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Coefficients and held-out scores at every alpha; candidates off the basis have none."""

@@ -76,7 +76,7 @@ class RLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select))
+        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> Path:
         """Coefficients and held-out scores at every alpha."""

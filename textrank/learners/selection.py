@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,6 +16,7 @@ from textrank.measures import (
     disagreement,
     precision_recall_f,
 )
+from textrank.ties import choose_largest, merge_ties
 from textrank.types import Indices, Matrix, Vector
 
 Measure: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
@@ -29,10 +31,16 @@ def check_measure(select: str) -> None:
         raise ValueError(f"select must be one of {', '.join(get_args(Measure))}, got {select!r}")
 
 
-def choose(heldout: Matrix, targets: Targets, select: Measure) -> int:
-    """The row of the best held-out scores (alphas, n); the last one among equals."""
+def choose(
+    heldout: Matrix, targets: Targets, select: Measure, alphas: Sequence[float] | None = None
+) -> int:
+    """Return the row of ``heldout`` (alphas, n) with the best scores by ``select``.
+
+    Of rows that are equally good (to 1e-9, see ``textrank.ties``) the one of the largest alpha is
+    returned. Without ``alphas`` they are taken to be in ascending order.
+    """
     values = qualities(heldout, targets, select)
-    return int(len(values) - 1 - np.argmax(values[::-1]))
+    return choose_largest(values, range(len(values)) if alphas is None else alphas)
 
 
 def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
@@ -55,6 +63,8 @@ def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
 def agreement(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     """The share of pairs with different labels that the scores order rightly, ties one half.
 
+    Ties are those of ``merge_ties``, in the scores of each alpha.
+
     NaN where no labels differ. Small queries compare all pairs at all alphas in one product.
     """
     if len(y) > MANY:
@@ -64,6 +74,7 @@ def agreement(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     order = np.sign(y[i] - y[j])
     if not order.any():
         return np.full(len(scores), np.nan)
+    scores = merge_ties(scores)
     right = np.sign(scores[:, i] - scores[:, j]) @ order
     return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
 
@@ -75,6 +86,7 @@ def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
             f"no query among {len(queries)} has candidates with different labels, so disagreement "
             "says nothing about alpha. Give more labels, or select='squared_error'."
         )
+    heldout = merge_ties(heldout)  # by the scale of all queries, as in measures.over_queries
     return np.asarray(np.mean([agreement(heldout[:, rows], y[rows]) for rows in usable], axis=0))
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from textrank.evaluation import Decision, Report
+from textrank.ties import argmax_first
 
 Place: TypeAlias = tuple[int, int]  # characters of the sentence, end excluded
 Piece: TypeAlias = tuple[str, str]  # text, and the classes that mark it
@@ -114,7 +115,7 @@ def _wrong_orders(decisions: Iterable[Decision]) -> list[Found]:
         queries.setdefault((d.split, d.document, d.query), []).append(d)
     found = []
     for same in queries.values():
-        first = max(same, key=lambda d: d.score)
+        first = same[int(argmax_first([d.score for d in same]))]
         regret = max(d.label for d in same) - first.label
         if regret > 0:
             found.append(("wrong order", regret, first))

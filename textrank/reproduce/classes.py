@@ -24,6 +24,7 @@ from textrank.learners.rls import RLS
 from textrank.measures import auc
 from textrank.reproduce.data import SMALL, Sample, alone, small_sets
 from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
+from textrank.ties import choose_first
 from textrank.types import Indices, Matrix, Vector
 
 ALPHAS = np.exp2(np.arange(-9.0, 4.0, 3.0))
@@ -75,7 +76,7 @@ def joint(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
             A, heldout = joint_path(gram, one_vs_all(len(one))[classes], M, ALPHAS, groups)
             right = (heldout.argmax(axis=2) == classes).mean(axis=1)
             if right.max() > best:
-                best, said = right.max(), (other @ A[right.argmax()]).argmax(axis=1)
+                best, said = right.max(), (other @ A[choose_first(right)]).argmax(axis=1)
     return said
 
 
@@ -92,7 +93,7 @@ def coded(
             A, heldout = code_path(gram, classes, bits, ALPHAS, groups)
             right = (decode(heldout, bits) == classes).mean(axis=1)
             if right.max() > best:
-                best, said = right.max(), decode(other @ A[right.argmax()], bits)
+                best, said = right.max(), decode(other @ A[choose_first(right)], bits)
         return said
 
     return run

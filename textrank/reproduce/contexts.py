@@ -181,7 +181,7 @@ def _halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[floa
     for nested in RLS(alphas=(0.5, 2.0, 8.0)).nested(K, targets, partitions):
         for fold in np.unique(nested.folds):
             out, rest = np.flatnonzero(nested.folds == fold), np.flatnonzero(nested.folds != fold)
-            best = choose(nested.inner[:, fold][:, rest], targets.take(rest), "auc")
+            best = choose(nested.inner[:, fold][:, rest], targets.take(rest), "auc", nested.alphas)
             values.append(auc(targets.y[out], nested.outer[best, out]) or 0.0)
     return values
 

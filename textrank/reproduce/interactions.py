@@ -22,6 +22,7 @@ from textrank.measures import auc, best_threshold, decide, precision_recall_f
 from textrank.reproduce.data import CRAFT, alone, featured
 from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
 from textrank.reproduce.parses import leaking
+from textrank.ties import choose_largest
 from textrank.types import Indices, Matrix, Vector, single
 
 CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
@@ -109,7 +110,8 @@ def _methods(
     for method in ("G2P", "similarity features", "kernel RLS"):
         settings = (0.1, 1.0, 10.0) if method == "G2P" else (1.0,)
         tries = [(_inner(method, a, S, y, train, inner), a) for a in settings]
-        held, alpha = max(tries, key=lambda pair: auc(y[train], pair[0]) or 0.0)
+        areas = [auc(y[train], own) or 0.0 for own, _ in tries]
+        held, alpha = tries[choose_largest(areas, settings)]
         scores = _scores(method, alpha, S, y, train, test)
         decided = decide(scores, best_threshold(y[train], held) or 0.0)
         yield method, precision_recall_f(y[test], decided).f or 0.0, auc(y[test], scores) or 0.0

@@ -28,6 +28,7 @@ from textrank.reproduce.data import (
     tfidf,
 )
 from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
+from textrank.ties import choose_first
 from textrank.types import Indices, Matrix, Vector
 
 GRID = tuple(2.0 ** np.arange(-15, 15, 2))
@@ -69,7 +70,7 @@ def letor(setting: Setting) -> Cells:
             test, validation = parts[order[0]], parts[order[-1]]
             X, y, query = _joined([parts[k] for k in order[1:-1]])
             for method, W in _query_weights(X, y, query):
-                best = int(_agreements(validation, W).argmax())
+                best = choose_first(_agreements(validation, W))
                 error = 1 - float(_agreements(test, W[best : best + 1])[0])
                 values.setdefault(method, {}).setdefault(name, []).append(error)
     return _figures(values)
@@ -164,7 +165,7 @@ def _chosen(learner: Any, grams: list[Matrix], tests: list[Any]) -> tuple[int, f
     """The kernel and alpha with the least mean error of people who are not tested."""
     alphas = tuple(2.0 ** np.arange(-6, 10, 3))
     errors = [np.mean([_taste(learner(alphas=alphas), K, t) for t in tests], axis=0) for K in grams]
-    kernel, alpha = np.unravel_index(np.argmin(errors), np.shape(errors))
+    kernel, alpha = np.unravel_index(choose_first(-np.ravel(errors)), np.shape(errors))
     return int(kernel), alphas[alpha]
 
 

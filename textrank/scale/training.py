@@ -112,7 +112,7 @@ class InPartitions:
         """Learns, and chooses alpha by held-out folds of documents, as on one machine."""
         targets = _targets(partitions)
         path = self.path(partitions)
-        return path.chosen(choose(path.heldout, targets, self.learner.select))
+        return path.chosen(choose(path.heldout, targets, self.learner.select, path.alphas))
 
     def path(self, partitions: Partitions) -> Path:
         """Coefficients and held-out scores at every alpha."""

@@ -25,6 +25,7 @@ from textrank.representations.pairs.telling import Tellings, tellings
 from textrank.tasks.statement_views import MET, StatementViews
 from textrank.tasks.statements import ANSWERS, chosen
 from textrank.text import characters
+from textrank.ties import argmax_first
 from textrank.types import Features, Indices, Matrix, Names, Vector
 from textrank.types.ragged import lengths
 
@@ -227,13 +228,13 @@ _FITTING = tuple(
 def _decided(scores: Mapping[str, Matrix], limits: Mapping[str, float]) -> dict[str, list[str]]:
     """The best answers to each question."""
     best = {
-        name: chosen(values, limits[name]) if name == "status" else values.argmax(axis=1)
+        name: chosen(values, limits[name]) if name == "status" else argmax_first(values)
         for name, values in scores.items()
     }
     if {"type", "direction"} <= set(scores):
         types, ways = np.array(_FITTING, dtype=np.intp).T
         both = _log_odds(scores["type"])[:, types] + _log_odds(scores["direction"])[:, ways]
-        fitting = both.argmax(axis=1)
+        fitting = argmax_first(both)
         best |= {"type": types[fitting], "direction": ways[fitting]}
     return {name: [ANSWERS[name][at] for at in own.tolist()] for name, own in best.items()}
 

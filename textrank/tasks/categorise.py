@@ -14,6 +14,7 @@ from textrank.docs import Candidate, document_id
 from textrank.measures import auc, decide, precision_recall_f
 from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import words_only
+from textrank.ties import merge_ties
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_categorise"):
@@ -78,7 +79,8 @@ class Categorise(WithoutReasons):
             }
             for candidate, score in zip(scored.candidates, scored.scores, strict=True)
         ]
-        doc._.textrank_categorise = sorted(rows, key=lambda row: -row["score"])
+        order = np.argsort(-merge_ties(scored.scores), kind="stable")
+        doc._.textrank_categorise = [rows[i] for i in order]
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:

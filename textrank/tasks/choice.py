@@ -17,6 +17,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate, document_id, tokens_of
 from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import Passages
+from textrank.ties import argmax_first
 from textrank.types import Vector
 
 
@@ -75,7 +76,7 @@ class Answered:
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
             return bool((self.scores[0] >= threshold) == (labels[0] > 0))
-        return labels[int(np.argmax(self.scores))] > 0
+        return labels[int(argmax_first(self.scores))] > 0
 
 
 class ChoiceTask(WithoutReasons):

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from textrank.docs import Candidate, fill_names, named_spans
 from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of
 from textrank.text import Passages, characters, plain, words_only
+from textrank.ties import argmax_first
 
 if not Doc.has_extension("textrank_gene_protein"):
     Doc.set_extension("textrank_gene_protein", default=None)
@@ -66,7 +67,7 @@ class GeneProtein(ChoiceTask):
     def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """What a name stands for, with its place and sentence."""
         p = question.probabilities(self.answers)
-        best = max(p, key=p.__getitem__)
+        best = list(p)[int(argmax_first(list(p.values())))]
         span = question.span
         start, end = characters(span)
         return {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textrank.docs import Candidate
+from textrank.ties import merge_ties
 from textrank.types import Vector
 
 Known = Callable[[str], bool]
@@ -99,7 +100,7 @@ def _answer(
     reachable = False
     for rows in queries:
         ids = [candidates[i].spans[0].kb_id_ for i in rows]
-        order = np.argsort(-scores[list(rows)], kind="stable")
+        order = np.argsort(-merge_ties(scores[list(rows)]), kind="stable")
         best.append(next((ids[i] for i in order if ids[i]), ""))
         decided.append(ids[order[0]])
         reachable = reachable or bool(gold.intersection(ids))

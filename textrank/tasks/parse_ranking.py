@@ -23,6 +23,7 @@ from textrank.tasks.parse_trees import (
     pooled,
 )
 from textrank.tasks.task import Scored, WithoutReasons
+from textrank.ties import merge_ties
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_parse_ranking"):
@@ -134,10 +135,11 @@ class ParseRanking(WithoutReasons):
         heads count the words of the sentence from 0.
         """
         candidates, scores = scored.candidates, scored.scores
+        merged = merge_ties(scores)
         found = []
         heads, labels = _parse_of(doc)
         for members in _by_query(candidates):
-            order = sorted(members, key=lambda i: (-scores[i], i))
+            order = sorted(members, key=lambda i: (-merged[i], i))
             start = int(candidates[order[0]].doc.user_data["parse"]["start"])
             best = candidates[order[0]].doc
             for token in best:
@@ -306,6 +308,7 @@ def _by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _attachment(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
+    scores = merge_ties(scores)
     words = sum(len(candidates[members[0]].doc) for members in _by_query(candidates))
     right = {"las": 0, "las_parser": 0, "las_oracle": 0}
     for members in _by_query(candidates):

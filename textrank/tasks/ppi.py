@@ -16,6 +16,7 @@ from textrank.language.abbreviations import abbreviations
 from textrank.measures import best_threshold
 from textrank.tasks.task import Scored, WithoutReasons
 from textrank.text import characters, plain, words_only
+from textrank.ties import TIE_TOLERANCE, sort_ties, tie_tolerance
 from textrank.types import Indices, Vector
 
 if not Doc.has_extension("textrank_ppi"):
@@ -62,20 +63,22 @@ class PPI(WithoutReasons):
         """The task with the level that its precision asks for, by held-out probabilities.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
-        >>> PPI(precision=0.6).leveled(y, p).level
+        >>> round(PPI(precision=0.6).leveled(y, p).level, 6)
         0.4
         """
         if self.precision is None:
             return self
-        order = np.argsort(-probabilities, kind="stable")
-        right = np.cumsum(y[order] > 0) / np.arange(1, len(y) + 1)
-        enough = np.flatnonzero(right >= self.precision)
+        order, starts = sort_ties(probabilities)
+        hits = np.cumsum((y[order] > 0)[::-1])[::-1]
+        right = hits[starts] / (len(y) - starts)  # candidates that are tied are answered together
+        enough = np.flatnonzero(right >= self.precision * (1 - TIE_TOLERANCE))
         if not len(enough):
             raise ValueError(
                 f"no level reaches a precision of {self.precision:g} on held-out scores; the best "
                 f"is {right.max():.3f}. Ask for less."
             )
-        return replace(self, level=float(probabilities[order[enough[-1]]]))
+        lowest = float(probabilities[order[starts[enough[0]]]])
+        return replace(self, level=lowest - tie_tolerance(probabilities))
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Every pair of names that share a sentence.

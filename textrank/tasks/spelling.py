@@ -17,6 +17,7 @@ from textrank.tasks.choice import Answered, Question, answered, candidates_of, c
 from textrank.tasks.printed_words import PrintedWords, plain_word
 from textrank.tasks.task import Explain, Scored
 from textrank.text import Passages
+from textrank.ties import merge_ties, tie_tolerance
 from textrank.types import Vector
 
 if not Doc.has_extension("textrank_spelling"):
@@ -117,7 +118,9 @@ class Spelling:
         The context does not know which word was printed, so each held-out occurrence serves
         twice: printed right, where a proposal is a false alarm, and printed wrong.
         """
-        margin = np.sign(y) * heldout
+        tie = tie_tolerance(heldout)
+        size = merge_ties(np.abs(heldout))
+        margin = np.sign(y) * np.sign(heldout) * np.where(size > tie, size, 0.0)
         levels = np.unique(np.abs(margin))
         ordered = np.sort(margin)
         finds = len(margin) - np.searchsorted(ordered, levels, side="left")
@@ -125,7 +128,7 @@ class Spelling:
         weighted = self.error_rate * finds
         share = weighted / np.maximum(weighted + (1 - self.error_rate) * alarms, 1e-300)
         enough = np.flatnonzero((share >= self.precision) & (finds > 0))
-        return float(levels[enough[0]]) if len(enough) else NEVER
+        return float(levels[enough[0]]) - tie if len(enough) else NEVER
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""

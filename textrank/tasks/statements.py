@@ -19,6 +19,7 @@ from textrank.tasks.choice import Answered, ChoiceTask, answered
 from textrank.tasks.ppi import PPI
 from textrank.tasks.task import Scored
 from textrank.text import Passages, characters
+from textrank.ties import argmax_first, choose_first
 from textrank.types import Indices, Matrix, Vector
 
 Aspect: TypeAlias = Literal["status", "type", "direction"]
@@ -114,7 +115,9 @@ class PPIStatement(ChoiceTask):
         if self.aspect != "status":
             return 0.0
         scores, right = (a.reshape(-1, len(self.answers)) for a in (heldout, y))
-        return float(max(logit(LEVELS), key=lambda t: _rare_f(chosen(scores, t), right.argmax(1))))
+        limits = logit(LEVELS)
+        f = [_rare_f(chosen(scores, limit), right.argmax(axis=1)) for limit in limits]
+        return float(limits[choose_first(f)])
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the answers on ``doc._.textrank_ppi_statement``, in text order."""
@@ -130,7 +133,7 @@ class PPIStatement(ChoiceTask):
 
     def decided(self, scores: Matrix, limit: float) -> Indices:
         """Which answer each pair gets, from log-odds (pairs, answers)."""
-        return chosen(scores, limit) if self.aspect == "status" else scores.argmax(axis=1)
+        return chosen(scores, limit) if self.aspect == "status" else argmax_first(scores)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Accuracy, and the F of each answer."""
@@ -169,7 +172,7 @@ def chosen(scores: Matrix, limit: float) -> Indices:
     >>> chosen(np.array([[1.0, -0.6, -2.0], [2.0, -2.0, -1.9]]), -1.0).tolist()
     [1, 0]
     """
-    best = 1 + scores[:, 1:].argmax(axis=1)
+    best = 1 + argmax_first(scores[:, 1:])
     return np.where(scores[np.arange(len(scores)), best] >= limit, best, 0)
 
 

@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 from textrank.docs import Candidate
 from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of, text_of
 from textrank.text import Passages, characters, words_only
+from textrank.ties import argmax_first
 
 if not Doc.has_extension("textrank_wsd"):
     Doc.set_extension("textrank_wsd", default=None)
@@ -49,7 +50,7 @@ class WordSenses(ChoiceTask):
     def row(self, text: Passages, question: Answered) -> dict[str, Any]:
         """The sense of a word, with its place."""
         p = question.probabilities(self.senses[question.title])
-        best = max(p, key=lambda answer: p[answer])
+        best = list(p)[int(argmax_first(list(p.values())))]
         row = {"word": text_of(question.span), "span": list(characters(question.span))}
         return {**row, "sense": best, "probability": p[best], "probabilities": p}
 

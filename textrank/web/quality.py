@@ -8,6 +8,7 @@ import numpy as np
 
 from textrank.learners.calibration import Platt
 from textrank.measures import auc, best_threshold, precision_recall_f
+from textrank.ties import merge_ties
 from textrank.types import Indices, Vector
 
 BINS = 10
@@ -56,7 +57,7 @@ def calibration_error(y: Vector, p: Vector) -> float:
     >>> calibration_error(np.array([1.0, -1.0]), np.array([1.0, 0.0]))
     0.0
     """
-    order = np.argsort(p, kind="stable")
+    order = np.argsort(merge_ties(p), kind="stable")
     parts = np.array_split(order, min(BINS, len(order)))
     gaps = [len(part) * abs(p[part].mean() - (y[part] > 0).mean()) for part in parts if len(part)]
     return float(sum(gaps) / max(len(y), 1))

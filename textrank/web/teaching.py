@@ -20,6 +20,7 @@ from textrank.measures import best_threshold, likely_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.tasks.task import nothing_found
+from textrank.ties import argmax_first, choose_largest, merge_ties
 from textrank.types import Indices, Matrix, Vector, has_features
 from textrank.web.choosing import Choice, chances
 from textrank.web.quality import FEWEST, Quality, agreement, quality
@@ -312,7 +313,7 @@ class Teaching:
             best = [max(first[row] for row in q.rows) for q in waiting]
             short = SHORT if len(self.taught) < MANY else SHORT // 2
             few = max(short // len(waiting[0].rows), 3)
-            order = np.argsort(-np.array(best), kind="stable")[:few]
+            order = np.argsort(-merge_ties(best), kind="stable")[:few]
             return self._best([waiting[i] for i in order])
 
     def _values(self, scores: Vector, rows: Indices | None = None) -> Vector:
@@ -341,7 +342,8 @@ class Teaching:
         if len(self.taught) < MANY:
             found = found * self._gains(rows, K) ** self.choice.reach
         values = dict(zip(rows.tolist(), found.tolist(), strict=True))
-        return max(few, key=lambda question: max(values[row] for row in question.rows))
+        best = [max(values[row] for row in question.rows) for question in few]
+        return few[int(argmax_first(best))]
 
     def _gains(self, rows: Indices, K: Matrix) -> Vector:
         """How much answers about rows would settle, where decisions are open."""
@@ -392,4 +394,4 @@ class Teaching:
         heldout = RLS(self.alphas, select="squared_error").path(K, targets).heldout
         base = self.base[np.fromiter(labels, dtype=np.intp, count=len(labels))]
         values = qualities(heldout + base, replace(targets, y=y), "auc")
-        return self.alphas[int(len(values) - 1 - np.argmax(values[::-1]))]
+        return self.alphas[choose_largest(values, self.alphas)]
