@@ -63,6 +63,9 @@ def command(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Of --out: no progress means a hang.")
     ] = 300.0,
+    start_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Of --out: limit for loading the model.")
+    ] = 600.0,
     part_size: Annotated[
         float, typer.Option(metavar="MB", help="Of --out: text in a part, about.")
     ] = 8.0,
@@ -80,7 +83,7 @@ def command(
             raise ValueError(
                 "--network, --facts, --write and --diff do not go with --out. Ask the result."
             )
-        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20))
+        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20), start_timeout)
         how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
         if apply_in_parts(model, texts, out, nlp, **how).errors:
             raise typer.Exit(SOME_FAILED)
