@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from textrank.cli.given import refuse_ignored
 from textrank.cli.options import (
     CorpusPath,
     JsonFile,
@@ -29,6 +30,7 @@ NAMES = ("given", "recognised")  # where the names of an evaluation come from
 
 
 def command(
+    context: typer.Context,
     model: ModelName,
     corpus: CorpusPath,
     nlp: Nlp = None,
@@ -57,10 +59,15 @@ def command(
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
     if names == NAMES[0]:
+        recognised = "use --names recognised"
+        refuse_ignored(context, ("sentences",), "without --names recognised", recognised)
         found, why = evaluate_model(model, corpus, nlp, positives=positives)
         return show_report(found, json_, report, why=why)
     _check_names(names, report)
     if _gives_identifiers(model):
+        ignored = ("positives", "sentences")
+        when = f"with --names recognised for {model}, a model of identifiers"
+        refuse_ignored(context, ignored, when, "use --names given")
         return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
     raw = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
     write_figures(raw, json_)
