@@ -338,8 +338,16 @@ def shares_text(docs: Sequence[Doc], others: Sequence[Doc]) -> list[bool]:
 
     Ids that readers give are not compared: two corpora may count their documents alike.
     """
-    known = {mark for doc in others for mark in _marks(doc, 0) if mark[0] != "id"}
-    return [any(mark in known for mark in _marks(doc, 0) if mark[0] != "id") for doc in docs]
+    known = {mark for doc in others for mark in text_marks(doc)}
+    return [any(mark in known for mark in text_marks(doc)) for doc in docs]
+
+
+def text_marks(doc: Doc) -> Iterator[tuple[str, str]]:
+    """Yield what a copy of a Doc in another corpus shares: its original id and its sentences.
+
+    Sentences are in lower case, letters and digits only; those of few words are left out.
+    """
+    return (mark for mark in _marks(doc, 0) if mark[0] != "id")
 
 
 def document_id(doc: Doc, number: int = 0) -> str:

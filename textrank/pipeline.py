@@ -20,6 +20,7 @@ from textrank.model import Model
 from textrank.parts import average_of
 from textrank.progress import track
 from textrank.tasks.task import Task, nothing_found
+from textrank.training_texts import META_KEY, hash_texts
 from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features, take
 
 
@@ -99,8 +100,10 @@ class Pipeline:
         return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
 
     def fit(self, docs: Iterable[Doc]) -> Model:
-        """A model of all candidates of the Docs."""
-        return self.fit_prepared(self.prepare(list(docs)))
+        """Return a model of all candidates of the Docs, which remembers hashes of their texts."""
+        docs = list(docs)
+        model = self.fit_prepared(self.prepare(docs))
+        return replace(model, meta={**model.meta, META_KEY: hash_texts(docs)})
 
     def fit_prepared(self, dataset: Dataset) -> Model:
         """A model of a dataset that was prepared before."""

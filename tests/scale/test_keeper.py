@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import selectors
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,42 @@ def test_standing_still_is_a_death_too(keeper: Keeper) -> None:
     outcome = keeper.run({"hang": True}, {})
     assert outcome.died == "no progress for 0.5 seconds"
     assert len(outcome.suspects) == 2
+
+
+class SlowStart(selectors.DefaultSelector):
+    """Wait as if every child took 100 seconds to start and then answered at once."""
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        if not self.started and timeout is not None and timeout < 100:
+            return []
+        type(self).started = True
+        return super().select()
+
+    started = False
+
+
+@pytest.mark.parametrize(("start_timeout", "starts"), [(200.0, True), (50.0, False)])
+def test_starting_has_a_limit_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, start_timeout: float, starts: bool
+) -> None:
+    monkeypatch.setattr(SlowStart, "started", False)
+    monkeypatch.setattr("textrank.scale.keeper.selectors.DefaultSelector", SlowStart)
+    keeper = Keeper({}, still=2.0, start_timeout=start_timeout, command=("-c", CHILD))
+    outcome = keeper.run({}, {})
+    keeper.close()
+    assert (outcome.done is not None) == starts
+    if not starts:
+        assert outcome.not_started
+        assert outcome.died == "the worker did not load its model within 50 seconds"
+        assert Outcome.from_dict(outcome.to_dict()) == outcome
+
+
+def test_a_child_that_dies_while_it_starts_is_no_fault_of_the_slice() -> None:
+    keeper = Keeper({}, command=("-c", "raise SystemExit(7)"))
+    outcome = keeper.run({}, {})
+    assert (outcome.died, outcome.not_started) == ("the process ended with code 7", True)
+    assert not outcome.suspects
+    keeper.close()
 
 
 def test_refusals_are_passed_on(keeper: Keeper) -> None:

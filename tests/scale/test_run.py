@@ -28,8 +28,18 @@ SETTINGS = {"model": "none", "model_checksum": "1"}
 class Lines:
     """A stand-in for workers: each line of a file is a document, and some lines kill."""
 
-    def __init__(self, job: Job, *, poison: str = "", hang: str = "", die: int = -1) -> None:
+    def __init__(
+        self,
+        job: Job,
+        *,
+        poison: str = "",
+        hang: str = "",
+        die: int = -1,
+        slow_starts: int = 0,
+        unread: str = "",
+    ) -> None:
         self.job, self.poison, self.hang, self.die = job, poison, hang, die
+        self.slow_starts, self.unread = slow_starts, unread
         self.reports: SimpleQueue[Report] = SimpleQueue()
         self.worked: list[str] = []
 
@@ -44,6 +54,11 @@ class Lines:
 
     def _work(self, slice: Slice, paths: Mapping[int, str]) -> Outcome:
         rows = []
+        if self.slow_starts:
+            self.slow_starts -= 1
+            return Outcome(died="the worker did not load its model", not_started=True)
+        if self.unread in [Path(piece.source).name for piece in slice.pieces]:
+            return Outcome(died="no progress for 1 seconds", reading=True)
         for index, piece in enumerate(slice.pieces):
             texts = Path(paths[piece.input]).read_text().splitlines()
             wanted = [(n, text) for n, text in enumerate(texts) if piece.wants(n)]
@@ -183,6 +198,69 @@ def test_a_document_that_hangs_is_isolated_and_named(job: Job, inputs: list[str]
     run, pool, _ = start(job, hang="b24")
     assert run(inputs, pool).errors == 1
     assert documents(job) == sorted(everything() - {"b24"})
+
+
+def errors(job: Job) -> list[dict[str, Any]]:
+    return list(read_rows(Path(job.folder), "errors", job.format))
+
+
+def test_a_slow_start_blames_no_document(job: Job, inputs: list[str]) -> None:
+    run, pool, _ = start(job, slow_starts=2)
+    assert run(inputs, pool).errors == 0
+    assert documents(job) == sorted(everything())
+
+
+def test_a_run_whose_workers_do_not_start_ends_and_loses_nothing(
+    job: Job, inputs: list[str]
+) -> None:
+    run, pool, _ = start(job, slow_starts=1000)
+    with pytest.raises(ValueError, match=r"no worker could be started.*--start-timeout"):
+        run(inputs, pool)
+    assert (documents(job), errors(job)) == ([], [])
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    assert documents(job) == sorted(everything())
+
+
+@pytest.mark.parametrize("how", [{"poison": "a7"}, {"hang": "a7"}, {"unread": "a.lines"}])
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_next_run_tries_failed_documents_again(
+    job: Job, inputs: list[str], how: dict[str, str], strict: bool
+) -> None:
+    run, pool, _ = start(job, **how)
+    assert run(inputs, pool).errors == 1
+    finished = set(documents(job))
+    run, pool, made = start(job)
+    run.strict = strict
+    summary = run(inputs, pool)
+    assert documents(job) == sorted(everything())
+    assert (summary.errors, errors(job)) == (0, [])
+    assert not finished & set(made[0].worked)  # only what had failed
+    run, pool, made = start(job)
+    run(inputs, pool)
+    assert not made  # nothing is left to try
+
+
+def test_a_document_that_fails_again_has_one_error_row(job: Job, inputs: list[str]) -> None:
+    for how in ({"poison": "a7"}, {"hang": "a7"}):
+        run, pool, _ = start(job, **how)
+        assert run(inputs, pool).errors == 1
+    (error,) = errors(job)
+    assert "no progress" in error["reason"]  # of the latest run
+
+
+def test_a_failed_file_that_can_be_cut_later_leaves_no_error_of_its_own(
+    job: Job, inputs: list[str]
+) -> None:
+    run, pool, _ = start(job, unread="a.lines")
+    run(inputs, pool)
+    run, pool, _ = start(job, hang="a7")
+    run(inputs, pool)
+    assert [row["document"] for row in errors(job)] == ["a7"]
+    run, pool, _ = start(job)
+    run(inputs, pool)
+    assert documents(job) == sorted(everything())
+    assert errors(job) == []
 
 
 def test_a_slice_that_was_cut_is_never_made_whole_again(job: Job, inputs: list[str]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from textrank.cli.given import refuse_ignored
 from textrank.cli.options import ModelName, Nlp, TaskSettings, Texts
 
 if TYPE_CHECKING:
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
     from textrank.model import Model
 
 BATCH = 64  # documents that are judged at once
+OUT_OPTIONS = (
+    *("format", "workers", "dask", "strict", "timeout", "start_timeout", "part_size", "whole"),
+)
 LIKELY = 0.5  # what a table shows, whatever its status
 EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 
 
 def command(
+    context: typer.Context,
     model: ModelName,
     texts: Texts,
     nlp: Nlp = None,
@@ -63,6 +68,9 @@ def command(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Of --out: no progress means a hang.")
     ] = 300.0,
+    start_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Of --out: limit for loading the model.")
+    ] = 600.0,
     part_size: Annotated[
         float, typer.Option(metavar="MB", help="Of --out: text in a part, about.")
     ] = 8.0,
@@ -71,16 +79,13 @@ def command(
     """Judges texts with a model: one JSON line a document, or tables in a folder."""
     import json
 
+    _check_options(context, out, dask, diff)
     if precision is not None:
         set_ = [*set_, f"task.precision={precision}"]
     if out is not None:
         from textrank.cli.parts import SOME_FAILED, Workers, apply_in_parts
 
-        if network or facts or write or diff:
-            raise ValueError(
-                "--network, --facts, --write and --diff do not go with --out. Ask the result."
-            )
-        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20))
+        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20), start_timeout)
         how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
         if apply_in_parts(model, texts, out, nlp, **how).errors:
             raise typer.Exit(SOME_FAILED)
@@ -93,6 +98,22 @@ def command(
         return _show(list(rows))
     for row in rows:
         typer.echo(json.dumps(row, ensure_ascii=False))
+
+
+def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
+    """Refuse options that would have no effect."""
+    if out is None:
+        refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
+    else:
+        shown = ("network", "facts", "write", "diff", "table")
+        refuse_ignored(context, shown, "with --out", "ask the result with textrank query")
+        read = ("skip_bad", "max_bytes", "code")
+        refuse_ignored(context, read, "with --out, whose workers read by themselves", "drop --out")
+    if dask is not None:
+        refuse_ignored(context, ("workers",), "with --dask", "leave out --dask")
+    if diff:
+        others = ("table", "network", "facts", "write")
+        refuse_ignored(context, others, "with --diff", "leave out --diff")
 
 
 def _show(rows: Sequence[Mapping[str, Any]]) -> None:

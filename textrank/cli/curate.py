@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textrank.cli.explore import Browser, Port, check_web
+from textrank.cli.given import refuse_ignored
 from textrank.cli.options import Nlp
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ EXAMPLE = "Example: textrank curate ppi abstracts.txt"
 
 
 def command(
+    context: typer.Context,
     model: Annotated[
         str, typer.Argument(help="A model to begin with, or a pipeline to begin from nothing.")
     ],
@@ -39,6 +41,11 @@ def command(
     nlp: Nlp = None,
 ) -> None:
     """Asks about texts in a browser; after every click the model is trained with that answer."""
+    if train is not None:
+        refuse_ignored(context, ("fresh",), "with --train, which begins anew", "drop --train")
+    elif _is_pipeline(model):
+        when = f"with {model}, a pipeline without weights"
+        refuse_ignored(context, ("fresh",), when, "name a model")
     check_web()
     from textrank.web.curator import Curator
     from textrank.web.server import serve
@@ -79,12 +86,18 @@ def _curation(
 
 def _start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
     """A model to go on with, or the pipeline to begin from nothing."""
-    from textrank.config import load_model, load_pipeline, model_names, pipeline_names
+    from textrank.config import load_model, load_pipeline
 
-    if name.endswith(".cfg") or (name in pipeline_names() and name not in model_names()):
+    if _is_pipeline(name):
         return load_pipeline(name), None
     loaded = load_model(name)
     return loaded.pipeline, None if fresh else loaded
+
+
+def _is_pipeline(name: str) -> bool:
+    from textrank.config import model_names, pipeline_names
+
+    return name.endswith(".cfg") or (name in pipeline_names() and name not in model_names())
 
 
 def _user() -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from textrank.cli.given import refuse_ignored
 from textrank.cli.options import (
     CorpusPath,
     JsonFile,
@@ -21,14 +22,18 @@ from textrank.cli.options import (
 from textrank.cli.run import show_report
 
 if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
     from textrank.evaluation import Report
     from textrank.evaluation.raw_text import RawText
+    from textrank.model import Model
 
 EXAMPLE = "Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json"
 NAMES = ("given", "recognised")  # where the names of an evaluation come from
 
 
 def command(
+    context: typer.Context,
     model: ModelName,
     corpus: CorpusPath,
     nlp: Nlp = None,
@@ -57,10 +62,18 @@ def command(
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
     if names == NAMES[0]:
+        recognised = "use --names recognised"
+        refuse_ignored(context, ("sentences",), "without --names recognised", recognised)
         found, why = evaluate_model(model, corpus, nlp, positives=positives)
+        if found.trained_on:
+            for note in found.notes:
+                typer.echo(f"textrank: warning: {note}", err=True)
         return show_report(found, json_, report, why=why)
     _check_names(names, report)
     if _gives_identifiers(model):
+        ignored = ("positives", "sentences")
+        when = f"with --names recognised for {model}, a model of identifiers"
+        refuse_ignored(context, ignored, when, "use --names given")
         return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
     raw = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
     write_figures(raw, json_)
@@ -133,6 +146,7 @@ def evaluate_names(
     with clock.step("analysing and scoring"):
         how: Any = {"positives": share, "sentences": sentences}
         found = evaluate_raw_text(loaded, docs, language, corpus=source.name, **how)
+    _warn_of_training(loaded, docs, source.name)
     return replace(found, seconds=clock.seconds)
 
 
@@ -153,7 +167,16 @@ def evaluate_raw_identifiers(model: str, corpus: str, nlp: str | None = None) ->
         language = load_language(nlp, loaded.pipeline.task, raw=True)
     with clock.step("analysing and scoring"):
         report = evaluate_identifiers(loaded, docs, language, corpus=source.name)
+    _warn_of_training(loaded, docs, source.name)
     return replace(report, pipeline=Path(model).name, seconds=clock.seconds)
+
+
+def _warn_of_training(model: Model, docs: Sequence[Doc], corpus: str) -> None:
+    """Say on standard error how many documents the model was trained on, if any."""
+    from textrank.training_texts import find_overlap
+
+    if overlap := find_overlap(model.meta, docs, corpus):
+        typer.echo(f"textrank: warning: {overlap.note}", err=True)
 
 
 def _gives_identifiers(model: str) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from textrank.cli.given import refuse_ignored
+
 if TYPE_CHECKING:
     from textrank.web.reasons import Reasons
     from textrank.web.store import Store
@@ -17,6 +19,7 @@ Browser = Annotated[bool, typer.Option("--no-browser", help="Only prints the add
 
 
 def command(
+    context: typer.Context,
     results: Annotated[
         str, typer.Argument(help="A folder of results, JSON lines of apply, or a corpus.")
     ],
@@ -40,6 +43,9 @@ def command(
     ] = None,
 ) -> None:
     """Shows results in a browser: facts with facets, evidence, documents, neighbourhoods."""
+    if static is not None:
+        served = ("port", "no_browser", "model", "nlp", "report")
+        refuse_ignored(context, served, "with --static", "leave out --static")
     check_web()
     from textrank.web.explorer import Explorer
     from textrank.web.server import serve
@@ -48,7 +54,11 @@ def command(
     store = open_store(results)
     if static is not None:
         return _write(store, static)
-    explorer = Explorer(store, _reasons(store, model, nlp), _report(report))
+    reasons = _reasons(store, model, nlp)
+    if reasons is None:
+        when = "without --model: these results name no model"
+        refuse_ignored(context, ("nlp",), when, "add --model MODEL")
+    explorer = Explorer(store, reasons, _report(report))
     serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
     store.connection.close()
 

@@ -14,7 +14,7 @@ import typer
 from textrank.cli.options import JsonFile
 
 WIDEST = 60  # characters of a value that are shown
-UNTOLD = ("files", "checksum", "calibration")  # of a model
+UNTOLD = ("files", "checksum", "calibration", "training_texts")  # of a model
 KINDS = {
     "float": "a number",
     "int": "a whole number",

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from textrank.scale.job import Job
+from textrank.scale.keeper import START_TIMEOUT
 from textrank.scale.loading import job_settings
 from textrank.scale.part import Format
 from textrank.scale.plan import SIZE
@@ -32,12 +33,15 @@ class Workers:
     timeout: float = 300.0
     strict: bool = False
     size: int = SIZE
+    start_timeout: float = START_TIMEOUT
 
     def __post_init__(self) -> None:
         if self.count < 1:
             raise ValueError(f"--workers must be at least 1, got {self.count}.")
         if not self.timeout > 0:
             raise ValueError(f"--timeout must be positive, got {self.timeout}.")
+        if not self.start_timeout > 0:
+            raise ValueError(f"--start-timeout must be positive, got {self.start_timeout}.")
 
 
 ALONE = Workers()
@@ -70,7 +74,13 @@ def apply_in_parts(
 
 def _pool(job: Job, workers: Workers) -> Callable[[], Pool]:
     def pool() -> Pool:
-        return pool_for(job.to_dict(), workers.count, workers.dask, still=workers.timeout)
+        return pool_for(
+            job.to_dict(),
+            workers.count,
+            workers.dask,
+            still=workers.timeout,
+            start_timeout=workers.start_timeout,
+        )
 
     return pool
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from textrank.cli.given import refuse_ignored
+
 if TYPE_CHECKING:
     from textrank.results import Filter, Results, Row
 
@@ -32,6 +34,7 @@ EXAMPLE = 'Example: textrank query results "who interacts with GRB2"'
 
 
 def command(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="What textrank apply --out wrote.")],
     question: Annotated[str, typer.Argument(help=HELP)],
     type: Annotated[str | None, typer.Option(help="binding, phosphorylation, ...")] = None,
@@ -47,6 +50,11 @@ def command(
     from textrank import results
     from textrank.results import Filter
 
+    if _is_sql(question):
+        filters = ("type", "status", "probability", "year", "species", "limit")
+        refuse_ignored(context, filters, "with a question in SQL", "write it into the SQL")
+    if json_:
+        refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
     where = Filter(type, status, probability, years(year), species)
     kind, rows = answer(results.open(folder), question, where, limit)
     _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
@@ -71,8 +79,8 @@ def answer(found: Results, question: str, where: Filter, limit: int) -> tuple[st
     """The kind of answer a question wants, and its rows."""
     from textrank.results import Filter
 
-    text = question.strip().rstrip("?").strip()
-    if re.match(r"(?i)(select|with|from|describe|summarize)\b", text):
+    text = _plain(question)
+    if _is_sql(question):
         return "sql", found.sql(text)
     if names := re.match(r"(?i)network(?:\s+of)?[\s:]+(.+)", text):
         return "pairs", found.network(_names(names[1]), where=where)[:limit]
@@ -86,6 +94,14 @@ def answer(found: Results, question: str, where: Filter, limit: int) -> tuple[st
     if not text:
         raise ValueError(f"an empty question. Ask something {HELP[0].lower()}{HELP[1:]}")
     return "partners", found.partners(text, where=where, limit=limit)
+
+
+def _plain(question: str) -> str:
+    return question.strip().rstrip("?").strip()
+
+
+def _is_sql(question: str) -> bool:
+    return re.match(r"(?i)(select|with|from|describe|summarize)\b", _plain(question)) is not None
 
 
 def _names(text: str) -> list[str]:

@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from textrank.cli.given import refuse_ignored
+
 EXAMPLE = "Example: textrank reproduce multiclass letor --data ../shared/data"
 
 
 def command(
+    context: typer.Context,
     names: Annotated[list[str], typer.Argument(help="Tables by name; all without one.")] = [],  # noqa: B006
     list_: Annotated[bool, typer.Option("--list", help="Lists the tables.")] = False,
     data: Annotated[Path, typer.Option(help="The folder of the research data.")] = Path("data"),
@@ -30,6 +33,8 @@ def command(
     from textrank.reproduce.page import page, section
 
     if list_:
+        ignored = ("names", "data", "out", "seed", "full")
+        refuse_ignored(context, ignored, "with --list", "leave out --list")
         return typer.echo(listing())
     setting = Setting(data, seed, full)
     chosen = experiments_of(names)

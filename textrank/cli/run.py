@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from textrank.cli.given import refuse_ignored
 from textrank.cli.options import (
     CorpusPath,
     JsonFile,
@@ -32,7 +33,18 @@ PROTOCOLS = (
 )
 
 
+# Options that a protocol does not use.
+IGNORED: Mapping[str, tuple[str, ...]] = {
+    "leave-document-out": ("folds", "seed", "splits"),
+    "leave-query-out": ("folds", "seed", "splits"),
+    "5x2": ("folds", "splits"),
+    "train-test": ("folds", "splits"),
+    "leave-pair-out": ("folds", "seed", "splits", "permutations", "learning_curve"),
+}
+
+
 def command(
+    context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
     folds: Annotated[str, typer.Option(help="A number, or a JSON file {document: fold}.")] = "10",
@@ -59,12 +71,36 @@ def command(
     ] = Path("textrank-cache"),
 ) -> None:
     """Cross-validates a pipeline on a corpus, whole documents held out, and prints the report."""
+    _check_options(context, folds, protocol, bool(sweep), bool(permutations or learning_curve))
     how: Any = {"folds": folds, "seed": seed, "splits": splits, "protocol": protocol}
     if sweep:
         points = sweep_pipeline(pipeline, corpus, sweep, cache, set_, nlp, **how)
         return _show_sweep(points, json_, report)
     more: Any = {"permutations": permutations, "learning": learning_curve}
     show_report(run_pipeline(pipeline, corpus, set_, nlp, **how, **more), json_, report, per_fold)
+
+
+def _check_options(
+    context: typer.Context, folds: str, protocol: str, sweep: bool, draws: bool
+) -> None:
+    """Refuse options that would have no effect; ``draws`` says that a seed is used anyway."""
+    if sweep:
+        alone = ("permutations", "learning_curve", "per_fold")
+        refuse_ignored(context, alone, "with --sweep", "leave out --sweep")
+    else:
+        refuse_ignored(context, ("cache",), "without --sweep", "add --sweep KEY=V,V")
+    ignored = IGNORED.get(protocol, ())
+    if not folds.isdecimal() and protocol == PROTOCOLS[0]:
+        refuse_ignored(
+            context,
+            () if draws else ("seed",),
+            f"with the folds of a file (--folds {folds})",
+            "give a number of folds",
+        )
+    seeded = draws and protocol != "leave-pair-out"
+    kept = tuple(name for name in ignored if not (seeded and name == "seed"))
+    other = "choose another --protocol"
+    refuse_ignored(context, kept, f"with --protocol {protocol}", other)
 
 
 def run_pipeline(

@@ -67,7 +67,8 @@ def train_model(
     meta: dict[str, Any] = {"corpus": source.name}
     if without:
         meta |= {"without": [other.name for other in apart], "left_out": len(docs) - len(kept)}
-    trained = replace(chosen.fit(kept), meta=meta)
+    trained = chosen.fit(kept)
+    trained = replace(trained, meta={**trained.meta, **meta})
     (trained if keep is None else trained.strongest(keep)).to_disk(model)
     y = trained.labels
     summary = f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"

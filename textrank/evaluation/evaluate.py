@@ -19,6 +19,7 @@ from textrank.model import Model
 from textrank.registries import config_of
 from textrank.tasks.ppi import PPI
 from textrank.tasks.task import nothing_found
+from textrank.training_texts import find_overlap
 from textrank.types import Vector
 
 Positives = float | Literal["auto"] | None
@@ -33,6 +34,9 @@ def evaluate(
     ``positives`` is the share of them that is expected; the highest scores get the yes. With
     ``auto`` it goes to where the model's own probabilities expect the best F, if it was calibrated
     on corpora left out (see ``Platt``), else to scores above their mean (``mean_threshold``).
+
+    Documents that the model was trained on are counted in ``trained_on`` of the report, with a
+    note: figures on them are too high.
     """
     docs = list(docs)
     task = model.pipeline.task
@@ -49,6 +53,7 @@ def evaluate(
     beside = at_level(model, candidates, scores, unreachable, share)
     fold = replace(fold, measures={**fold.measures, **beside})
     probabilities = model.probability(scores, share)
+    overlap = find_overlap(model.meta, docs, corpus)
     return Report(
         task=task.name,
         corpus=corpus,
@@ -60,6 +65,8 @@ def evaluate(
         intervals=document_intervals([test], [fold], {}) if not unreachable else {},
         decisions=list(test.decisions(fold)),
         curves=_curves(labels_of(candidates), probabilities),
+        notes=[overlap.note] if overlap else (),
+        trained_on=overlap.to_dict() if overlap else {},
     )
 
 

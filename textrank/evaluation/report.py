@@ -148,6 +148,9 @@ class Report:
     # Points of curves by name: {"x": number, measure: {"mean": ..., "std": ...}, ...}
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict, repr=False)
     decisions: Sequence[Decision] = field(default=(), repr=False)
+    # Evaluated documents that the model was trained on: {"documents": n, "share": n / all}; empty
+    # where none is known.
+    trained_on: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folds", tuple(self.folds))
@@ -198,6 +201,7 @@ class Report:
             "permutation": dict(self.permutation),
             "curves": {name: [dict(p) for p in points] for name, points in self.curves.items()},
             "notes": list(self.notes),
+            "trained_on": dict(self.trained_on),
         }
         if decisions:
             result["decisions"] = [decision.to_dict() for decision in self.decisions]
@@ -218,6 +222,7 @@ class Report:
             seconds=data["seconds"],
             versions=data["versions"],
             notes=data.get("notes", ()),
+            trained_on=data.get("trained_on", {}),
             permutation=data.get("permutation", {}),
             curves=data.get("curves", {}),
             pooled=data.get("pooled", {}),

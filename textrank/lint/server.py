@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
+from pygls.workspace import PositionCodec
 
 from textrank import __version__
 from textrank.lint.linter import Linter, Proposal
@@ -14,51 +18,153 @@ from textrank.lint.prose import kind_of
 
 SOURCE = "textrank"
 PAUSE = 0.3  # seconds without a key before a text is judged
+LINE_END = re.compile(r"\r\n|\n|\r")  # the line ends of the protocol, fewer than those of Python
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """An open text as it was at one moment; compared by identity."""
+
+    uri: str
+    text: str
+    version: int | None
+    kind: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A diagnostic and the word that would resolve it."""
+
+    diagnostic: lsp.Diagnostic
+    proposal: str
 
 
 class SpellServer(LanguageServer):
-    """Judges open texts in a thread of its own; a newer version of a text replaces an older."""
+    """Judge open texts in a thread of its own; a newer version of a text replaces an older.
+
+    Diagnostics and quick fixes always belong to the current version of a text: those of an older
+    one are neither published nor offered.
+    """
 
     def __init__(self) -> None:
-        super().__init__("textrank-spell", __version__)
-        self.found: dict[str, list[Proposal]] = {}
+        # Whole texts on every change: pygls splits lines at more characters than editors do, so
+        # that it would apply partial changes of some texts at the wrong place.
+        super().__init__("textrank-spell", __version__, lsp.TextDocumentSyncKind.Full)
+        self._current: dict[str, Snapshot] = {}
+        self._fixes: dict[str, tuple[Snapshot, list[Fix]]] = {}
         self._timers: dict[str, threading.Timer] = {}
         self._linter: Linter | None = None
-        self._lock = threading.Lock()
+        self._linter_lock = threading.Lock()
+        self._state_lock = threading.Lock()  # held while a result is compared and published
 
-    def later(self, uri: str, pause: float = PAUSE) -> None:
-        """Judges a text once nothing has changed for a moment."""
-        if (old := self._timers.pop(uri, None)) is not None:
-            old.cancel()
-        timer = threading.Timer(pause, self._judge, (uri,))
-        timer.daemon = True
-        self._timers[uri] = timer
+    def schedule(self, uri: str, pause: float = PAUSE) -> None:
+        """Judge a text after ``pause`` seconds, unless it changes or is closed before."""
+        document = self.workspace.get_text_document(uri)
+        kind = kind_of(document.path or uri)
+        snapshot = Snapshot(uri, document.source, document.version, kind)
+        with self._state_lock:
+            self._cancel(uri)
+            self._current[uri] = snapshot
+            timer = threading.Timer(pause, self.judge, (snapshot,))
+            timer.daemon = True
+            self._timers[uri] = timer
         timer.start()
 
-    def _judge(self, uri: str) -> None:
-        document = self.workspace.get_text_document(uri)
-        text, version = document.source, document.version
-        with self._lock:
+    def judge(self, snapshot: Snapshot) -> None:
+        """Publish the diagnostics of a text, if it is still the current version."""
+        with self._linter_lock:
             self._linter = self._linter or Linter()
-            found = self._linter(text, file=uri, kind=kind_of(document.path or uri))
-        if self.workspace.get_text_document(uri).version != version:
-            return  # typed on meanwhile: the next timer has it
-        self.found[uri] = found
-        shown = [_diagnostic(one) for one in found]
+            proposals = self._linter(snapshot.text, file=snapshot.uri, kind=snapshot.kind)
+        ranges = client_ranges(snapshot.text, proposals, self.workspace.position_codec)
+        fixes = [
+            Fix(_diagnostic(one, place), one.proposal)
+            for one, place in zip(proposals, ranges, strict=True)
+        ]
+        with self._state_lock:
+            if self._current.get(snapshot.uri) is not snapshot:
+                return  # changed or closed meanwhile
+            self._fixes[snapshot.uri] = snapshot, fixes
+            self._publish(snapshot.uri, snapshot.version, [fix.diagnostic for fix in fixes])
+
+    def forget(self, uri: str) -> None:
+        """Drop a text that was closed, and its diagnostics in the editor."""
+        with self._state_lock:
+            self._cancel(uri)
+            self._current.pop(uri, None)
+            self._fixes.pop(uri, None)
+            self._publish(uri, None, [])
+
+    def quick_fixes(self, uri: str, place: lsp.Range) -> list[lsp.CodeAction]:
+        """Return the fixes on the lines of a range; none while a new version is not yet judged."""
+        with self._state_lock:
+            snapshot, fixes = self._fixes.get(uri, (None, []))
+            if snapshot is None or snapshot is not self._current.get(uri):
+                return []
+        lines = range(place.start.line, place.end.line + 1)
+        return [
+            self._code_action(snapshot, fix)
+            for fix in fixes
+            if fix.diagnostic.range.start.line in lines
+        ]
+
+    def _code_action(self, snapshot: Snapshot, fix: Fix) -> lsp.CodeAction:
+        edit = lsp.TextEdit(fix.diagnostic.range, fix.proposal)
+        if self._takes_versions():
+            document = lsp.OptionalVersionedTextDocumentIdentifier(
+                uri=snapshot.uri, version=snapshot.version
+            )
+            whole = lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, [edit])])
+        else:
+            whole = lsp.WorkspaceEdit(changes={snapshot.uri: [edit]})
+        return lsp.CodeAction(
+            title=f"Change to {fix.proposal}",
+            kind=lsp.CodeActionKind.QuickFix,
+            diagnostics=[fix.diagnostic],
+            edit=whole,
+        )
+
+    def _takes_versions(self) -> bool:
+        """Whether the editor refuses edits of a text that has changed since."""
+        workspace = self.client_capabilities.workspace
+        edits = workspace.workspace_edit if workspace else None
+        return bool(edits and edits.document_changes)
+
+    def _cancel(self, uri: str) -> None:
+        if (timer := self._timers.pop(uri, None)) is not None:
+            timer.cancel()
+
+    def _publish(self, uri: str, version: int | None, diagnostics: list[lsp.Diagnostic]) -> None:
         self.text_document_publish_diagnostics(
-            lsp.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=shown)
+            lsp.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=diagnostics)
         )
 
 
-def _range(one: Proposal) -> lsp.Range:
-    start = lsp.Position(line=one.line - 1, character=one.column - 1)
-    return lsp.Range(start, lsp.Position(line=one.line - 1, character=one.column - 1 + one.length))
+def client_ranges(
+    text: str, proposals: list[Proposal], codec: PositionCodec
+) -> Iterator[lsp.Range]:
+    """Yield the range of each proposal in the units of the editor, UTF-16 unless agreed otherwise.
+
+    >>> codec = PositionCodec()
+    >>> word = Proposal("-", 1, 8, offset=7, length=4, word="then", proposal="than",
+    ...     probability=1.0, because="")
+    >>> [place] = client_ranges("\\N{DNA DOUBLE HELIX} more then", [word], codec)
+    >>> place.start.character, place.end.character
+    (8, 12)
+    """
+    starts = [0, *(end.end() for end in LINE_END.finditer(text))]
+
+    def position(offset: int) -> lsp.Position:
+        line = bisect_right(starts, offset) - 1
+        return lsp.Position(line, codec.client_num_units(text[starts[line] : offset]))
+
+    for one in proposals:
+        yield lsp.Range(position(one.offset), position(one.offset + one.length))
 
 
-def _diagnostic(one: Proposal) -> lsp.Diagnostic:
+def _diagnostic(one: Proposal, place: lsp.Range) -> lsp.Diagnostic:
     because = f" ({one.because})" if one.because else ""
     return lsp.Diagnostic(
-        range=_range(one),
+        range=place,
         message=f"{one.word} → {one.proposal}?{because}",
         severity=lsp.DiagnosticSeverity.Warning,
         source=SOURCE,
@@ -66,41 +172,26 @@ def _diagnostic(one: Proposal) -> lsp.Diagnostic:
 
 
 def make_server() -> SpellServer:
-    """The server, ready to be started over standard input and output."""
+    """Return the server, ready to be started over standard input and output."""
     server = SpellServer()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        server.later(params.text_document.uri, 0.0)
+        server.schedule(params.text_document.uri, 0.0)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-        server.later(params.text_document.uri)
+        server.schedule(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.found.pop(params.text_document.uri, None)
+        server.forget(params.text_document.uri)
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,
         lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
     )
     def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        uri, asked = params.text_document.uri, params.range
-        return [
-            _action(uri, one)
-            for one in server.found.get(uri, ())
-            if asked.start.line <= one.line - 1 <= asked.end.line
-        ]
+        return server.quick_fixes(params.text_document.uri, params.range)
 
     return server
-
-
-def _action(uri: str, one: Proposal) -> lsp.CodeAction:
-    edit: Any = lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(_range(one), one.proposal)]})
-    return lsp.CodeAction(
-        title=f"Change to {one.proposal}",
-        kind=lsp.CodeActionKind.QuickFix,
-        diagnostics=[_diagnostic(one)],
-        edit=edit,
-    )

@@ -29,6 +29,7 @@ def main() -> None:
 
         start = json.loads(lines.get())
         worker = Worker(Job.from_dict(start["job"]))
+        worker.warm_up()
     except (ValueError, OSError, ImportError) as error:
         say({"refused": str(error)})
         return

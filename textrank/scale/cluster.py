@@ -26,13 +26,13 @@ except ModuleNotFoundError as error:
 class ModelPlugin(WorkerPlugin):
     """Keeps a process with the model on each worker, started once, ended with the worker."""
 
-    def __init__(self, job: Mapping[str, Any], still: float) -> None:
-        self.job, self.still = dict(job), still
+    def __init__(self, job: Mapping[str, Any], still: float, start_timeout: float) -> None:
+        self.job, self.still, self.start_timeout = dict(job), still, start_timeout
         self.keeper: Keeper | None = None
 
     def setup(self, worker: Any) -> None:
         """Called by Dask when a worker begins."""
-        self.keeper = Keeper(self.job, self.still)
+        self.keeper = Keeper(self.job, self.still, start_timeout=self.start_timeout)
 
     def teardown(self, worker: Any) -> None:
         """Called by Dask when a worker ends."""
@@ -57,7 +57,12 @@ class Cluster:
 
     @classmethod
     def connected(
-        cls, job: Mapping[str, Any], workers: int, address: str | None, still: float
+        cls,
+        job: Mapping[str, Any],
+        workers: int,
+        address: str | None,
+        still: float,
+        start_timeout: float,
     ) -> Cluster:
         """The cluster at an address, or a new one of this machine; a model on each worker."""
         local = None
@@ -74,7 +79,7 @@ class Cluster:
             client = Client(local or address, timeout=30)  # type: ignore[no-untyped-call]
         except OSError as error:
             raise ValueError(f"no Dask scheduler answers at {address}: {error}.") from error
-        client.register_plugin(ModelPlugin(job, still), name=PLUGIN)
+        client.register_plugin(ModelPlugin(job, still, start_timeout), name=PLUGIN)
         return cls(client, local)
 
     def capacity(self) -> int:

@@ -10,15 +10,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from textrank.scale.job import THREADS
 
 STILL = 300.0  # seconds without a sign of life after which a process is taken to hang
+START_TIMEOUT = 600.0  # seconds that a process may take to start and to load its model
 RENEW = 100  # slices after which a process makes room for a new one
 TRIM = "MALLOC_TRIM_THRESHOLD_"  # set low by Dask: memory would go and come back all the time
 GROWTH = 1.5  # times its memory after the first slice, likewise
+NO_PROGRESS = "no progress"  # how the reason of a timeout begins
 
 
 Suspect = tuple[int, int, str]  # piece of the slice, number in its file, and id of a document
@@ -26,13 +28,18 @@ Suspect = tuple[int, int, str]  # piece of the slice, number in its file, and id
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a slice: ``done``, ``died`` with what it was working on, or ``refused``."""
+    """What became of a slice: ``done``, ``died`` with what it was working on, or ``refused``.
+
+    With ``not_started`` the worker died, or was too slow, before it was given the slice: ``died``
+    has the reason, and no document of the slice is to blame.
+    """
 
     done: Mapping[str, Any] | None = None
     died: str = ""
     refused: str = ""
     suspects: tuple[Suspect, ...] = ()  # what was being judged
     reading: bool = False  # or being read, of which the last document begun is the suspect
+    not_started: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, on the way from a worker."""
@@ -44,6 +51,7 @@ class Outcome:
             "refused": self.refused,
             "suspects": suspects,
             "reading": self.reading,
+            "not_started": self.not_started,
         }
 
     @classmethod
@@ -55,11 +63,16 @@ class Outcome:
 
 @dataclass
 class Keeper:
-    """Keeps one child process that has the model, and starts another whenever it is needed."""
+    """Keeps one child process that has the model, and starts another whenever it is needed.
+
+    ``start_timeout`` limits the seconds from starting a child until its model is loaded; ``still``
+    limits the seconds without a message while it works on a slice.
+    """
 
     job: Mapping[str, Any]
     still: float = STILL
     renew: int = RENEW
+    start_timeout: float = START_TIMEOUT
     command: tuple[str, ...] = ("-m", "textrank.scale.child")
     _child: subprocess.Popen[bytes] | None = None
     _rest: bytes = b""
@@ -75,7 +88,7 @@ class Keeper:
             started = self._start()
             if started is not None:
                 return started
-            outcome = self._await({"slice": slice, "paths": dict(paths)})
+            outcome = self._await({"slice": slice, "paths": dict(paths)}, self.still)
             if outcome.done is not None:
                 self._age(int(outcome.done.get("memory", 0)))
             return outcome
@@ -92,7 +105,7 @@ class Keeper:
             return None
         with self._lock:
             if self._closed:
-                return Outcome(died="the run was stopped")
+                return Outcome(died="the run was stopped", not_started=True)
             self._end()
             environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
             environment.pop(TRIM, None)
@@ -103,17 +116,25 @@ class Keeper:
                 env=environment,
             )
         self._rest, self._slices, self._memory = b"", 0, 0
-        outcome = self._await({"job": dict(self.job)})
-        return None if outcome.done is not None else outcome
+        outcome = self._await({"job": dict(self.job)}, self.start_timeout)
+        if outcome.done is not None:
+            return None
+        if outcome.died.startswith(NO_PROGRESS):
+            late = f"the worker did not load its model within {self.start_timeout:g} seconds"
+            return Outcome(died=late, not_started=True)
+        return replace(outcome, not_started=not outcome.refused)
 
-    def _await(self, order: Mapping[str, Any]) -> Outcome:
-        """Sends an order and listens until it is done, or the child is dead or stands still."""
+    def _await(self, order: Mapping[str, Any], limit: float) -> Outcome:
+        """Send an order and listen until it is done, or the child dies or is silent for too long.
+
+        ``limit`` is the longest silence in seconds.
+        """
         suspects: tuple[Suspect, ...] = ()
         reading = True
         try:
             self._send(order)
             while True:
-                message = self._hear()
+                message = self._hear(limit)
                 if "batch" in message:
                     suspects = tuple((p, n, name) for p, n, name in message["batch"])
                     reading = False
@@ -130,7 +151,7 @@ class Keeper:
                     suspects, reading = (), True
         except TimeoutError:
             self._end()
-            died = f"no progress for {self.still:g} seconds"
+            died = f"{NO_PROGRESS} for {limit:g} seconds"
         except (OSError, EOFError, ValueError):  # the pipe is gone, or closed by us
             died = self._cause()
         return Outcome(died=died, suspects=suspects, reading=reading)
@@ -142,15 +163,15 @@ class Keeper:
         child.stdin.write(json.dumps(order).encode() + b"\n")
         child.stdin.flush()
 
-    def _hear(self) -> dict[str, Any]:
-        """The next message of the child."""
+    def _hear(self, limit: float) -> dict[str, Any]:
+        """Return the next message of the child; raise TimeoutError after ``limit`` seconds."""
         child = self._child
         if child is None or child.stdout is None:
             raise EOFError
         with selectors.DefaultSelector() as selector:
             selector.register(child.stdout, selectors.EVENT_READ)
             while b"\n" not in self._rest:
-                if not selector.select(self.still):
+                if not selector.select(limit):
                     raise TimeoutError
                 data = os.read(child.stdout.fileno(), 1 << 16)
                 if not data:

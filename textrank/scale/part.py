@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -134,6 +134,15 @@ def parts(folder: Path, format: Format) -> set[str]:
     return {file.stem for file in (folder / LAST).glob(f"*.{format}")}
 
 
+def remove_part(folder: Path, part: str, format: Format) -> None:
+    """Remove the tables of a part, that of documents first; what is missing is no error.
+
+    A removal that is interrupted leaves debris, which the next run clears.
+    """
+    for table in reversed(TABLES):
+        part_file(folder, table, part, format).unlink(missing_ok=True)
+
+
 def clear_debris(folder: Path, format: Format) -> None:
     """Takes away drafts of killed writers, and tables of parts that were not finished."""
     known = parts(folder, format)
@@ -160,9 +169,12 @@ def _rows_of(file: Path, format: Format) -> int:
         return int(pq.ParquetFile(file).metadata.num_rows)
 
 
-def read_rows(folder: Path, table: str, format: Format) -> Iterator[dict[str, Any]]:
-    """The rows of a table, part by part."""
-    for file in sorted((folder / table).glob(f"*.{format}")):
+def read_rows(
+    folder: Path, table: str, format: Format, *, skip: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table, part by part, except those of the parts in ``skip``."""
+    files = (folder / table).glob(f"*.{format}")
+    for file in sorted(file for file in files if file.stem not in skip):
         with _named(file):
             rows = _read(file, format)
         yield from rows

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Protocol
 
-from textrank.scale.keeper import Keeper, Outcome
+from textrank.scale.keeper import START_TIMEOUT, STILL, Keeper, Outcome
 
 Order = tuple[Mapping[str, Any], Mapping[int, str]]  # a slice and the paths of its files
 Report = tuple[str, Outcome]  # the id of a slice and what became of it
@@ -38,15 +38,16 @@ class Processes:
 
     job: Mapping[str, Any]
     workers: int = 1
-    still: float = 300.0
+    still: float = STILL
     renew: int = 100
+    start_timeout: float = START_TIMEOUT
     reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
     _orders: SimpleQueue[tuple[str, Order] | None] = field(default_factory=SimpleQueue)
     _keepers: list[Keeper] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for _ in range(self.workers):
-            keeper = Keeper(self.job, still=self.still, renew=self.renew)
+            keeper = Keeper(self.job, self.still, self.renew, self.start_timeout)
             self._keepers.append(keeper)
             Thread(target=self._work, args=(keeper,), daemon=True).start()
 
@@ -75,11 +76,16 @@ class Processes:
 
 
 def pool_for(
-    job: Mapping[str, Any], workers: int = 1, dask: str | None = None, *, still: float = 300.0
+    job: Mapping[str, Any],
+    workers: int = 1,
+    dask: str | None = None,
+    *,
+    still: float = STILL,
+    start_timeout: float = START_TIMEOUT,
 ) -> Pool:
     """Processes for one worker, a Dask cluster of this machine for more, or one that exists."""
     if dask is None and workers == 1:
-        return Processes(job, workers, still)
+        return Processes(job, workers, still, start_timeout=start_timeout)
     from textrank.scale.cluster import Cluster
 
-    return Cluster.connected(job, workers, dask, still)
+    return Cluster.connected(job, workers, dask, still, start_timeout)

@@ -15,7 +15,7 @@ from typing import Any
 from textrank.io import writing
 from textrank.io.whole import LEFT
 from textrank.scale.job import Job
-from textrank.scale.keeper import Outcome
+from textrank.scale.keeper import NO_PROGRESS, Outcome
 from textrank.scale.manifest import Manifest
 from textrank.scale.part import (
     TABLES,
@@ -23,15 +23,18 @@ from textrank.scale.part import (
     count_rows,
     parts,
     read_rows,
+    remove_part,
     write_part,
 )
 from textrank.scale.plan import SIZE, Slice
 from textrank.scale.pools import Pool, Report
 
-WORK = ".work"  # what only a run needs to know: which slices were cut, and the lock
+WORK = ".work"  # what only a run needs to know: slices that were cut or failed, and the lock
+FAILED = ".failed"  # suffix of the marker of a part that the next run tries again
 WAIT = 2.0  # seconds before one looks whether the workers are still there
 SUSPECTS = 3  # documents that are cut off one by one before their file is held to be at fault
 TRIES = 2  # how often the same work may kill a process before it is cut in two
+MAX_FAILED_STARTS = 3  # in a row, of workers, before a run gives up
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,10 @@ class Run:
 
     ``settings`` name what answers depend on, such as the checksum of the model; a folder that was
     begun with others is refused. ``tell`` hears of progress.
+
+    A document that kills its worker or makes no progress is given up in this run and tried again
+    by the next one: what happened to it may have been the machine's fault. Errors that reading or
+    judging a document raised are final, because they come from the document.
     """
 
     job: Job
@@ -86,6 +93,7 @@ class Run:
     tell: Callable[[Progress], None] = lambda _: None
     _deaths: Counter[str] = field(default_factory=Counter)
     _count: Counter[str] = field(default_factory=Counter)
+    _failed_starts: int = 0
 
     @property
     def folder(self) -> Path:
@@ -126,12 +134,14 @@ class Run:
 
     def _missing(self, slices: Sequence[Slice]) -> Iterator[Slice]:
         there = parts(self.folder, self.job.format)
+        failed = self._failed_parts()
         waiting = deque(slices)
         while waiting:
             slice = waiting.popleft()
             if cut := self._cut_before(slice):
+                self._forget_part(slice)  # a failed one, if a kill came before it was removed
                 waiting.extendleft(reversed(cut))
-            elif slice.id in there:
+            elif slice.id in there and slice.id not in failed:
                 self._count["parts"] += 1
             else:
                 yield slice
@@ -164,12 +174,16 @@ class Run:
         """Notes what became of a slice, and gives what is to be done instead."""
         if outcome.refused:
             raise ValueError(outcome.refused)
+        if outcome.not_started:
+            return self._start_again(slice, outcome)
+        self._failed_starts = 0
         if outcome.done is not None:
+            self._failed_marker(slice).unlink(missing_ok=True)
             self._finish(outcome.done)
             return []
         self._deaths[slice.id] += 1
         alone = [s[:2] for s in outcome.suspects] == _documents(slice)
-        hangs = outcome.died.startswith("no progress")
+        hangs = outcome.died.startswith(NO_PROGRESS)
         if self._deaths[slice.id] < TRIES and not hangs:
             return [slice]
         suspects = [] if _blameless(slice, outcome) else [s[:2] for s in outcome.suspects]
@@ -180,6 +194,16 @@ class Run:
         self._blame(slice, outcome)
         return []
 
+    def _start_again(self, slice: Slice, outcome: Outcome) -> list[Slice]:
+        """Return the slice for another worker; raise when no worker can be started."""
+        self._failed_starts += 1
+        if self._failed_starts < MAX_FAILED_STARTS:
+            return [slice]
+        raise ValueError(
+            f"no worker could be started: {outcome.died}. Finished parts are kept: run the command "
+            "again, with a larger --start-timeout if loading the model takes longer here."
+        )
+
     def _finish(self, done: Mapping[str, Any]) -> None:
         self._count.update(("parts", "done"))
         for key in ("documents", "words", "errors"):
@@ -188,12 +212,17 @@ class Run:
             raise ValueError(_failure(done["first"][0]))
 
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
-        """A part with nothing but the error of the one document or file that killed workers."""
+        """Write a part with nothing but the error of the document or file that killed workers.
+
+        The part is marked as failed first, so that the next run tries it again.
+        """
         piece = slice.pieces[0]
         alone = _documents(slice) is not None and outcome.suspects
         name = outcome.suspects[0][2] if alone else Path(piece.source).name
         row = {"source": piece.source, "document": name, "reason": outcome.died}
         rows = [row] if alone or piece.first == 0 else []  # a file is told once, not by each slice
+        with writing(self._failed_marker(slice)) as out:
+            out.write(outcome.died + "\n")
         write_part(self.folder, slice.id, {"errors": rows}, self.job.format)
         self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
 
@@ -201,6 +230,19 @@ class Run:
         """Remembers that a slice was cut, so that no later run makes a part of it as a whole."""
         with writing(self.folder / WORK / f"{slice.id}.json") as out:
             out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
+        self._forget_part(slice)
+
+    def _forget_part(self, slice: Slice) -> None:
+        """Remove the part of a slice that was cut: it holds the error of an earlier run."""
+        remove_part(self.folder, slice.id, self.job.format)
+        self._failed_marker(slice).unlink(missing_ok=True)
+
+    def _failed_marker(self, slice: Slice) -> Path:
+        return self.folder / WORK / f"{slice.id}{FAILED}"
+
+    def _failed_parts(self) -> set[str]:
+        """Return the ids of the parts whose work failed and is to be tried again."""
+        return {file.stem for file in (self.folder / WORK).glob(f"*{FAILED}")}
 
     def _cut_before(self, slice: Slice) -> list[Slice]:
         file = self.folder / WORK / f"{slice.id}.json"
@@ -210,7 +252,8 @@ class Run:
 
     def _check_strict(self) -> None:
         if self.strict:
-            for row in read_rows(self.folder, "errors", self.job.format):
+            failed = self._failed_parts()  # tried again by this run, so not yet errors
+            for row in read_rows(self.folder, "errors", self.job.format, skip=failed):
                 raise ValueError(_failure(row))
 
     def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:

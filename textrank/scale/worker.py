@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from textrank.scale.rows import answer_rows, document_row, name_rows, statement_
 
 DOCUMENTS = 32  # in a batch, and at most
 WORDS = 20_000  # in a batch, unless one document has more
+WARM_UP_TEXT = "The protein GRB2 binds to SOS1 in human cells."
 
 Beat = Callable[[dict[str, Any]], None]  # tells the parent what is worked on now
 Item = tuple[int, int, Doc]  # piece, number in its file, and the document
@@ -62,6 +64,14 @@ class Worker:
         self.task = self.analysis.model.pipeline.task.name
         self.nlp = self.analysis.nlp
         self.nlp.select_pipes(enable=[])  # readers only cut texts into tokens; we do the rest
+
+    def warm_up(self) -> None:
+        """Judge one sentence, so that what is loaded on first use counts as loading the model.
+
+        Errors are ignored here: they come again with the documents and are reported there.
+        """
+        with suppress(Exception), self.nlp.memory_zone():
+            self.analysis([self.nlp.make_doc(WARM_UP_TEXT)])
 
     def __call__(self, slice: Slice, paths: dict[int, str], beat: Beat) -> dict[str, Any]:
         """Writes the part of a slice and says how much it was."""
