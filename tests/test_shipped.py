@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from textrank import load_model, load_nlp, model_names
+from textrank.cli.sources import in_language_model
 from textrank.config import pipeline_names
+from textrank.model import Model
 
 SENTENCE = "We show that SHC binds to the activated EGF receptor but not to GRB7."
 
@@ -19,6 +24,23 @@ def test_every_task_has_a_model_and_a_pipeline():
     tasks = {"ppi", "gene_protein", "spelling", "parse_ranking"}
     assert tasks <= set(model_names())
     assert tasks <= set(pipeline_names())
+
+
+@pytest.mark.parametrize("name", ["ppi", "gene_protein", "identifiers", "spelling"])
+def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
+    model = load_model(name)
+    assert model.calibration is not None
+    assert replace(model).calibration == model.calibration
+    assert in_language_model(model, None).calibration == model.calibration
+    assert model.adjusted(model.pipeline.task, 0.0).calibration == model.calibration
+    model.to_disk(tmp_path / name)
+    assert Model.from_disk(tmp_path / name).calibration == model.calibration
+
+
+def test_a_model_of_ranks_has_no_calibration():
+    model = load_model("parse_ranking")
+    assert model.calibration is None
+    assert model.probability(np.zeros(2)) is None
 
 
 def test_ppi_tells_who_binds_and_who_does_not(nlp):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +89,12 @@ class Platt:
         slope, above, more, shift = map(float, w[:4] / np.sqrt(1 + np.pi * variance / 8))
         return cls(slope, shift, more, above)
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Platt:
+        """Build a curve from the mapping that ``dataclasses.asdict`` gave of another."""
+        names = "slope", "shift", "whole", "above"
+        return cls(**{name: float(values[name]) for name in names if name in values})
+
     def __call__(self, scores: Any, whole: Any = 0.0) -> Vector:
         """Probabilities of a positive label."""
         log_odds = self._risen(scores) + self.shift + self.whole * np.asarray(whole)
@@ -109,6 +115,17 @@ class Platt:
     def _risen(self, scores: Any) -> Vector:
         s = np.asarray(scores)
         return np.asarray(self.slope * s + self.above * np.maximum(s, 0))
+
+
+def fit_calibration(heldout: Vector, y: Vector) -> Platt | None:
+    """Return the Platt curve of held-out scores, or None if the labels are not exactly -1 and 1.
+
+    Ranks and degrees have no probability of "yes", so models of them have no curve.
+
+    >>> fit_calibration(np.array([0.1, 0.5, 0.9]), np.array([1.0, 2.0, 3.0])) is None
+    True
+    """
+    return Platt.of(heldout, y) if set(np.unique(y)) == {-1.0, 1.0} else None
 
 
 def _spread(constants: Vector) -> float:

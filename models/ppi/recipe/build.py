@@ -299,8 +299,7 @@ def write(
         "pairs": {s: int((found.source == s).sum()) for s in trained},
         "licence": "no terms are stated with the interaction corpora: research use; see README.md",
     }
-    model = Model(pipeline, fit, support, None, threshold, heldout, labels, meta)
-    model.__dict__["calibration"] = curve  # in the place of one that knows no whole texts
+    model = Model(pipeline, fit, support, None, threshold, heldout, labels, meta, calibration=curve)
     with tempfile.TemporaryDirectory() as folder:
         model.to_disk(Path(folder) / "model")
         out.mkdir(parents=True, exist_ok=True)
