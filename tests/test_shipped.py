@@ -54,6 +54,32 @@ def test_ppi_tells_who_binds_and_who_does_not(nlp):
     assert all(0 < row["probability"] < 1 for row in doc._.textrank_ppi)
 
 
+TEXTS = (
+    SENTENCE,
+    "GRB2 associates with SOS1 in these cells and RAF1 levels rose.",
+    "MDM2 ubiquitinates p53. In contrast, MDMX does not bind UBC9 or RAD6.",
+    "JAK2 phosphorylated STAT3, whereas SOCS3 inhibited it. STAT3 then activated MYC and BCL2.",
+    "Binding of IL-2 to IL2RA (CD25) was reduced by PTPN2. The mice were fed. AKT1 and MTOR rose.",
+)
+UNRELATED = (" The cells were washed.", " The mice were kept for two weeks. Data are means.")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("more", UNRELATED)
+def test_unrelated_sentences_change_no_answer(nlp, text, more):
+    model = load_model("ppi")
+    alone, longer = (model(nlp(t))._.textrank_ppi for t in (text, text + more))
+    assert alone
+    assert [row["spans"] for row in longer] == [row["spans"] for row in alone]
+    for before, after in zip(alone, longer, strict=True):
+        for key in ("score", "probability"):
+            assert after[key] == pytest.approx(before[key], rel=0, abs=1e-9)
+        kept = [
+            {k: v for k, v in row.items() if isinstance(v, str | bool)} for row in (before, after)
+        ]
+        assert kept[0] == kept[1]
+
+
 def test_ppi_explains_to_the_last_digit(nlp):
     model = load_model("ppi")
     candidates = model.pipeline.task.candidates(nlp(SENTENCE))

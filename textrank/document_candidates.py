@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, sentence_sizes, whole
+from textrank.docs import Candidate, Neighbourhood, sentence_sizes
 from textrank.tasks.task import Task
-from textrank.types import Indices, Vector
+from textrank.types import Indices
 
 AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
 ALONE = 20  # words that a candidate of one name counts for: what is read around it has a bound
@@ -63,11 +62,6 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
             start, words = end, size
     if start < len(candidates):
         yield candidates[start:]
-
-
-def shares_of(docs: Sequence[Doc], found: Sequence[Sequence[Candidate]]) -> Vector:
-    """For the candidates of all Docs, one after the other, whether theirs is a whole text."""
-    return np.repeat(list(map(whole, docs, found)), [len(own) for own in found])
 
 
 def _most(candidate: Candidate) -> int:

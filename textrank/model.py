@@ -15,7 +15,7 @@ from confection import Config
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Neighbourhood, batches_of, document_id, reading_once
-from textrank.document_candidates import DocumentCandidates, portions, shares_of
+from textrank.document_candidates import DocumentCandidates, portions
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.io.model_parts import check_sizes, number_of
 from textrank.learners.calibration import Platt, fit_calibration
@@ -136,9 +136,7 @@ class Model:
         everyone = [candidate for own in found for candidate in own]
         scores, stated, why = self._answered(everyone)
         answers = iter(stated)
-        curve = self.calibration
-        share = shares_of(docs, found) if curve is not None and curve.whole else 0.0
-        likely = self.probability(scores, share) if everyone else None
+        likely = self.probability(scores) if everyone else None
         for doc, own, part in zip(docs, found, slices(map(len, found)), strict=True):
             sure = None if likely is None else likely[part]
             annotated = task.annotate(doc, Scored(own, scores[part], self.threshold, sure))
@@ -179,12 +177,9 @@ class Model:
         """Status, type, direction and trigger of each candidate; nothing where no model knows."""
         return self._aspects.answers(candidates) if self._aspects else []
 
-    def probability(self, scores: Vector, share: Vector | float = 0.0) -> Vector | None:
-        """How likely yes is, by held-out scores of training; None where answers are no yes or no.
-
-        ``share`` is that of candidates from whole texts, see ``docs.whole``.
-        """
-        return None if self.calibration is None else np.asarray(self.calibration(scores, share))
+    def probability(self, scores: Vector) -> Vector | None:
+        """Return the probability of yes for each score; None where answers are not yes or no."""
+        return None if self.calibration is None else np.asarray(self.calibration(scores))
 
     def pipe(
         self, docs: Iterable[Doc], *, batch_size: int | None = None, failed: Failed = None
