@@ -53,8 +53,10 @@ def test_calibration_is_kept_with_the_model(monkeypatch, tmp_path, names, pipeli
     model = replace(pipeline.fit(names))
     expected = model.probability(np.linspace(-2, 2, 5))
     model.to_disk(tmp_path / "model")
-    monkeypatch.setattr("textrank.model.Platt.of", None)  # fitting anew would fail
-    found = Model.from_disk(tmp_path / "model").probability(np.linspace(-2, 2, 5))
+    monkeypatch.setattr("textrank.model.fit_calibration", None)  # fitting anew would fail
+    again = Model.from_disk(tmp_path / "model")
+    assert again.calibration == model.calibration
+    found = again.probability(np.linspace(-2, 2, 5))
     np.testing.assert_allclose(found, expected)
 
 

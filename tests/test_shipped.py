@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from textrank import load_model, load_nlp, model_names
+from textrank.cli.sources import in_language_model
 from textrank.config import pipeline_names
+from textrank.model import Model
 
 SENTENCE = "We show that SHC binds to the activated EGF receptor but not to GRB7."
 
@@ -21,6 +26,23 @@ def test_every_task_has_a_model_and_a_pipeline():
     assert tasks <= set(pipeline_names())
 
 
+@pytest.mark.parametrize("name", ["ppi", "gene_protein", "identifiers", "spelling"])
+def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
+    model = load_model(name)
+    assert model.calibration is not None
+    assert replace(model).calibration == model.calibration
+    assert in_language_model(model, None).calibration == model.calibration
+    assert model.adjusted(model.pipeline.task, 0.0).calibration == model.calibration
+    model.to_disk(tmp_path / name)
+    assert Model.from_disk(tmp_path / name).calibration == model.calibration
+
+
+def test_a_model_of_ranks_has_no_calibration():
+    model = load_model("parse_ranking")
+    assert model.calibration is None
+    assert model.probability(np.zeros(2)) is None
+
+
 def test_ppi_tells_who_binds_and_who_does_not(nlp):
     doc = load_model("ppi")(nlp(SENTENCE))
     answers = {tuple(row["names"]): row["interacts"] for row in doc._.textrank_ppi}
@@ -30,6 +52,32 @@ def test_ppi_tells_who_binds_and_who_does_not(nlp):
     assert bound[0][1].endswith("EGF receptor")
     assert answers["SHC", "GRB7"] is False
     assert all(0 < row["probability"] < 1 for row in doc._.textrank_ppi)
+
+
+TEXTS = (
+    SENTENCE,
+    "GRB2 associates with SOS1 in these cells and RAF1 levels rose.",
+    "MDM2 ubiquitinates p53. In contrast, MDMX does not bind UBC9 or RAD6.",
+    "JAK2 phosphorylated STAT3, whereas SOCS3 inhibited it. STAT3 then activated MYC and BCL2.",
+    "Binding of IL-2 to IL2RA (CD25) was reduced by PTPN2. The mice were fed. AKT1 and MTOR rose.",
+)
+UNRELATED = (" The cells were washed.", " The mice were kept for two weeks. Data are means.")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("more", UNRELATED)
+def test_unrelated_sentences_change_no_answer(nlp, text, more):
+    model = load_model("ppi")
+    alone, longer = (model(nlp(t))._.textrank_ppi for t in (text, text + more))
+    assert alone
+    assert [row["spans"] for row in longer] == [row["spans"] for row in alone]
+    for before, after in zip(alone, longer, strict=True):
+        for key in ("score", "probability"):
+            assert after[key] == pytest.approx(before[key], rel=0, abs=1e-9)
+        kept = [
+            {k: v for k, v in row.items() if isinstance(v, str | bool)} for row in (before, after)
+        ]
+        assert kept[0] == kept[1]
 
 
 def test_ppi_explains_to_the_last_digit(nlp):

@@ -292,17 +292,6 @@ def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
     return read_once(doc, TOKENS, read)
 
 
-def whole(doc: Doc, candidates: Sequence[Candidate]) -> float:
-    """1 where a text has a sentence in which nothing is to be judged, else 0.
-
-    So a whole text differs from sentences that were picked for what they say: in those a yes is
-    likelier.
-    """
-    if not candidates or not doc.has_annotation("SENT_START"):
-        return 0.0
-    return float(len({c.query for c in candidates}) < len(starts_of(doc)) - 1)
-
-
 def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
     """The rows that a task put on a Doc; None where it has not been run."""
     found: list[dict[str, Any]] | None = doc._.get(f"textrank_{task}")

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, sentence_sizes, whole
-from textrank.types import Indices, Vector
+from textrank.docs import Candidate, Neighbourhood, sentence_sizes
+from textrank.types import Indices
 
 if TYPE_CHECKING:
     from textrank.tasks.task import Task
@@ -65,11 +64,6 @@ def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
             start, words = end, size
     if start < len(candidates):
         yield candidates[start:]
-
-
-def shares_of(docs: Sequence[Doc], found: Sequence[Sequence[Candidate]]) -> Vector:
-    """For the candidates of all Docs, one after the other, whether theirs is a whole text."""
-    return np.repeat(list(map(whole, docs, found)), [len(own) for own in found])
 
 
 def _most(candidate: Candidate) -> int:

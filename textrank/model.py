@@ -15,10 +15,10 @@ from confection import Config
 from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Neighbourhood, batches_of, document_id, reading_once
-from textrank.document_candidates import DocumentCandidates, portions, shares_of
+from textrank.document_candidates import DocumentCandidates, portions
 from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 from textrank.io.model_parts import check_sizes, number_of
-from textrank.learners.calibration import Platt
+from textrank.learners.calibration import Platt, fit_calibration
 from textrank.learners.document_numbers import NUMBERS
 from textrank.learners.document_stage import DocumentWeights
 from textrank.learners.fit import Fit
@@ -77,6 +77,7 @@ class Model:
     # Models of further questions about the same candidates, in sub-folders of the same names.
     aspects: Mapping[str, Model] = field(default_factory=dict)
     average: Vector | None = None  # of the features, over training; 0 for those few have
+    calibration: Platt | None = None  # from scores to probabilities; None unless yes or no
 
     @reading_once()
     def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
@@ -136,9 +137,7 @@ class Model:
         everyone = [candidate for own in found for candidate in own]
         scores, stated, why = self._answered(everyone)
         answers = iter(stated)
-        curve = self.calibration
-        share = shares_of(docs, found) if curve is not None and curve.whole else 0.0
-        likely = self.probability(scores, share) if everyone else None
+        likely = self.probability(scores) if everyone else None
         for doc, own, part in zip(docs, found, slices(map(len, found)), strict=True):
             sure = None if likely is None else likely[part]
             annotated = task.annotate(doc, Scored(own, scores[part], self.threshold, sure))
@@ -179,18 +178,9 @@ class Model:
         """Status, type, direction and trigger of each candidate; nothing where no model knows."""
         return self._aspects.answers(candidates) if self._aspects else []
 
-    def probability(self, scores: Vector, share: Vector | float = 0.0) -> Vector | None:
-        """How likely yes is, by held-out scores of training; None where answers are no yes or no.
-
-        ``share`` is that of candidates from whole texts, see ``docs.whole``.
-        """
-        return None if self.calibration is None else np.asarray(self.calibration(scores, share))
-
-    @cached_property
-    def calibration(self) -> Platt | None:
-        """From scores to probabilities, by the held-out scores of training; kept on disk."""
-        two = set(np.unique(self.labels)) == {-1.0, 1.0}
-        return Platt.of(self.heldout, self.labels) if two else None
+    def probability(self, scores: Vector) -> Vector | None:
+        """Return the probability of yes for each score; None where answers are not yes or no."""
+        return None if self.calibration is None else np.asarray(self.calibration(scores))
 
     def pipe(
         self, docs: Iterable[Doc], *, batch_size: int | None = None, failed: Failed = None
@@ -290,9 +280,7 @@ class Model:
 
     def adjusted(self, task: Task, threshold: float | None) -> Model:
         """The model with other settings of its task; its probabilities stay."""
-        found = replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
-        found.__dict__["calibration"] = self.calibration
-        return found
+        return replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
 
     def strongest(self, count: int) -> Model:
         """The model with only the ``count`` largest feature weights, to ship it small.
@@ -375,11 +363,10 @@ class Model:
             average = np.zeros(len(coef))
             average[arrays["usual"].astype(np.intp)] = arrays["average"]
             model = replace(model, average=average)
-        known = meta.get("calibration")
-        if known is not None:  # a property that is computed once is an entry of the instance
-            values = known["slope"], known["shift"], known.get("whole", 0), known.get("above", 0)
-            model.__dict__["calibration"] = Platt(*map(float, values))
-        return model
+        if "calibration" not in meta:  # written before curves were saved
+            return replace(model, calibration=fit_calibration(heldout, labels))
+        saved = meta["calibration"]
+        return replace(model, calibration=None if saved is None else Platt.from_dict(saved))
 
     @property
     def quality(self) -> float | None:

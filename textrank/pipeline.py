@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 
 from textrank.docs import Candidate, Representation, Targets, held_together
 from textrank.kernels.diverging import diverging
+from textrank.learners.calibration import fit_calibration
 from textrank.learners.fit import Fit, Learner
 from textrank.learners.kernel_choice import fit_best
 from textrank.model import Model
@@ -116,7 +117,10 @@ class Pipeline:
         fit, support = _weighty(fit, dataset.X) if names is None else (fit, None)
         average = average_of(dataset.data) if isinstance(dataset.data, Features) else None
         y = dataset.targets.y
-        return Model(chosen, fit, support, names, threshold, heldout, y, average=average)
+        curve = fit_calibration(heldout, y)
+        return Model(
+            chosen, fit, support, names, threshold, heldout, y, average=average, calibration=curve
+        )
 
     @property
     def _choices(self) -> list[Kernel[Any]]:

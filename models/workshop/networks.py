@@ -145,7 +145,7 @@ def assemble(
     By bytes, since spaCy's own way of taking a component over takes every training word along.
     """
     nlp = blank_nlp()
-    nlp.add_pipe("textrank_sentences", name="sentences")
+    nlp.add_pipe("textrank_sentences", name="sentences", config={"final": True})
     add_syntax(nlp, syntax)
     add_morphology(nlp, tables)
     add_names(nlp, names)

@@ -174,7 +174,7 @@ def test_documents_add_up_and_do_not_mix(model):
     assert counts(half, "overlap") == (2, 2, 3, 2)
 
 
-@pytest.mark.parametrize(("calibration", "yes"), [(None, 1), (Platt(1.0, 0.0, -0.1), 3)])
+@pytest.mark.parametrize(("calibration", "yes"), [(None, 1), (Platt(1.0, 0.0, sources=2), 3)])
 def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibration, yes):
     docs = [
         annotated(f"AA1 {verb} BB2.", ["AA1", "BB2"], [("AA1", "BB2")], verb)
@@ -185,6 +185,19 @@ def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibrati
     assert counts(found, "overlap") == counts(found, "given") == (3, 3, yes, yes)
 
 
+def test_probabilities_of_recognised_pairs_are_compared_with_overlapping_gold(model):
+    """AA1 - BB2 is stated and found likely; AA1 - CC3 is not stated; without a curve: nothing."""
+    text = "AA1 binds BB2 not CC3."
+    doc = annotated(text, ["AA1", "BB2", "CC3"], [("AA1", "BB2")])
+    names = recogniser("AA1", "BB2", "CC3")
+    assert evaluate_raw_text(model, [doc], names).calibration == {}
+    sure = replace(model, calibration=Platt(40.0, -20.0))  # scores 0 and 1 become 0 and 1
+    found = evaluate_raw_text(sure, [doc], names).calibration
+    assert found["positive_share"] == pytest.approx(1 / 3)
+    assert found["mean_probability"] == pytest.approx(2 / 3, abs=1e-6)  # AA1 - CC3: "binds" between
+    assert found["calibration_error"] == pytest.approx(1 / 3, abs=1e-6)
+
+
 def test_the_file_has_stable_keys_and_no_nan(model, tmp_path):
     doc = annotated("AA1 binds BB2.", ["AA1", "BB2"], [("AA1", "BB2")])
     found = evaluate_raw_text(model, [doc], recogniser("AA1"))
@@ -192,7 +205,7 @@ def test_the_file_has_stable_keys_and_no_nan(model, tmp_path):
     again = json.loads((tmp_path / "found.json").read_text())
     assert list(again) == [
         "task", "corpus", "procedure", "documents", "candidates", "threshold", "names",
-        "interactions", "unreachable", "settings", "versions", "seconds",
+        "interactions", "unreachable", "calibration", "settings", "versions", "seconds",
     ]  # fmt: skip
     assert list(again["interactions"]) == ["overlap", "exact", "given"]
     assert list(again["names"]) == ["overlap", "exact"]

@@ -171,13 +171,3 @@ def test_greedy_settings_are_checked():
         GreedyFeatures(count=0)
     with pytest.raises(ValueError, match="count is 9, but there are 2"):
         GreedyFeatures(count=9).choose(np.eye(2), Targets(*[np.arange(2)] * 3))
-
-
-def test_whole_texts_have_log_odds_of_their_own():
-    rng = np.random.default_rng(2)
-    scores, whole = rng.normal(size=20000), rng.integers(0, 2, 20000).astype(float)
-    p = 1 / (1 + np.exp(-(2 * scores + 0.5 - 1.5 * whole)))
-    y = np.where(rng.random(20000) < p, 1.0, -1.0)
-    found = Platt.of(scores, y, whole)
-    assert (found.slope, found.shift, found.whole) == pytest.approx((2.0, 0.5, -1.5), abs=0.1)
-    np.testing.assert_allclose(found(scores, whole), p, atol=0.05)

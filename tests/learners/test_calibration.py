@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 
 from textrank.learners.calibration import Platt
 from textrank.types import Vector
 
 
-def drawn(
+def draw_sources(
     rng: np.random.Generator, sources: int, spread: float
-) -> tuple[Vector, Vector, list[str], Vector]:
-    """Scores and answers of sources that differ in a constant, half of them of whole texts."""
+) -> tuple[Vector, Vector, list[str]]:
+    """Draw scores and labels of sources that differ in a constant of the log-odds."""
     each = 400
     scores = rng.normal(size=sources * each) * 0.6
-    own = np.repeat(rng.normal(size=sources) * spread, each)
-    whole = np.repeat(np.arange(sources) % 2.0, each)
-    odds = 5 * scores - 2 * np.maximum(scores, 0) + 0.5 - 2 * whole + own
-    y = np.where(rng.random(len(odds)) < expit(odds), 1.0, -1.0)
-    return scores, y, [str(n) for n in np.repeat(np.arange(sources), each)], whole
+    constants = np.repeat(rng.normal(size=sources) * spread, each)
+    log_odds = 5 * scores - 2 * np.maximum(scores, 0) + 0.5 + constants
+    y = np.where(rng.random(len(log_odds)) < expit(log_odds), 1.0, -1.0)
+    return scores, y, [str(n) for n in np.repeat(np.arange(sources), each)]
 
 
 def log_loss(p: Vector, y: Vector) -> float:
@@ -28,31 +30,53 @@ def log_loss(p: Vector, y: Vector) -> float:
 
 
 def test_sources_that_do_not_differ_give_back_their_curve():
-    curve = Platt.across(*drawn(np.random.default_rng(0), 40, 0.0))
-    found = curve.slope, curve.shift, curve.whole, curve.above
-    np.testing.assert_allclose(found, (5, 0.5, -2, -2), atol=0.4)
+    curve = Platt.across(*draw_sources(np.random.default_rng(0), 40, 0.0))
+    np.testing.assert_allclose((curve.slope, curve.shift, curve.above), (5, 0.5, -2), atol=0.4)
+    assert curve.sources == 40
 
 
 def test_probabilities_of_new_sources_shrink_by_how_far_sources_differ():
-    known = drawn(np.random.default_rng(1), 60, 2.0)
-    curve = Platt.across(*known)
+    curve = Platt.across(*draw_sources(np.random.default_rng(1), 60, 2.0))
     assert curve.slope == pytest.approx(5 / np.sqrt(1 + np.pi * 4 / 8), rel=0.15)
-    scores, y, _, whole = drawn(np.random.default_rng(2), 200, 2.0)
-    sure = Platt(5.0, 0.5, -2.0, -2.0)  # true of an average source
-    assert log_loss(curve(scores, whole), y) < log_loss(sure(scores, whole), y) - 0.01
+    scores, y, _ = draw_sources(np.random.default_rng(2), 200, 2.0)
+    sure = Platt(5.0, 0.5, -2.0)  # true of an average source
+    assert log_loss(curve(scores), y) < log_loss(sure(scores), y) - 0.01
 
 
 def test_order_of_candidates_and_names_of_sources_do_not_matter():
-    scores, y, sources, whole = drawn(np.random.default_rng(3), 6, 1.0)
+    scores, y, sources = draw_sources(np.random.default_rng(3), 6, 1.0)
     order = np.random.default_rng(4).permutation(len(y))
-    named = [f"corpus {9 - int(sources[i])}" for i in order]
-    one = Platt.across(scores, y, sources, whole)
-    other = Platt.across(scores[order], y[order], named, whole[order])
-    np.testing.assert_allclose(one(scores, whole), other(scores, whole), atol=1e-9)
+    renamed = [f"corpus {9 - int(sources[i])}" for i in order]
+    one = Platt.across(scores, y, sources)
+    other = Platt.across(scores[order], y[order], renamed)
+    np.testing.assert_allclose(one(scores), other(scores), atol=1e-9)
 
 
-@pytest.mark.parametrize("score", [-1.2, -0.01, 0.0, 0.3, 1.4])
-@pytest.mark.parametrize("whole", [0.0, 0.4, 1.0])
-def test_picked_scores_have_the_same_probability(score, whole):
-    curve = Platt(4.0, 1.2, -2.1, -1.2)
-    assert curve(curve.picked(score, whole)) == pytest.approx(curve(score, whole))
+def test_platt_fits_as_well_as_a_general_optimiser():
+    """The smoothed targets keep the optimum finite, also for labels that scores separate."""
+    rng = np.random.default_rng(5)
+    for n, gap in ((4, 3.0), (30, 50.0), (500, 0.3)):
+        y = np.where(np.arange(n) % 2, 1.0, -1.0)
+        scores = 1e3 * (y * gap + rng.normal(size=n)) + 7e3
+        curve = Platt.of(scores, y)
+        targets = np.where(y > 0, (n / 2 + 1) / (n / 2 + 2), 1 / (n / 2 + 2))
+        z = (scores - scores.mean()) / scores.std()
+
+        def loss(w: Vector) -> float:
+            t = w[0] * z + w[1]  # noqa: B023
+            return float(-(targets * log_expit(t) + (1 - targets) * log_expit(-t)).sum())  # noqa: B023
+
+        found = np.array([curve.slope * scores.std(), curve.shift + curve.slope * scores.mean()])
+        best = minimize(loss, found, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
+        assert loss(found) <= best.fun + 1e-6
+
+
+def test_a_curve_survives_the_way_through_a_dictionary():
+    curve = Platt(4.0, -1.2, -1.3, 6)
+    assert Platt.from_dict(asdict(curve)) == curve
+    assert Platt.from_dict({"slope": 1.0, "shift": 0.5, "whole": 0.0}) == Platt(1.0, 0.5)
+
+
+def test_a_curve_that_depended_on_other_sentences_is_refused():
+    with pytest.raises(ValueError, match=r"whole = -2\.1"):
+        Platt.from_dict({"slope": 4.0, "shift": 1.2, "whole": -2.1, "above": -1.2})

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, labels_of, whole
+from textrank.docs import Candidate, labels_of
 from textrank.evaluation.curves import calibration_error, expected_error, reliability
 from textrank.evaluation.fold_scores import FoldScores, document_intervals
 from textrank.evaluation.report import Counts, Report
@@ -32,8 +32,9 @@ def evaluate(
 
     Where positives are far more or less frequent than in training, that threshold is wrong.
     ``positives`` is the share of them that is expected; the highest scores get the yes. With
-    ``auto`` it goes to where the model's own probabilities expect the best F, if it was calibrated
-    on corpora left out (see ``Platt``), else to scores above their mean (``mean_threshold``).
+    ``auto`` the threshold is the one of the highest expected F by the model's own probabilities, if
+    they were calibrated on several left-out corpora (``Platt.across``); otherwise it is the mean of
+    the scores (``mean_threshold``), since probabilities of one corpus do not carry over to another.
 
     Documents that the model was trained on are counted in ``trained_on`` of the report, with a
     note: figures on them are too high.
@@ -46,13 +47,12 @@ def evaluate(
     if not candidates:
         raise nothing_found(task, len(docs))
     scores = model.score(candidates)
-    share = shared(docs, found)
-    threshold, words = decided(model, scores, positives, share)
+    threshold, words = decided(model, scores, positives)
     test = single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measured(task)
-    beside = at_level(model, candidates, scores, unreachable, share)
+    beside = at_level(model, candidates, scores, unreachable)
     fold = replace(fold, measures={**fold.measures, **beside})
-    probabilities = model.probability(scores, share)
+    probabilities = model.probability(scores)
     overlap = find_overlap(model.meta, docs, corpus)
     return Report(
         task=task.name,
@@ -76,25 +76,18 @@ def _curves(y: Vector, probabilities: Vector | None) -> dict[str, list[dict[str,
     return {"reliability": [{"x": b.score, **asdict(b)} for b in bins]} if bins else {}
 
 
-def shared(docs: Sequence[Doc], found: Sequence[Sequence[Candidate]]) -> float:
-    """The share of candidates that come from whole texts."""
-    counts = [len(own) * whole(doc, own) for doc, own in zip(docs, found, strict=True)]
-    return sum(counts) / max(sum(map(len, found)), 1)
-
-
 def at_level(
     model: Model,
     candidates: Sequence[Candidate],
     scores: Vector,
     unreachable: int,
-    share: float = 0.0,
 ) -> dict[str, float | None]:
     """F where yes means a probability of at least the task's level, and where it is asserted too.
 
     That is how rows are judged; the other figures are at the threshold of training, for corpora
     differ in whether what is denied or doubted counts. Only for pairs that carry a probability.
     """
-    task, probabilities = model.pipeline.task, model.probability(scores, share)
+    task, probabilities = model.pipeline.task, model.probability(scores)
     if not isinstance(task, PPI) or probabilities is None:
         return {}
     y, sure = labels_of(candidates), probabilities >= task.level
@@ -110,13 +103,11 @@ def at_level(
     return found
 
 
-def decided(
-    model: Model, scores: Vector, positives: Positives, share: float = 0.0
-) -> tuple[float | None, str]:
+def decided(model: Model, scores: Vector, positives: Positives) -> tuple[float | None, str]:
     """The threshold for these scores, and how it came about in words."""
-    if positives == "auto" and model.calibration is not None and model.calibration.whole:
+    if positives == "auto" and model.calibration is not None and model.calibration.sources > 1:
         words = "alpha by leave-document-out there; threshold of the best F that it expects here"
-        return expected_threshold(scores, model.calibration(scores, share)), words
+        return expected_threshold(scores, model.calibration(scores)), words
     if positives == "auto":
         words = "alpha by leave-document-out there; threshold at the mean of the test scores"
         return mean_threshold(scores), words

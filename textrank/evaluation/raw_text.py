@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.docs import Candidate, document_id
-from textrank.evaluation.evaluate import Positives, decided, shared
+from textrank.evaluation.curves import calibration_error, expected_error
+from textrank.evaluation.evaluate import Positives, decided
 from textrank.evaluation.overlap import Hits, Pieces, exact, matched, name_links, pair_links
 from textrank.formats.records import Mention, mentions_of, set_mentions
 from textrank.measures import decide
@@ -55,6 +57,8 @@ class RawText:
 
     ``overlap`` asks for one common character of each two names, ``exact`` for equal boundaries.
     ``given`` has the names of the corpus in the same text with the same sentences and parse.
+    ``calibration`` compares the probabilities of all recognised pairs with whether they overlap a
+    gold interaction; it is empty for a model without probabilities.
     """
 
     corpus: str
@@ -67,6 +71,7 @@ class RawText:
     reasons: Mapping[str, int]  # of the unreachable interactions by overlap
     settings: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
+    calibration: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values under stable keys."""
@@ -80,6 +85,7 @@ class RawText:
             "names": {key: hits.to_dict() for key, hits in self.names.items()},
             "interactions": {key: found.to_dict() for key, found in self.interactions.items()},
             "unreachable": dict(self.reasons),
+            "calibration": dict(self.calibration),
             "settings": dict(self.settings),
             "versions": versions(),
             "seconds": dict(self.seconds),
@@ -108,7 +114,8 @@ def evaluate_raw_text(
     candidates = [task.candidates(doc) for doc in raw]
     both = zip(docs, raw, candidates, strict=True)
     texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
-    yes, threshold = _yes(model, raw, candidates, positives)
+    scores: Vector = model.score([c for own in candidates for c in own])
+    yes, threshold = _yes(model, candidates, scores, positives)
     hits = [text.pair_hits(said) for text, said in zip(texts, yes, strict=True)]
     for doc, text in zip(raw, texts, strict=True):
         set_mentions(doc, text.mentions)
@@ -126,7 +133,22 @@ def evaluate_raw_text(
         | {"given": given},
         {reason: sum(text.reasons[reason] for text in texts) for reason in REASONS},
         config_of(model.pipeline),
+        calibration=_calibration(model, scores, texts),
     )
+
+
+def _calibration(model: Model, scores: Vector, texts: Sequence[_Text]) -> dict[str, float]:
+    """Return the calibration error of the recognised pairs, and what chance alone would give."""
+    if model.calibration is None or not len(scores):
+        return {}
+    y = [1.0 if stated else -1.0 for text in texts for stated in text.stated]
+    p = model.calibration(scores)
+    return {
+        "calibration_error": calibration_error(y, p),
+        "calibration_error_of_chance": expected_error(p),
+        "positive_share": float((np.asarray(y) > 0).mean()),
+        "mean_probability": float(p.mean()),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +193,12 @@ class _Text:
             )
             for match, links in matches.items()
         }
+
+    @property
+    def stated(self) -> list[bool]:
+        """Whether each candidate overlaps some gold interaction, also one that others overlap."""
+        linked = {candidate for candidate, _ in self.links}
+        return [number in linked for number in range(len(self.pairs))]
 
     @property
     def reasons(self) -> Counter[str]:
@@ -236,15 +264,14 @@ def _bare(gold: Doc, nlp: Language) -> Doc:
 
 def _yes(
     model: Model,
-    docs: Sequence[Doc],
     candidates: Sequence[Sequence[Candidate]],
+    scores: Vector,
     positives: Positives,
 ) -> tuple[list[list[bool]], float | None]:
     """What the model says about the candidates of each Doc, and from which score on."""
-    scores: Vector = model.score([c for own in candidates for c in own])
     threshold = None
     if len(scores):
-        threshold, _ = decided(model, scores, positives, shared(docs, candidates))
+        threshold, _ = decided(model, scores, positives)
     said = iter(decide(scores, 0.0 if threshold is None else threshold).tolist())
     return [[next(said) for _ in own] for own in candidates], threshold
 
@@ -253,7 +280,8 @@ def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
     """The same with the names of the corpus, whose pairs are known by their ids."""
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]
-    yes, _ = _yes(model, docs, candidates, positives)
+    scores: Vector = model.score([c for own in candidates for c in own])
+    yes, _ = _yes(model, candidates, scores, positives)
     answers = [(c.label > 0, s) for own, said in zip(candidates, yes, strict=True)
                for c, s in zip(own, said, strict=True)]  # fmt: skip
     unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, candidates, strict=True))

@@ -1,9 +1,9 @@
 """spaCy's greedy arc-eager parse of many sentences side by side.
 
-What the parser does in a sentence that is known to begin and end depends on no other sentence, but
-for the two words that come next. So all sentences of a batch make their next move together, each
-move one set of array operations; sentences of like length go together, so that few are waited for.
-The moves, and when each may be made, are those of ``spacy.pipeline._parser_internals.arc_eager``.
+Each sentence is parsed as a text of its own, so its tree does not depend on other sentences. All
+sentences of a batch make their next move together, each move one set of array operations; sentences
+of similar length go together, so that few are waited for. The moves, and when each may be made, are
+those of ``spacy.pipeline._parser_internals.arc_eager``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ Ints: TypeAlias = NDArray[np.intp]
 Floats: TypeAlias = NDArray[np.float32]
 
 SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
-AHEAD = 2  # words after a sentence that its parse looks at
 FEATURES = 8  # words a state is known by
 TOGETHER = 8192  # words of the sentences that are parsed side by side
 
@@ -101,84 +100,68 @@ def parse(network: Network, vectors: Floats, starts: Ints, lengths: Sequence[int
     """The arcs of all words of some Docs.
 
     ``starts`` has 1 where a sentence is known to begin and -1 where it is known not to;
-    ``lengths`` are those of the Docs, one after the other.
+    ``lengths`` are those of the Docs, one after the other. Where it has 0, the parser may begin
+    another sentence.
     """
     tree = Tree(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
-    starts, sentences = starts.copy(), _sentences(starts, lengths)
-    while len(sentences[0]):
-        found = [
-            _parse_group(network, vectors, starts, g, tree) for g in _groups(*sentences, TOGETHER)
-        ]
-        broken = np.concatenate(found)
-        starts[broken] = 1
-        first, last, ends = _sentences(starts, lengths)
-        again = np.isin(first, broken) | np.isin(last, broken)
-        sentences = first[again], last[again], ends[again]
+    for group in groups_of(starts, lengths, TOGETHER):
+        _parse_group(network, vectors, starts, group, tree)
     return tree
 
 
-def _parse_group(network: Network, vectors: Floats, starts: Ints, group: Group, tree: Tree) -> Ints:
-    """Adds the arcs of some sentences; words after them where the parser broke the next one."""
-    words, own = group.words, group.own
+def _parse_group(network: Network, vectors: Floats, starts: Ints, group: Group, tree: Tree) -> None:
+    """Add the arcs of some sentences to the tree."""
+    words = group.words
     states = States.of(group, starts[words])
     states.run(network, network.table(vectors[words]))
     has_head = states.head[:-2] < states.junk
     heads = states.head[:-2] - np.arange(len(words))
-    tree.heads[words[own]] = np.where(has_head, heads, 0)[own]
+    tree.heads[words] = np.where(has_head, heads, 0)
     labels = network.labels[states.label[:-2]]
-    tree.labels[words[own]] = np.where(has_head, labels, np.uint64(0))[own]
-    return words[~own & (states.start[:-2] == 1) & (starts[words] == 0)]
+    tree.labels[words] = np.where(has_head, labels, np.uint64(0))
 
 
 def longest_sentence(starts: Ints, lengths: Sequence[int]) -> int:
     """Words of the longest sentence."""
-    first, last, _ = _sentences(starts, lengths)
+    first, last = sentence_bounds(starts, lengths)
     return int((last - first).max(initial=0))
 
 
-def _sentences(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints, Ints]:
-    """First word, end, and end of the Doc of each sentence."""
+def sentence_bounds(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints]:
+    """Return the first word and the end of each sentence of some Docs, one after the other."""
     ends = np.cumsum(np.asarray([n for n in lengths if n], dtype=np.intp))
     begins = starts == 1
     begins[np.append(0, ends[:-1]) if len(ends) else []] = True
     first = np.flatnonzero(begins)
-    last = np.append(first[1:], len(starts)) if len(first) else first
-    return first, last, ends[np.searchsorted(ends, first, side="right")]
+    return first, np.append(first[1:], len(starts)) if len(first) else first
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Sentences with the words ahead of them, one after the other."""
+    """Sentences, one after the other."""
 
     words: Ints  # which words these are
-    own: NDArray[np.bool_]  # whether a word belongs to the sentence, or is ahead of it
     first: Ints  # of each sentence, within ``words``
-    end: Ints  # the word after it; the number of words where its Doc ends with it
-    close: Ints  # the last word that is seen of it
+    close: Ints  # the last word of each sentence, within ``words``
 
 
 def groups_of(starts: Ints, lengths: Sequence[int], together: int) -> Iterator[Group]:
     """The sentences of Docs in groups of like length and about so many words."""
-    return _groups(*_sentences(starts, lengths), together)
-
-
-def _groups(first: Ints, last: Ints, ends: Ints, together: int) -> Iterator[Group]:
+    first, last = sentence_bounds(starts, lengths)
     order = np.argsort(first - last, kind="stable")
-    sizes = (np.minimum(last + AHEAD, ends) - first)[order]
+    sizes = (last - first)[order]
     number = (np.cumsum(sizes) - sizes) // together
     for chosen in np.split(order, np.flatnonzero(np.diff(number)) + 1):
         if len(chosen):
-            yield _group(first[chosen], last[chosen], ends[chosen])
+            yield _group(first[chosen], last[chosen])
 
 
-def _group(first: Ints, last: Ints, ends: Ints) -> Group:
-    sizes = np.minimum(last + AHEAD, ends) - first
+def _group(first: Ints, last: Ints) -> Group:
+    sizes = last - first
     close = np.cumsum(sizes)
     begin = close - sizes
     words = np.arange(close[-1]) + np.repeat(first - begin, sizes)
-    own = words < np.repeat(last, sizes)
-    end = np.where(last < ends, begin + last - first, close[-1])
-    return Group(words, own, begin, end, close - 1)
+    return Group(words, begin, close - 1)
 
 
 class States:
@@ -200,7 +183,7 @@ class States:
         self.label = np.zeros(size + 2, dtype=np.intp)
         self.start = np.zeros(size + 2, dtype=np.int8)
         self.stays = np.zeros(size + 2, dtype=bool)  # came back from the stack: not shifted again
-        self.top = self.front = self.end = np.zeros(0, dtype=np.intp)
+        self.top = self.front = np.zeros(0, dtype=np.intp)
 
     @classmethod
     def of(cls, group: Group, starts: Ints) -> States:
@@ -208,7 +191,7 @@ class States:
         states = cls(len(group.words))
         states.start[:-2] = starts
         states.next[group.close] = states.none
-        states.front, states.end = group.first, group.end
+        states.front = group.first
         states.top = np.full(len(group.first), states.none, dtype=np.intp)
         return states
 
@@ -221,9 +204,9 @@ class States:
             scores += penalties[self._allowed(second, following)]
             chosen = scores.argmax(axis=1)
             self._move(network.moves[chosen], chosen, second, following)
-            going = (self.top != self.none) | (self.front != self.end)
+            going = (self.top != self.none) | (self.front != self.none)
             if not going.all():
-                self.top, self.front, self.end = self.top[going], self.front[going], self.end[going]
+                self.top, self.front = self.top[going], self.front[going]
 
     def _hidden(self, table: Floats, second: Ints, following: Ints) -> Floats:
         top, front = self.top, self.front

@@ -1,16 +1,19 @@
 """spaCy's networks, tagger and parser, shown words alone: no white space, no markup.
 
 Each works on the words of a Doc without the tokens that are none, and its answers go back to the
-Doc as it is.
+Doc as it is. Tagger, parser and the network they share see one sentence at a time, as a text of its
+own: the analysis of a sentence depends neither on its neighbours nor on which others are analysed
+with it. Sentences are those that are known to begin when a component runs; a Doc without any is one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.attrs import DEP, HEAD, NORM, ORTH, SENT_START, SPACY, TAG
 from spacy.language import Language
 from spacy.pipeline import DependencyParser, Tagger, Tok2Vec
 from spacy.pipeline.dep_parser import (  # type: ignore[import-not-found]  # compiled
@@ -33,7 +36,8 @@ from textrank.text.words import Reading, bare, give_parse, give_space_tags, read
 class WordsToVectors(Tok2Vec):
     """A network over words in context; tokens that are no words get zeros.
 
-    ``spelt`` words are in plain letters (``beta1``), as the corpora of names have them.
+    ``spelt`` words are in plain letters (``beta1``), as the corpora of names have them. The context
+    of a spelt word is the whole text, in which names are looked for; that of others their sentence.
     """
 
     def __init__(self, vocab: Vocab, model: Any, name: str = "tok2vec", *, spelt: bool) -> None:
@@ -58,9 +62,23 @@ class WordsToVectors(Tok2Vec):
         if (names := forward_of(self.model)) is not None:
             return names.predict(self.model, docs, readings)
         if (network := self._network()) is not None:
-            forms = [forms_of(*one) for one in zip(docs, readings, strict=True)]
-            return network(forms, docs[0].vocab)
-        return cast(list[Any], super().predict([bare(doc, spelt=self.spelt) for doc in docs]))
+            return self._by_sentence(network, docs, readings)
+        if self.spelt:
+            return cast(list[Any], super().predict([bare(doc, spelt=True) for doc in docs]))
+        units = [sentence_docs(doc) for doc in docs]
+        found = iter(super().predict([unit for own in units for unit in own]))
+        return [np.concatenate([next(found) for _ in own]) for own in units]
+
+    def _by_sentence(
+        self, network: WordNetwork, docs: Sequence[Doc], readings: Sequence[Reading | None]
+    ) -> list[Any]:
+        """Vectors of the words of each Doc, every sentence a text for the network."""
+        both = list(zip(docs, readings, strict=True))
+        forms = [forms_of(*one) for one in both]
+        bounds = [[] if self.spelt else _inner_starts(*one) for one in both]
+        parts = [part for own, at in zip(forms, bounds, strict=True) for part in np.split(own, at)]
+        vectors = np.concatenate(network(parts, docs[0].vocab))
+        return np.split(vectors, np.cumsum([len(own) for own in forms])[:-1])
 
     def _network(self) -> WordNetwork | None:
         if self._of_model is not self.model:  # spaCy may put another model here
@@ -77,8 +95,10 @@ class WordTagger(Tagger):  # type: ignore[misc]
         docs = list(docs)
         if listens(self.model):  # what was said of a token depends on no other
             return super().predict(docs)
+        units = [sentence_docs(doc) for doc in docs]
+        found = iter(super().predict([unit for own in units for unit in own]))
+        tags = [np.concatenate([next(found) for _ in own]) for own in units]
         readings = [reading_of(doc) for doc in docs]
-        tags = super().predict([bare(doc) for doc in docs])
         return [spread(*one) for one in zip(docs, readings, tags, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], tags: Any) -> None:
@@ -122,18 +142,27 @@ class WordParser(DependencyParser):  # type: ignore[misc]
                 self.get_error_handler()(self.name, self, batch, error)
 
     def predict(self, docs: Any) -> Any:
-        """The trees of the words, or what a beam found."""
+        """The trees of the words of each Doc."""
         docs = [docs] if isinstance(docs, Doc) else list(docs)
-        if self.cfg["beam_width"] != 1:
-            return super().predict([bare(doc) for doc in docs])
         given = _Given.of(docs)
-        if not self._side_by_side(given.starts, given.lengths):
-            words = [bare(doc) for doc in docs]
-            states = super().predict(words)
-            return [_tree(s, len(own)) for s, own in zip(states, words, strict=True)]
+        if self.cfg["beam_width"] != 1 or not self._side_by_side(given.starts, given.lengths):
+            return self._one_by_one(docs)
         with one_thread():
             network, vectors = self._seen(given)
             return given.parts(parse(network, vectors, given.starts, given.lengths))
+
+    def _one_by_one(self, docs: Sequence[Doc]) -> list[Tree]:
+        """The trees of the words of each Doc, found by spaCy's own code."""
+        units = [sentence_docs(doc) for doc in docs]
+        every = [unit for own in units for unit in own]
+        found = super().predict(every)
+        if self.cfg["beam_width"] == 1:
+            trees = iter([_tree(s, len(unit)) for s, unit in zip(found, every, strict=True)])
+        else:
+            copies = [unit.copy() for unit in every]
+            super().set_annotations(copies, found)
+            trees = iter([_given(unit) for unit in copies])
+        return [_joined([next(trees) for _ in own]) for own in units]
 
     def predict_copies(self, docs: Sequence[Doc], copies: Sequence[Any]) -> list[list[Any]]:
         """What copies of the parser find, given by other weights of its network."""
@@ -169,7 +198,8 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             rows = [x if r is None else x[r.kept] for x, r in zip(own, readings, strict=True)]
             found = np.concatenate(rows)
         else:
-            found = vectors.predict([bare(doc) for doc in docs])
+            units = [unit for doc in docs for unit in sentence_docs(doc)]
+            found = vectors.predict(units)
         names = [self.moves.get_class_name(n) for n in range(self.moves.n_moves)]
         labels = np.array([self.vocab.strings.add(name[2:]) for name in names], dtype=np.uint64)
         return Network.of(self.model, names, labels), found
@@ -185,12 +215,7 @@ class WordParser(DependencyParser):  # type: ignore[misc]
 
     def set_annotations(self, docs: Sequence[Doc], parses: Any) -> None:
         """Sets heads, labels and sentences."""
-        trees = parses
-        if self.cfg["beam_width"] != 1:
-            words = [bare(doc) for doc in docs]
-            super().set_annotations(words, parses)
-            trees = [_given(own) for own in words]
-        for doc, found in zip(docs, self.finished(docs, trees), strict=True):
+        for doc, found in zip(docs, self.finished(docs, parses), strict=True):
             give_parse(doc, *found)
 
     def finished(self, docs: Sequence[Doc], trees: Sequence[Tree]) -> Iterator[tuple[Any, Any]]:
@@ -241,6 +266,43 @@ def last_layers(model: Any) -> set[tuple[int, str]]:
 def _starts(doc: Doc, reading: Reading | None) -> Any:
     starts = doc.to_array([SENT_START]).astype(np.int64)
     return starts if reading is None else starts[reading.kept]
+
+
+def _inner_starts(doc: Doc, reading: Reading | None) -> Any:
+    """Return the words, but for the first, at which a sentence is known to begin."""
+    return np.flatnonzero(_starts(doc, reading)[1:] == 1) + 1
+
+
+def sentence_docs(doc: Doc) -> list[Doc]:
+    """Return the sentences of a Doc, so far as they are known, as Docs of words.
+
+    Each has the tags, vectors and sentence starts that its words have in the Doc.
+    """
+    words = bare(doc)
+    inner = _inner_starts(words, None).tolist()
+    if not inner:
+        return [words]
+    columns: Any = [ORTH, SPACY, NORM, TAG, SENT_START]
+    table: Any = words.to_array(columns)
+    strings = doc.vocab.strings
+    texts = [strings[orth] for orth in table[:, 0].tolist()]
+    spaces = (table[:, 1] == 1).tolist()
+    found = []
+    for start, end in pairwise([0, *inner, len(words)]):
+        unit = Doc(doc.vocab, words=texts[start:end], spaces=spaces[start:end])
+        unit.from_array(columns[2:], table[start:end, 2:])
+        if words.tensor.size:
+            unit.tensor = words.tensor[start:end]
+        found.append(unit)
+    return found
+
+
+def _joined(trees: Sequence[Tree]) -> Tree:
+    """Join the trees of sentences to that of their Doc."""
+    if len(trees) == 1:
+        return trees[0]
+    heads = np.concatenate([tree.heads for tree in trees])
+    return Tree(heads, np.concatenate([tree.labels for tree in trees]))
 
 
 def _tree(state: Any, length: int) -> Tree:

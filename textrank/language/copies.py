@@ -42,10 +42,9 @@ def parse_copies(
     for group in groups_of(starts, lengths, max(AT_ONCE // len(tables), 1)):
         states = _Grid(group, starts[group.words], networks)
         states.run_all(networks, tables.of(group.words), len(tables) == 1)
-        words = group.words[group.own]
         for row, network in enumerate(networks):
             found = states.tree(row, network)
-            heads[row, words], labels[row, words] = found.heads[group.own], found.labels[group.own]
+            heads[row, group.words], labels[row, group.words] = found.heads, found.labels
     return [Tree(*own) for own in zip(heads, labels, strict=True)]
 
 
@@ -96,7 +95,7 @@ class _Grid(States):
         self.next[(group.close + block).ravel()] = np.repeat(last, len(group.close))
         self.head[:] = self.junk
         self.start[:-1] = np.tile(np.append(starts, 0), copies)
-        self.front, self.end = (group.first + block).ravel(), (group.end + block).ravel()
+        self.front = (group.first + block).ravel()
         self.none = np.repeat(last, len(group.first))
         self.top = self.none.copy()
 
@@ -120,12 +119,12 @@ class _Grid(States):
                 self._keep(np.tile(some, len(networks)))
 
     def _going(self) -> NDArray[np.bool_]:
-        going: NDArray[np.bool_] = (self.top != self.none) | (self.front != self.end)
+        going: NDArray[np.bool_] = (self.top != self.none) | (self.front != self.none)
         return going
 
     def _keep(self, some: NDArray[np.bool_]) -> None:
         self.top, self.front = self.top[some], self.front[some]
-        self.end, self.none, self.skipped = self.end[some], self.none[some], self.skipped[some]
+        self.none, self.skipped = self.none[some], self.skipped[some]
 
     def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
         found = table.take(FEATURES * words + (place - self.skipped), axis=0)

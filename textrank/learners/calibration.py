@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
 
 from textrank.learners.checks import check_alphas, check_gram, check_targets
@@ -17,15 +17,17 @@ from textrank.ties import TIE_TOLERANCE, tie_tolerance
 from textrank.types import Matrix, Vector
 
 MOST = 100  # steps until weights stand still
+MIN_STEP = 1e-10  # a fit ends at smaller changes of its weights
+MIN_RIDGE = 1e-9  # so that a constant score leaves the equations solvable
 
 
 @dataclass(frozen=True)
 class Platt:
-    """``1 / (1 + exp(-(slope s + shift)))``: two numbers, so a few hundred scores are enough.
+    """Logistic curve from scores to probabilities (Platt 1999).
 
-    Platt (1999), with his smoothed targets. A third number, ``whole``, is added to the log-odds of
-    what comes from whole texts: where sentences were picked for what they say, a yes is likelier.
-    A fourth, ``above``, is added to the slope of scores above zero (``across``).
+    ``p(s) = 1 / (1 + exp(-(slope s + above max(s, 0) + shift)))``. ``of`` fits slope and shift, so
+    a few hundred scores are enough; ``across`` also fits ``above``, from several corpora. The
+    probability of a candidate depends on its own score only.
 
     >>> Platt.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1]))(0.0).round(6)
     np.float64(0.5)
@@ -33,99 +35,118 @@ class Platt:
 
     slope: float
     shift: float
-    whole: float = 0.0
-    above: float = 0.0
+    above: float = 0.0  # added to the slope of scores above zero
+    sources: int = (
+        1  # corpora it was fitted on; with several, each was scored by a model without it
+    )
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector, whole: Vector | None = None) -> Platt:
-        """From held-out scores; those of training would be far too sure.
+    def of(cls, heldout: Vector, y: Vector) -> Platt:
+        """Fit slope and shift to held-out scores, with Platt's smoothed targets.
 
-        ``whole`` says how far each comes from a whole text, between 0 and 1.
+        Scores of training candidates by the model itself would give far too sure probabilities.
         """
         scores, positive = _two_classes(heldout, y)
         n = positive.sum()
-        high, low = (n + 1) / (n + 2), 1 / (len(scores) - n + 2)
-        goal = np.where(positive, high, low)
-        spread = float(scores.std()) or 1.0
-        centre = float(scores.mean())
-        z = (scores - centre) / spread  # so that all parameters are of order one
-        Z = np.column_stack([z, np.ones(len(z)), *([] if whole is None else [whole])])
-
-        def loss(p: Vector) -> tuple[float, Vector]:
-            t = Z @ p
-            gap = expit(t) - goal
-            value = -(goal * log_expit(t) + (1 - goal) * log_expit(-t)).sum()
-            return float(value), gap @ Z
-
-        start = np.array([1.0, *np.zeros(Z.shape[1] - 1)])
-        slope, shift, *more = map(float, minimize(loss, start, jac=True, method="BFGS").x)
-        return cls(slope / spread, shift - slope * centre / spread, *more)
+        targets = np.where(positive, (n + 1) / (n + 2), 1 / (len(scores) - n + 2))
+        spread, centre = float(scores.std()) or 1.0, float(scores.mean())
+        Z = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
+        slope, shift = map(float, _fit_logistic(Z, targets, np.full(2, MIN_RIDGE)))
+        return cls(slope / spread, shift - slope * centre / spread)
 
     @classmethod
-    def across(cls, heldout: Vector, y: Vector, sources: Sequence[str], whole: Vector) -> Platt:
-        """From held-out scores of several sources, for one of which nothing is known.
+    def across(cls, heldout: Vector, y: Vector, sources: Sequence[str]) -> Platt:
+        """Fit the curve for a corpus that is none of the ``sources`` the scores come from.
 
-        A source has a constant of its own, ``b ~ N(0, v)``, beside what they share; ``v`` is their
-        mean square, less two for ``shift`` and ``whole``. Of a new source ``b`` is unknown, so that
-        the log-odds of what is shared shrink by ``sqrt(1 + π v / 8)`` (MacKay 1992).
+        Sources differ in their share of positives: each has a constant ``b ~ N(0, v)`` of its own
+        in the log-odds, where ``v`` is the mean square of the fitted constants (one degree of
+        freedom goes to ``shift``). The constant of a new corpus is unknown, so the shared log-odds
+        shrink by ``sqrt(1 + π v / 8)`` (MacKay 1992).
 
         >>> rng = np.random.default_rng(0)
-        >>> own, s = np.repeat(list("abcdef"), 500), rng.normal(size=3000)
-        >>> odds = 4 * s + np.repeat([-2, 2, -1, 1, 0, 0], 500)
-        >>> y = np.where(rng.random(3000) < expit(odds), 1, -1)
-        >>> 2 < Platt.across(s, y, own, np.arange(3000) % 2).slope < 4
+        >>> corpora, s = np.repeat(list("abcdef"), 500), rng.normal(size=3000)
+        >>> log_odds = 4 * s + np.repeat([-2, 2, -1, 1, 0, 0], 500)
+        >>> y = np.where(rng.random(3000) < expit(log_odds), 1, -1)
+        >>> 2 < Platt.across(s, y, corpora).slope < 4
         True
         """
         scores, positive = _two_classes(heldout, y)
-        shared = np.column_stack([scores, np.maximum(scores, 0), whole, np.ones(len(scores))])
-        names, own = np.unique(np.asarray(sources), return_inverse=True)
-        Z = np.hstack([shared, np.eye(len(names))[own]])
-        goal, variance, w = positive.astype(np.float64), 1.0, np.zeros(Z.shape[1])
+        names, column = np.unique(np.asarray(sources), return_inverse=True)
+        shared = np.column_stack([scores, np.maximum(scores, 0), np.ones(len(scores))])
+        Z = np.hstack([shared, np.eye(len(names))[column]])
+        targets, variance, w = positive.astype(np.float64), 1.0, np.zeros(Z.shape[1])
         for _ in range(MOST):
-            ridge = np.append(np.full(4, 1e-9), np.full(len(names), 1 / variance))
-            w = _logistic(Z, goal, ridge, w)
-            before, variance = variance, _spread(w[4:])
+            ridge = np.append(np.full(3, MIN_RIDGE), np.full(len(names), 1 / variance))
+            w = _fit_logistic(Z, targets, ridge, w)
+            before, variance = variance, _source_variance(w[3:])
             if abs(variance - before) < 1e-6:
                 break
-        slope, above, more, shift = map(float, w[:4] / np.sqrt(1 + np.pi * variance / 8))
-        return cls(slope, shift, more, above)
+        slope, above, shift = map(float, w[:3] / np.sqrt(1 + np.pi * variance / 8))
+        return cls(slope, shift, above, len(names))
 
-    def __call__(self, scores: Any, whole: Any = 0.0) -> Vector:
-        """Probabilities of a positive label."""
-        log_odds = self._risen(scores) + self.shift + self.whole * np.asarray(whole)
-        return np.asarray(expit(log_odds))[()]
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Platt:
+        """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one.
 
-    def picked(self, scores: Vector, whole: Any) -> Vector:
-        """The scores that mean the same in picked sentences as these do in whole texts.
-
-        >>> curve = Platt(2.0, 0.1, -1.0, -0.5)
-        >>> bool(np.isclose(curve(curve.picked(0.75, 1.0)), curve(0.75, 1.0)))
-        True
+        Raises
+        ------
+        ValueError
+            If the mapping has the former term ``whole``, which lowered the probabilities of a text
+            for sentences without candidates, with another value than zero.
         """
-        risen = self._risen(scores) + self.whole * np.asarray(whole)
-        return np.asarray(
-            np.where(risen > 0, risen / (self.slope + self.above), risen / self.slope)
-        )
+        if float(values.get("whole", 0.0)):
+            raise ValueError(
+                f"the calibration has the term whole = {values['whole']:g}, which made "
+                "probabilities depend on unrelated sentences and is no longer supported. Train the "
+                "model again"
+            )
+        above, sources = float(values.get("above", 0.0)), int(values.get("sources", 1))
+        return cls(float(values["slope"]), float(values["shift"]), above, sources)
 
-    def _risen(self, scores: Any) -> Vector:
+    def __call__(self, scores: Any) -> Vector:
+        """Return the probability of a positive label for each score."""
         s = np.asarray(scores)
-        return np.asarray(self.slope * s + self.above * np.maximum(s, 0))
+        return np.asarray(expit(self.slope * s + self.above * np.maximum(s, 0) + self.shift))[()]
 
 
-def _spread(constants: Vector) -> float:
-    """The variance of constants of sources, two of which went into what sources share."""
-    return float(max((constants**2).sum() / max(len(constants) - 2, 1), 1e-3))
+def fit_calibration(heldout: Vector, y: Vector) -> Platt | None:
+    """Return the Platt curve of held-out scores, or None if the labels are not exactly -1 and 1.
+
+    Ranks and degrees have no probability of "yes", so models of them have no curve.
+
+    >>> fit_calibration(np.array([0.1, 0.5, 0.9]), np.array([1.0, 2.0, 3.0])) is None
+    True
+    """
+    return Platt.of(heldout, y) if set(np.unique(y)) == {-1.0, 1.0} else None
 
 
-def _logistic(Z: Matrix, goal: Vector, ridge: Vector, start: Vector) -> Vector:
-    """Weights of the log-odds by Newton's method, a ridge each."""
-    w = start
+def _source_variance(constants: Vector) -> float:
+    """Return the variance of the constants of sources, whose mean went into the shift."""
+    return float(max((constants**2).sum() / max(len(constants) - 1, 1), 1e-3))
+
+
+def _fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None = None) -> Vector:
+    """Return the weights ``w`` of ``expit(Z w)`` by Newton's method, with a ridge per weight.
+
+    Targets are probabilities. A step that does not lower the penalised log loss is halved, so the
+    fit also converges for candidates that are almost separable.
+    """
+
+    def loss(w: Vector) -> float:
+        t = Z @ w
+        fit = -(targets * log_expit(t) + (1 - targets) * log_expit(-t)).sum()
+        return float(fit + (ridge * w**2).sum() / 2)
+
+    w = np.zeros(Z.shape[1]) if start is None else start
+    value = loss(w)
     for _ in range(MOST):
         p = expit(Z @ w)
         H = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(ridge)
-        step = np.linalg.solve(H, Z.T @ (goal - p) - ridge * w)
-        w = w + step * min(1.0, 4.0 / float(np.abs(step).max() + 1e-300))
-        if np.abs(step).max() < 1e-10:
+        step = np.linalg.solve(H, Z.T @ (targets - p) - ridge * w)
+        while loss(w + step) > value and np.abs(step).max() > MIN_STEP:
+            step = step / 2
+        w, value = w + step, loss(w + step)
+        if np.abs(step).max() < MIN_STEP:
             break
     return w
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +30,7 @@ def raw_text_table(found: RawText) -> RenderableType:
     lost = reached.hits.gold - reached.reachable
     why = ", ".join(f"{found.reasons[key]} {words}" for key, words in REASONS.items())
     data = f"{found.documents} documents · {found.candidates} candidates"
+    parts = [] if not found.calibration else [Text(_calibration(found.calibration), style="dim")]
     return Group(
         Text(f"ppi · {found.corpus}", style="bold"),
         Text(f"{data}\n{found.procedure}", style="dim"),
@@ -35,6 +38,16 @@ def raw_text_table(found: RawText) -> RenderableType:
         Text(),
         _interactions(found),
         Text(f"Unreachable: {lost} of {reached.hits.gold} gold interactions; {why}.", style="dim"),
+        *parts,
+    )
+
+
+def _calibration(values: Mapping[str, float]) -> str:
+    error, chance = values["calibration_error"], values["calibration_error_of_chance"]
+    promised, true = values["mean_probability"], values["positive_share"]
+    return (
+        f"Calibration error of recognised pairs: {percent(error)} (chance {percent(chance)}); "
+        f"mean probability {percent(promised)}, true share {percent(true)}."
     )
 
 

@@ -36,6 +36,11 @@ _FIRST_WORDS = (
     "Whereas Whether Which While With Within Without Yet"
 )
 _STARTERS = frozenset(_FIRST_WORDS.split())
+# Words that begin a sentence even where the stop before it is missing, when a word in lower case
+# follows: "... an epithelial barrier This was accompanied by ...".
+_FIRST_WITHOUT_STOP = frozenset(
+    ["Additionally", "Although", "As", "Because", "Both", "Consequently", "Finally", "Furthermore", "Hence", "Here", "However", "It", "Moreover", "Our", "Since", "Such", "The", "Their", "There", "Therefore", "These", "They", "This", "Thus", "To", "We", "When", "Whereas", "While"]
+)
 # A line that ends so goes on: a word that wants another.
 _UNFINISHED = re.compile(
     r"(?:[,;/(\[{=<>+&–—-]|\b(?:a|an|the|of|in|on|at|by|to|for|from|with|without|within|into|onto|and|"
@@ -107,13 +112,13 @@ class _Words:
         """Words that may begin a sentence, in order."""
         after = False  # a stop, or what closes after one
         for n, word in enumerate(self.words):
-            if n and (after or n in self.hard):
+            if n and (after or n in self.hard or self._lacks_stop(n)):
                 yield n
             after = word[-1] == "." or word in _STOPS or (after and word in _CLOSERS)
 
     def breaks(self, first: int, n: int) -> bool:
         """Whether a sentence that began at ``first`` ends before word ``n``."""
-        if n in self.hard:
+        if n in self.hard or self._lacks_stop(n):
             return True
         if not self._apart(n) or self._within_brackets(first, n):
             return False
@@ -121,6 +126,15 @@ class _Words:
         while at > first and self.words[at] in _CLOSERS:
             at -= 1
         return self._after(first, at, n)
+
+    def _lacks_stop(self, n: int) -> bool:
+        """Whether word ``n`` begins a sentence although no stop is before it."""
+        if self.words[n] not in _FIRST_WITHOUT_STOP or n + 1 == len(self.words):
+            return False
+        before, following = self.words[n - 1], self.words[n + 1]
+        ended = len(before) > 1 and before.isalpha() and before not in _STARTERS
+        goes_on = following.isalpha() and following.islower()
+        return ended and goes_on and not _UNFINISHED.search(before)
 
     def _after(self, first: int, at: int, n: int) -> bool:
         """Whether the stop at word ``at`` ends the sentence that word ``n`` follows."""

@@ -15,6 +15,7 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from textrank.formats.table import WRITERS, write
+from textrank.learners.calibration import fit_calibration
 from textrank.learners.fit import Fit
 from textrank.model import Model
 from textrank.types import Names
@@ -53,7 +54,10 @@ def taught_model(teaching: Teaching) -> Model:
                 fit = replace(fit, coef=np.concatenate([prior.fit.coef, fit.coef]))
     if prior is not None:  # few answers alone would say little about probabilities
         heldout, y = np.concatenate([prior.heldout, heldout]), np.concatenate([prior.labels, y])
-    return Model(teaching.pipeline, fit, support, names, threshold, heldout, y, meta)
+    curve = prior.calibration if few and prior is not None else fit_calibration(heldout, y)
+    return Model(
+        teaching.pipeline, fit, support, names, threshold, heldout, y, meta, calibration=curve
+    )
 
 
 def _weights(teaching: Teaching, rows: FeatureRows) -> tuple[Names, Any]:

@@ -29,6 +29,7 @@ from textrank.docs import Candidate
 from textrank.io import seal
 from textrank.language.gene_building import build
 from textrank.language.gene_tables import GeneTables
+from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
 from textrank.tasks.task import Scored
 from textrank.types import Names, Vector
@@ -105,12 +106,14 @@ def _trained(
         "heldout": pipeline.task.measures(Scored(seen.candidates, model.heldout)),
     }
     keep = np.arange(0, len(model.labels), max(1, len(model.labels) // 4000))
+    heldout, labels = model.heldout[keep], model.labels[keep]
     return replace(
         model,
         pipeline=replace(pipeline, task=task),
-        heldout=model.heldout[keep],
-        labels=model.labels[keep],
+        heldout=heldout,
+        labels=labels,
         meta=meta,
+        calibration=fit_calibration(heldout, labels),
     )
 
 

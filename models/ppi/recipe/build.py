@@ -4,9 +4,8 @@ Six sources, each with a weight; pairs of a source share its weight, so that lar
 drown small ones. The model is a sum over a basis of pairs, ``f(x) = k(x, B) b`` with
 ``b = (K_B' W K_B + alpha K_BB)^-1 K_B' W y``. Held-out scores are those of each interaction corpus
 and of the event corpus by a model of all other sources, and of our own sentences by thirds:
-probabilities and threshold come from corpora and ways of saying that it did not see. Whether
-texts are whole or picked sentences is part of the calibration. ``--without`` leaves a corpus out
-altogether, with documents that share text with it, for tests.
+probabilities and threshold come from corpora and ways of saying that it did not see. ``--without``
+leaves a corpus out altogether, with documents that share text with it, for tests.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 import textrank
-from textrank.docs import shares_text, whole
+from textrank.docs import shares_text
 from textrank.evaluation.curves import calibration_error, expected_error, reliability
 from textrank.formats.bionlp import BioNLP
 from textrank.formats.json_lines import JsonLines
@@ -60,7 +59,6 @@ class Sources:
     y: Vector
     source: NDArray[np.str_]  # (n,)
     shared: NDArray[np.bool_]  # (n, corpora) whose text is also in that corpus
-    whole: Vector  # (n,) 1 where the text has sentences without a pair
     third: Indices  # (n,) of three parts of its source, by document
 
     def rows(self, index: Indices) -> Sources:
@@ -69,7 +67,7 @@ class Sources:
 
     @property
     def _arrays(self) -> tuple[Any, ...]:
-        return self.y, self.source, self.shared, self.whole, self.third
+        return self.y, self.source, self.shared, self.third
 
 
 def read(data: Path, own: Path) -> dict[str, list[Doc]]:
@@ -98,7 +96,7 @@ def _without_tables(doc: Doc) -> Doc:
 
 def gather(pipeline: Pipeline, docs: dict[str, list[Doc]]) -> Sources:
     """The pairs of all sources as the kernel sees them."""
-    views, y, source, shared, whole_, third = [], [], [], [], [], []
+    views, y, source, shared, third = [], [], [], [], []
     for name, own in docs.items():
         copies = [shares_text(own, docs[c]) if c != name else [False] * len(own) for c in docs]
         for number, doc in enumerate(own):
@@ -106,14 +104,13 @@ def gather(pipeline: Pipeline, docs: dict[str, list[Doc]]) -> Sources:
             y += [c.label for c in candidates]
             source += [name] * len(candidates)
             shared += [[copy[number] for copy in copies]] * len(candidates)
-            whole_ += [whole(doc, candidates)] * len(candidates)
             third += [number % 3] * len(candidates)
         found = [c for doc in own for c in pipeline.task.candidates(doc)]
         views += [
             pipeline.representation(found[at : at + BATCH]) for at in range(0, len(found), BATCH)
         ]
     joined = Viewed({key: Features.below([v.view(key) for v in views]) for key in views[0].views})
-    arrays = (np.array(own) for own in (y, source, shared, whole_, third))
+    arrays = (np.array(own) for own in (y, source, shared, third))
     return Sources(joined, *arrays)
 
 
@@ -192,17 +189,16 @@ class Equations:
             found[less[mine]] = self.K[less] @ self.solve(out[1:], less)
         return found
 
-    def heldout(self, *out: str) -> tuple[Vector, Vector, list[str], Vector]:
-        """Scores of sources left out in turn, answers, sources, whole texts; nothing of out."""
+    def heldout(self, *out: str) -> tuple[Vector, Vector, list[str]]:
+        """Return scores of the sources left out in turn, labels and sources; nothing of ``out``."""
         rng, parts, sources = np.random.default_rng(0), [], []
         for name in sorted(set(self.found.source) & set(LEFT_OUT) - set(out)):
             rows = np.flatnonzero(self.found.source == name)
             some = np.resize(rng.permutation(len(rows)), CALIBRATED)
-            whole_ = np.full(len(some), self.found.whole[rows].mean())
-            parts.append((self.scores(name, *out)[some], self.found.y[rows[some]], whole_))
+            parts.append((self.scores(name, *out)[some], self.found.y[rows[some]]))
             sources += [name] * len(some)
-        scores, labels, wholes = map(np.concatenate, zip(*parts, strict=True))
-        return scores, labels, sources, wholes
+        scores, labels = map(np.concatenate, zip(*parts, strict=True))
+        return scores, labels, sources
 
     def figures(self, name: str) -> dict[str, Any]:
         """What a model of all other sources is worth on a corpus, its labels used for nothing else.
@@ -211,7 +207,7 @@ class Equations:
         """
         rows = np.flatnonzero(self.found.source == name)
         y, scores = self.found.y[rows], self.scores(name)
-        p = Platt.across(*self.heldout(name))(scores, self.found.whole[rows].mean())
+        p = Platt.across(*self.heldout(name))(scores)
         said = {
             "f": scores >= expected_threshold(scores, p),
             "f_at_level": p >= 0.5,
@@ -281,17 +277,12 @@ def write(
     heldout: Vector,
     labels: Vector,
     sources: Sequence[str],
-    wholes: Vector,
     found: Sources,
     out: Path,
 ) -> None:
-    """The three files of the model, put into a folder that may hold more.
-
-    Held-out scores are kept as those of picked sentences that have the same probability.
-    """
-    curve = Platt.across(heldout, labels, sources, wholes)
+    """The three files of the model, put into a folder that may hold more."""
+    curve = Platt.across(heldout, labels, sources)
     threshold = best_threshold(labels, heldout)
-    heldout = curve.picked(heldout, wholes)
     fit = Fit(tuple(pipeline.learner.alphas), pipeline.learner.alphas[0], b, heldout[None])
     trained = sorted(set(found.source))
     meta = {
@@ -299,8 +290,7 @@ def write(
         "pairs": {s: int((found.source == s).sum()) for s in trained},
         "licence": "no terms are stated with the interaction corpora: research use; see README.md",
     }
-    model = Model(pipeline, fit, support, None, threshold, heldout, labels, meta)
-    model.__dict__["calibration"] = curve  # in the place of one that knows no whole texts
+    model = Model(pipeline, fit, support, None, threshold, heldout, labels, meta, calibration=curve)
     with tempfile.TemporaryDirectory() as folder:
         model.to_disk(Path(folder) / "model")
         out.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,112 @@
+"""Measure the recipe on corpora left out: ``make models/ppi-figures DATA=...``.
+
+Each interaction corpus in turn is left out of training and calibration, as by ``build.py
+--without``. The model of the rest is then tested on it as the commands do: with the names of the
+corpus (``textrank evaluate MODEL CORPUS --positives auto``) and on raw text (``--names
+recognised``; the sentences of IEPA are given, since its file has lost most full stops). PC13 and
+CG13 are complete abstracts that no model was trained on; the shipped model is tested on them.
+Prints the tables of README.md and models/ppi/README.md, and writes all figures to ``--json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import build
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+import textrank
+from textrank.evaluation.evaluate import evaluate
+from textrank.evaluation.raw_text import evaluate_raw_text
+from textrank.formats.bionlp import BioNLP
+from textrank.formats.ppi_xml import PPIXML
+from textrank.model import Model
+
+COMPLETE = ("pc13", "cg13")
+GIVEN = ("auc", "f", "f_at_level", "f_best", "calibration_error", "calibration_error_of_chance")
+
+
+def main() -> None:
+    """Train without each corpus, test on it, print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--json", type=Path, help="file for all figures")
+    arguments = parser.parse_args()
+    pipeline = textrank.load_pipeline(build.HERE / "pipeline.cfg")
+    docs = build.read(
+        arguments.data, build.HERE / "../../../corpora/sample-statements/corpus.jsonl"
+    )
+    sources = build.gather(pipeline, docs)
+    nlp = textrank.load_nlp(only=[*pipeline.task.reads, *pipeline.task.recognises])
+    figures: dict[str, dict[str, Any]] = {}
+    for name in build.INTERACTIONS:
+        with tempfile.TemporaryDirectory() as folder:
+            build.train(pipeline, sources, list(docs), name, Path(folder))
+            model = Model.from_disk(folder)
+        raw = list(PPIXML(str(arguments.data / "ppi" / f"{name}.xml.gz"))(spacy.blank("en")))
+        figures[name] = given_names(model, docs[name]) | recognised_names(
+            model, raw, nlp, sentences=name == "IEPA"
+        )
+        _write(f"{name} {figures[name]}", sys.stderr)
+    shipped = textrank.load_model("ppi")
+    for name in COMPLETE:
+        path = str(arguments.data / "events" / f"{name}-train.tar.gz")
+        raw = list(BioNLP(path)(spacy.blank("en")))
+        figures[name] = recognised_names(shipped, raw, nlp)
+        _write(f"{name} {figures[name]}", sys.stderr)
+    print_tables(figures)
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+def given_names(model: Model, docs: Sequence[Doc]) -> dict[str, Any]:
+    """Return the figures of a model on Docs with the names of the corpus."""
+    fold = evaluate(model, docs, positives="auto").folds[0]
+    return {key: fold.measures[key] for key in GIVEN}
+
+
+def recognised_names(
+    model: Model, docs: Sequence[Doc], nlp: Language, *, sentences: bool = False
+) -> dict[str, Any]:
+    """Return the figures of a model on the bare texts of the Docs."""
+    found = evaluate_raw_text(model, docs, nlp, positives="auto", sentences=sentences)
+    values = {"f": found.interactions["overlap"].hits.prf.f, **found.calibration}
+    return {f"raw_{key}": value for key, value in values.items()}
+
+
+def print_tables(figures: dict[str, dict[str, Any]]) -> None:
+    """Print both tables in Markdown, per cent; calibration errors as fractions."""
+    _write("| names given | AUC | F, best expected | F at one half | F, best | calibration error |")
+    _write("|---|---|---|---|---|---|")
+    for name in build.INTERACTIONS:
+        row = figures[name]
+        shares = [f"{100 * row[key]:.1f}" for key in ("auc", "f", "f_at_level", "f_best")]
+        _write(f"| {' | '.join([name, *shares, _error(row)])} |")
+    _write("\n| raw text | F, best expected | calibration error | mean probability | true share |")
+    _write("|---|---|---|---|---|")
+    for name, row in figures.items():
+        means = [f"{row[key]:.3f}"[1:] for key in ("raw_mean_probability", "raw_positive_share")]
+        shares = [f"{100 * row['raw_f']:.1f}", _error(row, "raw_"), *means]
+        _write(f"| {' | '.join([name, *shares])} |")
+
+
+def _write(line: str, stream: TextIO = sys.stdout) -> None:
+    stream.write(f"{line}\n")
+    stream.flush()
+
+
+def _error(row: dict[str, Any], prefix: str = "") -> str:
+    error, chance = (row[f"{prefix}calibration_error{suffix}"] for suffix in ("", "_of_chance"))
+    return f"{error:.3f} ({chance:.3f})".replace("0.", ".")
+
+
+if __name__ == "__main__":
+    main()
