@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import re
@@ -294,3 +295,10 @@ def test_models_are_left_out_of_the_search_for_garbage(tmp_path, monkeypatch, ca
         main()
     assert calls == [PATIENCE, "freeze"]
     assert json.loads(capsys.readouterr().out)["document"]
+
+
+def test_nothing_stays_out_of_the_search_for_garbage_after_apply(tmp_path):
+    """Otherwise Python cannot free it at exit, and DuckDB reports pages of leaks."""
+    (tmp_path / "a.txt").write_text("It was quite.", "utf-8")
+    assert call("apply", "spelling", tmp_path / "a.txt") == 0
+    assert gc.get_freeze_count() == 0

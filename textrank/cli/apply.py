@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -161,6 +160,7 @@ def apply_model(
     from textrank.formats.table import check_target
     from textrank.formats.table import write as write_docs
     from textrank.io import check_writable
+    from textrank.memory import gc_frozen
     from textrank.settings import adjusted
     from textrank.tasks.facts import facts as facts_of
     from textrank.tasks.network import check_network, interaction_network, write_network
@@ -174,11 +174,11 @@ def apply_model(
         raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
     check_target(write, source=task.name)
     language = load_language(nlp, task, raw=True)
-    gc.freeze()  # models stay: a collection need not look through them each time
     kept = []
-    for doc in annotated(loaded, texts, language, keep=bool(network or facts or write)):
-        yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
-        kept += [doc] if network or facts or write else []
+    with gc_frozen():
+        for doc in annotated(loaded, texts, language, keep=bool(network or facts or write)):
+            yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
+            kept += [doc] if network or facts or write else []
     level = task.level if isinstance(task, PPI) else 0.5
     if network:
         write_network(interaction_network(kept, level=level), network)

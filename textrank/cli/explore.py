@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,15 +53,15 @@ def command(
     from textrank.web.sources import open_store
 
     store = open_store(results)
-    if static is not None:
-        return _write(store, static)
-    reasons = _reasons(store, model, nlp)
-    if reasons is None:
-        when = "without --model: these results name no model"
-        refuse_ignored(context, ("nlp",), when, "add --model MODEL")
-    explorer = Explorer(store, reasons, _report(report))
-    serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
-    store.connection.close()
+    with closing(store.connection):
+        if static is not None:
+            return _write(store, static)
+        reasons = _reasons(store, model, nlp)
+        if reasons is None:
+            when = "without --model: these results name no model"
+            refuse_ignored(context, ("nlp",), when, "add --model MODEL")
+        explorer = Explorer(store, reasons, _report(report))
+        serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
 
 
 def check_web() -> None:

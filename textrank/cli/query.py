@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +57,8 @@ def command(
     if json_:
         refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
     where = Filter(type, status, probability, years(year), species)
-    kind, rows = answer(results.open(folder), question, where, limit)
+    with closing(results.open(folder)) as found:
+        kind, rows = answer(found, question, where, limit)
     _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
 
 
