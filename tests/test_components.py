@@ -143,7 +143,8 @@ def test_update_leaves_a_model_from_disk_alone(nlp, task, docs, tmp_path):
 def test_predicted_names_that_differ_from_gold_do_not_disturb_training(task, docs, cfg):
     nlp = spacy.blank("en")
     nlp.add_pipe(f"textrank_{task}", config={"model": None, "pipeline": cfg})
-    examples = [Example(spacy.blank("en").make_doc(doc.text), doc) for doc in docs]
+    tokenize = spacy.blank("en").make_doc
+    examples = [Example(tokenize(doc.text), doc) for doc in docs]
     nlp.initialize(lambda: examples)
     assert len(nlp.get_pipe(f"textrank_{task}").model.labels) == len(
         load_pipeline(cfg).fit(docs).labels
