@@ -103,11 +103,14 @@ wheel: $(VENV)/.develops  ## textrank, and the small one that lets spacy.load kn
 DATA ?= ../shared/data
 MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking \
   ppi ppi/status ppi/type ppi/direction
-.PHONY: models models/ppi-statements $(MODELS:%=models/%)
+.PHONY: models models/ppi-statements models/ppi-figures $(MODELS:%=models/%)
 $(MODELS:%=models/%): $(VENV)/.develops  ## rebuilds a shipped model from its recipe
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@:models/%=%) $(DATA)
 
 models/ppi-statements: models/ppi/status models/ppi/type models/ppi/direction  ## what stands inside models/ppi
+
+models/ppi-figures: $(VENV)/.develops  ## the tables of the model card of ppi, corpora left out in turn; ten minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python models/ppi/recipe/figures.py $(DATA)
 
 models:  ## all of them in order: what rests on the parser after the parser; some hours
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done

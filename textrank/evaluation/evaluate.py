@@ -33,7 +33,7 @@ def evaluate(
     Where positives are far more or less frequent than in training, that threshold is wrong.
     ``positives`` is the share of them that is expected; the highest scores get the yes. With
     ``auto`` the threshold is the one of the highest expected F by the model's own probabilities, if
-    they were calibrated on several left-out corpora (``Platt.across``); otherwise it is the mean of
+    they were calibrated on left-out corpora (``Platt.across``); otherwise it is the mean of
     the scores (``mean_threshold``), since probabilities of one corpus do not carry over to another.
 
     Documents that the model was trained on are counted in ``trained_on`` of the report, with a
@@ -105,7 +105,7 @@ def at_level(
 
 def decided(model: Model, scores: Vector, positives: Positives) -> tuple[float | None, str]:
     """The threshold for these scores, and how it came about in words."""
-    if positives == "auto" and model.calibration is not None and model.calibration.sources > 1:
+    if positives == "auto" and model.calibration is not None and model.calibration.sources:
         words = "alpha by leave-document-out there; threshold of the best F that it expects here"
         return expected_threshold(scores, model.calibration(scores)), words
     if positives == "auto":

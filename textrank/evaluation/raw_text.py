@@ -168,7 +168,7 @@ class _Text:
     def of(cls, task: PPI, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
         mentions = mentions_of(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
-        words = words_only(raw)
+        words = candidates[0].doc if candidates else words_only(raw)  # as the task read it
         spans = task.names(words)
         found = [(characters(span),) for span in spans]
         place = {_key(span): n for n, span in enumerate(spans)}

@@ -100,7 +100,7 @@ class Platt:
                 "probabilities depend on unrelated sentences and is no longer supported. Train the "
                 "model again"
             )
-        above, sources = float(values.get("above", 0.0)), int(values.get("sources", 1))
+        above, sources = float(values.get("above", 0.0)), int(values.get("sources", 0))
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
 
     def __call__(self, scores: Any) -> Vector:
