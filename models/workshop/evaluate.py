@@ -50,7 +50,8 @@ def score_syntax(nlp: Language, groups: Sequence[Sequence[Sentence]], *, raw: bo
     """
     right: dict[str, int] = dict.fromkeys(("token", "tag", "uas", "las", "sentence"), 0)
     given, found = dict(right), dict(right)
-    with nlp.select_pipes(enable=["tok2vec", "tagger", "parser"]):
+    wanted = ("sentences", "tok2vec", "tagger", "parser")
+    with nlp.select_pipes(enable=[name for name in wanted if name in nlp.pipe_names]):
         inputs = [text_of(g) if raw else _tokens(nlp, g) for g in groups]
         for group, doc in zip(groups, nlp.pipe(inputs), strict=True):
             gold, answer = _facts_of_gold(group), _facts_of_doc(doc)

@@ -47,11 +47,33 @@ def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
     monkeypatch.setattr(components, "_PAYS", 0)
     monkeypatch.setattr(arc_eager, "TOGETHER", together)
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(0)))
-    plain = [doc.copy() for doc in docs]
+    sentences = [components.sentence_docs(doc.copy()) for doc in docs]
+    every = [sentence for own in sentences for sentence in own]
     parser = nlp.get_pipe("parser")
-    DependencyParser.set_annotations(parser, plain, DependencyParser.predict(parser, plain))
+    DependencyParser.set_annotations(parser, every, DependencyParser.predict(parser, every))
     parser.set_annotations(docs, parser.predict(docs))
-    assert given(docs) == given(plain)
+    assert given(docs) == given([Doc.from_docs(own) for own in sentences])
+
+
+@pytest.mark.parametrize("pays", [0, 10**9])
+def test_a_sentence_is_analysed_without_its_neighbours(monkeypatch, pays):
+    """Also where the parser may split further, which a word salad makes it do."""
+    monkeypatch.setattr(components, "_PAYS", pays)
+    nlp = load_nlp(only=["tagger", "parser"])
+    rng = random.Random(4)
+    texts = [rng.choices(WORDS, k=rng.randrange(1, 40)) for _ in range(20)]
+    begins = [[True] + [None] * (len(words) - 1) for words in texts]
+    both = zip(texts, begins, strict=True)
+    alone = list(nlp.pipe([Doc(nlp.vocab, words=words, sent_starts=own) for words, own in both]))
+    words = [word for own in texts for word in own]
+    starts = [start for own in begins for start in own]
+    together = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
+    start = 0
+    for doc in alone:
+        found = [(t.tag_, t.head.i - start, t.dep_, t.is_sent_start)
+                 for t in together[start : start + len(doc)]]  # fmt: skip
+        assert found == [(t.tag_, t.head.i, t.dep_, t.is_sent_start) for t in doc]
+        start += len(doc)
 
 
 def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):

@@ -3,7 +3,7 @@
 Each works on the words of a Doc without the tokens that are none, and its answers go back to the
 Doc as it is. Tagger, parser and the network they share see one sentence at a time, as a text of its
 own: the analysis of a sentence depends neither on its neighbours nor on which others are analysed
-with it. Sentences are those that are known to begin when a component runs; a Doc without any is one.
+with it. Sentences are those that are known when a component runs; a Doc without any is one.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class WordsToVectors(Tok2Vec):
     ``spelt`` words are in plain letters (``beta1``), as the corpora of names have them. The context
     of a spelt word is the whole text, in which names are looked for; that of others their sentence.
     """
+
+    any_length = True  # memory is bounded for Docs of any length
 
     def __init__(self, vocab: Vocab, model: Any, name: str = "tok2vec", *, spelt: bool) -> None:
         super().__init__(vocab, model, name)
@@ -90,6 +92,8 @@ class WordsToVectors(Tok2Vec):
 class WordTagger(Tagger):  # type: ignore[misc]
     """spaCy's tagger of words; the others get the tag of white space."""
 
+    any_length = True
+
     def predict(self, docs: Iterable[Doc]) -> Any:
         """Tags of the tokens of each Doc, by number."""
         docs = list(docs)
@@ -131,6 +135,8 @@ class _Given(NamedTuple):
 
 class WordParser(DependencyParser):  # type: ignore[misc]
     """spaCy's parser of words; the others hang on the word before them."""
+
+    any_length = True
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
         """Parses Docs, those of a batch together."""

@@ -101,6 +101,8 @@ class Morphology:
     base forms; an inflected word goes back to the known base form, or to the likeliest one.
     """
 
+    any_length = True
+
     def __init__(self, vocab: Vocab, tables: Mapping[str, Any] | None = None) -> None:
         self.vocab = vocab
         self._handler: Callable[..., Any] = raise_error

@@ -68,6 +68,8 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     has already are kept, and only those that share no word with them are added.
     """
 
+    any_length = True  # names of a text support one another, so it is never cut
+
     def __init__(
         self, vocab: Vocab, model: Network, name: str, *, scorer: Callable[..., Any] | None
     ) -> None:

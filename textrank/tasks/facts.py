@@ -53,8 +53,13 @@ class Fact:
             "asserted": status["asserted"],
             "negated": status["negated"],
             "speculated": status["speculated"],
-            "evidence": sorted(self.evidence, key=lambda row: -row["probability"]),
+            "evidence": sorted(self.evidence, key=_evidence_order),
         }
+
+
+def _evidence_order(row: Mapping[str, Any]) -> float:
+    """Sort key: the most probable first; what differs by round-off stays in text order."""
+    return -round(row["probability"], 9)
 
 
 def facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
@@ -74,7 +79,7 @@ def facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
                 continue
             _add(found, keys, row, document_id(doc, number), probability)
     rows = [fact.to_dict() for fact in found.values()]
-    return sorted(rows, key=lambda row: (-row["probability"], row["ends"]))
+    return sorted(rows, key=lambda row: (-round(row["probability"], 9), row["ends"]))
 
 
 def protein(name: str, identifier: str | None) -> str:

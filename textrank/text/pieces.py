@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def _cuts(text: str) -> Iterator[int]:
 
 
 def piped(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
-    """The Docs after all components of a pipeline; of a long one they see a piece at a time.
+    """The Docs after all components of a pipeline; a long one may be seen a piece at a time.
 
     From the first component on that writes to ``doc._``, components see the whole Doc: what they
     write there could not be joined.
@@ -69,7 +69,18 @@ def is_long(doc: Doc) -> bool:
 
 
 def in_pieces(doc: Doc, pipes: Iterable[Any]) -> Doc:
-    """The Doc after some components, which saw it in pieces, one at a time, if it is long."""
+    """Run components on a Doc; one that may need too much memory sees pieces of a long Doc.
+
+    Components with a true attribute ``any_length``, as those of the shipped pipeline, see the whole
+    Doc: what they find must not depend on where a text would be cut.
+    """
+    for whole, group in groupby(pipes, lambda pipe: bool(getattr(pipe, "any_length", False))):
+        some = list(group)
+        doc = next(iter(chained([doc], some))) if whole else _piecewise(doc, some)
+    return doc
+
+
+def _piecewise(doc: Doc, pipes: Sequence[Any]) -> Doc:
     pieces = list(split(doc))
     if len(pieces) == 1:
         return next(iter(chained(pieces, pipes)))

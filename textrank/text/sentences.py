@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from spacy.attrs import IDX, IS_SPACE, ORTH, SENT_START
@@ -38,9 +38,12 @@ _FIRST_WORDS = (
 _STARTERS = frozenset(_FIRST_WORDS.split())
 # Words that begin a sentence even where the stop before it is missing, when a word in lower case
 # follows: "... an epithelial barrier This was accompanied by ...".
-_FIRST_WITHOUT_STOP = frozenset(
-    ["Additionally", "Although", "As", "Because", "Both", "Consequently", "Finally", "Furthermore", "Hence", "Here", "However", "It", "Moreover", "Our", "Since", "Such", "The", "Their", "There", "Therefore", "These", "They", "This", "Thus", "To", "We", "When", "Whereas", "While"]
+_SURE_FIRST_WORDS = (
+    "Additionally Although As Because Both Consequently Finally Furthermore Hence Here However It "
+    "Moreover Our Since Such The Their There Therefore These They This Thus To We When Whereas "
+    "While"
 )
+_FIRST_WITHOUT_STOP = frozenset(_SURE_FIRST_WORDS.split())
 # A line that ends so goes on: a word that wants another.
 _UNFINISHED = re.compile(
     r"(?:[,;/(\[{=<>+&–—-]|\b(?:a|an|the|of|in|on|at|by|to|for|from|with|without|within|into|onto|and|"
@@ -305,6 +308,7 @@ class Sentences:
     part further where no stop is, as between a heading and the text it has run into.
     """
 
+    any_length: ClassVar[bool] = True
     final: bool = False
 
     def __call__(self, doc: Doc) -> Doc:
