@@ -24,7 +24,7 @@ TOLERANCE = 1e-9  # absolute or relative, whichever allows more
 
 MODELS = ("ppi", "gene_protein", "spelling", "parse_ranking", "identifiers")
 
-# pipeline -> (corpus below corpora/, options). Pipelines without a bundled sample: identifiers, wsd.
+# pipeline -> (corpus below corpora/, options). No sample is bundled for identifiers and wsd.
 FAST_RUNS: dict[str, tuple[str, ...]] = {
     "categorise": ("sample-categorise",),
     "gene_protein": ("sample-gene-protein",),
@@ -90,7 +90,8 @@ def collect_answers(model: str) -> list[Any]:
 def collect_linter() -> list[Any]:
     """Return the proposals of the linter for the sample texts."""
     arguments = ("spell", *sample_texts(), "--format", "json")
-    return json.loads(run_command(*arguments, exit_codes=(0, 1)))  # 1: something was found
+    proposals: list[Any] = json.loads(run_command(*arguments, exit_codes=(0, 1)))  # 1: found some
+    return proposals
 
 
 def collect_run(pipeline: str) -> dict[str, Any]:
