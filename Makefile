@@ -101,6 +101,10 @@ wheel: $(VENV)/.develops  ## textrank, and the small one that lets spacy.load kn
 	$(BIN)/python -m build --wheel --outdir dist packaging/en_textrank_bio
 
 DATA ?= ../shared/data
+.PHONY: golden
+golden: $(VENV)/.develops  ## rewrites tests/golden and prints what changed; KEYS=answers.json:ppi for a part
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.golden $(KEYS)
+
 MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking \
   ppi ppi/status ppi/type ppi/direction
 .PHONY: models models/ppi-statements models/ppi-figures $(MODELS:%=models/%)
