@@ -180,8 +180,8 @@ def plain(value: Any) -> Any:
 def differences(expected: Any, actual: Any, path: str = "") -> Iterator[str]:
     """Yield one line for each difference: where it is, the stored and the present value.
 
-    Floats may differ by ``TOLERANCE`` (``LOOSE_TOLERANCES`` for some keys); an int and a float that are equal count as equal. Everything
-    else has to be equal, including the order of lists.
+    Floats may differ by ``TOLERANCE`` (``LOOSE_TOLERANCES`` for some keys); an int and a float that
+    are equal count as equal. Everything else has to be equal, including the order of lists.
     """
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key in sorted(expected.keys() | actual.keys()):
