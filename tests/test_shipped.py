@@ -10,6 +10,7 @@ import pytest
 from textrank import load_model, load_nlp, model_names
 from textrank.cli.sources import in_language_model
 from textrank.config import pipeline_names
+from textrank.io import seal, unseal
 from textrank.model import Model
 
 SENTENCE = "We show that SHC binds to the activated EGF receptor but not to GRB7."
@@ -35,6 +36,15 @@ def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
     assert model.adjusted(model.pipeline.task, 0.0).calibration == model.calibration
     model.to_disk(tmp_path / name)
     assert Model.from_disk(tmp_path / name).calibration == model.calibration
+
+
+def test_a_curve_that_depends_on_other_sentences_is_refused(tmp_path):
+    load_model("gene_protein").to_disk(tmp_path / "model")
+    meta = unseal(tmp_path / "model")
+    curve = {**meta["calibration"], "whole": -2.1}
+    seal(tmp_path / "model", {**meta, "calibration": curve}, only=meta["files"])
+    with pytest.raises(ValueError, match=r"model: the calibration has the term whole = -2\.1"):
+        Model.from_disk(tmp_path / "model")
 
 
 def test_a_model_of_ranks_has_no_calibration():

@@ -366,6 +366,12 @@ class Model:
         if "calibration" not in meta:  # written before curves were saved
             return replace(model, calibration=fit_calibration(heldout, labels))
         saved = meta["calibration"]
+        if saved is not None and saved.get("whole"):
+            raise ValueError(
+                f"{folder}: the calibration has the term whole = {saved['whole']:g}, which made "
+                "probabilities depend on unrelated sentences and is no longer supported. Train the "
+                "model again."
+            )
         return replace(model, calibration=None if saved is None else Platt.from_dict(saved))
 
     @property

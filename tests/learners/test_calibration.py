@@ -75,8 +75,3 @@ def test_a_curve_survives_the_way_through_a_dictionary():
     curve = Platt(4.0, -1.2, -1.3, 6)
     assert Platt.from_dict(asdict(curve)) == curve
     assert Platt.from_dict({"slope": 1.0, "shift": 0.5, "whole": 0.0}) == Platt(1.0, 0.5)
-
-
-def test_a_curve_that_depended_on_other_sentences_is_refused():
-    with pytest.raises(ValueError, match=r"whole = -2\.1"):
-        Platt.from_dict({"slope": 4.0, "shift": 1.2, "whole": -2.1, "above": -1.2})

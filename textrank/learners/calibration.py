@@ -36,9 +36,7 @@ class Platt:
     slope: float
     shift: float
     above: float = 0.0  # added to the slope of scores above zero
-    sources: int = (
-        1  # corpora it was fitted on; with several, each was scored by a model without it
-    )
+    sources: int = 0  # left-out corpora it was fitted on; 0 if only documents were left out
 
     @classmethod
     def of(cls, heldout: Vector, y: Vector) -> Platt:
@@ -86,20 +84,7 @@ class Platt:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Platt:
-        """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one.
-
-        Raises
-        ------
-        ValueError
-            If the mapping has the former term ``whole``, which lowered the probabilities of a text
-            for sentences without candidates, with another value than zero.
-        """
-        if float(values.get("whole", 0.0)):
-            raise ValueError(
-                f"the calibration has the term whole = {values['whole']:g}, which made "
-                "probabilities depend on unrelated sentences and is no longer supported. Train the "
-                "model again"
-            )
+        """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one."""
         above, sources = float(values.get("above", 0.0)), int(values.get("sources", 0))
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
 
