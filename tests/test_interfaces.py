@@ -92,7 +92,7 @@ TEXTS = {
     "no-stop": "We found that p53 binds MDM2 These cells lack ATM. ATM phosphorylates p53",
     "one-name": "Insulin was measured. Nothing else was found in the sera of patients.",
     "repeated": f"{SENTENCE} {SENTENCE}\n{SENTENCE}",
-    "spelling": "Its known that p53 binds to it's own promotor. Than we where able too sea the affect.",
+    "spelling": "Its known that p53 binds to it's own promoter. Than we where able too sea it.",
     "contractions": "p53 can't bind MDM2 and doesn't activate BAX. ATM cannot phosphorylate CHK2.",
 }
 TASKS = ("gene_protein", "spelling", "parse_ranking", "identifiers")
