@@ -31,6 +31,7 @@ from textrank.scale.rows import answer_rows, name_rows
 from textrank.tasks.facts import facts
 from textrank.text import make_doc
 from textrank.web.sources import open_store
+from textrank.web.store import OWN
 
 TOLERANCE = 1e-9
 SENTENCE = "SHC binds to GRB2 in vitro."
@@ -243,8 +244,8 @@ def assert_store(path: Path, expected: Rows) -> None:
     """Compare what ``explore`` shows of a result."""
     store = open_store(path)
     try:
-        order = "SELECT * FROM statements ORDER BY document, start_a, end_a, start_b, end_b"
-        rows = store.rows(order)
+        columns = "document, start_a, end_a, start_b, end_b"
+        rows = store.rows(f"SELECT * FROM {OWN['statements']} ORDER BY {columns}")
         wanted = [
             {"document": name, **as_statement(row, TEXTS[name])}
             for name in sorted(expected)
