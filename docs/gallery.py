@@ -17,16 +17,17 @@ import numpy as np
 import spacy
 from sklearn.decomposition import TruncatedSVD
 
+from textrank import plotting
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import assess
-from textrank.evaluation.learning import learning_curve
 from textrank.evaluation.splits import splitter_of
+from textrank.evaluation.sweep import learning_curve
 from textrank.io import WHOLE, read_json
-from textrank.kernels.windows import positional_matrix
+from textrank.kernels.sequences import positional_matrix
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
-from textrank.linalg.spectrum import gram
-from textrank.representations.contexts.transformations import (
+from textrank.linalg import spectrum_gram
+from textrank.representations.transformations import (
     Bag,
     ScaleFree,
     Sided,
@@ -34,10 +35,9 @@ from textrank.representations.contexts.transformations import (
     Strict,
     Weighting,
 )
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.representations.parses.sequences import ParseSequences
-from textrank.representations.pictures import parse_windows, sentence_graph, transformed_context
-from textrank.reproduce.data import REUTERS, frequent_topics, modapte, tfidf
+from textrank.reproduce.base import REUTERS, frequent_topics, modapte, tfidf
+from textrank.tasks.parse_ranking.features import ParseSequences
+from textrank.tasks.ppi.graphs import DependencyGraph
 
 mpl.use("svg")
 import matplotlib.pyplot as plt
@@ -85,13 +85,13 @@ def positions(theme: Theme) -> Any:
         "scale-free smooth": ScaleFree(1.5),
         "side-aware weighting": Weighting(1.0, 0.1, of=Sided(0.3)),
     }
-    span, context = 6, transformed_context.example()
+    span, context = 6, plotting.transformed_context_example()
     places = np.array([p for p in range(-span, span + 1) if p])
     figure, axes = plt.subplots(2, len(ways), figsize=(12, 4.6), layout="constrained")
     for column, (name, way) in enumerate(ways.items()):
         factor = way.factor(places).values
         similar = (factor @ factor.T).toarray()
-        shown = transformed_context.transformed(context, span, way)
+        shown = plotting.transformed(context, span, way)
         for row, values in enumerate((similar, shown)):
             axes[row, column].imshow(values, cmap=theme["map"], aspect="auto", vmin=0)
             axes[row, column].set_xticks([0, span - 1, span, 2 * span - 1], ["−6", "−1", "1", "6"])
@@ -106,10 +106,10 @@ def positions(theme: Theme) -> Any:
 
 def graph(theme: Theme) -> Any:
     """A sentence graph with the path between two names, and the word order."""
-    candidate = sentence_graph.example()
+    candidate = plotting.example()
     made = DependencyGraph()([candidate])[0]
     words = [token.text for token in candidate.doc]
-    drawing = sentence_graph._Drawing(made, words)
+    drawing = plotting._Drawing(made, words)
     figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")
     axes.axis("off")
     axes.set(xlim=(-0.7, len(words) - 0.3), ylim=(-1.2, 2.6))
@@ -138,7 +138,7 @@ def graph(theme: Theme) -> Any:
 
 def windows(theme: Theme) -> Any:
     """Feature sequences of a parse with a window, and three ways to compare places in it."""
-    candidate = parse_windows.example()
+    candidate = plotting.parse_windows_example()
     views = ParseSequences()([candidate]).views
     figure = plt.figure(figsize=(11, 4), layout="constrained")
     grid = figure.add_gridspec(3, 5)
@@ -169,7 +169,7 @@ def spectra(theme: Theme) -> Any:
     alphas = np.exp2(np.arange(-9.0, 8.0))
     for name in ("ppi-apg", "ppi-linear"):
         dataset = _dataset(name, "ppi")
-        K = gram(dataset.data.values)
+        K = spectrum_gram(dataset.data.values)
         values = np.linalg.eigvalsh(K)[::-1]
         left.plot(np.arange(1, len(values) + 1), values.clip(1e-6), label=name)
         points = _alpha_curve(name, tuple(alphas.tolist()))

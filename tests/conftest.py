@@ -13,7 +13,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank.io.shipped import shipped_folder
+from textrank.io.reading import shipped_folder
 from textrank.model import Model
 
 ROOT = Path(__file__).parents[1]

@@ -16,8 +16,8 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, document_id
-from textrank.measures import auc, best_threshold
+from textrank.candidates import Candidate, document_id
+from textrank.metrics import auc, best_threshold
 
 if not Doc.has_extension("textrank_long_words"):
     Doc.set_extension("textrank_long_words", default=None)

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textrank.config import read_config
 from textrank.io import read_arrays, seal, write_arrays
 from textrank.language import load_nlp
 from textrank.language.load import model_path
 from textrank.model import Model
-from textrank.registries import read_config
 
 Damage = Callable[[Path], None]
 

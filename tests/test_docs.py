@@ -6,8 +6,8 @@ import pytest
 import spacy
 from spacy.tokens import Span
 
-from textrank.docs import named_spans
-from textrank.tasks.ppi import PPI
+from textrank.candidates import named_spans
+from textrank.tasks.ppi.task import PPI
 
 
 @pytest.fixture

@@ -23,13 +23,13 @@ from textrank import (
 from textrank.cli import main
 from textrank.cli.app import run
 from textrank.estimators import RLSClassifier
+from textrank.features import Vector
 from textrank.kernels.algebra import Normalized
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
-from textrank.reports.json import write
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
-from textrank.types import Vector
+from textrank.reports.table import write
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 SAMPLE = Path(__file__).parents[1] / "corpora" / "sample-ppi"
 PIPELINE = Pipeline(PPI(), DependencyGraph(), Normalized(AllPathsGraph()), RLS([0.5]))

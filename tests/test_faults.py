@@ -13,11 +13,11 @@ import srsly
 from textrank import cross_validate, load_corpus, load_pipeline
 from textrank.cli.sources import in_language
 from textrank.evaluation import assess
-from textrank.evaluation.learning import learning_curve
 from textrank.evaluation.splits import DocumentFolds
+from textrank.evaluation.sweep import learning_curve
 from textrank.language import load_nlp
 from textrank.model import Model
-from textrank.tasks.parse_ranking import ParseRanking
+from textrank.tasks.parse_ranking.task import ParseRanking
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 LIGHT = {"learner.learner.alphas": [1.0]}

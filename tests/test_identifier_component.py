@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 
 import textrank
 from textrank.component import TaskComponent
-from textrank.tasks.identifiers import Identifiers
+from textrank.tasks.identifiers.task import Identifiers
 
 TEXTS = [
     "In patients TP53 binds MDM2.",

@@ -18,20 +18,18 @@ from spacy.tokens import Doc, DocBin
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank import load_model, load_nlp
+from textrank.candidates import answers
+from textrank.cli._apply_out import Workers, apply_in_parts
 from textrank.cli.apply import apply_model
 from textrank.cli.curate import _curation
 from textrank.cli.explain import explain_model
-from textrank.cli.parts import Workers, apply_in_parts
-from textrank.docs import answers
+from textrank.language.long_docs import make_doc
 from textrank.model import Model
+from textrank.results.schema import answer_rows, name_rows, read_rows
+from textrank.results.store import OWN, open_store
 from textrank.scale.job import Job
-from textrank.scale.loading import load_analysis
-from textrank.scale.part import read_rows
-from textrank.scale.rows import answer_rows, name_rows
-from textrank.tasks.facts import facts
-from textrank.text import make_doc
-from textrank.web.sources import open_store
-from textrank.web.store import OWN
+from textrank.scale.two_pass import load_analysis
+from textrank.tasks.ppi.facts import facts
 
 TOLERANCE = 1e-9
 SENTENCE = "SHC binds to GRB2 in vitro."
@@ -328,13 +326,13 @@ def test_names_of_parts(nlp: Language, judged: dict[str, Doc]) -> None:
 def test_a_long_text_in_pieces(
     nlp: Language, monkeypatch: pytest.MonkeyPatch, expected: Rows
 ) -> None:
-    from textrank.text import pieces
+    from textrank.language import long_docs
 
-    monkeypatch.setattr(pieces, "LONGEST", 2000)
+    monkeypatch.setattr(long_docs, "LONGEST", 2000)
     analysis = load_analysis(Job("ppi", ""))
     (doc,) = analysis([make_doc(analysis.nlp, ARTICLE)])
     assert_same(answers(doc, "ppi"), expected["article"])
-    (doc,) = model_of("ppi").pipe(pieces.piped(nlp, [make_doc(nlp, ARTICLE)]))
+    (doc,) = model_of("ppi").pipe(long_docs.piped(nlp, [make_doc(nlp, ARTICLE)]))
     assert_same(answers(doc, "ppi"), expected["article"])
 
 

@@ -10,13 +10,14 @@ import scipy.sparse as sp
 import spacy
 
 from tests.kernels.graph_references import random_graph
-from textrank.docs import Targets
-from textrank.kernels.vectors import Linear
-from textrank.registries import registries
-from textrank.representations.contexts.transformations import Strict
-from textrank.tasks.task import Scored, Task
+from textrank.candidates import Targets
+from textrank.config import registries
+from textrank.features import Features, Names, Viewed
+from textrank.graphs import Contexts, Sequences
+from textrank.kernels.algebra import Linear
+from textrank.representations.transformations import Strict
+from textrank.tasks.base import Scored, Task
 from textrank.testing import check_kernel
-from textrank.types import Contexts, Features, Names, Sequences, Viewed
 
 TABLE = registries()
 

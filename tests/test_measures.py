@@ -9,7 +9,7 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.measures import (
+from textrank.metrics import (
     PRF,
     accuracy,
     auc,

@@ -10,7 +10,7 @@ import pytest
 
 from textrank.config import load_model
 from textrank.language import load_nlp
-from textrank.memory import collected_later
+from textrank.progress import collected_later
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import textrank
-from textrank.config import TABLE
-from textrank.registries import registries
+from textrank.config import TABLE, registries
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "textrank"

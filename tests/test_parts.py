@@ -7,8 +7,9 @@ import pytest
 import spacy
 
 from textrank.config import load_model
-from textrank.parts import Looked, ranked
-from textrank.types import Features, Met, Names, Weighed
+from textrank.explanation import Looked, ranked
+from textrank.features import Features, Names
+from textrank.linear_scores import Met, Weighed
 
 TEXTS = [
     "I wonder weather this is true. It was bigger then that, and then they left.",
@@ -26,7 +27,7 @@ def nlp():
 
 @pytest.mark.parametrize("words", [1, 50, 200_000])  # those looked at in one portion
 def test_reasons_of_proposals_are_those_that_explain_gives(nlp, monkeypatch, words):
-    monkeypatch.setattr("textrank.document_candidates.AT_ONCE", words)
+    monkeypatch.setattr("textrank.candidates.AT_ONCE", words)
     model = load_model("spelling")
     task = model.pipeline.task
     proposals = 0

@@ -8,21 +8,21 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+from textrank.candidates import Targets, held_together
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
-from textrank.docs import Targets, held_together
 from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import DocumentFolds
+from textrank.features import Alternatives
 from textrank.kernels.algebra import Normalized
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.learners.kernel_choice import fit_best
+from textrank.kernels.graphs import AllPathsGraph
+from textrank.learners.base import choose
 from textrank.learners.rls import RLS
-from textrank.learners.selection import choose
-from textrank.measures import best_threshold
+from textrank.learners.selection import fit_best
+from textrank.metrics import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
-from textrank.types import Alternatives
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 ALPHAS = (0.25, 1.0, 4.0)
 

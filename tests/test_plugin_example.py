@@ -8,7 +8,7 @@ import pytest
 
 from tests.plugin_example import LinePerDoc, LongWords, SharedLength, WordText
 from textrank.cli.app import run
-from textrank.registries import registry
+from textrank.config import registry
 
 CFG = """
 [pipeline]

@@ -13,17 +13,15 @@ import scipy.sparse as sp
 import spacy
 
 from textrank import load_corpus, load_pipeline
+from textrank.candidates import Targets
 from textrank.cli.app import run
 from textrank.cli.info import information
-from textrank.config import load_model
-from textrank.docs import Targets
+from textrank.config import adjusted, load_model, registries
 from textrank.evaluation import assess
 from textrank.evaluation.splits import DocumentFolds
-from textrank.io.shipped import shipped_folder
+from textrank.features import Features, Names
+from textrank.io.reading import shipped_folder
 from textrank.learners.rls import RLS
-from textrank.registries import registries
-from textrank.settings import adjusted
-from textrank.types import Features, Names
 
 ROOT = Path(__file__).parents[1]
 CORPUS = str(ROOT / "corpora" / "sample-ppi")
@@ -159,7 +157,7 @@ def test_source_folder_without_install_finds_models(tmp_path: Path) -> None:
     """Python in the repository's root finds ``textrank`` there, before any installed one."""
     code = (
         "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)];"
-        "from textrank.io.shipped import shipped_folder; print(shipped_folder('models'))"
+        "from textrank.io.reading import shipped_folder; print(shipped_folder('models'))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

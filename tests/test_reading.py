@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank import docs
-from textrank.docs import batches_of, read_once, reading_once, starts_of, token_table
+from textrank import candidates
+from textrank.candidates import batches_of, read_once, reading_once, starts_of, token_table
 
 NLP = spacy.blank("en")
 
 
 def test_batches_have_a_size_or_about_as_many_tokens(monkeypatch):
-    monkeypatch.setattr(docs, "TOGETHER", 10)
-    monkeypatch.setattr(docs, "MANY", 4)
+    monkeypatch.setattr(candidates, "TOGETHER", 10)
+    monkeypatch.setattr(candidates, "MANY", 4)
     texts = [NLP("a " * size) for size in (4, 4, 4, 12, 1, 1, 1, 1, 1)]
     assert [[len(doc) for doc in batch] for batch in batches_of(texts)] == [
         [4, 4, 4],

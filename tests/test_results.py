@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from textrank import results
 from textrank.cli.query import answer
-from textrank.results import Filter, Results
-from textrank.scale.part import TABLES, write_part
+from textrank.results import store
+from textrank.results.schema import TABLES, write_part
+from textrank.results.store import Filter, Results
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
@@ -93,7 +93,7 @@ def result(
         write_part(folder, f"{number:016x}", tables, format)
     manifest = {"settings": {"format": format}, "columns": TABLES}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    return results.open(folder)
+    return store.results_open(folder)
 
 
 @pytest.fixture(params=["parquet", "jsonl"])
@@ -189,15 +189,15 @@ def test_documents_called_after_their_files_replace_nothing(tmp_path: Path) -> N
 def test_a_part_without_its_documents_does_not_count(tmp_path: Path) -> None:
     result(tmp_path, ONE, ONE).close()
     (tmp_path / "documents" / f"{1:016x}.parquet").unlink()
-    assert results.open(tmp_path).counts()["statements"] == 5
+    assert store.results_open(tmp_path).counts()["statements"] == 5
 
 
 def test_a_folder_that_is_no_result_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no manifest\.json"):
-        results.open(tmp_path)
+        store.results_open(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(ValueError, match="damaged"):
-        results.open(tmp_path)
+        store.results_open(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -8,52 +8,47 @@ import numpy as np
 import pytest
 
 from textrank.config import dump_pipeline, load_pipeline
+from textrank.features import Viewed
+from textrank.graphs import Contexts, Sequences
 from textrank.io import pack, unpack
-from textrank.kernels.algebra import Normalized, OnView, Sum
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.kernels.each_view import EachView
-from textrank.kernels.label_bag import LabelBag
-from textrank.kernels.locality import (
+from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
+from textrank.kernels.contexts import Positional
+from textrank.kernels.graphs import AllPathsGraph, LabelBag, ShortestPathGraph
+from textrank.kernels.sequences import (
     GapWeighted,
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
     SpectrumKernel,
 )
-from textrank.kernels.positional import Positional
-from textrank.kernels.shortest_path import ShortestPathGraph
-from textrank.kernels.vectors import Linear
+from textrank.kernels.views import EachView
 from textrank.learners.rls import RLS
-from textrank.linalg.gram import Blocked
+from textrank.linalg import Blocked
 from textrank.pipeline import Pipeline
-from textrank.representations.contexts.collocations import Collocations, Tags
-from textrank.representations.contexts.transformations import (
+from textrank.representations.collocations import Collocations, Tags
+from textrank.representations.contexts import WordPositions
+from textrank.representations.transformations import (
     Bag,
+    CharacterNgrams,
+    EqualWords,
     LogScale,
     Mixture,
     PositionTable,
     ScaleFree,
+    SharedStem,
+    SharedTag,
     Sided,
     Smooth,
     Strict,
     Weighting,
     Within,
-)
-from textrank.representations.contexts.word_positions import WordPositions
-from textrank.representations.contexts.word_transformations import (
-    CharacterNgrams,
-    EqualWords,
-    SharedStem,
-    SharedTag,
     WordVectorFile,
     WordVectors,
 )
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.representations.parses.graph import ParseGraph
-from textrank.representations.parses.sequences import ParseSequences
 from textrank.representations.views import Views
-from textrank.tasks.ppi import PPI
-from textrank.types import Contexts, Sequences, Viewed
+from textrank.tasks.parse_ranking.features import ParseGraph, ParseSequences
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 SIDED = Weighting(1.5, 0.05, of=Sided(0.5))
 KERNELS = [

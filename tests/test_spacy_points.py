@@ -14,9 +14,9 @@ from defusedxml.ElementTree import fromstring
 from spacy.tokens import Doc
 
 from textrank.cli.app import run
-from textrank.formats.senseval import Senseval
+from textrank.formats.research import Senseval
 from textrank.model import Model
-from textrank.tasks.network import write_network
+from textrank.tasks.ppi.facts import write_network
 
 
 def test_a_component_refuses_the_model_of_another_task() -> None:
@@ -64,7 +64,7 @@ def test_own_code_is_loaded_by_the_command_line(
 ) -> None:
     code = tmp_path / "mine.py"
     code.write_text(
-        "from dataclasses import dataclass\nfrom textrank.registries import registry\n\n"
+        "from dataclasses import dataclass\nfrom textrank.config import registry\n\n"
         "@registry.kernels('mine_here.v1')\n@dataclass(frozen=True)\nclass Mine:\n"
         '    """A kernel of mine."""\n\n    width: float = 1.0\n'
     )

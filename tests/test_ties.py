@@ -11,30 +11,29 @@ from functools import partial
 import numpy as np
 import pytest
 
-from textrank import measures
-from textrank.docs import Targets
+from textrank import metrics
+from textrank.candidates import Targets
 from textrank.estimators import RLSClassifier, RLSRegressor
-from textrank.evaluation.curves import calibration, precision_recall, roc
-from textrank.evaluation.intervals import bootstrap_intervals
-from textrank.evaluation.permutation import aucs
-from textrank.evaluation.significance import effect
-from textrank.learners.calibration import Conformal
-from textrank.learners.kernel_choice import fit_best
+from textrank.evaluation.statistics import aucs, bootstrap_intervals, effect
+from textrank.features import Alternatives
+from textrank.learners.base import agreement, choose, qualities
+from textrank.learners.calibration import Conformal, expected_threshold, mean_threshold
 from textrank.learners.multiclass import decode, one_vs_all
-from textrank.learners.prior_shift import expected_threshold, mean_threshold
 from textrank.learners.rls import RLS
-from textrank.learners.selection import agreement, choose, qualities
-from textrank.tasks.ppi import PPI
-from textrank.ties import (
+from textrank.learners.selection import fit_best
+from textrank.metrics import (
     argmax_first,
+    calibration,
     choose_first,
     choose_largest,
     equally_good,
     merge_ties,
+    precision_recall,
     rank_ties,
+    roc,
     sort_ties,
 )
-from textrank.types import Alternatives
+from textrank.tasks.ppi.task import PPI
 
 NOISE = 1e-15
 
@@ -58,16 +57,16 @@ def noisy(tied, rng):
 
 QUERIES = np.repeat(np.arange(20), 10)
 METRICS = {
-    "auc": measures.auc,
-    "average_precision": measures.average_precision,
-    "recall_at_precision": partial(measures.recall_at_precision, precision=0.5),
-    "kendall_tau_b": measures.kendall_tau_b,
-    "disagreement": measures.disagreement,
-    "ndcg": lambda y, scores: measures.ndcg(y + 1, scores),
-    "ndcg@10": lambda y, scores: measures.ndcg(y + 1, scores, k=10),
-    "mean_average_precision": partial(measures.mean_average_precision, queries=QUERIES),
-    "ranking_measures": lambda y, scores: measures.ranking_measures(y + 1, scores, QUERIES),
-    "classification_measures": lambda y, s: measures.classification_measures(y, s, 0.5),
+    "auc": metrics.auc,
+    "average_precision": metrics.average_precision,
+    "recall_at_precision": partial(metrics.recall_at_precision, precision=0.5),
+    "kendall_tau_b": metrics.kendall_tau_b,
+    "disagreement": metrics.disagreement,
+    "ndcg": lambda y, scores: metrics.ndcg(y + 1, scores),
+    "ndcg@10": lambda y, scores: metrics.ndcg(y + 1, scores, k=10),
+    "mean_average_precision": partial(metrics.mean_average_precision, queries=QUERIES),
+    "ranking_measures": lambda y, scores: metrics.ranking_measures(y + 1, scores, QUERIES),
+    "classification_measures": lambda y, s: metrics.classification_measures(y, s, 0.5),
     "agreement": lambda y, scores: agreement(scores[None], y).tolist(),
     "quality by auc": lambda y, s: qualities(s[None], everyone(y), "auc").tolist(),
     "quality by f": lambda y, s: qualities(s[None], everyone(y), "f").tolist(),
@@ -83,11 +82,11 @@ METRICS = {
     "aucs of a permutation test": lambda y, s: aucs(y[:, None], s[:, None]).tolist(),
 }
 THRESHOLDS = {
-    "best_threshold": measures.best_threshold,
-    "likely_threshold": lambda y, s: measures.likely_threshold(s, 1 / (1 + np.exp(-s))),
-    "positive_rate_threshold": lambda y, s: measures.positive_rate_threshold(s, 0.3),
-    "rate of nought": lambda y, s: measures.positive_rate_threshold(s, 0.0),
-    "rate of one": lambda y, s: measures.positive_rate_threshold(s, 1.0),
+    "best_threshold": metrics.best_threshold,
+    "likely_threshold": lambda y, s: metrics.likely_threshold(s, 1 / (1 + np.exp(-s))),
+    "positive_rate_threshold": lambda y, s: metrics.positive_rate_threshold(s, 0.3),
+    "rate of nought": lambda y, s: metrics.positive_rate_threshold(s, 0.0),
+    "rate of one": lambda y, s: metrics.positive_rate_threshold(s, 1.0),
     "expected_threshold": lambda y, s: expected_threshold(s, 1 / (1 + np.exp(-s))),
     "mean_threshold": lambda y, s: mean_threshold(s),
     "level of a precision": lambda y, s: PPI(precision=0.5).leveled(y, s / 2 + 0.4).level * 2 - 0.8,
@@ -111,24 +110,24 @@ def test_metrics_ignore_round_off_of_ties(name, labels, tied, noisy):
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_thresholds_decide_the_same_for_tied_scores(name, labels, tied, noisy):
     """Also where the threshold of one machine is applied to the scores of another."""
-    exact = measures.decide(tied, THRESHOLDS[name](labels, tied))
+    exact = metrics.decide(tied, THRESHOLDS[name](labels, tied))
     for chosen_on in noisy:
         threshold = THRESHOLDS[name](labels, chosen_on)
-        assert all((measures.decide(scores, threshold) == exact).all() for scores in noisy)
+        assert all((metrics.decide(scores, threshold) == exact).all() for scores in noisy)
 
 
 def test_thresholds_with_all_scores_tied(labels, noisy):
     for scores in noisy:
         same = np.full(len(scores), 0.1) + (scores - noisy[0])
-        for choose_threshold in (measures.best_threshold, THRESHOLDS["mean_threshold"]):
-            assert measures.decide(same, choose_threshold(labels, same)).all()
+        for choose_threshold in (metrics.best_threshold, THRESHOLDS["mean_threshold"]):
+            assert metrics.decide(same, choose_threshold(labels, same)).all()
 
 
 def test_a_query_with_scores_near_zero_is_tied_by_the_scale_of_all_queries(rng):
     labels, queries = [1.0, 0.0, 1.0, 0.0], ["a", "a", "b", "b"]
     for _ in range(5):
         scores = np.array([1.0, 0.5, *rng.uniform(-NOISE, NOISE, 2)])
-        found = measures.over_queries(measures.disagreement, labels, scores, queries)
+        found = metrics.over_queries(metrics.disagreement, labels, scores, queries)
         assert found.mean == 0.25
 
 

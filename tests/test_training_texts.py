@@ -11,8 +11,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from textrank.candidates import MAX_HASHES, META_KEY, find_overlap, hash_texts
 from textrank.cli import main
-from textrank.training_texts import MAX_HASHES, META_KEY, find_overlap, hash_texts
 
 SAMPLE = Path(__file__).parents[1] / "corpora" / "sample-gene-protein"
 
@@ -62,7 +62,7 @@ def test_without_hashes_the_name_of_the_corpus_is_compared(known: dict[str, Any]
 
 def test_the_hashes_of_a_large_corpus_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_HASHES * 8 <= 1 << 18
-    monkeypatch.setattr("textrank.training_texts.MAX_HASHES", 10)
+    monkeypatch.setattr("textrank.candidates.MAX_HASHES", 10)
     docs = [doc_of(f"Protein number {n} binds to its only partner {n}.") for n in range(30)]
     meta = {META_KEY: hash_texts(docs)}
     overlap = find_overlap(meta, docs)

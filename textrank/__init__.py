@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from textrank.candidates import Candidate, Targets
     from textrank.config import (
         dump_pipeline,
         load_corpus,
@@ -21,28 +22,27 @@ if TYPE_CHECKING:
         load_pipeline,
         model_names,
         pipeline_names,
+        registry,
     )
-    from textrank.docs import Candidate, Targets
     from textrank.evaluation import Report, cross_validate, evaluate
+    from textrank.features import FeatureKernel, Features, Kernel, LabelledGraph, Names
     from textrank.language import load_nlp
     from textrank.model import Model
     from textrank.pipeline import Pipeline
-    from textrank.registries import registry
-    from textrank.types import FeatureKernel, Features, Kernel, LabelledGraph, Names
 
     __version__: str
 
 _HOMES = {
-    "Candidate": "docs",
-    "FeatureKernel": "types",
-    "Features": "types",
-    "Kernel": "types",
-    "LabelledGraph": "types",
+    "Candidate": "candidates",
+    "FeatureKernel": "features",
+    "Features": "features",
+    "Kernel": "features",
+    "LabelledGraph": "features",
     "Model": "model",
-    "Names": "types",
+    "Names": "features",
     "Pipeline": "pipeline",
     "Report": "evaluation",
-    "Targets": "docs",
+    "Targets": "candidates",
     "cross_validate": "evaluation",
     "dump_pipeline": "config",
     "evaluate": "evaluation",
@@ -52,7 +52,7 @@ _HOMES = {
     "load_pipeline": "config",
     "model_names": "config",
     "pipeline_names": "config",
-    "registry": "registries",
+    "registry": "config",
 }
 
 __all__ = [

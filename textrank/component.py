@@ -16,7 +16,7 @@ from spacy.util import raise_error
 
 from textrank.config import load_model, load_pipeline, model_names
 from textrank.model import Model
-from textrank.tasks.identifiers import Identifiers
+from textrank.tasks.identifiers.task import Identifiers
 
 Handler = Callable[[str, Any, list[Doc], Exception], Any]
 Explanation = list[tuple[tuple[str, ...], float]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -14,40 +15,50 @@ import numpy as np
 from confection import Config
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Neighbourhood, batches_of, document_id, reading_once
-from textrank.document_candidates import DocumentCandidates, portions
-from textrank.io import META, new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
-from textrank.io.model_parts import check_sizes, number_of
-from textrank.learners.calibration import Platt, fit_calibration
-from textrank.learners.document_numbers import NUMBERS
-from textrank.learners.document_stage import DocumentWeights
-from textrank.learners.fit import Fit
-from textrank.measures import auc
-from textrank.memory import collected_later
-from textrank.parts import Looked, Parts, ranked, relative, usual
-from textrank.registries import config_of, load_block, versions
-from textrank.representations.mentions.core import loosely
-from textrank.representations.pairs.entity_pair import entity_pairs
-from textrank.tasks.aspects import PARSE, Aspects, state
-from textrank.tasks.pair_views import BLOCKS, PairViews
-from textrank.tasks.statements import ANSWERS
-from textrank.tasks.task import Explain, Scored, Task, candidates_of
-from textrank.ties import merge_ties
-from textrank.types import (
+from textrank._ragged import slices
+from textrank.candidates import (
+    Candidate,
+    DocumentCandidates,
+    Neighbourhood,
+    batches_of,
+    document_id,
+    portions,
+    reading_once,
+)
+from textrank.config import config_of, load_block, versions
+from textrank.explanation import Looked, Parts, ranked, relative, usual
+from textrank.features import (
     AdditiveKernel,
     Features,
     Matrix,
     Names,
     PreparedKernel,
     Vector,
-    Weighed,
-    Weights,
     has_features,
     size,
     take,
-    weighing,
 )
-from textrank.types.ragged import slices
+from textrank.io import (
+    META,
+    folders_new_folder,
+    pack,
+    read_arrays,
+    seal,
+    unpack,
+    unseal,
+    write_arrays,
+)
+from textrank.learners.base import Fit
+from textrank.learners.calibration import Platt, fit_calibration
+from textrank.learners.document_context import NUMBERS, DocumentWeights
+from textrank.linear_scores import Weighed, Weights, weighing
+from textrank.metrics import auc, merge_ties
+from textrank.progress import collected_later
+from textrank.representations.mentions import loosely
+from textrank.tasks.base import Explain, Scored, Task, candidates_of
+from textrank.tasks.ppi.pairs import entity_pairs
+from textrank.tasks.ppi.statements import ANSWERS, PARSE, Aspects, state
+from textrank.tasks.ppi.views import BLOCKS, PairViews
 
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
@@ -296,7 +307,7 @@ class Model:
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
-        with new_folder(path) as folder:
+        with folders_new_folder(path) as folder:
             Config({"pipeline": config_of(self.pipeline)}).to_disk(folder / "config.cfg")
             arrays: dict[str, Any] = {
                 "coef": self.fit.coef,
@@ -392,3 +403,30 @@ class Model:
             "versions": versions(),
         }
         return {**self.meta, **own}
+
+
+def number_of(meta: Mapping[str, Any], key: str) -> float:
+    """A finite number of a model's meta.json."""
+    value = meta[key]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and abs(value) <= sys.float_info.max):  # also of 400 digits, or not a number
+        raise ValueError(f"{key} {value!r:.40} in {META} is no finite number")
+    return float(value)
+
+
+def check_sizes(
+    folder: Path,
+    coef: Vector,
+    names: Names | None,
+    support: Sequence[Any] | None,
+    heldout: Vector,
+    labels: Vector,
+) -> None:
+    """A model whose parts do not fit together would score nonsense, or only fail when used."""
+    expected = len(names) if names is not None else len(support or ())
+    if coef.ndim == 0 or len(coef) != expected:
+        raise ValueError(f"{folder}: {len(np.atleast_1d(coef))} weights for {expected} features")
+    if heldout.shape != labels.shape or heldout.ndim != 1:
+        raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
+    if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
+        raise ValueError(f"{folder}: weights or answers that are no numbers")

@@ -12,17 +12,23 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Representation, Targets, held_together
-from textrank.kernels.diverging import diverging
+from textrank.candidates import (
+    META_KEY,
+    Candidate,
+    Representation,
+    Targets,
+    hash_texts,
+    held_together,
+)
+from textrank.explanation import average_of
+from textrank.features import ChoiceKernel, Data, Features, Kernel, Vector, has_features, take
+from textrank.kernels.views import diverging
+from textrank.learners.base import Fit, Learner
 from textrank.learners.calibration import fit_calibration
-from textrank.learners.fit import Fit, Learner
-from textrank.learners.kernel_choice import fit_best
+from textrank.learners.selection import fit_best
 from textrank.model import Model
-from textrank.parts import average_of
 from textrank.progress import track
-from textrank.tasks.task import Task, nothing_found
-from textrank.training_texts import META_KEY, hash_texts
-from textrank.types import ChoiceKernel, Data, Features, Kernel, Vector, has_features, take
+from textrank.tasks.base import Task, nothing_found
 
 
 class Corpus(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textrank.types import Kernel, Matrix, has_features, size, take
+from textrank.features import Kernel, Matrix, has_features, size, take
 
 
 def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e-8) -> None:
@@ -18,7 +18,7 @@ def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e
     permutes the matrix; explicit features give the same matrix, also onto known names; no input
     gives an empty matrix. Comparisons are relative to the largest kernel value.
 
-    >>> from textrank.kernels.vectors import Linear
+    >>> from textrank.kernels.algebra import Linear
     >>> check_kernel(Linear(), np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]))
     """
     n = size(X)

@@ -19,15 +19,12 @@ import numpy as np
 
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation.folds import document_folds
+from textrank.evaluation.splits import document_folds
 from textrank.learners.online import Online
-from textrank.measures import auc, precision_recall_f
+from textrank.metrics import auc, precision_recall_f
 from textrank.pipeline import Dataset, Pipeline
-from textrank.web.choosing import Choice
-from textrank.web.questions import questions_of
-from textrank.web.rows import FeatureRows
-from textrank.web.starting import alphas_of
-from textrank.web.teaching import Teaching
+from textrank.web._kernel_rows import FeatureRows
+from textrank.web.active_learner import Choice, Teaching, alphas_of, questions_of
 
 STEP = 20
 

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from textrank.lint import kind_of, prose
-from textrank.spelling import PRECISION, Confusions, shipped
-from textrank.spelling.confusions import CLEAR
+from textrank.lint.model import CLEAR, PRECISION, Confusions, shipped
 
 MOST = 1500  # places of a word that errors are planted at; they stand for all
 SEED = 1

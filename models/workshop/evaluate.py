@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from workshop.prepare import PPI_CORPORA, NameDocs, Treebank, runs
 from workshop.treebanks import Sentence, lines_of
 
-from textrank.language.names import KEY, NARROW
+from textrank.language.ner import KEY, NARROW
 from textrank.language.tokenizer import BioTokenizer
 
 Place = tuple[int, int]  # first and last character, white space not counted

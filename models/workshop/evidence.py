@@ -17,17 +17,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from textrank.language.crf import legal_transitions
-from textrank.language.evidence import (
+from textrank.language._ner_network import (
     BITS,
     CONJOINED,
+    PLACE,
     REACH,
+    WordTable,
     glue_of,
     rows_alone,
     rows_of_pieces,
     rows_together,
+    without_case,
 )
-from textrank.language.words import PLACE, WordTable, without_case
+from textrank.language.ner import legal_transitions
 
 Array = NDArray[Any]
 

@@ -22,8 +22,8 @@ from workshop.train import SOURCES
 from workshop.training import train_syntax
 from workshop.treebanks import Sentence
 
-from textrank.language.noise import MIRROR
-from textrank.language.products import use_fast_products
+from textrank.language._encoder import use_fast_products
+from textrank.tasks.parse_ranking.parsers import MIRROR
 
 TREEBANKS = ("CRAFT, train part", "GENIA treebank")
 SETTINGS = Settings(epochs=4, rows=3000, seed=1)

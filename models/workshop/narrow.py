@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from workshop.evidence import NamedText, marginals, tags_of
 
-from textrank.language.crf import legal_transitions
+from textrank.language.ner import legal_transitions
 
 Array = NDArray[Any]
 LABEL = "PROTEIN"

@@ -9,10 +9,10 @@ from typing import Any
 import spacy
 from spacy.language import Language
 
+from textrank.language._encoder import use_fast_products
 from textrank.language.load import register
 from textrank.language.morphology import add_morphology
-from textrank.language.names import NARROW
-from textrank.language.products import use_fast_products
+from textrank.language.ner import NARROW
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,9 @@ from workshop.prepare import RUN, NameDocs, Treebank, doc_of, runs
 from workshop.treebanks import Sentence
 from workshop.unlabelled import labelled
 
-from textrank.language.evidence import BITS, Table
+from textrank.language._encoder import use_fast_products
+from textrank.language._ner_network import BITS, Table, WordTable
 from textrank.language.morphology import build_tables
-from textrank.language.products import use_fast_products
-from textrank.language.words import WordTable
 
 RECOGNIZERS = ("genes", "ner")  # those with evidence of their own
 EVIDENCE = EvidenceSettings()

@@ -21,8 +21,8 @@ from sklearn.cluster import MiniBatchKMeans
 from spacy.vocab import Vocab
 from workshop.vectors import word_vectors
 
+from textrank.language._ner_network import number, plain
 from textrank.language.tokenizer import BioTokenizer, split_piece
-from textrank.language.words import number, plain
 
 CLUSTERS = (64, 256, 1000, 3000)
 FREQUENT = 20  # occurrences of words that clusters are made of; others join the nearest

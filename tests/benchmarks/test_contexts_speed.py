@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from textrank.kernels.positional import Positional
-from textrank.representations.contexts.transformations import ScaleFree, Sided, Weighting
-from textrank.types import Contexts
+from textrank.graphs import Contexts
+from textrank.kernels.contexts import Positional
+from textrank.representations.transformations import ScaleFree, Sided, Weighting
 
 pytestmark = pytest.mark.benchmark
 

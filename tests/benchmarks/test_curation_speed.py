@@ -11,11 +11,10 @@ import scipy.sparse as sp
 
 pytest.importorskip("starlette", reason="pages need the extra web")
 
+from textrank.features import Names
 from textrank.learners.online import Online
-from textrank.types import Names
-from textrank.web.questions import Question
-from textrank.web.rows import FeatureRows
-from textrank.web.teaching import Teaching
+from textrank.web._kernel_rows import FeatureRows
+from textrank.web.active_learner import Question, Teaching
 
 TRAINED, POOL, FEATURES, EACH = 5_000, 2_000, 300_000, 200
 

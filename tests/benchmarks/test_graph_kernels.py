@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank.docs import Candidate, tokens_of
+from textrank.candidates import Candidate, tokens_of
 from textrank.formats.ppi_xml import PPIXML
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.linalg.gram import gram
-from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.kernels.graphs import AllPathsGraph
+from textrank.linalg import gram
+from textrank.tasks.ppi.graphs import DependencyGraph
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus]
 

@@ -11,12 +11,11 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from tests.benchmarks.ratios import labels, measure, table
-from textrank.learners.checks import groups_of
-from textrank.learners.preferences import Centring
+from textrank.learners.base import groups_of
+from textrank.learners.rankrls import Centring
 from textrank.learners.ranksvm import RankSVM, _Problem
-from textrank.learners.reduced import Reduced
-from textrank.learners.reduced_holdout import heldout_without_basis
-from textrank.linalg.krylov import krylov_path
+from textrank.learners.reduced import Reduced, heldout_without_basis
+from textrank.linalg import krylov_path
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.ratios import gaussian, labels, measure, table
-from textrank.docs import Targets
-from textrank.learners.checks import groups_of
-from textrank.learners.pairs import leave_pair_out_auc
+from textrank.candidates import Targets
+from textrank.evaluation.leave_pair_out import leave_pair_out_auc
+from textrank.learners.base import groups_of
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import rls_coefs, rls_path
 

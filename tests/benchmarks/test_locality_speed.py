@@ -11,18 +11,19 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
-from textrank.kernels.each_view import EachView
-from textrank.kernels.locality import (
+from textrank.candidates import Candidate
+from textrank.features import Viewed
+from textrank.graphs import Sequences
+from textrank.kernels.sequences import (
     GapWeighted,
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
     SpectrumKernel,
+    positional_matrix,
 )
-from textrank.kernels.windows import positional_matrix
-from textrank.representations.parses.sequences import ParseSequences
-from textrank.types import Sequences, Viewed
+from textrank.kernels.views import EachView
+from textrank.tasks.parse_ranking.features import ParseSequences
 
 pytestmark = pytest.mark.benchmark
 

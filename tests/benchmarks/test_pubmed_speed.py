@@ -17,7 +17,7 @@ from tests.benchmarks.ratios import measure
 from tests.benchmarks.watching import Watched, watch
 from textrank.config import load_corpus
 from textrank.language import load_nlp
-from textrank.scale.part import TABLES, count_rows, read_rows
+from textrank.results.schema import TABLES, count_rows, read_rows
 
 pytest.importorskip("pyarrow")
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus, pytest.mark.slow]
@@ -74,8 +74,7 @@ def test_two_workers_on_idle_cores(texts: Path, tmp_path: Path) -> None:
 
 def test_overhead_over_a_plain_loop_and_the_language_pipeline(texts: Path, tmp_path: Path) -> None:
     """A worker, the component in a plain loop, and the language alone on the same documents."""
-    from textrank.scale.job import Job
-    from textrank.scale.plan import Piece, Slice
+    from textrank.scale.job import Job, Piece, Slice
     from textrank.scale.worker import Worker
 
     given = list(_documents(texts))  # some have ten times the pairs of others

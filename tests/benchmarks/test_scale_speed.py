@@ -14,9 +14,9 @@ import pytest
 
 from tests.benchmarks.pubmed import write_baseline
 from tests.benchmarks.watching import watch
-from textrank import results
-from textrank.results import Filter
-from textrank.scale.part import TABLES, arrow_schema, count_rows
+from textrank.results import store
+from textrank.results.schema import TABLES, arrow_schema, count_rows
+from textrank.results.store import Filter
 
 pytestmark = pytest.mark.benchmark
 DATA = Path(__file__).parents[3] / "shared" / "data" / "pubmed"
@@ -74,7 +74,7 @@ def seconds(work: Callable[[], Any]) -> float:
 def test_questions_to_a_million_statements(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     write_statements(tmp_path)
-    found = results.open(tmp_path)
+    found = store.results_open(tmp_path)
     scan = "SELECT count(DISTINCT sentence), sum(probability) FROM statements"
     full = min(seconds(lambda: found.sql(scan)) for _ in range(3))
     questions: dict[str, Callable[[], Any]] = {
@@ -98,10 +98,8 @@ CITATIONS = int(os.environ.get("BASELINE_CITATIONS", "100"))  # a file; 1000 in 
 @pytest.mark.slow
 def test_a_simulated_baseline_is_flat_in_speed_and_memory(tmp_path: Path) -> None:
     """Thirty files of some citations each: the last ten as quick and as small as the second."""
-    from textrank.scale.child import memory
-    from textrank.scale.job import Job
-    from textrank.scale.plan import Piece, Slice
-    from textrank.scale.worker import Worker
+    from textrank.scale.job import Job, Piece, Slice
+    from textrank.scale.worker import Worker, memory
 
     for table in TABLES:
         (tmp_path / table).mkdir()

@@ -26,7 +26,7 @@ import numpy as np
 
 from tests.benchmarks.pubmed import citations
 from tests.benchmarks.ratios import gaussian, labels, measure
-from textrank.text.markup import plain
+from textrank.language.normalization import plain
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -256,8 +256,8 @@ def _long() -> str:
 
 def _learners() -> str:
     """In units of one eigendecomposition; RLScore's beside where it is installed."""
-    from textrank.docs import Targets
-    from textrank.learners.checks import groups_of
+    from textrank.candidates import Targets
+    from textrank.learners.base import groups_of
     from textrank.learners.rankrls import RankRLS
     from textrank.learners.rls import rls_coefs, rls_path
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-WORKER = "textrank.scale.child"
+WORKER = "textrank.scale.worker"
 PAGE, TICK = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
 

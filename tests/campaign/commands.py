@@ -16,13 +16,11 @@ from typing import Any
 import spacy
 
 from textrank import config
-from textrank.cli import parts, sources
+from textrank.cli import _apply_out, sources
 from textrank.config import load_corpus
-from textrank.formats.table import write
-from textrank.scale.job import Job
-from textrank.scale.keeper import Outcome
-from textrank.scale.plan import Slice
-from textrank.scale.pools import Report
+from textrank.formats.detection import write
+from textrank.scale.job import Job, Slice
+from textrank.scale.supervisor import Outcome, Report
 from textrank.scale.worker import Worker
 
 ROOT = Path(__file__).parents[2]
@@ -190,14 +188,14 @@ def _keep_loaded() -> None:
         setattr(module, name, once)
     import textrank.reports.html
     import textrank.reports.plots
-    from textrank.tasks.ppi import PPI
+    from textrank.tasks.ppi.task import PPI
 
     textrank.reports.plots.check_installed()
     sources.load_language(None, PPI())
     sources.load_language(None, PPI(), raw=True)
     config.load_model("ppi")
     _worker()
-    parts.pool_for = Inside  # type: ignore[assignment]
+    _apply_out.pool_for = Inside  # type: ignore[assignment]
 
 
 def _corpora(folder: Path) -> tuple[Path, Path]:

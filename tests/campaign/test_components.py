@@ -16,8 +16,8 @@ from tests.campaign import texts
 from tests.campaign.findings import check
 from tests.campaign.sandbox import run_batches
 from tests.campaign.settings import INPUTS, SEED
+from textrank.candidates import answers
 from textrank.config import load_model, model_names
-from textrank.docs import answers
 from textrank.language import load_nlp
 
 pytestmark = pytest.mark.campaign

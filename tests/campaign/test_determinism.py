@@ -14,10 +14,10 @@ import pytest
 from tests.campaign import texts
 from tests.campaign.findings import note
 from tests.campaign.settings import INPUTS, SEED
+from textrank.candidates import Targets, answers
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_model, model_names
-from textrank.docs import Targets, answers
-from textrank.formats import records
+from textrank.formats import base
 from textrank.learners.rls import RLS
 
 pytestmark = pytest.mark.campaign
@@ -46,7 +46,7 @@ def rows(name: str, given: list[str], batch: int, folder: Path) -> list[Any]:
     file = folder / "x.jsonl"
     file.write_text("\n".join(json.dumps({"text": text}) for text in given))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "BATCH", batch)
+        patch.setattr(base, "BATCH", batch)
         docs = list(load_corpus(file, skip_bad=True)(nlp))
     return [answers(doc, model.pipeline.task.name) for doc in model.pipe(docs, batch_size=batch)]
 

@@ -23,7 +23,7 @@ from tests.campaign.settings import INPUTS, SEED
 from textrank.cli.apply import annotated
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_model
-from textrank.formats.table import write
+from textrank.formats.detection import write
 
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 SMALL, LARGE = 250_000, 1_000_000  # characters

@@ -24,9 +24,8 @@ from tests.campaign.mutations import (
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
 from textrank.catalog import CATALOG
-from textrank.config import load_corpus
-from textrank.formats.table import READERS, reader_for
-from textrank.registries import registry
+from textrank.config import load_corpus, registry
+from textrank.formats.detection import READERS, reader_for
 
 pytestmark = pytest.mark.campaign
 WORDS = any_of(spoil_bytes, spoil_tokens, spoil_tokens)

@@ -12,7 +12,7 @@ import spacy
 from tests.campaign.findings import minimised
 from tests.campaign.mutations import spoil_bytes
 from textrank.config import load_corpus, load_pipeline
-from textrank.formats.table import READERS, reader_for
+from textrank.formats.detection import READERS, reader_for
 
 KEPT = sorted((Path(__file__).parent / "regressions").iterdir())
 

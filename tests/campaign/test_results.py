@@ -15,9 +15,9 @@ from tests.campaign.mutations import any_of, spoil_bytes, spoil_json, spoil_toke
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
 from tests.test_results import ONE, result
-from textrank import results
-from textrank.scale.manifest import Manifest
-from textrank.scale.part import TABLES, count_rows, read_rows
+from textrank.results import store
+from textrank.results.schema import TABLES, count_rows, read_rows
+from textrank.scale.job import Manifest
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
@@ -27,7 +27,7 @@ TREES = any_of(spoil_bytes, spoil_tokens, spoil_json, spoil_json)
 
 def ask(folder: Path) -> None:
     """Every question once."""
-    found = results.open(folder)
+    found = store.results_open(folder)
     found.counts()
     found.partners("GRB2")
     found.evidence("GRB2", "SOS1")

@@ -24,12 +24,10 @@ from tests.campaign.mutations import (
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
 from textrank.cli.run import _folds, parse_grid
-from textrank.config import load_pipeline, pipeline_names
+from textrank.config import adjusted, config_of, load_pipeline, parse_setting, pipeline_names
 from textrank.io import read_arrays, seal, write_arrays
-from textrank.io.shipped import shipped_folder
+from textrank.io.reading import shipped_folder
 from textrank.model import Model
-from textrank.registries import config_of
-from textrank.settings import adjusted, parse_setting
 
 pytestmark = pytest.mark.campaign
 WORDS = any_of(spoil_bytes, spoil_tokens, spoil_tokens)

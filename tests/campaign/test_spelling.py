@@ -9,8 +9,7 @@ import pytest
 from tests.campaign.mutations import spoil_bytes, spoil_tokens
 from tests.campaign.settings import INPUTS, SEED
 from textrank.lint import Linter
-from textrank.lint.linter import fixed
-from textrank.lint.prose import KINDS
+from textrank.lint.linter import KINDS, fixed
 
 pytestmark = pytest.mark.campaign
 SAMPLE = """# More *then* one

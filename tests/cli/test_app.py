@@ -176,7 +176,7 @@ def test_info_lists_and_describes(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("info", "all_paths.v1") == 0
     shown = capsys.readouterr().out
     assert "combine" in shown
-    assert "textrank.kernels.all_paths" in shown
+    assert "textrank.kernels.graphs" in shown
 
 
 @pytest.mark.parametrize("command", ["run", "train", "evaluate", "apply", "info"])

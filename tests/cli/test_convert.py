@@ -12,10 +12,10 @@ import spacy
 
 from textrank.cli import main
 from textrank.config import load_corpus
-from textrank.formats.brat import Brat
-from textrank.formats.table import reader_for, write
-from textrank.tasks.ppi import PPI
-from textrank.tasks.task import Scored
+from textrank.formats.detection import reader_for, write
+from textrank.formats.standoff import Brat
+from textrank.tasks.base import Scored
+from textrank.tasks.ppi.task import PPI
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-ppi"
 NLP = spacy.blank("en")

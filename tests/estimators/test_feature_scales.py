@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from textrank.docs import Targets
+from textrank.candidates import Targets
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
+from textrank.features import Features, Names
 from textrank.learners import rankrls, rls
 from textrank.learners.multiclass import all_pairs
-from textrank.types import Features, Names
 
 GRID = tuple(2.0**k for k in range(-15, 15))
 ALPHAS = {"default": GRID, "few": (0.01, 1.0, 100.0), "small": (1e-8,)}

@@ -9,9 +9,8 @@ import pytest
 import scipy.stats
 
 from textrank.evaluation import Counts, Decision, Fold, Report
-from textrank.evaluation.comparison import compare
 from textrank.evaluation.report import ranking_fold
-from textrank.evaluation.significance import combined_5x2cv_f, holm
+from textrank.evaluation.statistics import combined_5x2cv_f, compare, holm
 
 
 def make(values, splits=1, **changes):

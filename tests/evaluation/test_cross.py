@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from spacy.tokens import Doc
 
-from textrank.docs import shares_text
+from textrank.candidates import shares_text
 from textrank.evaluation import evaluate
-from textrank.evaluation.cross import cross
+from textrank.evaluation.evaluate import cross
 from textrank.kernels.algebra import Exponential, Normalized
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
 from textrank.reports.html import cross_page
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 KERNELS = {
     "features": Normalized(AllPathsGraph()),
@@ -56,7 +56,7 @@ def test_every_cell_equals_training_and_testing_alone(corpora, kernel):
 
 
 def test_every_corpus_is_represented_once(corpora, monkeypatch):
-    monkeypatch.setattr("textrank.evaluation.cross.config_of", lambda _: {})
+    monkeypatch.setattr("textrank.evaluation.evaluate.config_of", lambda _: {})
     Counting.shown.clear()
     pipeline = Pipeline(PPI(), Counting(), KERNELS["features"], RLS((1.0,)))
     cross(pipeline, corpora)

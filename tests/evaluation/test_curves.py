@@ -9,7 +9,8 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.evaluation.curves import (
+from textrank.metrics import (
+    auc,
     calibration,
     calibration_error,
     expected_error,
@@ -18,7 +19,6 @@ from textrank.evaluation.curves import (
     reliability,
     roc,
 )
-from textrank.measures import auc
 
 judged = st.lists(st.tuples(st.sampled_from([-1, 1]), st.integers(0, 4)), max_size=14)
 

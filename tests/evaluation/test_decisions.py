@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from spacy.tokens import Span
 
-from textrank.docs import Candidate
-from textrank.evaluation.decisions import decisions_of, dependency_links, shortest_path
-from textrank.reports.errors import steps
+from textrank.candidates import Candidate
+from textrank.evaluation.cross_validation import decisions_of, dependency_links, shortest_path
+from textrank.reports.html import steps
 
 
 @pytest.fixture

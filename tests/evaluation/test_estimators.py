@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
-from textrank.evaluation.estimators import evaluate_estimator
-from textrank.evaluation.folds import document_folds
+from textrank.evaluation.evaluate import evaluate_estimator
+from textrank.evaluation.splits import document_folds
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, TrainTest
 from textrank.kernels.algebra import Normalized
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
-from textrank.measures import auc, precision_recall_f
+from textrank.metrics import auc, precision_recall_f
 from textrank.pipeline import Pipeline
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 
 @pytest.fixture(scope="module")

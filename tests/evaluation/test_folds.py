@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.evaluation.folds import document_folds, given_folds
+from textrank.evaluation.splits import document_folds, given_folds
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1), st.integers(2, 8), st.integers(0, 99))

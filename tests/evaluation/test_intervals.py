@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.evaluation.intervals import bootstrap_intervals
-from textrank.measures import auc, precision_recall_f
+from textrank.evaluation.statistics import bootstrap_intervals
+from textrank.metrics import auc, precision_recall_f
 
 
 def by_copying(y, scores, documents, said, parts, draws, unreachable, level=0.95, seed=0):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from textrank.evaluation import assess
-from textrank.evaluation.learning import learning_curve
 from textrank.evaluation.splits import DocumentFolds
+from textrank.evaluation.sweep import learning_curve
 from textrank.kernels.algebra import Exponential, Normalized
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 
 @pytest.mark.parametrize("wrap", [lambda k: k, Exponential], ids=["features", "gram"])

@@ -8,11 +8,11 @@ from sklearn.kernel_ridge import KernelRidge
 
 from textrank.evaluation.leave_pair_out import assess_pairs, document_pair_auc
 from textrank.kernels.algebra import Normalized
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 
 def by_retraining(K, y, documents, alpha):

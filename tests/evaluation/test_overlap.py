@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from textrank.evaluation.overlap import Hits, exact, matched, name_links, pair_links
+from textrank.evaluation.raw_text import Hits, exact, matched, name_links, pair_links
 
 
 def one(start, end):

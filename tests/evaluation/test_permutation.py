@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textrank.docs import Targets
-from textrank.evaluation.permutation import aucs, nested_scores, permutation_p, permuted
+from textrank.candidates import Targets
 from textrank.evaluation.splits import Split
+from textrank.evaluation.statistics import aucs, nested_scores, permutation_p, permuted
+from textrank.learners.base import choose
 from textrank.learners.rls import RLS
-from textrank.learners.selection import choose
-from textrank.measures import auc
+from textrank.metrics import auc
 
 ALPHAS = (0.25, 1.0, 4.0)
 

@@ -13,10 +13,10 @@ import spacy
 from textrank.cli import main
 from textrank.config import load_pipeline
 from textrank.evaluation.raw_text import evaluate_raw_text
-from textrank.formats.records import Mention, set_mentions
+from textrank.formats.base import Mention, set_mentions
 from textrank.learners.calibration import Platt
 from textrank.pipeline import Pipeline
-from textrank.reports.json import write_data
+from textrank.reports.table import write_data
 
 
 @dataclass

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from textrank.cli.evaluate import evaluate_names
 from textrank.cli.train import train_model
-from textrank.reports.raw_text import raw_text_table
+from textrank.reports.table import raw_text_table
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

@@ -9,7 +9,7 @@ import pytest
 
 from textrank.evaluation import Counts, Decision, Fold, Report, Summary
 from textrank.evaluation.report import classification_fold, ranking_fold
-from textrank.measures import (
+from textrank.metrics import (
     auc,
     best_threshold,
     classification_measures,

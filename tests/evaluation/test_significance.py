@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.evaluation.significance import (
+from textrank.evaluation.statistics import (
     benjamini_hochberg,
     combined_5x2cv_f,
     effect,

@@ -7,7 +7,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, Targets
+from textrank.candidates import Candidate, Targets
 from textrank.evaluation.splits import (
     PROTOCOLS,
     DocumentFolds,

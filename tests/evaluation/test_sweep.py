@@ -16,16 +16,15 @@ import pytest
 
 import textrank.evaluation.sweep as sweep_module
 from textrank.evaluation import cross_validate
-from textrank.evaluation.cache import Cache, fingerprint
 from textrank.evaluation.splits import DocumentFolds
-from textrank.evaluation.sweep import sweep
+from textrank.evaluation.sweep import Cache, fingerprint, sweep
 from textrank.kernels.algebra import Exponential, Normalized
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
 from textrank.reports.html import sweep_page
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "corpora" / "sample-ppi"

@@ -9,10 +9,8 @@ import pytest
 import spacy
 
 from textrank.formats.columns import Columns, write_names, write_pairs
-from textrank.formats.jats import JATS
-from textrank.formats.pubmed import Medline, PubMedXML
-from textrank.formats.table import format_of, reader_for
-from textrank.formats.web_page import HTML
+from textrank.formats.detection import format_of, reader_for
+from textrank.formats.pubmed import HTML, JATS, Medline, PubMedXML
 
 NLP = spacy.blank("en")
 ARTICLE = """<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article>
@@ -211,7 +209,7 @@ def test_broken_columns_are_named(tmp_path, text, message):
 
 def test_names_and_pairs_as_tables(tmp_path, make_doc):
     doc = make_doc(["p53", "binds", "MDM2"], entities=[(0, 1), (2, 3)])
-    from textrank.tasks.ppi import PPI  # the task registers where its rows go
+    from textrank.tasks.ppi.task import PPI  # the task registers where its rows go
 
     task = PPI()
     pair = {

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import spacy
 
-from textrank.formats.bionlp import BioNLP
-from textrank.formats.table import format_of, reader_for
+from textrank.formats.detection import format_of, reader_for
+from textrank.formats.standoff import BioNLP
 
 TEXT = "Loss of A1 activates B2. A1 does not bind C3.\nD4 may induce the phosphorylation of B2."
 NAMES = """T1	Protein 8 10	A1

@@ -13,15 +13,13 @@ import spacy
 import srsly
 from spacy.tokens import Doc
 
-from textrank.docs import tokens_of
-from textrank.formats.bioc import BioCJSON, BioCXML
-from textrank.formats.brat import Brat, write_brat
+from textrank.candidates import tokens_of
+from textrank.formats.bioc import BioCJSON, BioCXML, PubTator, write_pubtator
+from textrank.formats.columns import DocBinFile, JsonLines, write_doc_bin
 from textrank.formats.conllu import ConllU, write_conllu
-from textrank.formats.doc_bin import DocBinFile, write_doc_bin
-from textrank.formats.json_lines import JsonLines
+from textrank.formats.detection import format_of, reader_for, write
 from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
-from textrank.formats.pubtator import PubTator, write_pubtator
-from textrank.formats.table import format_of, reader_for, write
+from textrank.formats.standoff import Brat, write_brat
 
 NLP = spacy.blank("en")
 CORPORA = Path(__file__).parents[2] / "corpora"

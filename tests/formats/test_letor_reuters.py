@@ -10,8 +10,7 @@ import pytest
 import spacy
 
 from textrank.config import load_corpus
-from textrank.formats.letor import Letor, letor_arrays
-from textrank.formats.reuters import Reuters, articles
+from textrank.formats.research import Letor, Reuters, articles, letor_arrays
 
 LINES = """2 qid:7 1:0.5 3:-1 #docid = A1 inc = 1
 0 qid:7 1:0.25 2:1e-1

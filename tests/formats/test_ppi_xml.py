@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from textrank.docs import tokens_of
+from textrank.candidates import tokens_of
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
-from textrank.text import second_reading
+from textrank.language.alignment import second_reading
 
 NLP = spacy.blank("en")
 TEXT = "STAT1 and -3 bind the IL-2-receptor."

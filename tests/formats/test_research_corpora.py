@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import spacy
 
-from textrank.formats.records import mentions_of
-from textrank.formats.table import reader_for, write
+from textrank.formats.base import mentions_of
+from textrank.formats.detection import reader_for, write
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 NLP = spacy.blank("en")

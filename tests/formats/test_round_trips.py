@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from textrank.docs import tokens_of
-from textrank.formats.json_lines import JsonLines
-from textrank.formats.records import mentions_of
-from textrank.formats.table import READERS, WRITERS, reader_for, write
+from textrank.candidates import tokens_of
+from textrank.formats.base import mentions_of
+from textrank.formats.columns import JsonLines
+from textrank.formats.detection import READERS, WRITERS, reader_for, write
 
 NLP = spacy.blank("en")
 TEXT = "STAT1 and -3 bind IL-2 receptor alpha . TNF - binding GRB2 < & > ü ."

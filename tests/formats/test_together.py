@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from textrank.config import load_corpus
-from textrank.formats.together import Together
+from textrank.formats.base import Together
 
 CFG = """[corpus]
 @readers = "together.v1"

@@ -117,7 +117,7 @@ def collect_run(pipeline: str) -> dict[str, Any]:
 def collect_registered_names() -> dict[str, list[str]]:
     """Return every registered name by role."""
     import textrank.config  # noqa: F401  (fills the registries)
-    from textrank.registries import registries
+    from textrank.config import registries
 
     return {role: sorted(entries) for role, entries in registries().items()}
 

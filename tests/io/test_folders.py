@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.io import new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
-from textrank.types import Features, GraphBatch, LabelledGraph, Names, Viewed
+from textrank.features import Features, LabelledGraph, Names, Viewed
+from textrank.graphs import GraphBatch
+from textrank.io import folders_new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
 
 FEATURES = Features(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), Names.of([("a", "b"), ("c\n",)]))
 GRAPHS = GraphBatch.of([LabelledGraph(["a", "b"], {(0, 1): 0.5}), LabelledGraph(["c"], {})])
@@ -78,10 +79,10 @@ def test_same_arrays_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
-    with new_folder(tmp_path / "model") as folder:
+    with folders_new_folder(tmp_path / "model") as folder:
         (folder / "x").write_text("old")
         seal(folder, {"n": 1})
-    with pytest.raises(FileNotFoundError), new_folder(tmp_path / "model") as folder:
+    with pytest.raises(FileNotFoundError), folders_new_folder(tmp_path / "model") as folder:
         (folder / "no such folder" / "x").write_text("new")
     assert (tmp_path / "model" / "x").read_text() == "old"
     assert unseal(tmp_path / "model")["n"] == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from textrank.io import whole as w
+from textrank.io import atomic as w
 
 
 def old_and_new(tmp_path: Path) -> tuple[Path, Callable[[], None]]:

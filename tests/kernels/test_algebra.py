@@ -11,23 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from textrank.features import Features, Names, Viewed, has_features
 from textrank.kernels.algebra import (
+    Centred,
+    Distance,
     Exponential,
     Gaussian,
+    Linear,
     Normalized,
     OnView,
     Polynomial,
     Power,
     Product,
     Scale,
+    Similarities,
     Sum,
 )
-from textrank.kernels.centred import Centred
-from textrank.kernels.similarity import Distance, Similarities
-from textrank.kernels.vectors import Linear
-from textrank.linalg.gram import Blocked, features_of, gram, gram_blocks, squares
+from textrank.linalg import Blocked, features_of, gram, gram_blocks, squares
 from textrank.testing import check_kernel
-from textrank.types import Features, Names, Viewed, has_features
 
 REFERENCE = np.array([[1.0, 0.5, -1.0], [0.2, 0.1, 0.0]])
 
@@ -249,7 +250,7 @@ def test_sparse_gram_sums_entries_stored_twice():
 
 
 def test_sparse_gram_in_many_blocks(monkeypatch, rng):
-    monkeypatch.setattr("textrank.linalg.gram.BUDGET", 100)
+    monkeypatch.setattr("textrank.linalg.BUDGET", 100)
     F = sp.random_array((40, 60), density=0.2, rng=rng, format="csr")
     dense = F.toarray()
     np.testing.assert_allclose(gram(F), dense @ dense.T, atol=1e-12)

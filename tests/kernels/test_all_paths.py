@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import label_pairs, path_weights, product, random_graph
-from textrank.kernels.all_paths import AllPathsGraph
+from textrank.features import LabelledGraph
+from textrank.graphs import GraphBatch, GraphFamily
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.testing import check_kernel
-from textrank.types import GraphBatch, GraphFamily, LabelledGraph
 
 SETTINGS = [
     {},
@@ -89,7 +90,7 @@ def test_edges_without_weight_close_no_cycle():
 def test_shapes_are_kept_only_as_long_as_there_are_few(monkeypatch, rng):
     graphs = [random_graph(rng) for _ in range(6)]
     expected = AllPathsGraph()([*graphs, *graphs])
-    monkeypatch.setattr("textrank.kernels.all_paths.SHARED", 2)
+    monkeypatch.setattr("textrank.kernels.graphs.SHARED", 2)
     np.testing.assert_array_equal(AllPathsGraph()([*graphs, *graphs]), expected)
 
 
@@ -110,7 +111,7 @@ def test_many_labels_in_one_graph_need_no_square_table(monkeypatch, rng):
     for combine in ("max", "sum"):
         expected = AllPathsGraph(combine=combine).features(graphs)
         with monkeypatch.context() as patch:
-            patch.setattr("textrank.kernels.label_pairs.LARGE", 0)
+            patch.setattr("textrank.kernels._walks.LARGE", 0)
             found = AllPathsGraph(combine=combine).features(graphs)
         assert list(found.names) == list(expected.names)
         np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
@@ -135,8 +136,8 @@ def test_a_family_that_does_not_fit_is_solved_in_pieces(monkeypatch, rng):
     family = GraphFamily(np.arange(7), edges, rng.random((7, 4)), labels)
     batch = GraphBatch(tuple("vwxyz"), (family,), 7)
     whole = AllPathsGraph().features(batch)
-    monkeypatch.setattr("textrank.kernels.all_paths.MOST", 0)
-    monkeypatch.setattr("textrank.kernels.all_paths.ROOM", 32)  # two graphs of four vertices
+    monkeypatch.setattr("textrank.kernels.graphs.MOST", 0)
+    monkeypatch.setattr("textrank.kernels.graphs.ROOM", 32)  # two graphs of four vertices
     pieces = AllPathsGraph().features(batch)
     assert list(pieces.names) == list(whole.names)
     np.testing.assert_allclose(pieces.values.toarray(), whole.values.toarray(), rtol=1e-12)
@@ -190,7 +191,7 @@ def parsed(rng, members, words=6):
 @pytest.mark.parametrize("seed", range(4))
 def test_sentences_with_different_numbers_of_pairs_together(monkeypatch, few, options, seed):
     """Laid out as if all had as many, or apart; dependencies are only passed through."""
-    monkeypatch.setattr("textrank.kernels.gathering.FEW", few)
+    monkeypatch.setattr("textrank.kernels._walks.FEW", few)
     rng = np.random.default_rng(seed)
     members = np.split(rng.permutation(17), [1, 2, 4, 8])
     batch = GraphBatch(tuple("uvwxyz"), tuple(parsed(rng, own) for own in members), 17)

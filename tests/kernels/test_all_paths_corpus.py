@@ -7,10 +7,10 @@ import pytest
 import spacy
 
 from tests.kernels.graph_references import label_pairs, path_weights
-from textrank.docs import Candidate
+from textrank.candidates import Candidate
 from textrank.formats.ppi_xml import PPIXML
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.representations.pairs.dependency_graph import DependencyGraph
+from textrank.kernels.graphs import AllPathsGraph
+from textrank.tasks.ppi.graphs import DependencyGraph
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textrank.features import Repeated, Viewed
 from textrank.io import pack, unpack
-from textrank.kernels.algebra import Normalized, OnView, Sum
-from textrank.kernels.blocks import Blocks
-from textrank.kernels.vectors import Linear
+from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
+from textrank.kernels.views import Blocks
 from textrank.testing import check_kernel
-from textrank.types import Repeated, Viewed
 
 KERNEL = Blocks("asked", OnView("x", Linear()), constant=0.7)
 

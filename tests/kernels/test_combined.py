@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textrank.kernels.combined import CombinedViews
+from textrank.features import Viewed
+from textrank.kernels.views import CombinedViews
 from textrank.testing import check_kernel
-from textrank.types import Viewed
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from textrank.kernels.algebra import Normalized, OnView, Sum
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.kernels.diverging import diverging
-from textrank.kernels.each_view import EachView
-from textrank.kernels.label_bag import LabelBag
-from textrank.kernels.vectors import Linear
-from textrank.types import LabelledGraph, Viewed
+from textrank.features import LabelledGraph, Viewed
+from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
+from textrank.kernels.graphs import AllPathsGraph, LabelBag
+from textrank.kernels.views import EachView, diverging
 
 TAME = LabelledGraph(["a", "b"], {(0, 1): 0.9})
 WILD = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import product, random_graph
-from textrank.kernels.label_bag import LabelBag
-from textrank.kernels.shortest_path import ShortestPathGraph
-from textrank.representations.pairs.networks import to_networkx
+from textrank.graphs import GraphBatch
+from textrank.kernels.graphs import LabelBag, ShortestPathGraph
+from textrank.tasks.ppi.graphs import to_networkx
 from textrank.testing import check_kernel
-from textrank.types import GraphBatch
 
 KERNELS = [
     LabelBag(),

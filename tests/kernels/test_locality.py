@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textrank.features import Viewed, take
+from textrank.graphs import Sequences
 from textrank.kernels.algebra import Normalized, OnView, Power, Sum
-from textrank.kernels.each_view import EachView
-from textrank.kernels.locality import (
+from textrank.kernels.sequences import (
     GapWeighted,
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
     SpectrumKernel,
+    WindowPairs,
 )
-from textrank.kernels.window_pairs import WindowPairs
+from textrank.kernels.views import EachView
 from textrank.testing import check_kernel
-from textrank.types import Sequences, Viewed, take
 
 MATRIX = [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
 
@@ -152,8 +153,8 @@ def test_frequent_centres_and_small_chunks_change_nothing(monkeypatch, rng, big,
     X, Y = draw(rng, 12, "ab", 12), draw(rng, 5, "abz", 12)
     kernel = LocalityConvolution(window=1, theta=0.5)
     expected = kernel(X), kernel(X, Y), kernel.diag(X)
-    monkeypatch.setattr("textrank.kernels.window_pairs.BIG", big)
-    monkeypatch.setattr("textrank.kernels.window_pairs.CHUNK", chunk)
+    monkeypatch.setattr("textrank.kernels.sequences.BIG", big)
+    monkeypatch.setattr("textrank.kernels.sequences.CHUNK", chunk)
     for got, wanted in zip((kernel(X), kernel(X, Y), kernel.diag(X)), expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
 

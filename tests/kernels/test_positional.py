@@ -9,25 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textrank.graphs import Contexts
 from textrank.kernels.algebra import Gaussian, Normalized, Sum
-from textrank.kernels.positional import Positional
-from textrank.representations.contexts.transformations import (
+from textrank.kernels.contexts import Positional
+from textrank.representations.transformations import (
     Bag,
+    CharacterNgrams,
+    EqualWords,
     LogScale,
     Mixture,
     ScaleFree,
+    SharedStem,
     Sided,
     Smooth,
     Strict,
     Weighting,
 )
-from textrank.representations.contexts.word_transformations import (
-    CharacterNgrams,
-    EqualWords,
-    SharedStem,
-)
 from textrank.testing import check_kernel
-from textrank.types import Contexts
 
 STEMS = Mixture([EqualWords(), SharedStem()], weights=[1.0, 0.5])
 KERNELS = [

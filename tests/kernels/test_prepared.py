@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.kernels.combined import CombinedViews
-from textrank.kernels.prepared import _merged
-from textrank.types import Features, NameIndex, Names, SideBySide, Viewed
+from textrank.features import Features, NameIndex, Names, SideBySide, Viewed
+from textrank.kernels._indexed import _merged
+from textrank.kernels.views import CombinedViews
 
 KERNEL = CombinedViews(
     linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5, gaussian_weights=[2.0]
@@ -43,8 +43,8 @@ def test_it_equals_the_kernel(seed):
 @pytest.mark.parametrize("full", [0.0, 1.1], ids=["much alike", "different"])
 @pytest.mark.parametrize("seed", range(5))
 def test_it_equals_the_kernel_for_many(seed, full, monkeypatch):
-    monkeypatch.setattr("textrank.kernels.prepared.FULL", full)
-    monkeypatch.setattr("textrank.kernels.prepared.COMMON", 0.3)  # some features are, some not
+    monkeypatch.setattr("textrank.kernels._indexed.FULL", full)
+    monkeypatch.setattr("textrank.kernels._indexed.COMMON", 0.3)  # some features are, some not
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 70, "abcde"), viewed(rng, 50, "abcxy")
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.kernels.walks import cyclic_parts, levels
-from textrank.types import GraphFamily
+from textrank.graphs import GraphFamily
+from textrank.kernels._walks import cyclic_parts, levels
 
 
 def reached(edges, start):

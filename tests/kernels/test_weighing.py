@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.kernels.algebra import Gaussian, Normalized, OnView, Scale, Sum
-from textrank.kernels.blocks import Blocks
-from textrank.kernels.each_view import EachView
-from textrank.kernels.positional import WIDE, Positional
-from textrank.kernels.vectors import Linear
-from textrank.representations.contexts.transformations import (
+from textrank.features import Features, Repeated, Viewed
+from textrank.graphs import Contexts
+from textrank.kernels.algebra import Gaussian, Linear, Normalized, OnView, Scale, Sum
+from textrank.kernels.contexts import WIDE, Positional
+from textrank.kernels.views import Blocks, EachView
+from textrank.linear_scores import Weights, weighing
+from textrank.representations.transformations import (
     Bag,
+    CharacterNgrams,
     ScaleFree,
     Sided,
     Strict,
     Weighting,
 )
-from textrank.representations.contexts.word_transformations import CharacterNgrams
-from textrank.types import Contexts, Features, Repeated, Viewed, Weights, weighing
 
 WORDS = [f"w{i}" for i in range(12)]
 SIDED = Weighting(decay=1.0, base=0.1, of=Sided(0.5))

@@ -6,8 +6,8 @@ import pytest
 import spacy
 
 from textrank.language.abbreviations import abbreviations
-from textrank.language.gene_forms import listed
 from textrank.language.tokenizer import BioTokenizer
+from textrank.tasks.identifiers.names import listed
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 

@@ -10,7 +10,7 @@ from spacy.attrs import SENT_START
 from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
-from textrank.language import arc_eager, components, copies, load_nlp
+from textrank.language import _parser, load_nlp, syntax
 
 WORDS = """p53 binds the MDM2 protein in cells , which ( as shown before ) activates its own
 transcription ; IL - 2 and IL - 4 did not bind . However nothing""".split()  # noqa: SIM905
@@ -44,10 +44,10 @@ def given(docs):
 
 @pytest.mark.parametrize("together", [64, 8192])
 def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
-    monkeypatch.setattr(components, "_PAYS", 0)
-    monkeypatch.setattr(arc_eager, "TOGETHER", together)
+    monkeypatch.setattr(syntax, "_PAYS", 0)
+    monkeypatch.setattr(_parser, "TOGETHER", together)
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(0)))
-    sentences = [components.sentence_docs(doc.copy()) for doc in docs]
+    sentences = [syntax.sentence_docs(doc.copy()) for doc in docs]
     every = [sentence for own in sentences for sentence in own]
     parser = nlp.get_pipe("parser")
     DependencyParser.set_annotations(parser, every, DependencyParser.predict(parser, every))
@@ -58,7 +58,7 @@ def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
 @pytest.mark.parametrize("pays", [0, 10**9])
 def test_a_sentence_is_analysed_without_its_neighbours(monkeypatch, pays):
     """Also where the parser may split further, which a word salad makes it do."""
-    monkeypatch.setattr(components, "_PAYS", pays)
+    monkeypatch.setattr(syntax, "_PAYS", pays)
     nlp = load_nlp(only=["tagger", "parser"])
     nlp.disable_pipe("sentences")  # sentences are given here
     rng = random.Random(4)
@@ -81,7 +81,7 @@ def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(1), 3))
     ways = []
     for pays in (0, 10**9):
-        monkeypatch.setattr(components, "_PAYS", pays)
+        monkeypatch.setattr(syntax, "_PAYS", pays)
         own = [doc.copy() for doc in docs]
         parser = nlp.get_pipe("parser")
         parser.set_annotations(own, parser.predict(own))
@@ -90,7 +90,7 @@ def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):
 
 
 def test_other_weights_count_at_once(nlp, monkeypatch):
-    monkeypatch.setattr(components, "_PAYS", 0)
+    monkeypatch.setattr(syntax, "_PAYS", 0)
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(2)))
     parser = nlp.get_pipe("parser")
     own = parser.predict(docs)
@@ -107,8 +107,8 @@ def test_other_weights_count_at_once(nlp, monkeypatch):
 
 def test_sentences_end_where_the_next_begins_or_the_text_does():
     starts = np.array([1, 0, 1, 0, 0, -1, 0], dtype=np.int64)
-    assert arc_eager.longest_sentence(starts, [5, 0, 2]) == 3
-    assert arc_eager.longest_sentence(np.zeros(0, dtype=np.int64), [0]) == 0
+    assert _parser.longest_sentence(starts, [5, 0, 2]) == 3
+    assert _parser.longest_sentence(np.zeros(0, dtype=np.int64), [0]) == 0
 
 
 def test_a_text_of_nothing_is_parsed(nlp):
@@ -121,8 +121,8 @@ def test_a_text_of_nothing_is_parsed(nlp):
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("last", [True, False])
 def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_once, known, last):
-    monkeypatch.setattr(components, "_PAYS", 0)
-    monkeypatch.setattr(copies, "AT_ONCE", at_once)
+    monkeypatch.setattr(syntax, "_PAYS", 0)
+    monkeypatch.setattr(_parser, "AT_ONCE", at_once)
     rng = random.Random(3)
     later = False if known else None
     texts = [rng.choices([*WORDS, "\n"], k=rng.randrange(1, 60)) for _ in range(12)]
@@ -136,7 +136,7 @@ def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_onc
         for node in parser.model.walk()
         for name in node.param_names
         if node.has_param(name)
-        if not last or (node.id, name) in components.last_layers(parser.model)
+        if not last or (node.id, name) in syntax.last_layers(parser.model)
     }
     assert len(own) == (3 if last else 7)
     noise = np.random.default_rng(0)

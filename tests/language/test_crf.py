@@ -7,8 +7,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from textrank.language import crf
-from textrank.language.crf import best_tags, chances, legal_transitions
+from textrank.language import ner
+from textrank.language.ner import best_tags, chances, legal_transitions
 
 LENGTHS = [3, 0, 1, 4, 2, 3]  # texts of one batch, an empty one among them
 
@@ -85,10 +85,10 @@ def test_a_text_that_is_cut_has_the_tags_of_the_whole(seed, monkeypatch):
     emissions[:, 0] += 6
     transitions = rng.normal(scale=0.2, size=(tags + 1, tags + 1))
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
-    monkeypatch.setattr(crf, "_PIECE", 2)
-    cuts = crf._cuts(emissions, transitions, np.cumsum([200, 1, 150]))
+    monkeypatch.setattr(ner, "_PIECE", 2)
+    cuts = ner._cuts(emissions, transitions, np.cumsum([200, 1, 150]))
     found = best_tags(emissions, transitions, lengths)
-    monkeypatch.setattr(crf, "_FEW", 0)
+    monkeypatch.setattr(ner, "_FEW", 0)
     assert len(cuts) > 5
     assert found.tolist() == best_tags(emissions, transitions, lengths).tolist()
 
@@ -103,8 +103,8 @@ def test_words_that_are_surely_in_no_name_are_in_none(seed, scale, monkeypatch):
     emissions[:, 0] += np.repeat(rng.choice([-2.0, 4.0], size=67), 3)  # names beside runs of none
     transitions = rng.normal(scale=scale, size=(tags + 1, tags + 1))
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
-    sure = crf._sure(emissions, transitions, np.cumsum(lengths))
-    monkeypatch.setattr(crf, "_FEW", 0)
+    sure = ner._sure(emissions, transitions, np.cumsum(lengths))
+    monkeypatch.setattr(ner, "_FEW", 0)
     assert not best_tags(emissions, transitions, lengths)[sure].any()
     assert sure.any() or scale > 0.1
 

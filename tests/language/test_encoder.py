@@ -9,10 +9,9 @@ from spacy.ml.models.tok2vec import build_hash_embed_cnn_tok2vec
 from spacy.tokens import Doc
 from thinc.api import Maxout, chain, clone, expand_window, residual
 
-from textrank.language import encoder
-from textrank.language.embedding import Growing, WordNetwork, forms_of
-from textrank.language.encoder import Encoder
-from textrank.text import reading_of
+from textrank.language import _encoder
+from textrank.language._encoder import Encoder, Growing, WordNetwork, forms_of
+from textrank.language.alignment import reading_of
 
 TEXTS = (["p53", "binds", "MDM2"], [], ["IL", "-", "2", "\n", "binds", "β1", "and", "p53"])
 
@@ -31,7 +30,7 @@ def windows(width=8, depth=3):
 
 @pytest.mark.parametrize("words", [1, 2, 5, 23])
 def test_blocks_say_what_layers_say(words, rng, monkeypatch):
-    monkeypatch.setattr(encoder, "BLOCK", 5)
+    monkeypatch.setattr(_encoder, "BLOCK", 5)
     model, known = windows(), rng.normal(size=(7, 8)).astype("f")
     order = rng.integers(7, size=words)  # words that come again
     found = Encoder.of(model)

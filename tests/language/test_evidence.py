@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from textrank.language.evidence import ALONE, BITS, TOGETHER, Table, factor, glue_of
-from textrank.language.words import (
+from textrank.language._ner_network import (
+    ALONE,
+    BITS,
     PLACE,
+    TOGETHER,
+    Table,
     WordTable,
     empty_table,
+    factor,
+    glue_of,
     kind,
     number,
     plain,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.language import gene_forms
-from textrank.language.gene_forms import key_of, listed, parts, variants, words
+from textrank.tasks.identifiers import names
+from textrank.tasks.identifiers.names import key_of, listed, parts, variants, words
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_spellings_of_both_sides_of_the_ocean_have_one_key(one: str, other: str)
     ],
 )
 def test_words_between_blanks_are_those_of_the_whole_name(name):
-    assert words(name) == gene_forms._words_in(name, False)
+    assert words(name) == names._words_in(name, False)

@@ -8,13 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textrank.language.gene_building import build
-from textrank.language.gene_forms import key_of
-from textrank.language.gene_matches import Lookup
-from textrank.language.gene_tables import Gene, GeneTables, Kind, hash_of
-from textrank.language.species import FLY, HUMAN, MOUSE, species_words
-from textrank.tasks.identifier_facts import options
-from textrank.tasks.identifier_surroundings import Surroundings
+from textrank.tasks.identifiers.features import Surroundings, options
+from textrank.tasks.identifiers.gazetteer import Gene, GeneTables, Kind, Lookup, build, hash_of
+from textrank.tasks.identifiers.names import FLY, HUMAN, MOUSE, key_of, species_words
 
 PTPRC = Gene("ncbigene:5788", "PTPRC", HUMAN)
 CCL4, CCL4L2 = Gene("ncbigene:6351", "CCL4", HUMAN), Gene("ncbigene:9560", "CCL4L2", HUMAN)

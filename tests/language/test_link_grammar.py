@@ -10,8 +10,8 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.language.link_grammar import LinkGrammar, align, tree_of
-from textrank.tasks.parse_ranking import ParseRanking
+from textrank.tasks.parse_ranking.parsers import LinkGrammar, align, tree_of
+from textrank.tasks.parse_ranking.task import ParseRanking
 
 needs_program = pytest.mark.skipif(
     shutil.which("link-parser") is None,

@@ -7,10 +7,16 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language import name_network as module
-from textrank.language.evidence import Table
-from textrank.language.name_network import _caseless, _traits, _Words, name_network
-from textrank.language.words import number, without_case
+from textrank.language import _ner_network as module
+from textrank.language._ner_network import (
+    Table,
+    _caseless,
+    _traits,
+    _Words,
+    name_network,
+    number,
+    without_case,
+)
 
 TEXTS = (["p53", "binds", "p53"], [], ["IL", "-", "2", "(", "see", ")", ".", "P53", "BINDS", "DNA"])
 

@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.networks import Settings, add_names, blank_nlp
 
-from textrank.language.names import _gold_tags
+from textrank.language.ner import _gold_tags
 
 WORDS = ["the", "IL", "-", "2", "gene", "binds", "p53", "in", "T", "cells", "."]
 NAMES = [("IL - 2 gene", 1, 5, "DNA"), ("p53", 6, 7, "protein"), ("T cells", 8, 10, "cell_type")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 
-from textrank.language.repair import repaired
+from textrank.language.ner import repaired
 from textrank.language.tokenizer import BioTokenizer
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)

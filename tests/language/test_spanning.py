@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from textrank.language.spanning import spanning_tree
+from textrank.tasks.parse_ranking.parsers import spanning_tree
 
 
 def trees(n, root):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from textrank.docs import Targets
+from textrank.candidates import Targets
 
 EXPONENTS = st.integers(-15, 14)  # alpha = 2^e, the grid of the sources
 

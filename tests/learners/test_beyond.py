@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learners.problems import EXPONENTS, problems
+from tests.learners.problems import EXPONENTS, least_squares, problems
 from tests.learners.problems import retrained as rls_retrained
-from tests.learners.test_rankrls import edges, least_squares
+from tests.learners.test_rankrls import edges
 from tests.learners.test_rls import features
-from textrank.docs import Targets
+from textrank.candidates import Targets
 from textrank.learners.calibration import Conformal, Isotonic, Platt, exact_p_values, within
-from textrank.learners.greedy import GreedyFeatures
-from textrank.learners.kernel_weights import KernelWeights
+from textrank.learners.online import Updatable
 from textrank.learners.rls import RLS
-from textrank.learners.update import Updatable
+from textrank.learners.selection import GreedyFeatures, KernelWeights
 
 
 @given(problem=problems(smallest=8), exponent=EXPONENTS, data=st.data())

@@ -7,14 +7,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit
 
-from textrank.docs import Targets
-from textrank.kernels.algebra import OnView
-from textrank.kernels.blocks import Blocks
-from textrank.kernels.vectors import Linear
-from textrank.learners.blockwise import Blockwise, logistic_scale, rounded
-from textrank.learners.cg import SparseRLS
+from textrank.candidates import Targets
+from textrank.features import Features, Names, Viewed
+from textrank.kernels.algebra import Linear, OnView
+from textrank.kernels.views import Blocks
+from textrank.learners.per_question import Blockwise, logistic_scale, rounded
 from textrank.learners.rls import RLS
-from textrank.types import Features, Names, Viewed
+from textrank.learners.sparse import SparseRLS
 
 LEARNER = SparseRLS(alphas=[0.5, 2.0], folds=3, tolerance=1e-10)
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
+from textrank.features import Vector
 from textrank.learners.calibration import Platt
-from textrank.types import Vector
 
 
 def draw_sources(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.learners.problems import least_squares, problems
 from tests.learners.test_rankrls import trained
 from tests.learners.test_rls import features
-from textrank.docs import Targets
-from textrank.learners.cg import SparseRLS
-from textrank.learners.nested import nested_by_retraining
-from textrank.linalg import krylov
+from textrank import linalg
+from textrank.candidates import Targets
+from textrank.learners.holdout import nested_by_retraining
+from textrank.learners.sparse import SparseRLS
 
 ALPHAS = tuple(2.0 ** np.arange(-10, 12, 4))
 
@@ -35,7 +35,7 @@ def test_a_basis_that_does_not_fit_is_made_twice(rng, monkeypatch):
     y, queries = rng.standard_normal(80), np.repeat(np.arange(16), 5)
     learner = SparseRLS(alphas=ALPHAS, rank="query", tolerance=1e-10)
     stored = learner.coefs(X, y, queries)
-    monkeypatch.setattr(krylov, "BUDGET", 100)
+    monkeypatch.setattr(linalg, "KRYLOV_BUDGET", 100)
     np.testing.assert_allclose(learner.coefs(X, y, queries), stored, atol=1e-12)
 
 

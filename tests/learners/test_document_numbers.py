@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textrank.docs import Candidate, Neighbourhood
-from textrank.learners.document_numbers import NUMBERS, document_numbers
+from textrank.candidates import Candidate, Neighbourhood
+from textrank.learners.document_context import NUMBERS, document_numbers
 
 
 @pytest.fixture

@@ -9,11 +9,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from textrank.docs import Neighbourhood, Targets
-from textrank.learners.cg import SparseRLS
-from textrank.learners.document_numbers import NUMBERS, document_numbers
-from textrank.learners.document_stage import DocumentStage, DocumentWeights, logistic_weights
-from textrank.types import Features, Names
+from textrank.candidates import Neighbourhood, Targets
+from textrank.features import Features, Names
+from textrank.learners.document_context import (
+    NUMBERS,
+    DocumentStage,
+    DocumentWeights,
+    document_numbers,
+    logistic_weights,
+)
+from textrank.learners.sparse import SparseRLS
 
 FIRST = SparseRLS(alphas=(0.5, 2.0), folds=3)
 LEARNER = DocumentStage(FIRST, folds=4)

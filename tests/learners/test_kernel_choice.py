@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.docs import Targets
-from textrank.learners.kernel_choice import fit_best, nested_all
+from textrank.candidates import Targets
+from textrank.features import Alternatives
+from textrank.learners.base import choose
 from textrank.learners.rls import RLS
-from textrank.learners.selection import choose
-from textrank.measures import auc
-from textrank.types import Alternatives
+from textrank.learners.selection import fit_best, nested_all
+from textrank.metrics import auc
 
 ALPHAS = (0.1, 1.0, 10.0)
 LEARNER = RLS(alphas=ALPHAS, select="auc")

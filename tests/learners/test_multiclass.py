@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.learners.problems import EXPONENTS, least_squares, problems
-from textrank.learners.checks import groups_of
+from textrank.learners.base import groups_of
 from textrank.learners.multiclass import (
     all_pairs,
     check_code,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.docs import Targets
+from textrank.candidates import Targets
+from textrank.features import Indices, Matrix, Vector
 from textrank.learners.online import Online
 from textrank.learners.rls import RLS
-from textrank.types import Indices, Matrix, Vector
 
 
 def _problem(rng: np.random.Generator, n: int = 40) -> tuple[Matrix, Vector, Indices]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.learners.prior_shift import PriorShift, mean_threshold
-from textrank.measures import best_threshold, precision_recall_f
+from textrank.learners.calibration import PriorShift, mean_threshold
+from textrank.metrics import best_threshold, precision_recall_f
 
 
 def draw(rng: np.random.Generator, n: int, share: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from tests.learners.problems import EXPONENTS, least_squares, problems
 from tests.learners.test_rls import GRID, features
-from textrank.docs import Targets
-from textrank.learners.nested import nested_by_retraining
-from textrank.learners.preferences import Centring, Laplacian, incidence
-from textrank.learners.rankrls import RankRLS
-from textrank.learners.selection import agreement
+from textrank.candidates import Targets
+from textrank.learners.base import agreement
+from textrank.learners.holdout import nested_by_retraining
+from textrank.learners.rankrls import Centring, Laplacian, RankRLS, incidence
 
 SETTINGS = st.fixed_dictionaries(
     {

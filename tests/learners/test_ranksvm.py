@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 from tests.learners.problems import problems
 from tests.learners.test_rls import features
-from textrank.docs import Targets
+from textrank.candidates import Targets
 from textrank.learners.ranksvm import RankSVM, _Problem
 
 

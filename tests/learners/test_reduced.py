@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.learners.problems import EXPONENTS, least_squares, problems
 from tests.learners.test_rankrls import edges
 from tests.learners.test_rls import features
-from textrank.docs import Targets
-from textrank.learners.nested import nested_by_retraining
+from textrank.candidates import Targets
+from textrank.learners.holdout import nested_by_retraining
 from textrank.learners.reduced import ReducedRLS
 
 

@@ -9,14 +9,12 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 
 from tests.learners.problems import EXPONENTS, problems, retrained
-from textrank.docs import Targets
-from textrank.learners.checks import groups_of
-from textrank.learners.fit import Learner
-from textrank.learners.nested import nested_by_inverse, nested_by_retraining
+from textrank.candidates import Targets
+from textrank.features import Features, Names
+from textrank.learners.base import Learner, groups_of
+from textrank.learners.holdout import nested_by_inverse, nested_by_retraining
 from textrank.learners.rls import RLS, rls_path
-from textrank.linalg.inverse import inverse
-from textrank.linalg.spectrum import Spectrum, gram
-from textrank.types import Features, Names
+from textrank.linalg import Spectrum, inverse, spectrum_gram
 
 GRID = tuple(2.0 ** np.arange(-15, 15))
 
@@ -232,7 +230,7 @@ def test_gram_of_sparse_features_is_their_product(rng):
     F = sp.random_array((60, 500), density=0.04, rng=rng, format="csr")
     dense = sp.csr_array(rng.standard_normal((60, 3)))
     F = sp.csr_array(sp.hstack([F, dense]))
-    np.testing.assert_allclose(gram(F), F.toarray() @ F.toarray().T, atol=1e-12)
+    np.testing.assert_allclose(spectrum_gram(F), F.toarray() @ F.toarray().T, atol=1e-12)
 
 
 def test_nested_accepts_fold_numbers_with_gaps(rng):

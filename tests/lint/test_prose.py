@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.lint.prose import BREAK, HOLE, KINDS, prose
+from textrank.lint.linter import BREAK, HOLE, KINDS, prose
 
 CASES = [
     ("markdown", "More then `x than y` one.\n", "then", "than"),

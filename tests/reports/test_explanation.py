@@ -5,9 +5,15 @@ import re
 import pytest
 
 from textrank.evaluation import Decision
-from textrank.parts import AVERAGE
-from textrank.reports.explanation import Explanation, explanation_page
-from textrank.reports.reasons import group_of, in_words, reasons, words_behind
+from textrank.explanation import AVERAGE
+from textrank.reports.explanation import (
+    Explanation,
+    explanation_page,
+    group_of,
+    in_words,
+    reasons,
+    words_behind,
+)
 
 DECISION = Decision(
     document="d",

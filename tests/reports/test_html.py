@@ -13,8 +13,7 @@ import pytest
 
 from textrank.evaluation import Counts, Decision, Report
 from textrank.evaluation.report import ranking_fold
-from textrank.reports.errors import Step, pieces, steps, worst_errors
-from textrank.reports.html import flattened, page, write
+from textrank.reports.html import Step, flattened, page, pieces, steps, worst_errors, write
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)

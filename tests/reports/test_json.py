@@ -7,7 +7,8 @@ import json
 import pytest
 
 from textrank.evaluation import Counts, Fold, Report
-from textrank.reports.json import dumps, read, write, write_text
+from textrank.io.atomic import write_text
+from textrank.reports.table import dumps, read, write
 
 
 @pytest.fixture

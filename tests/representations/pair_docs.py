@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
+from textrank.candidates import Candidate
 
 WORDS = ["STAT1", "binds", "JAK2", "but", "not", "IL", "2"]
 HEADS = [1, 1, 1, 1, 5, 1, 5]

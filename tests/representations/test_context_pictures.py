@@ -5,34 +5,33 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.representations.contexts.transformations import Bag
-from textrank.representations.contexts.word_transformations import SharedStem
-from textrank.representations.pictures import parse_windows, transformed_context
+from textrank import plotting
+from textrank.representations.transformations import Bag, SharedStem
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 
 def test_a_transformed_matrix_spreads_each_occurrence():
-    context = transformed_context.example()
-    plain = transformed_context.transformed(context, 6)
-    bag = transformed_context.transformed(context, 6, Bag())
+    context = plotting.transformed_context_example()
+    plain = plotting.transformed(context, 6)
+    bag = plotting.transformed(context, 6, Bag())
     np.testing.assert_allclose(bag, np.repeat(plain.sum(axis=1, keepdims=True), 12, axis=1))
-    stems = transformed_context.transformed(context, 6, words=SharedStem())
+    stems = plotting.transformed(context, 6, words=SharedStem())
     rows = [context.vocabulary.index(word) for word in ("activates", "activated")]
     np.testing.assert_allclose(stems[rows[0]], plain[rows].sum(axis=0))
 
 
 def test_every_transformation_has_its_panel():
-    figure = transformed_context.transformed_context(transformed_context.example(), 6)
+    figure = plotting.transformed_context(plotting.transformed_context_example(), 6)
     titles = {axes.get_title() for axes in figure.axes}
-    assert set(transformed_context.POSITIONS) < titles
+    assert set(plotting.POSITIONS) < titles
     assert {"word-position matrix", "character n-grams of words"} < titles
     matplotlib.pyplot.close(figure)
 
 
 def test_a_parse_is_drawn_with_its_links_and_sequences():
-    figure = parse_windows.parse_windows(parse_windows.example())
+    figure = plotting.parse_windows(plotting.parse_windows_example())
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"Loss", "Mp", "of syntrophin", "1 Js", "link bigram"} <= texts
     matplotlib.pyplot.close(figure)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.representations.pictures.sentence_graph import example, sentence_graph
+from textrank.plotting import example, sentence_graph
+from textrank.tasks.ppi.graphs import DependencyGraph
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

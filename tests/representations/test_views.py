@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.kernels.algebra import OnView
-from textrank.kernels.vectors import Linear
+from textrank.features import take
+from textrank.kernels.algebra import Linear, OnView
 from textrank.representations.views import Views
-from textrank.types import take
 
 
 def test_views_hold_one_sequence_a_name_in_the_order_of_the_candidates():

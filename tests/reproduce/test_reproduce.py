@@ -9,8 +9,7 @@ import pytest
 
 from textrank.cli.app import run
 from textrank.reproduce import EXPERIMENTS, Figure, Setting, experiments_of, reproduced, tables_in
-from textrank.reproduce.experiment import Experiment, published, sources
-from textrank.reproduce.page import cell, page, section
+from textrank.reproduce.base import Experiment, cell, page, published, section, sources
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import textrank
-from textrank.formats.table import WRITERS
-from textrank.scale.evaluation import evaluate_parts
+from textrank.formats.detection import WRITERS
+from textrank.scale.distributed import evaluate_parts
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-ppi"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from textrank.scale.keeper import Keeper, Outcome
+from textrank.scale.supervisor import Keeper, Outcome
 
 # A child that speaks the protocol and does as it is told, without any model.
 CHILD = """
@@ -97,7 +97,7 @@ def test_starting_has_a_limit_of_its_own(
     monkeypatch: pytest.MonkeyPatch, start_timeout: float, starts: bool
 ) -> None:
     monkeypatch.setattr(SlowStart, "started", False)
-    monkeypatch.setattr("textrank.scale.keeper.selectors.DefaultSelector", SlowStart)
+    monkeypatch.setattr("textrank.scale.supervisor.selectors.DefaultSelector", SlowStart)
     keeper = Keeper({}, still=2.0, start_timeout=start_timeout, command=("-c", CHILD))
     outcome = keeper.run({}, {})
     keeper.close()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.scale.plan import Input, Piece, Slice, checksum, input_files, slices_of
+from textrank.scale.job import Input, Piece, Slice, checksum, input_files, slices_of
 
 NUMBERS = range(200)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from textrank.scale.part import read_rows
+from textrank.results.schema import read_rows
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.campaign

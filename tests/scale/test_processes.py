@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from textrank.scale.part import TABLES, read_rows
+from textrank.results.schema import TABLES, read_rows
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ import importlib.abc, importlib.util, os, signal, sys, time
 
 class Poison(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name != "textrank.scale.analysis":
+        if name != "textrank.scale.two_pass":
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)

@@ -15,12 +15,10 @@ from typing import Any
 
 import pytest
 
-from textrank.scale.job import Job
-from textrank.scale.keeper import Outcome
-from textrank.scale.part import TABLES, part_file, read_rows, write_part
-from textrank.scale.plan import Slice
-from textrank.scale.pools import Report
+from textrank.results.schema import TABLES, part_file, read_rows, write_part
+from textrank.scale.job import Job, Slice
 from textrank.scale.run import Progress, Run, locked
+from textrank.scale.supervisor import Outcome, Report
 
 SETTINGS = {"model": "none", "model_checksum": "1"}
 
@@ -357,7 +355,7 @@ def test_no_space_for_a_part_is_an_error_and_leaves_none(
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("textrank.scale.part._sync", full)
+    monkeypatch.setattr("textrank.results.schema._sync", full)
     with pytest.raises(OSError, match="No space left"):
         write_part(folder, "0" * 16, {}, job.format)
     assert not [file for table in TABLES for file in (folder / table).iterdir()]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.docs import Targets
-from textrank.learners.cg import SparseRLS
-from textrank.scale.training import Here, InPartitions, OnDask, Partitions, dealt
-from textrank.types import Features, Names
+from textrank.candidates import Targets
+from textrank.features import Features, Names
+from textrank.learners.sparse import SparseRLS
+from textrank.scale.distributed import Here, InPartitions, OnDask, Partitions, dealt
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

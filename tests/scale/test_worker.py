@@ -8,7 +8,7 @@ import spacy
 
 from textrank.config import load_corpus
 from textrank.io import Selection, selecting
-from textrank.scale.rows import document_row
+from textrank.results.schema import document_row
 
 DELETED = """<PubmedArticleSet>
 <PubmedArticle><MedlineCitation><PMID>11</PMID><Article><ArticleTitle>One.</ArticleTitle></Article>

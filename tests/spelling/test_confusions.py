@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from textrank.cli.info import information
-from textrank.spelling import Confusions, shipped
-from textrank.spelling.confusions import PRECISIONS
-from textrank.spelling.contexts import VALUES
-from textrank.spelling.table import question_hash, table_keys
+from textrank.lint.model import PRECISIONS, VALUES, Confusions, question_hash, shipped, table_keys
 
 WRONG = "This one is larger then the other."
 

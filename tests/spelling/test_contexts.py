@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from textrank.spelling.contexts import (
+from textrank.lint.model import (
     AROUND,
     BAG,
     REACH,

@@ -13,8 +13,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.representations.contexts.collocations import tag_lexicon
-from textrank.representations.contexts.near import collapse_digits
+from textrank.representations.collocations import collapse_digits, tag_lexicon
 
 
 def brown(path: Path) -> Iterator[tuple[str, list[list[tuple[str, str]]]]]:

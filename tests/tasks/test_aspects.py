@@ -14,15 +14,14 @@ from spacy.tokens import Doc
 from textrank.component import TaskComponent
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.evaluate import evaluate
+from textrank.explanation import AVERAGE
+from textrank.features import Names
 from textrank.language import load_nlp
 from textrank.model import Model
-from textrank.parts import AVERAGE
-from textrank.representations.pairs.entity_pair import entity_pairs
-from textrank.representations.pairs.side_words import SideWords
-from textrank.tasks.aspects import Aspects, _merged, state
-from textrank.tasks.ppi import PPI
-from textrank.tasks.statements import PPIStatement
-from textrank.types import Names
+from textrank.tasks.ppi.blocks import SideWords
+from textrank.tasks.ppi.pairs import entity_pairs
+from textrank.tasks.ppi.statements import Aspects, PPIStatement, _merged, state
+from textrank.tasks.ppi.task import PPI
 
 ROOT = Path(__file__).parents[2]
 

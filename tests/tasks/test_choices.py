@@ -10,13 +10,12 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
-from textrank.formats.senseval import Senseval
+from textrank.formats.research import Senseval
 from textrank.model import Model
-from textrank.representations.mentions.target import Mention, shape_of
-from textrank.tasks.choice import answered
+from textrank.representations.mentions import Mention, shape_of
+from textrank.tasks.base import Scored, answered
 from textrank.tasks.gene_protein import GeneProtein
-from textrank.tasks.task import Scored
-from textrank.tasks.wsd import WordSenses
+from textrank.tasks.word_senses import WordSenses
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,15 +12,15 @@ import spacy
 from spacy.training import Example
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
+from textrank.candidates import Targets
 from textrank.cli.apply import apply_model
 from textrank.cli.explain import explain_model
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
-from textrank.docs import Targets
 from textrank.evaluation import evaluate
-from textrank.evaluation.cross import cross
-from textrank.learners.document_numbers import NUMBERS
+from textrank.evaluation.evaluate import cross
+from textrank.language.alignment import original
+from textrank.learners.document_context import NUMBERS
 from textrank.model import Model
-from textrank.text import original
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-gene-protein"
 SETTINGS = {"learner.learner.learner.alphas": [1.0, 4.0], "learner.folds": 3}

@@ -11,8 +11,7 @@ import spacy
 
 from textrank import cross_validate, load_corpus, load_pipeline
 from textrank.cli.app import run
-from textrank.tasks.categorise import Categorise
-from textrank.tasks.retrieve import Retrieve
+from textrank.tasks.documents import Categorise, Retrieve
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 

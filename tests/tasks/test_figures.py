@@ -20,24 +20,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.tasks.research_texts import brown_docs, brown_lexicon, reuters_docs
+from textrank.candidates import Candidate, Neighbourhood, Targets, held_together
 from textrank.config import load_corpus, load_pipeline
-from textrank.docs import Candidate, Neighbourhood, Targets, held_together
-from textrank.evaluation.folds import document_folds
-from textrank.kernels.algebra import Normalized
-from textrank.kernels.positional import Positional
-from textrank.kernels.vectors import Linear
-from textrank.learners.document_numbers import document_numbers
-from textrank.linalg.krylov import krylov_path
-from textrank.measures import auc
+from textrank.evaluation.splits import document_folds
+from textrank.features import Features
+from textrank.kernels.algebra import Linear, Normalized
+from textrank.kernels.contexts import Positional
+from textrank.learners.document_context import document_numbers
+from textrank.linalg import krylov_path
+from textrank.metrics import auc
 from textrank.pipeline import Dataset
-from textrank.representations.contexts.collocations import Collocations
-from textrank.representations.contexts.transformations import Sided, Weighting
-from textrank.representations.contexts.word_positions import WordPositions
-from textrank.representations.mentions.target import Mention
-from textrank.representations.pairs.lexicon import write_lexicon
+from textrank.representations.collocations import Collocations, write_lexicon
+from textrank.representations.contexts import WordPositions
+from textrank.representations.mentions import Mention
+from textrank.representations.transformations import Sided, Weighting
+from textrank.tasks.base import Scored
 from textrank.tasks.gene_protein import GeneProtein
-from textrank.tasks.task import Scored
-from textrank.types import Features
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

@@ -10,10 +10,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank.language.gene_building import build
-from textrank.language.gene_tables import Gene, Kind
-from textrank.tasks.identifiers import Identifiers
-from textrank.tasks.task import Scored
+from textrank.tasks.base import Scored
+from textrank.tasks.identifiers.gazetteer import Gene, Kind, build
+from textrank.tasks.identifiers.task import Identifiers
 
 GENES = {
     Gene("ncbigene:7157", "TP53", 9606, 11998, "P04637"): [("p53", Kind.SYNONYM)],

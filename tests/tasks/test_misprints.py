@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.tasks.research_texts import reuters_docs
-from textrank.config import load_model
-from textrank.settings import adjusted
+from textrank.config import adjusted, load_model
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

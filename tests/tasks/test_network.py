@@ -10,9 +10,8 @@ import networkx as nx
 import pytest
 from spacy.tokens import Doc
 
-from textrank.tasks.facts import facts
-from textrank.tasks.network import interaction_network, write_network
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.facts import facts, interaction_network, write_network
+from textrank.tasks.ppi.task import PPI
 
 
 def judged(make_doc: Callable[..., Doc], document: str, *rows: tuple[str, str, bool]) -> Doc:

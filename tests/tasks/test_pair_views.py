@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate
-from textrank.kernels.algebra import Gaussian, Normalized
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.kernels.vectors import Linear
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.global_context import GlobalContext
-from textrank.representations.pairs.local_context import LocalContext
-from textrank.representations.pairs.path_walks import PathWalks
-from textrank.representations.pairs.side_words import SideWords
-from textrank.representations.pairs.trigger_roles import TriggerRoles
-from textrank.tasks.pair_views import PairViews
-from textrank.tasks.ppi import PPI
-from textrank.text import keep_reading, words_only
-from textrank.text.second import KEY
-from textrank.types import Features
+from textrank.candidates import Candidate
+from textrank.features import Features
+from textrank.kernels.algebra import Gaussian, Linear, Normalized
+from textrank.kernels.graphs import AllPathsGraph
+from textrank.language.alignment import KEY, keep_reading, words_only
+from textrank.tasks.ppi.blocks import (
+    GlobalContext,
+    LocalContext,
+    PathWalks,
+    SideWords,
+    TriggerRoles,
+)
+from textrank.tasks.ppi.descriptors import PairDescriptors
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
+from textrank.tasks.ppi.views import PairViews
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from workshop.cut_treebank import ALL, cut
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, SentenceFolds, Split
-from textrank.learners.selection import choose
+from textrank.learners.base import choose
 from textrank.pipeline import Dataset, Pipeline
-from textrank.tasks.task import Scored
+from textrank.tasks.base import Scored
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

@@ -12,18 +12,22 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_model, load_pipeline
-from textrank.docs import Candidate
 from textrank.evaluation import cross_validate
-from textrank.language.noise import NoisyParser, Parse
 from textrank.model import Model
-from textrank.representations.parses.arc_features import ArcFeatures
-from textrank.representations.parses.arc_votes import ArcVotes
-from textrank.representations.parses.support import ParseSupport
-from textrank.tasks import parse_trees
-from textrank.tasks.parse_ranking import ParseRanking
-from textrank.tasks.parse_trees import Tree, agreements, attached, goodness, pooled
-from textrank.tasks.task import Scored
+from textrank.tasks.base import Scored
+from textrank.tasks.parse_ranking import task as parse_trees
+from textrank.tasks.parse_ranking.features import ArcFeatures, ArcVotes, ParseSupport
+from textrank.tasks.parse_ranking.parsers import NoisyParser, Parse
+from textrank.tasks.parse_ranking.task import (
+    ParseRanking,
+    Tree,
+    agreements,
+    attached,
+    goodness,
+    pooled,
+)
 
 ROOT = Path(__file__).parents[2]
 WORDS = ["She", "ate", "pizza", "with", "forks", "He", "left"]

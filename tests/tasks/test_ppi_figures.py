@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from textrank.config import load_pipeline
 from textrank.evaluation import Report, Summary, cross_validate
-from textrank.evaluation.cross import cross
+from textrank.evaluation.evaluate import cross
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
 

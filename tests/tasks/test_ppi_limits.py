@@ -12,10 +12,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank import document_candidates
-from textrank.docs import Candidate
-from textrank.document_candidates import portions
-from textrank.tasks.ppi import MOST, PPI
+from textrank import candidates
+from textrank.candidates import Candidate, portions
+from textrank.tasks.ppi.task import MOST, PPI
 
 
 def listed(count: int, between: int = 1) -> Doc:
@@ -43,7 +42,7 @@ def test_a_sentence_beyond_reason_has_no_pairs() -> None:
 
 
 def test_portions_are_bounded_by_words_and_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_candidates, "AT_ONCE", 100)
+    monkeypatch.setattr(candidates, "AT_ONCE", 100)
     everyone = PPI().candidates(listed(10))
     parts = list(portions(everyone))
     assert [c for part in parts for c in part] == everyone

@@ -11,14 +11,14 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import assess, cross_validate
-from textrank.evaluation.learning import learning_curve
 from textrank.evaluation.leave_pair_out import assess_pairs
-from textrank.evaluation.permutation import permutation_p
 from textrank.evaluation.splits import DocumentFolds
+from textrank.evaluation.statistics import permutation_p
+from textrank.evaluation.sweep import learning_curve
 from textrank.io import pack, unpack
 from textrank.language import load_nlp
+from textrank.learners.base import qualities
 from textrank.learners.rls import RLS
-from textrank.learners.selection import qualities
 from textrank.model import Model
 from textrank.pipeline import Dataset, Pipeline
 

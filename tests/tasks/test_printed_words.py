@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from textrank.tasks.printed_words import PrintedWords, plain_word
+from textrank.tasks.spelling import PrintedWords, plain_word
 
 NLP = spacy.blank("en")
 LISTS = [

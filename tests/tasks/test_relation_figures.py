@@ -17,8 +17,8 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus
 from textrank.language import load_nlp
-from textrank.learners.prior_shift import expected_threshold
-from textrank.tasks.facts import facts
+from textrank.learners.calibration import expected_threshold
+from textrank.tasks.ppi.facts import facts
 
 DEV = Path(__file__).parents[3] / "shared" / "data" / "biored" / "dev.pubtator.gz"
 MODEL = os.environ.get("TEXTRANK_PPI", "ppi")  # another folder, to compare

@@ -8,11 +8,10 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.config import load_pipeline
-from textrank.representations.pairs.lexicon import load_lexicon, write_lexicon
-from textrank.settings import adjusted
+from textrank.config import adjusted, load_pipeline
+from textrank.representations.collocations import load_lexicon, write_lexicon
+from textrank.tasks.base import Scored
 from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
-from textrank.tasks.task import Scored
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc, Span
 
-from textrank.tasks.ppi import PPI
-from textrank.tasks.statements import ANSWERS, PPIStatement
-from textrank.tasks.task import Scored
+from textrank.tasks.base import Scored
+from textrank.tasks.ppi.statements import ANSWERS, PPIStatement
+from textrank.tasks.ppi.task import PPI
 
 KEYS = {
     *("names", "spans", "identifiers", "score", "probability", "interacts", "status", "type"),

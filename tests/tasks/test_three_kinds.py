@@ -15,15 +15,14 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
+from textrank.candidates import Candidate, document_id, held_together
 from textrank.config import load_corpus, load_pipeline
-from textrank.docs import Candidate, document_id, held_together
-from textrank.evaluation.folds import document_folds
+from textrank.evaluation.splits import document_folds
 from textrank.language import load_nlp
-from textrank.measures import auc
+from textrank.language.alignment import characters, original
+from textrank.metrics import auc
 from textrank.model import Model
-from textrank.tasks.choice import answered
-from textrank.tasks.task import Scored
-from textrank.text import characters, original
+from textrank.tasks.base import Scored, answered
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

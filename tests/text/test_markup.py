@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textrank.language.normalization import (
+    _ODD,
+    clean,
+    ends_sentence,
+    is_block,
+    read,
+    spaced,
+    spell,
+    tokens,
+)
 from textrank.language.tokenizer import BioTokenizer, split_piece
-from textrank.text.markup import _ODD, clean, ends_sentence, is_block, read, spaced, spell, tokens
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import spacy
 from spacy.tokens import Doc
 
-from textrank.text.passages import LONGEST, Passages
+from textrank.language.alignment import LONGEST, Passages
 
 
 def one_sentence(text: str) -> Doc:

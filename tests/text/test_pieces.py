@@ -13,7 +13,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.config import load_corpus
-from textrank.text import forgetting, in_pieces, make_doc, pieces, piped
+from textrank.language import long_docs
+from textrank.language.long_docs import forgetting, in_pieces, make_doc, piped
 
 SENTENCE = "SHC binds GRB2 in cells.\n"
 
@@ -45,7 +46,7 @@ def test_blanks_around_an_endless_run_stay_where_they_were() -> None:
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    monkeypatch.setattr(pieces, "LONGEST", 100)
+    monkeypatch.setattr(long_docs, "LONGEST", 100)
     lengths: list[int] = []
     return lengths
 
@@ -169,15 +170,15 @@ def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
 
 def test_a_text_of_very_short_tokens_is_cut_by_their_number() -> None:
     """ "a-a-a-" has a token a character: four times as many as prose, and four times the memory."""
-    doc = pieces.make_doc(spacy.blank("en"), "a " * (2 * pieces.TOKENS + 10))
-    assert len(doc.text) <= pieces.LONGEST + 20
-    found = list(pieces.split(doc))
-    assert max(map(len, found)) <= pieces.TOKENS
+    doc = long_docs.make_doc(spacy.blank("en"), "a " * (2 * long_docs.TOKENS + 10))
+    assert len(doc.text) <= long_docs.LONGEST + 20
+    found = list(long_docs.split(doc))
+    assert max(map(len, found)) <= long_docs.TOKENS
     assert "".join(piece.text_with_ws for piece in found) == doc.text_with_ws
 
 
 def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "TOKENS", 10)
+    monkeypatch.setattr(long_docs, "TOKENS", 10)
     words = [
         "GRB2",
         "binds",
@@ -200,7 +201,7 @@ def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPat
     )
     doc[0].tag_, doc[1].lemma_ = "NN", "bind"
     doc.ents = [Span(doc, 8, 10, label="place", kb_id="Q60", span_id="e1")]
-    cut = list(pieces.split(doc))
+    cut = list(long_docs.split(doc))
     ends = np.cumsum([0, *map(len, cut)])
     assert len(cut) > 1
     for piece, start, end in zip(cut, ends[:-1], ends[1:], strict=True):

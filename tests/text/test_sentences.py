@@ -8,8 +8,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from textrank.language.sentences import Sentences, sentence_starts
 from textrank.language.tokenizer import BioTokenizer
-from textrank.text import Sentences, sentence_starts
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 

@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from textrank.text import characters, reading_of, words_only, words_within
-from textrank.text.words import bare, give_parse, give_space_tags, spread
+from textrank.language.alignment import (
+    bare,
+    characters,
+    give_parse,
+    give_space_tags,
+    reading_of,
+    spread,
+    words_only,
+    words_within,
+)
 
 VOCAB = spacy.blank("en").vocab
 

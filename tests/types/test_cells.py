@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.linalg.gram import squares
-from textrank.types import Cells, Features, Names
+from textrank.features import Cells, Features, Names
+from textrank.linalg import squares
 
 
 def table(rng, rows=7, columns=5):

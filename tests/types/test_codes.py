@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.types import Codes
+from textrank.features import Codes
 
 
 @pytest.mark.parametrize("spread", [64, 20, 8, 3])

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from textrank.types import Features, Names, side_by_side
+from textrank.features import Features, Names, side_by_side
 
 SIZES = (3, 0, 7)
 

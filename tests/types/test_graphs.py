@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import random_graph
-from textrank.types import GraphBatch, GraphFamily, LabelledGraph, take
+from textrank.features import LabelledGraph, take
+from textrank.graphs import GraphBatch, GraphFamily
 
 
 def batch(rng):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.types import NameIndex, Names
+from textrank.features import NameIndex, Names
 
 
 def test_names_that_share_a_slot_are_told_apart() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.types.ragged import Lists, numbered
+from textrank._ragged import Lists, numbered
 
 
 @pytest.mark.parametrize("largest", [1, 50, 1 << 40, (1 << 62) - 1])  # the last leaves no room

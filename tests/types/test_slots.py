@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.types import Names, Slotted, SlotWeights, Weights
+from textrank.features import Names
+from textrank.linear_scores import Slotted, SlotWeights, Weights
 
 WORDS = ("one", "two", "three", "of", "to", "in", "the", "a")
 
@@ -44,7 +45,7 @@ def test_slots_are_weighed_as_their_features(seed, some):
 
 def test_names_of_one_hash_are_told_apart(rng, monkeypatch):
     """Of two such names one may be missed, but none gets the weight of the other."""
-    monkeypatch.setattr("textrank.types.slots._factor", lambda place: np.uint64(1))
+    monkeypatch.setattr("textrank.linear_scores._factor", lambda place: np.uint64(1))
     X = draw(rng)
     names = X.features().names.distinct()[0]
     weights = Weights.of(names, np.arange(1.0, len(names) + 1))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from textrank.linalg.gram import squares
-from textrank.types import Features, SideBySide, Viewed
+from textrank.features import Features, SideBySide, Viewed
+from textrank.linalg import squares
 
 WORDS = Features.of([{"bind": 1.0}, {"bind": 2.0, "not": 1.0}])
 PATHS = Features.of([{"subject": 3.0}, {}])

@@ -17,9 +17,9 @@ with warnings.catch_warnings():  # of a successor to httpx that is not everywher
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
+from textrank.results.store import open_store
+from textrank.web.app import Gate, Guarded
 from textrank.web.explorer import Explorer
-from textrank.web.security import Gate, Guarded
-from textrank.web.sources import open_store
 
 HERE = Path(__file__).parent
 GATE = Gate("secret-token", "secret-csrf", 8000)

@@ -18,13 +18,11 @@ import spacy
 import uvicorn
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.web.answers import Answers
-from textrank.web.curation import Curation, fingerprint
-from textrank.web.curator import Curator
+from textrank.results.store import open_store
+from textrank.web.active_learner import Teaching
+from textrank.web.annotation import Answers, Curation, Curator, fingerprint
+from textrank.web.app import Gate, Guarded
 from textrank.web.explorer import Explorer
-from textrank.web.security import Gate, Guarded
-from textrank.web.sources import open_store
-from textrank.web.teaching import Teaching
 
 pytestmark = pytest.mark.browser
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -20,13 +20,11 @@ import spacy
 from starlette.testclient import TestClient
 
 from textrank.config import load_corpus, load_model, load_pipeline
-from textrank.formats.table import WRITERS
+from textrank.formats.detection import WRITERS
 from textrank.model import Model
-from textrank.web.answers import Answers
-from textrank.web.curation import Curation, fingerprint
-from textrank.web.curator import Curator
-from textrank.web.security import Gate
-from textrank.web.teaching import Teaching
+from textrank.web.active_learner import Teaching
+from textrank.web.annotation import Answers, Curation, Curator, fingerprint
+from textrank.web.app import Gate
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "corpora" / "sample-ppi"

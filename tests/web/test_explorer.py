@@ -15,11 +15,8 @@ from starlette.testclient import TestClient
 
 from textrank.cli.sources import load_language
 from textrank.config import load_model
-from textrank.web.explorer import Explorer
-from textrank.web.reasons import Reasons
-from textrank.web.sources import open_store
-from textrank.web.static_page import LARGEST, static_page
-from textrank.web.store import from_rows
+from textrank.results.store import from_rows, open_store
+from textrank.web.explorer import LARGEST, Explorer, Reasons, static_page
 
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'
 

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from textrank.web.security import LIMIT
+from textrank.web.app import LIMIT
 
 
 async def _echo(request: Request) -> PlainTextResponse:

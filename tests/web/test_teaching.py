@@ -12,13 +12,23 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_model, load_pipeline
-from textrank.docs import Candidate
 from textrank.pipeline import Pipeline
-from textrank.web.explanation import parts_of
-from textrank.web.quality import Quality, advice, calibration_error, quality
-from textrank.web.questions import NEGATED, NO, UNSURE, WRONG, YES, questions_of
-from textrank.web.teaching import Teaching
+from textrank.web.active_learner import (
+    NEGATED,
+    NO,
+    UNSURE,
+    WRONG,
+    YES,
+    Quality,
+    Teaching,
+    advice,
+    calibration_error,
+    parts_of,
+    quality,
+    questions_of,
+)
 
 CORPUS = Path(__file__).parents[2] / "corpora" / "sample-ppi"
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textrank.spelling import Confusions
+from textrank.lint.model import Confusions
 
 RECIPE = Path(__file__).parents[2] / "models" / "confusions" / "recipe"
 GROUPS = ("biomedicine", "general", "web", "science", "levels")

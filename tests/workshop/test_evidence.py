@@ -19,10 +19,8 @@ from workshop.evidence import (
     with_variants,
 )
 
-from textrank.language.crf import chances, legal_transitions
-from textrank.language.evidence import Table
-from textrank.language.name_network import name_network
-from textrank.language.words import empty_table
+from textrank.language._ner_network import Table, empty_table, name_network
+from textrank.language.ner import chances, legal_transitions
 
 SENTENCE = ["The", "IL", "-", "2", "(", "gene", "binds", "p53", ")", "in", "T", "cells", "."]
 SPACES = [True, False, False, True, False, True, True, False, True, True, True, False, True]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from workshop.mirror import SETTINGS, main, mirrored, train_mirror
 from workshop.treebanks import Sentence
 
-from textrank.language.noise import NoisyParser, Parse
+from textrank.tasks.parse_ranking.parsers import NoisyParser, Parse
 
 WORDS = ("She", "ate", "cold", "pizza", ".")
 SENTENCE = Sentence(

@@ -10,7 +10,7 @@ from workshop.evidence import NamedText
 from workshop.narrow import HeadSettings, learn, train_narrow
 from workshop.networks import Settings, add_names, blank_nlp
 
-from textrank.language.crf import best_tags, legal_transitions
+from textrank.language.ner import best_tags, legal_transitions
 
 SMALL = Settings(width=16, depth=1, rows=200, vectors=8)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from workshop.vectors import SIZE, _information, word_vectors
 
-from textrank.language.words import plain
+from textrank.language._ner_network import plain
 
 TEXTS = [
     *(["the", name, "protein", "binds", "DNA"] for name in ("p53", "p65", "Smad4") * 5),

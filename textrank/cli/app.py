@@ -1,24 +1,192 @@
-"""The typer application: commands loaded as they are asked for, errors said in one line."""
+"""Arguments and options that several commands take, and what several of them do."""
 
 from __future__ import annotations
 
 import errno
+import functools
+import importlib.util
+import inspect
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import Annotated, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 import textrank
 from textrank import progress
 from textrank.cli import COMMANDS
-from textrank.cli.common import extended
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PipelineName = Annotated[str, typer.Argument(help="A shipped pipeline (ppi) or the path of a cfg.")]
+CorpusPath = Annotated[str, typer.Argument(help="A data file, or a folder with a corpus.cfg.")]
+ModelName = Annotated[str, typer.Argument(help="A shipped model or the folder of a trained one.")]
+Texts = Annotated[list[str], typer.Argument(help="Text or corpus files; - is standard input.")]
+Settings = Annotated[
+    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Overrides a value of the cfg.")
+]
+TaskSettings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="KEY=VALUE", help="As task.precision=0.99 of a spelling model."),
+]
+Nlp = Annotated[
+    str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
+]
+
+
+def writable(path: Path | None) -> Path | None:
+    """Refuses before long work, not after it."""
+    from textrank.io import check_writable
+
+    return check_writable(path)
+
+
+def _drawable(path: Path | None) -> Path | None:
+    if path is not None:
+        from textrank.io import check_changeable
+        from textrank.reports.plots import check_installed
+
+        check_installed()
+        check_changeable(path)
+    return path
+
+
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Writes figures as JSON.", callback=writable),
+]
+ReportFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="DIR", help="Writes report.html, with curves.", callback=_drawable
+    ),
+]
+
+
+def console() -> Console:
+    """Standard output; wide enough for every table where it goes to a file or a pipe."""
+    from rich.console import Console
+
+    own = Console()
+    return own if own.is_terminal else Console(width=140)
+
+
+def write_figures(found: Any, file: Path | None) -> None:
+    """The figures as JSON, where a file is named."""
+    if file is not None:
+        from textrank.reports.table import write_data
+
+        write_data(found.to_dict(), file)
+
+
+def given_options(context: typer.Context, *names: str) -> list[str]:
+    """Return the options among ``names`` that were typed, as they are written: ``--part-size``.
+
+    ``names`` are parameters of the command's function. Defaults do not count.
+    """
+    written = {parameter.name: parameter.opts for parameter in context.command.params}
+    return [
+        max(written[name], key=len)
+        for name in names
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    ]
+
+
+def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fix: str) -> None:
+    """Raise ValueError if one of the options ``names`` was typed, since it would have no effect.
+
+    ``when`` completes "--option has no effect ..." and names the other option; ``fix`` says what
+    to do besides leaving the option out.
+    """
+    if options := given_options(context, *names):
+        verb = "has" if len(options) == 1 else "have"
+        this = "it" if len(options) == 1 else "them"
+        raise ValueError(
+            f"{', '.join(options)} {verb} no effect {when}. Leave {this} out, or {fix}."
+        )
+
+
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+Code = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.py", help="Runs your own Python first, which registers classes."),
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE", help="Bytes of a document or packed file that may be held, as 200M."
+    ),
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leaves out documents with errors and says how many.")
+]
+COMMON: dict[str, tuple[Any, Any]] = {
+    "code": (Code, None),
+    "max_bytes": (MaxBytes, None),
+    "skip_bad": (SkipBad, False),
+}
+
+
+def extended(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a command, with ``--code``, ``--max-bytes`` and ``--skip-bad`` besides."""
+
+    @functools.wraps(run)
+    def whole(*arguments: Any, **named: Any) -> Any:
+        own = {key: named.pop(key) for key in COMMON}
+        run_code(own["code"])
+        from textrank.formats.base import READING, Reading
+
+        READING.set(Reading(limit=size_of(own["max_bytes"]), skip_bad=own["skip_bad"]))
+        return run(*arguments, **named)
+
+    hints = get_type_hints(run, include_extras=True)
+    given = inspect.signature(run).parameters.values()
+    parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in given]
+    parameters += [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for key, (kind, default) in COMMON.items()
+    ]
+    shown: Any = whole
+    shown.__signature__ = inspect.Signature(parameters)
+    shown.__annotations__ = {p.name: p.annotation for p in parameters}
+    return whole
+
+
+def run_code(file: Path | None) -> None:
+    """Imports a file the user named: the one way to code that no package registers."""
+    if file is None:
+        return
+    if file.suffix != ".py" or not file.is_file():
+        raise ValueError(f"--code {file}: no such Python file. Name one that ends in .py.")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"--code {file}: cannot be imported.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+
+
+def size_of(text: str | None) -> int | None:
+    """A number of bytes, as people write it.
+
+    >>> size_of("2k"), size_of("200M")
+    (2048, 209715200)
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,9})([kmg]?)b?", text.strip().lower())
+    if not found or not int(found[1]):
+        raise ValueError(f"--max-bytes {text}: write a number of bytes, as 500k, 200M or 2G.")
+    return int(found[1]) * UNITS[found[2]]
+
 
 T = TypeVar("T")
-
 ABOUT = (
     "Mines text with kernel methods on spaCy: a pipeline meets a corpus and yields a report or a "
     "model."

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.given import refuse_ignored
-from textrank.cli.options import ModelName, Nlp, TaskSettings, Texts
+from textrank.cli.app import ModelName, Nlp, TaskSettings, Texts, refuse_ignored
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -82,7 +81,7 @@ def command(
     if precision is not None:
         set_ = [*set_, f"task.precision={precision}"]
     if out is not None:
-        from textrank.cli.parts import SOME_FAILED, Workers, apply_in_parts
+        from textrank.cli._apply_out import SOME_FAILED, Workers, apply_in_parts
 
         who = Workers(workers, dask, timeout, strict, int(part_size * 2**20), start_timeout)
         how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
@@ -119,7 +118,7 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
     """What is stated, a line each: the likely statements of every document."""
     from rich.table import Table
 
-    from textrank.cli.options import console
+    from textrank.cli.app import console
 
     shown = Table("statement", "status", "type", "probability", "identifiers", box=None)
     for row in rows:
@@ -154,17 +153,16 @@ def apply_model(
     At the end, when asked, their network, their facts, and the texts with names and judged pairs
     in the format that the suffix of ``write`` stands for.
     """
+    from textrank.candidates import answers, document_id
     from textrank.cli.sources import in_language_model, load_language
-    from textrank.config import load_model
-    from textrank.docs import answers, document_id
-    from textrank.formats.table import check_target
-    from textrank.formats.table import write as write_docs
+    from textrank.config import adjusted, load_model
+    from textrank.formats.detection import check_target
+    from textrank.formats.detection import write as write_docs
     from textrank.io import check_writable
-    from textrank.memory import gc_frozen
-    from textrank.settings import adjusted
-    from textrank.tasks.facts import facts as facts_of
-    from textrank.tasks.network import check_network, interaction_network, write_network
-    from textrank.tasks.ppi import PPI
+    from textrank.progress import gc_frozen
+    from textrank.tasks.ppi.facts import check_network, interaction_network, write_network
+    from textrank.tasks.ppi.facts import facts as facts_of
+    from textrank.tasks.ppi.task import PPI
 
     check_network(check_writable(network))
     check_writable(facts)
@@ -183,7 +181,7 @@ def apply_model(
     if network:
         write_network(interaction_network(kept, level=level), network)
     if facts:
-        from textrank.reports.json import write_data  # with all of evaluation
+        from textrank.reports.table import write_data  # with all of evaluation
 
         write_data({"facts": facts_of(kept, level=level)}, facts)
     if write:
@@ -197,10 +195,10 @@ def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) 
     """
     import warnings
 
+    from textrank.candidates import document_id
     from textrank.cli.sources import read_texts
-    from textrank.docs import document_id
-    from textrank.formats.reading import READING
-    from textrank.text import forgetting
+    from textrank.formats.base import READING
+    from textrank.language.long_docs import forgetting
 
     def failed(doc: Doc, error: Exception) -> None:
         warnings.warn(f"{document_id(doc)}: left out, for it fails: {error}", stacklevel=2)
@@ -227,8 +225,7 @@ def propose_changes(
 ) -> Iterator[str]:
     """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
     from textrank.cli.sources import in_language_model, load_language
-    from textrank.config import load_model
-    from textrank.settings import adjusted
+    from textrank.config import adjusted, load_model
     from textrank.tasks.spelling import diff
 
     loaded = in_language_model(adjusted(load_model(model), settings), nlp)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textrank.cli.options import JsonFile, console, write_figures
+from textrank.cli.app import JsonFile, console, write_figures
 
 if TYPE_CHECKING:
-    from textrank.evaluation.comparison import Comparison
+    from textrank.evaluation.statistics import Comparison
 
 EXAMPLE = "Example: textrank compare one.json other.json"
 
@@ -31,8 +31,8 @@ def command(
 
 def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comparison:
     """Compares the runs of several report files, named as shortly as tells them apart."""
-    from textrank.evaluation.comparison import compare
-    from textrank.reports.json import read
+    from textrank.evaluation.statistics import compare
+    from textrank.reports.table import read
 
     if len(set(files)) < len(files):
         raise ValueError("a report cannot be compared with itself: name different files.")

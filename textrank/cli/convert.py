@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from textrank.cli.options import CorpusPath, Nlp
+from textrank.cli.app import CorpusPath, Nlp
 
 EXAMPLE = "Example: textrank convert corpora/sample-ppi sample.bioc.xml"
 
@@ -37,7 +37,7 @@ def convert_corpus(
 
     from textrank.cli.sources import load_language
     from textrank.config import load_corpus
-    from textrank.formats.table import check_target, write
+    from textrank.formats.detection import check_target, write
 
     check_target(target, format=format)
     language = spacy.blank("en") if nlp is None else load_language(nlp)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textrank.cli.options import (
+from textrank.cli.app import (
     JsonFile,
     Nlp,
     PipelineName,
@@ -19,7 +19,7 @@ from textrank.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from textrank.evaluation.cross import Cross
+    from textrank.evaluation.evaluate import Cross
 
 EXAMPLE = "Example: textrank cross ppi AImed.xml.gz IEPA.xml.gz LLL.xml.gz"
 
@@ -52,10 +52,9 @@ def cross_corpora(
 ) -> Cross:
     """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline
-    from textrank.evaluation.cross import cross
+    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.evaluation.evaluate import cross
     from textrank.pipeline import Clock
-    from textrank.settings import parse_setting
 
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     sources = [load_corpus(corpus) for corpus in corpora]

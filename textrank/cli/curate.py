@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textrank.cli.app import Nlp, refuse_ignored
 from textrank.cli.explore import Browser, Port, check_web
-from textrank.cli.given import refuse_ignored
-from textrank.cli.options import Nlp
 
 if TYPE_CHECKING:
     from textrank.model import Model
     from textrank.pipeline import Pipeline
-    from textrank.web.curation import Curation
+    from textrank.web.annotation import Curation
 
 EXAMPLE = "Example: textrank curate ppi abstracts.txt"
 
@@ -47,8 +46,8 @@ def command(
         when = f"with {model}, a pipeline without weights"
         refuse_ignored(context, ("fresh",), when, "name a model")
     check_web()
-    from textrank.web.curator import Curator
-    from textrank.web.server import serve
+    from textrank.web.annotation import Curator
+    from textrank.web.app import serve
 
     curation = _curation(model, input, answers, as_ or _user(), train, fresh, nlp)
     title = Path(input).name
@@ -70,9 +69,8 @@ def _curation(
 ) -> Curation:
     from textrank.cli.sources import load_language
     from textrank.config import load_corpus
-    from textrank.web.answers import Answers
-    from textrank.web.curation import Curation, fingerprint
-    from textrank.web.teaching import Teaching
+    from textrank.web.active_learner import Teaching
+    from textrank.web.annotation import Answers, Curation, fingerprint
 
     pipeline, prior = _start(model, fresh or train is not None)
     language = load_language(nlp, pipeline.task, raw=True)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from textrank.cli.given import refuse_ignored
-from textrank.cli.options import (
+from textrank.cli.app import (
     CorpusPath,
     JsonFile,
     ModelName,
     Nlp,
     ReportFolder,
     console,
+    refuse_ignored,
     write_figures,
 )
 from textrank.cli.run import show_report
@@ -77,7 +77,7 @@ def command(
         return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
     raw = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
     write_figures(raw, json_)
-    from textrank.reports.raw_text import raw_text_table
+    from textrank.reports.table import raw_text_table
 
     console().print(raw_text_table(raw))
 
@@ -92,8 +92,8 @@ def evaluate_model(
     from textrank.cli.sources import in_language_model, read_corpus
     from textrank.config import load_corpus, load_model
     from textrank.evaluation import evaluate
+    from textrank.features import AdditiveKernel, has_features
     from textrank.pipeline import Clock
-    from textrank.types import AdditiveKernel, has_features
 
     share = _share(positives)
     loaded = in_language_model(load_model(model), nlp)
@@ -156,7 +156,7 @@ def evaluate_raw_identifiers(model: str, corpus: str, nlp: str | None = None) ->
 
     from textrank.cli.sources import load_language
     from textrank.config import load_corpus, load_model
-    from textrank.evaluation.identifiers import evaluate_identifiers
+    from textrank.evaluation.raw_text import evaluate_identifiers
     from textrank.pipeline import Clock
 
     loaded = load_model(model)
@@ -173,7 +173,7 @@ def evaluate_raw_identifiers(model: str, corpus: str, nlp: str | None = None) ->
 
 def _warn_of_training(model: Model, docs: Sequence[Doc], corpus: str) -> None:
     """Say on standard error how many documents the model was trained on, if any."""
-    from textrank.training_texts import find_overlap
+    from textrank.candidates import find_overlap
 
     if overlap := find_overlap(model.meta, docs, corpus):
         typer.echo(f"textrank: warning: {overlap.note}", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textrank.cli.options import JsonFile, ModelName, Nlp, Texts
+from textrank.cli.app import JsonFile, ModelName, Nlp, Texts
 
 if TYPE_CHECKING:
     from textrank.reports.explanation import Explanation
@@ -58,12 +58,12 @@ def explain_model(
     """Every candidate of the texts with the features that made its score and what is said of it."""
     import numpy as np
 
+    from textrank.candidates import answers
     from textrank.cli.sources import in_language_model, load_language, read_texts
     from textrank.config import load_model
-    from textrank.docs import answers
-    from textrank.evaluation.decisions import decisions_of
+    from textrank.evaluation.cross_validation import decisions_of
     from textrank.reports.explanation import Explanation
-    from textrank.tasks.task import candidates_of
+    from textrank.tasks.base import candidates_of
 
     loaded = in_language_model(load_model(model), nlp)
     task = loaded.pipeline.task

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.given import refuse_ignored
+from textrank.cli.app import refuse_ignored
 
 if TYPE_CHECKING:
-    from textrank.web.reasons import Reasons
-    from textrank.web.store import Store
+    from textrank.results.store import Store
+    from textrank.web.explorer import Reasons
 
 EXAMPLE = "Example: textrank explore corpora/sample-ppi"
 Port = Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
@@ -48,9 +48,9 @@ def command(
         served = ("port", "no_browser", "model", "nlp", "report")
         refuse_ignored(context, served, "with --static", "leave out --static")
     check_web()
+    from textrank.results.store import open_store
+    from textrank.web.app import serve
     from textrank.web.explorer import Explorer
-    from textrank.web.server import serve
-    from textrank.web.sources import open_store
 
     store = open_store(results)
     with closing(store.connection):
@@ -78,7 +78,7 @@ def check_web() -> None:
 
 def _write(store: Store, file: Path) -> None:
     from textrank.io import write_text
-    from textrank.web.static_page import static_page
+    from textrank.web.explorer import static_page
 
     write_text(static_page(store), file)
     typer.echo(str(file))
@@ -95,7 +95,7 @@ def _report(folder: Path | None) -> dict[str, str]:
 
 
 def _reasons(store: Store, model: str | None, nlp: str | None) -> Reasons | None:
-    from textrank.web.reasons import Reasons
+    from textrank.web.explorer import Reasons
 
     settings = store.settings.get("settings")
     named = settings.get("model") if isinstance(settings, dict) else None

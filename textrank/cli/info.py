@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import typer
 
-from textrank.cli.options import JsonFile
+from textrank.cli.app import JsonFile
 
 WIDEST = 60  # characters of a value that are shown
 UNTOLD = ("files", "checksum", "calibration", "training_texts")  # of a model
@@ -50,9 +50,8 @@ def command(
 
 def information(name: str | None = None) -> dict[str, dict[str, str]]:
     """What is registered and shipped, or the settings of one name."""
-    from textrank.config import model_names, pipeline_names
-    from textrank.formats.table import READERS, WRITERS
-    from textrank.registries import registries, versions
+    from textrank.config import model_names, pipeline_names, registries, versions
+    from textrank.formats.detection import READERS, WRITERS
 
     found = registries()
     if name is None:
@@ -86,8 +85,7 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
 
 def _shipped(name: str) -> dict[str, dict[str, str]]:
     """The settings of a shipped pipeline, and what is known of the model of that name."""
-    from textrank.config import load_model, load_pipeline, model_names, pipeline_names
-    from textrank.registries import config_of
+    from textrank.config import config_of, load_model, load_pipeline, model_names, pipeline_names
 
     found: dict[str, dict[str, str]] = {}
     if name in pipeline_names():
@@ -110,8 +108,7 @@ def _flat(block: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 def _pairs() -> dict[str, dict[str, str]]:
     """The confusion pairs with precision and recall on genres left out, 1 % of the words wrong."""
-    from textrank.spelling import Confusions, shipped
-    from textrank.spelling.confusions import MEASURED
+    from textrank.lint.model import MEASURED, Confusions, shipped
 
     confusions = Confusions.from_disk(shipped("confusions") or "confusions")
     title = f"{len(confusions.pairs)} confusion pairs at precision {MEASURED}, genres left out"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.given import refuse_ignored
+from textrank.cli.app import refuse_ignored
 
 if TYPE_CHECKING:
-    from textrank.results import Filter, Results, Row
+    from textrank.results.store import Filter, Results, Row
 
 SHOWN = {
     "statements": "document year name_a name_b probability status type direction sentence",
@@ -48,8 +48,8 @@ def command(
     csv_: Annotated[bool, typer.Option("--csv", help="Comma-separated values.")] = False,
 ) -> None:
     """Answers a question to a result: partners, evidence, strongest statements, networks."""
-    from textrank import results
-    from textrank.results import Filter
+    from textrank.results import store
+    from textrank.results.store import Filter
 
     if _is_sql(question):
         filters = ("type", "status", "probability", "year", "species", "limit")
@@ -57,7 +57,7 @@ def command(
     if json_:
         refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
     where = Filter(type, status, probability, years(year), species)
-    with closing(results.open(folder)) as found:
+    with closing(store.results_open(folder)) as found:
         kind, rows = answer(found, question, where, limit)
     _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
 
@@ -79,7 +79,7 @@ def years(text: str | None) -> tuple[int | None, int | None]:
 
 def answer(found: Results, question: str, where: Filter, limit: int) -> tuple[str, list[Row]]:
     """The kind of answer a question wants, and its rows."""
-    from textrank.results import Filter
+    from textrank.results.store import Filter
 
     text = _plain(question)
     if _is_sql(question):

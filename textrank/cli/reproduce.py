@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from textrank.cli.given import refuse_ignored
+from textrank.cli.app import refuse_ignored
 
 EXAMPLE = "Example: textrank reproduce multiclass letor --data ../shared/data"
 
@@ -29,8 +29,7 @@ def command(
     """
     from textrank.io import write_text
     from textrank.reproduce import experiments_of, reproduced, tables_in
-    from textrank.reproduce.experiment import Setting
-    from textrank.reproduce.page import page, section
+    from textrank.reproduce.base import Setting, page, section
 
     if list_:
         ignored = ("names", "data", "out", "seed", "full")
@@ -50,7 +49,7 @@ def command(
 def listing() -> str:
     """The tables by their source."""
     from textrank.reproduce import EXPERIMENTS
-    from textrank.reproduce.experiment import published, sources
+    from textrank.reproduce.base import published, sources
 
     lines = []
     for key, cited in sources().items():

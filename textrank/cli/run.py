@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.given import refuse_ignored
-from textrank.cli.options import (
+from textrank.cli.app import (
     CorpusPath,
     JsonFile,
     Nlp,
@@ -18,6 +17,7 @@ from textrank.cli.options import (
     ReportFolder,
     Settings,
     console,
+    refuse_ignored,
     write_figures,
 )
 
@@ -118,13 +118,12 @@ def run_pipeline(
 ) -> Report:
     """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline
+    from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.evaluation import assess, leave_pair_out
-    from textrank.evaluation.learning import learning_curve
-    from textrank.evaluation.permutation import permutation_p
     from textrank.evaluation.splits import splitter_of
+    from textrank.evaluation.statistics import permutation_p
+    from textrank.evaluation.sweep import learning_curve
     from textrank.pipeline import Clock
-    from textrank.settings import parse_setting
 
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = load_corpus(corpus)
@@ -172,11 +171,9 @@ def sweep_pipeline(
     from itertools import product
 
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline
-    from textrank.evaluation.cache import Cache
+    from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.evaluation.splits import splitter_of
-    from textrank.evaluation.sweep import sweep
-    from textrank.settings import parse_setting
+    from textrank.evaluation.sweep import Cache, sweep
 
     fixed = dict(map(parse_setting, settings))
     axes = dict(map(parse_grid, grid))
@@ -202,8 +199,8 @@ def parse_grid(text: str) -> tuple[str, list[Any]]:
     >>> parse_grid("learner.select=auc,f")
     ('learner.select', ['auc', 'f'])
     """
+    from textrank.config import parse_setting
     from textrank.io import load_json
-    from textrank.settings import parse_setting
 
     key, sign, values = text.partition("=")
     if not sign or not key.strip() or not values.strip():
@@ -224,8 +221,7 @@ def show_report(
     """Writes a report where asked, and prints its table; ``why`` makes a page about its errors."""
     from textrank.io import changed_folder, write_text
     from textrank.reports import html
-    from textrank.reports.json import write
-    from textrank.reports.table import table
+    from textrank.reports.table import table, write
 
     if json_ is not None:
         write(report, json_)

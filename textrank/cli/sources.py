@@ -10,12 +10,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
-from textrank.formats.reading import READING
-from textrank.formats.records import Record, docs_of
+from textrank.formats.base import READING, Record, docs_of
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
-from textrank.tasks.task import ParsingTask, Task
+from textrank.tasks.base import ParsingTask, Task
 
 STDIN, STDIN_NAME = "-", "standard input"
 

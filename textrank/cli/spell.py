@@ -49,7 +49,7 @@ def check_files(
 ) -> tuple[dict[Path, str], list[Proposal]]:
     """The texts of the files, and what is proposed for them."""
     from textrank.lint import Linter, kind_of
-    from textrank.lint.files import Settings, changed_lines, read
+    from textrank.lint.linter import Settings, changed_lines, read
 
     settings = Settings.of(files[0].parent if files else Path())
     kept = [file for file in files if not any(file.match(p) for p in settings.exclude)]

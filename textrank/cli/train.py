@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.options import CorpusPath, Nlp, PipelineName, Settings
+from textrank.cli.app import CorpusPath, Nlp, PipelineName, Settings
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -54,9 +54,8 @@ def train_model(
     import spacy
 
     from textrank.cli.sources import in_language, read_corpus
-    from textrank.config import load_corpus, load_pipeline
+    from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.io import check_target
-    from textrank.settings import parse_setting
 
     check_target(model)
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
@@ -77,7 +76,7 @@ def train_model(
 
 def _unlike(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:
     """The Docs that share no text with the others; some must be left."""
-    from textrank.docs import shares_text
+    from textrank.candidates import shares_text
 
     kept = [doc for doc, s in zip(docs, shares_text(docs, others), strict=True) if not s]
     if docs and not kept:

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
-from typing import Literal
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, labels_of
-from textrank.evaluation.curves import calibration_error, expected_error, reliability
-from textrank.evaluation.fold_scores import FoldScores, document_intervals
-from textrank.evaluation.report import Counts, Report
-from textrank.learners.prior_shift import expected_threshold, mean_threshold
-from textrank.measures import positive_rate_threshold, precision_recall_f
+from textrank.candidates import Candidate, find_overlap, labels_of, shares_text
+from textrank.config import config_of
+from textrank.evaluation.cross_validation import FoldScores, document_intervals
+from textrank.evaluation.report import Counts, Fold, Report, classification_fold, ranking_fold
+from textrank.evaluation.splits import document_folds, given_folds
+from textrank.evaluation.statistics import bootstrap_intervals
+from textrank.features import Features, Indices, Vector
+from textrank.language.alignment import original
+from textrank.learners.calibration import expected_threshold, mean_threshold
+from textrank.metrics import (
+    Queries,
+    best_threshold,
+    calibration_error,
+    decide,
+    expected_error,
+    positive_rate_threshold,
+    precision_recall_f,
+    reliability,
+)
 from textrank.model import Model
-from textrank.registries import config_of
-from textrank.tasks.ppi import PPI
-from textrank.tasks.task import nothing_found
-from textrank.training_texts import find_overlap
-from textrank.types import Vector
+from textrank.pipeline import Clock, Dataset, Pipeline
+from textrank.progress import track
+from textrank.tasks.base import nothing_found
+from textrank.tasks.ppi.task import PPI
 
 Positives = float | Literal["auto"] | None
 
@@ -127,3 +143,296 @@ def single_fold(
     """All candidates as one test fold."""
     alphas, rows = [model.fit.alpha], np.arange(len(candidates))
     return FoldScores(rows, candidates, alphas, scores[None], [threshold], 0, unreachable, 0, 0)
+
+
+@dataclass(frozen=True)
+class Cross:
+    """A report for every pair of different corpora, trained on the first, tested on the second."""
+
+    corpora: Sequence[str]
+    reports: Mapping[tuple[str, str], Report]
+    dropped: Mapping[tuple[str, str], int]  # test documents that share text with the training ones
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def mean(self, measure: str, train: str, test: str) -> float | None:
+        """A measure of one cell; None on the diagonal and where it is undefined."""
+        report = self.reports.get((train, test))
+        return None if report is None else report.measures[measure].mean
+
+    def table(self, measure: str) -> list[list[float | None]]:
+        """A measure for all cells, a row for each training corpus."""
+        return [[self.mean(measure, a, b) for b in self.corpora] for a in self.corpora]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a JSON file: every report, and how many documents were left out."""
+        rows = [
+            {"train": a, "test": b, "dropped": self.dropped[a, b], "report": report.to_dict()}
+            for (a, b), report in self.reports.items()
+        ]
+        return {"corpora": list(self.corpora), "cells": rows, "seconds": dict(self.seconds)}
+
+
+def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> Cross:
+    """Examines every corpus once, trains a model on each, and tests it on all others.
+
+    Alpha and threshold are chosen by leave-document-out in the training corpus. Test documents that
+    share an original text or a sentence with the training corpus are left out of the test.
+    """
+    if len(corpora) < 2:
+        raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
+    clock = Clock()
+    dataset = {}
+    for name, docs in track(corpora.items(), "examining corpora", len(corpora)):
+        dataset[name] = pipeline.prepare(list(docs), clock)
+    reports: dict[tuple[str, str], Report] = {}
+    dropped: dict[tuple[str, str], int] = {}
+    for train in track(corpora, "training", len(corpora)):
+        with clock.step("learner"):
+            model = pipeline.fit_prepared(dataset[train])
+        for test in corpora:
+            if test != train:
+                with clock.step("measures"):
+                    shared = shares_text(corpora[test], corpora[train])
+                    out = {id(doc) for doc, s in zip(corpora[test], shared, strict=True) if s}
+                    dropped[train, test] = len(out)
+                    cell = _cell(model, dataset[test], out, len(corpora[test]) - len(out))
+                    reports[train, test] = _report(model, cell, train, test)
+    order = list(corpora)
+    return Cross(order, reports, dropped, clock.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    test: FoldScores
+    documents: int
+    unreachable: Mapping[str, int]
+
+
+def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cell:
+    kept = np.array(
+        [i for i, c in enumerate(dataset.candidates) if id(original(c.doc)) not in out], np.intp
+    )
+    if not len(kept):
+        raise ValueError(
+            "all test documents share text with the training corpus: nothing is left to test. "
+            "Name different corpora."
+        )
+    candidates = [dataset.candidates[i] for i in kept]
+    names = {c.document for c in candidates}
+    missed = {name: number for name, number in dataset.unreachable.items() if name in names}
+    scores = _scores(model, dataset)[kept]
+    alpha, threshold = model.fit.alpha, model.threshold
+    total = sum(missed.values())
+    test = FoldScores(kept, candidates, [alpha], scores[None], [threshold], 0, total, 0, 0)
+    return _Cell(test, documents, missed)
+
+
+def _scores(model: Model, dataset: Dataset) -> Vector:
+    """Scores of candidates that were examined before, without looking at their text again."""
+    neighbourhood = dataset.targets.neighbourhood
+    if model.names is not None and isinstance(dataset.data, Features):
+        return model.fit.predict(dataset.data.onto(model.names), neighbourhood)
+    return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), neighbourhood)
+
+
+def _with_mean(test: FoldScores, fold: Fold) -> Fold:
+    """Beside F by the training threshold that by one from the test scores, without their labels."""
+    if "f" not in fold.measures:
+        return fold
+    said = decide(test.scores[0], mean_threshold(test.scores[0]))
+    f = precision_recall_f(test.y, said, test.unreachable).f
+    return replace(fold, measures={**fold.measures, "f_mean": f})
+
+
+def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
+    fold = _with_mean(cell.test, cell.test.measured(model.pipeline.task))
+    size = len(cell.test.index)
+    return Report(
+        task=model.pipeline.task.name,
+        corpus=test,
+        procedure=f"trained on {train}; alpha and threshold by leave-document-out there",
+        settings=config_of(model.pipeline),
+        seed=None,
+        counts=Counts(cell.documents, size, fold.positives, cell.test.unreachable),
+        folds=[fold],
+        intervals=document_intervals([cell.test], [fold], cell.unreachable),
+    )
+
+
+def evaluate_estimator(
+    estimator: Any,
+    data: Any,
+    y: ArrayLike,
+    documents: Sequence[str],
+    *,
+    folds: int | Mapping[str, int] = 10,
+    seed: int = 0,
+    splits: int = 1,
+    inner: int = 5,
+    precomputed: bool = False,
+    queries: Queries | None = None,
+    task: str = "estimator",
+    corpus: str = "",
+) -> Report:
+    """Cross-validates an estimator with whole documents held out.
+
+    ``data`` holds a row a candidate, or with ``precomputed`` is the Gram matrix of all of them. The
+    threshold of each fold is the best one for ``inner`` document-level folds of its training
+    part. With ``queries`` the estimator is measured as a ranker, without thresholds. A search over
+    parameters belongs into the estimator (``GridSearchCV``): it then sees the training part only.
+
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, documents = rng.normal(size=(60, 3)), [f"d{i // 3}" for i in range(60)]
+    >>> y = np.where(X[:, 0] + 0.1 * rng.normal(size=60) > 0, 1, -1)
+    >>> report = evaluate_estimator(RidgeClassifier(), X, y, documents, folds=4)
+    >>> report.measures["auc"].mean > 0.95
+    True
+    """
+    start = time.perf_counter()
+    labels = np.asarray(y, dtype=np.float64)
+    matrix = data if sp.issparse(data) else np.asarray(data)
+    _check(matrix, labels, documents, precomputed)
+    partitions = _partitions(documents, folds, seed, splits)
+    scores = np.empty((len(partitions), len(labels)))
+    rows: list[Fold] = []
+    for split, partition in enumerate(partitions):
+        for fold in np.unique(partition):
+            rest, out = np.flatnonzero(partition != fold), np.flatnonzero(partition == fold)
+            scores[split, out] = _estimators_scores(
+                estimator, matrix, labels, rest, out, precomputed
+            )
+            held = None if queries is not None else _inner(
+                estimator, matrix, labels, documents, rest, inner, seed, precomputed
+            )  # fmt: skip
+            threshold = None if held is None else best_threshold(labels[rest], held)
+            rows.append(
+                _fold(labels, scores[split], out, threshold, documents, queries, int(fold), split)
+            )
+    return Report(
+        task=task,
+        corpus=corpus,
+        procedure=_procedure(folds, splits, inner, queries is not None),
+        settings={"estimator": repr(estimator), "precomputed": precomputed},
+        seed=None if isinstance(folds, Mapping) else seed,
+        counts=Counts(len(set(documents)), len(labels), int((labels > 0).sum())),
+        folds=rows,
+        seconds={"learner": time.perf_counter() - start},
+        intervals={}
+        if queries is not None
+        else _intervals(labels, scores, partitions, rows, documents),
+    )
+
+
+def _estimators_scores(
+    estimator: Any, data: Any, y: Vector, rest: Indices, out: Indices, precomputed: bool
+) -> Vector:
+    fitted = clone(estimator).fit(_part(data, rest, rest, precomputed), y[rest])
+    new = _part(data, out, rest, precomputed)
+    if hasattr(fitted, "decision_function"):
+        values = fitted.decision_function(new)
+    elif hasattr(fitted, "predict_proba"):
+        values = fitted.predict_proba(new)[:, -1]
+    else:
+        values = fitted.predict(new)
+    return np.asarray(values, dtype=np.float64).reshape(len(out))
+
+
+def _inner(
+    estimator: Any,
+    data: Any,
+    y: Vector,
+    documents: Sequence[str],
+    rest: Indices,
+    k: int,
+    seed: int,
+    precomputed: bool,
+) -> Vector:
+    """Scores of the training part by models that did not see the document, for the threshold."""
+    inside = [documents[int(i)] for i in rest]
+    partition = document_folds(inside, min(k, len(set(inside))), seed)
+    held = np.empty(len(rest))
+    for fold in np.unique(partition):
+        train, test = rest[partition != fold], rest[partition == fold]
+        held[partition == fold] = _estimators_scores(estimator, data, y, train, test, precomputed)
+    return held
+
+
+def _fold(
+    y: Vector,
+    scores: Vector,
+    out: Indices,
+    threshold: float | None,
+    documents: Sequence[str],
+    queries: Queries | None,
+    fold: int,
+    split: int,
+) -> Fold:
+    number = len({documents[int(i)] for i in out})
+    if queries is None:
+        return classification_fold(
+            y[out], scores[out], threshold, documents=number, fold=fold, split=split
+        )
+    own = [queries[int(i)] for i in out]
+    return ranking_fold(y[out], scores[out], own, documents=number, fold=fold, split=split)
+
+
+def _intervals(
+    y: Vector,
+    scores: np.ndarray[Any, Any],
+    partitions: Sequence[Indices],
+    rows: Sequence[Fold],
+    documents: Sequence[str],
+) -> dict[str, tuple[float, float]]:
+    thresholds = {(row.split, row.fold): row.chosen["threshold"] for row in rows}
+    said = np.concatenate(list(_said(scores, partitions, thresholds)))
+    parts = np.concatenate([p + 10_000 * s for s, p in enumerate(partitions)])
+    found = bootstrap_intervals(
+        np.tile(y, len(partitions)),
+        scores.ravel(),
+        list(documents) * len(partitions),
+        decisions=said,
+        parts=parts,
+    )
+    return {name: (interval.low, interval.high) for name, interval in found.items()}
+
+
+def _said(
+    scores: np.ndarray[Any, Any],
+    partitions: Sequence[Indices],
+    thresholds: Mapping[tuple[int, int], float | None],
+) -> Iterator[np.ndarray[Any, Any]]:
+    for split, partition in enumerate(partitions):
+        # A fold without a threshold answers no; its F is counted as undefined in the report.
+        at = [thresholds[split, int(fold)] for fold in partition]
+        limits = np.array([np.inf if value is None else value for value in at])
+        yield np.asarray(scores[split] >= limits)
+
+
+def _part(data: Any, rows: Indices, columns: Indices, precomputed: bool) -> Any:
+    return data[np.ix_(rows, columns)] if precomputed else data[rows]
+
+
+def _partitions(
+    documents: Sequence[str], folds: int | Mapping[str, int], seed: int, splits: int
+) -> list[Indices]:
+    if isinstance(folds, Mapping):
+        return [given_folds(documents, folds)]
+    return [document_folds(documents, folds, seed + split) for split in range(splits)]
+
+
+def _procedure(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:
+    what = "given folds" if isinstance(folds, Mapping) else f"{folds} folds"
+    times = f", {splits} divisions" if splits > 1 else ""
+    inside = "" if ranked else f"; threshold by {inner} document-level folds of the training part"
+    return f"{what} by document{times}{inside}"
+
+
+def _check(data: Any, y: Vector, documents: Sequence[str], precomputed: bool) -> None:
+    if data.ndim != 2 or data.shape[0] != len(y) or len(documents) != len(y):
+        raise ValueError(
+            f"data of shape {data.shape}, {len(y)} labels and {len(documents)} documents do not "
+            "belong together: give a row, a label and a document for each candidate."
+        )
+    if precomputed and data.shape[1] != len(y):
+        raise ValueError(f"a precomputed Gram matrix must be square, got shape {data.shape}")

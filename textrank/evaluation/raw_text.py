@@ -1,32 +1,153 @@
-"""From raw text to interactions: what is left when nobody marks the names.
-
-Text alone goes in. Tokens, sentences, parse and names are those of the language model; what the
-pipeline then says is compared with the interactions of the corpus by the characters of the names.
-"""
+"""Names and pairs found in a text against those of gold, by the characters they cover."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, document_id
-from textrank.evaluation.curves import calibration_error, expected_error
+from textrank.candidates import Candidate, document_id, identifiers_of
+from textrank.config import config_of, versions
 from textrank.evaluation.evaluate import Positives, decided
-from textrank.evaluation.overlap import Hits, Pieces, exact, matched, name_links, pair_links
-from textrank.formats.records import Mention, mentions_of, set_mentions
-from textrank.measures import decide
+from textrank.evaluation.report import Counts, Fold, Report
+from textrank.features import Vector
+from textrank.formats.base import Mention, mentions_of, set_mentions
+from textrank.language.alignment import characters, words_only
+from textrank.language.sentences import Sentences, set_starts
+from textrank.metrics import PRF, calibration_error, decide, expected_error
 from textrank.model import Model
-from textrank.registries import config_of, versions
-from textrank.tasks.ppi import PPI
-from textrank.text import Sentences, characters, set_starts, words_only
-from textrank.types import Vector
+from textrank.tasks.identifiers.task import (
+    Identifiers,
+    answers_of,
+    document_measures,
+    document_sets,
+)
+from textrank.tasks.ppi.task import PPI
+
+Pieces: TypeAlias = Sequence[tuple[int, int]]  # characters of a name, ends exclusive
+Links: TypeAlias = Mapping[tuple[int, int], float]  # (found, gold) -> how much they agree
+
+
+@dataclass(frozen=True)
+class Hits:
+    """How many were found, how many there are, and how many of both are the same."""
+
+    found: int
+    gold: int
+    right: int
+
+    @property
+    def prf(self) -> PRF:
+        """Precision, recall and F; None where a denominator is zero."""
+        precision = self.right / self.found if self.found else None
+        recall = self.right / self.gold if self.gold else None
+        total = self.found + self.gold
+        return PRF(precision, recall, 2 * self.right / total if total else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and measures as plain values."""
+        return {
+            "found": self.found,
+            "gold": self.gold,
+            "true_positives": self.right,
+            "false_positives": self.found - self.right,
+            "missed": self.gold - self.right,
+            **self.prf._asdict(),
+        }
+
+
+def name_links(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[int, int], float]:
+    """The names that share a character, each with the common share of all their characters.
+
+    It is 1 where the boundaries are the same. What lies in the hole of a broken name is not of it.
+
+    >>> name_links([[(0, 4)], [(6, 8)]], [[(2, 6)], [(6, 8)]])
+    {(0, 0): 0.3333333333333333, (1, 1): 1.0}
+    """
+    if not found or not gold:
+        return {}
+    a, b = (np.array([[p[0][0], p[-1][1]] for p in side]) for side in (found, gold))
+    near = (a[:, None, 0] < b[None, :, 1]) & (b[None, :, 0] < a[:, None, 1])
+    links = {}
+    for i, j in np.argwhere(near).tolist():
+        one, other = _characters(found[i]), _characters(gold[j])
+        if one & other:
+            links[i, j] = len(one & other) / len(one | other)
+    return links
+
+
+def pair_links(
+    found: Sequence[tuple[int, int]], gold: Sequence[tuple[int, int]], names: Links
+) -> dict[tuple[int, int], float]:
+    """The pairs whose names are linked, one to one in either order, with the sum of their links.
+
+    Pairs are indices of names; ``names`` links found ones to gold ones.
+    """
+    number = {frozenset(pair): i for i, pair in enumerate(found)}
+    near: dict[int, list[int]] = {}
+    for own, other in names:
+        near.setdefault(other, []).append(own)
+    links: dict[tuple[int, int], float] = {}
+    for j, (c, d) in enumerate(gold):
+        for a in near.get(c, ()):
+            for b in near.get(d, ()):
+                i = number.get(frozenset((a, b)))
+                if i is not None and a != b and c != d:
+                    agree = names[a, c] + names[b, d]
+                    links[i, j] = max(agree, links.get((i, j), 0.0))
+    return links
+
+
+def exact(links: Links, parts: int = 1) -> dict[tuple[int, int], float]:
+    """The links of equal boundaries; a pair has two ``parts``."""
+    return {key: value for key, value in links.items() if value == parts}
+
+
+def matched(links: Links) -> dict[int, int]:
+    """Found ones with their gold ones, each at most once.
+
+    As many as can be matched are; of all such ways the one whose links sum highest, so that of
+    nested names the nearest wins. What is then still equal goes by order.
+
+    >>> matched({(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.9})
+    {0: 0, 1: 1}
+    """
+    if not links:
+        return {}
+    ends = np.array(list(links))
+    n, m = ends.max(axis=0) + 1
+    graph = sp.csr_array((np.ones(len(ends)), (ends[:, 0], n + ends[:, 1])), shape=(n + m, n + m))
+    part = connected_components(graph, directed=False)[1][ends[:, 0]]
+    order = np.argsort(part, kind="stable")
+    values = np.array(list(links.values()))
+    found: dict[int, int] = {}
+    for group in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        found |= _assigned(ends[group], values[group])
+    return dict(sorted(found.items()))
+
+
+def _assigned(ends: Any, values: Any) -> dict[int, int]:
+    rows, row = np.unique(ends[:, 0], return_inverse=True)
+    columns, column = np.unique(ends[:, 1], return_inverse=True)
+    gain = np.zeros((len(rows), len(columns)))
+    # One match more outweighs any agreement.
+    gain[row, column] = values + values.max() * min(gain.shape) + 1.0
+    best = zip(*linear_sum_assignment(gain, maximize=True), strict=True)
+    return {int(rows[i]): int(columns[j]) for i, j in best if gain[i, j] > 0}
+
+
+def _characters(pieces: Pieces) -> set[int]:
+    return {place for start, end in pieces for place in range(start, end)}
+
 
 REASONS = ("missed", "separated", "merged")  # why a gold interaction has no candidate
 
@@ -306,3 +427,52 @@ def _sum(hits: Iterator[Hits]) -> Hits:
 
 def _total(parts: Sequence[Found]) -> Found:
     return Found(_sum(part.hits for part in parts), sum(part.reachable for part in parts))
+
+
+def evaluate_identifiers(
+    model: Model, docs: Sequence[Doc], nlp: Language, *, corpus: str = ""
+) -> Report:
+    """Lets ``nlp`` find the names in the texts of annotated Docs, and compares identifiers.
+
+    An identifier of a document is right if the corpus has it anywhere in that document. Measures
+    are over identifiers that the tables have; ``document_f_of_all`` is over all of the corpus.
+    """
+    task = _identifiers_checked(model)
+    raw = list(_identifiers_analysed(docs, nlp))
+    candidates = [replace(c, label=None) for doc in raw for c in task.candidates(doc)]
+    unknown = {document_id(doc): [frozenset[str]()] * len(task.names(doc)) for doc in raw}
+    found = document_sets(answers_of(candidates, model.score(candidates), unknown))
+    gold = {document_id(doc): _gold(doc) for doc in docs}
+    measures = document_measures(found, gold, task.lookup.knows)
+    every = sum(map(len, gold.values()))
+    covered = sum(sum(map(task.lookup.knows, own)) for own in gold.values())
+    trained = model.meta.get("corpus") or "another corpus"
+    return Report(
+        task=task.name,
+        corpus=corpus,
+        procedure=f"trained on {trained}; names recognised in bare text; "
+        f"{covered} of {every} identifiers of the documents are in the tables",
+        settings=config_of(model.pipeline),
+        seed=None,
+        counts=Counts(len(docs), len(candidates), every, every - covered),
+        folds=[Fold(measures, documents=len(docs), candidates=len(candidates), positives=every)],
+    )
+
+
+def _identifiers_checked(model: Model) -> Identifiers:
+    task = model.pipeline.task
+    if not isinstance(task, Identifiers):
+        raise ValueError(f"a model of the task {task.name!r} gives no identifiers.")
+    return task
+
+
+def _identifiers_analysed(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
+    """The bare texts again, with names found."""
+    pairs = ((doc.text, document_id(doc, n)) for n, doc in enumerate(docs))
+    for doc, name in nlp.pipe(pairs, as_tuples=True):
+        doc.user_data["document"] = name
+        yield doc
+
+
+def _gold(doc: Doc) -> frozenset[str]:
+    return frozenset(one for own in (identifiers_of(doc) or {}).values() for one in own)

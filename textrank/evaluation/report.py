@@ -10,14 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textrank.measures import (
+from textrank.config import versions
+from textrank.metrics import (
     Queries,
     classification_measures,
     kendall_tau_b,
     over_queries,
     ranking_measures,
 )
-from textrank.registries import versions
 
 OPTIMISTIC = ("f_best",)  # with a threshold chosen on the test fold itself
 

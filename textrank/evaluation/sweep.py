@@ -1,22 +1,125 @@
-"""One setting or several over a grid, each point a full evaluation; what is done stays done."""
+"""Finished work on disk, in plain files under the settings that made them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 from spacy.tokens import Doc
 
-from textrank.evaluation.cache import Cache, code, fingerprint
-from textrank.evaluation.cross_validation import assess
-from textrank.evaluation.report import Report
-from textrank.evaluation.splits import Splitter
-from textrank.linalg.spectrum import gram
+from textrank.config import config_of
+from textrank.evaluation.cross_validation import HEADLINES, FoldScores, assess
+from textrank.evaluation.report import Fold, Report, Summary
+from textrank.evaluation.splits import Split, Splitter
+from textrank.features import Alternatives, Data, Features, Indices, part
+from textrank.io import (
+    clear_folder,
+    pack,
+    read_arrays,
+    read_json,
+    unpack,
+    write_text,
+    writing_bytes,
+)
+from textrank.learners.selection import fit_best
+from textrank.linalg import spectrum_gram
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
-from textrank.registries import config_of
-from textrank.types import Data, Features
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder with a JSON file for each finished piece of work, and arrays beside some.
+
+    The name of a file is a hash of everything its content depends on: settings, documents, and the
+    code of textrank itself. A change of any of them is another name, so nothing outdated is ever
+    read; the JSON says in plain words what it was made from. Any file may be deleted at any time.
+    """
+
+    folder: Path
+
+    def get(self, kind: str, made_from: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What was kept for these settings; None where there is nothing, or it is damaged."""
+        path = self._path(kind, made_from)
+        try:
+            entry = read_json(path, math.inf)
+        except ValueError:
+            return None
+        known = isinstance(entry, dict) and entry.get("made_from") == _plain(made_from)
+        return entry["content"] if known else None
+
+    def keep(self, kind: str, made_from: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+        """Writes a piece of work, whole or not at all."""
+        entry = {"made_from": _plain(made_from), "content": content}
+        text = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        write_text(text, self._made(kind, made_from))
+
+    def get_arrays(self, kind: str, made_from: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """A matrix or features with their notes; None where there are none, or damaged ones."""
+        content = self.get(kind, made_from)
+        path = self._path(kind, made_from).with_suffix(".npz")
+        if content is None or not path.is_file():
+            return None
+        try:
+            return unpack(read_arrays(path, math.inf)), content
+        except ValueError:
+            return None
+
+    def keep_arrays(
+        self, kind: str, made_from: Mapping[str, Any], value: Any, content: Mapping[str, Any]
+    ) -> None:
+        """Writes a matrix or features with notes; the JSON last, so that it vouches for both."""
+        path = self._made(kind, made_from).with_suffix(".npz")
+        with writing_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
+            np.savez(stream, allow_pickle=False, **pack(value))
+        self.keep(kind, made_from, content)
+
+    def _made(self, kind: str, made_from: Mapping[str, Any]) -> Path:
+        """The path in a folder that exists and holds nothing that a killed run left."""
+        path = self._path(kind, made_from)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clear_folder(path.parent)
+        return path
+
+    def _path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
+        text = json.dumps(_plain(made_from), sort_keys=True)
+        return self.folder / kind / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+
+
+def fingerprint(docs: Iterable[Doc]) -> str:
+    """A hash of all that a pipeline can see of documents: text, analyses, entities and gold."""
+    digest = hashlib.sha256()
+    for doc in docs:
+        spans = {
+            key: [(s.start, s.end, s.label_, s.id_) for s in g] for key, g in doc.spans.items()
+        }
+        tokens = [(t.text, t.whitespace_, t.tag_, t.dep_, t.head.i, t.is_sent_start) for t in doc]
+        own = {str(key): value for key, value in doc.user_data.items() if isinstance(key, str)}
+        digest.update(json.dumps([tokens, spans, own], default=str, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def code() -> str:
+    """A hash of the source of textrank: results of another version are other results."""
+    digest = hashlib.sha256()
+    root = Path(str(files("textrank")))
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _plain(made_from: Mapping[str, Any]) -> Any:
+    return json.loads(json.dumps(made_from, sort_keys=True))
+
 
 Values: TypeAlias = tuple[Any, ...]  # one for each key
 
@@ -119,4 +222,71 @@ def _prepared(
 def _compact(data: Data) -> Data:
     """Many features as their Gram matrix, which the learner would make at every point again."""
     wide = isinstance(data, Features) and 3 * data.values.shape[1] >= len(data)
-    return gram(data.values) if isinstance(data, Features) and wide else data
+    return spectrum_gram(data.values) if isinstance(data, Features) and wide else data
+
+
+SHARES = (0.0625, 0.125, 0.25, 0.5, 1.0)
+
+
+def learning_curve(
+    pipeline: Pipeline,
+    dataset: Dataset,
+    splitter: Splitter,
+    *,
+    shares: Sequence[float] = SHARES,
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """Measures of models of fewer documents, tested on the same folds of the first split.
+
+    Smaller training sets are parts of the larger ones. A share in which some fold has one class
+    only is left out, since nothing can be learnt from it.
+    """
+    if not all(0 < share <= 1 for share in shares):
+        raise ValueError(f"shares of the training documents lie between 0 and 1, got {shares}")
+    split = splitter.split(dataset.candidates, dataset.targets)
+    points = []
+    for share in track(sorted(shares), "learning curve", len(shares)):
+        trained = [_train(dataset, split, fold, share, seed) for fold in _tested(split)]
+        if all(len(np.unique(dataset.targets.y[rest])) > 1 for _, rest in trained):
+            folds = [_fold(pipeline, dataset, split, out, rest) for out, rest in trained]
+            sizes = [len(np.unique(split.targets.documents[rest])) for _, rest in trained]
+            points.append(_point(float(np.mean(sizes)), folds))
+    return points
+
+
+def _tested(split: Split) -> list[int]:
+    numbers = [int(fold) for fold in np.unique(split.partitions[0])]
+    return [n for n in numbers if split.tested is None or n in split.tested]
+
+
+def _train(
+    dataset: Dataset, split: Split, fold: int, share: float, seed: int
+) -> tuple[Indices, Indices]:
+    """The test candidates of a fold, and those of a share of its training documents."""
+    folds, documents = split.partitions[0], split.targets.documents
+    inside = np.unique(documents[folds != fold])
+    order = np.random.default_rng((seed, fold)).permutation(inside)
+    kept = order[: max(2, round(share * len(order)))]
+    return np.flatnonzero(folds == fold), np.flatnonzero(np.isin(documents, kept))
+
+
+def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest: Indices) -> Fold:
+    targets = split.targets.take(rest)
+    best, fit = fit_best(pipeline.learner, part(dataset.data, rest, rest), targets)
+    threshold = pipeline.task.threshold(targets.y, fit.heldout[fit.chosen])
+    across = part(dataset.data, out, rest)
+    data = across.grams[best] if isinstance(across, Alternatives) else across
+    scores = fit.predict(data, split.targets.take(out).neighbourhood)
+    candidates = [dataset.candidates[i] for i in out]
+    missed = sum(dataset.unreachable.get(d, 0) for d in {c.document for c in candidates})
+    test = FoldScores(out, candidates, [fit.alpha], scores[None], [threshold], 0, missed, 0, 0)
+    return test.measured(pipeline.task)
+
+
+def _point(documents: float, folds: Sequence[Fold]) -> dict[str, Any]:
+    point: dict[str, Any] = {"x": documents}
+    for name in HEADLINES:
+        if name in folds[0].measures:
+            summary = Summary.of(folds, name)
+            point[name] = {"mean": summary.mean, "std": summary.std}
+    return point

@@ -1,19 +1,215 @@
-"""CSV and TSV: texts in named columns; tables of names and interactions out."""
+"""Plain text: one document a file."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+import gc
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.pipeline import Sentencizer
+from spacy.tokens import Doc, DocBin
 
-from textrank.docs import document_id
-from textrank.formats.records import Record, docs_of
-from textrank.io import LIMIT, lines, writing
-from textrank.text import plain
+from textrank.candidates import document_id
+from textrank.formats.base import (
+    Mention,
+    Record,
+    Stems,
+    docs_of,
+    document_of,
+    files_of,
+    mentions_of,
+    relations_of,
+)
+from textrank.io import (
+    LIMIT,
+    WHOLE,
+    changed_folder,
+    check_utf8,
+    fresh_text,
+    lines,
+    load_json,
+    parsed,
+    read_bytes,
+    read_text,
+    writing,
+    writing_bytes,
+)
+from textrank.language.normalization import plain
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files.
+
+    Names are left to a recogniser in ``nlp``. With ``skip_bad`` a file with an error is left
+    out and counted in one warning.
+    """
+
+    path: str
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        files = files_of(self.path, ".txt")
+        return docs_of(files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+
+    def _record(self, path: Path) -> Record:
+        name = path.name.removesuffix(".gz").removesuffix(".txt")
+        return Record(unquote(name), read_text(path, self.limit), str(path))
+
+
+def write_text(docs: Iterable[Doc], path: str) -> None:
+    """The bare text of each document, ``<id>.txt`` in the folder ``path``, made if need be.
+
+    The folder changes as a whole when all are written; other files in it stay.
+    """
+    stems = Stems()
+    with changed_folder(path) as folder:
+        for doc in docs:
+            with fresh_text(folder / f"{stems.of(doc)}.txt") as out:
+                out.write(doc.text)
+
+
+KEYS = ("id", "text", "entities", "relations", "sentences")
+# What other formats put on a Doc, and this one keeps for them.
+EXTRA = {
+    "origin": str,
+    "concepts": dict,
+    "concept_relations": list,
+    "events": list,
+    "equivalent": list,
+    "attributes": list,
+}
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """Documents of a JSON lines file: ``{"id": ..., "text": ..., "entities": [...]}`` a line.
+
+    An entity is ``[start, end, label]``, end exclusive, or an object with ``id``, ``label`` and
+    ``pieces``, a list of ``[start, end]``. ``relations`` are objects with ``entities`` (two ids),
+    ``label`` (true or false) and perhaps ``type``; ``sentences`` lists the first character of each
+    sentence. Further keys stay in ``doc.user_data["meta"]``. Without ``sentences`` a newline ends
+    a sentence if ``newlines`` is true, as between title and abstract; if it is not said, so in
+    documents with ``entities``, while bare text is read as a text file is. Without
+    ``entities`` the names are left to a recogniser in ``nlp``.
+
+    ``cut`` cuts a token that a name covers in part, so that "-binding" outlives a blinded name.
+    With ``skip_bad`` a document with an error is left out and counted in one warning.
+    """
+
+    path: str
+    cut: bool = True
+    newlines: bool | None = None
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        rows = ((n, line) for n, line in lines(self.path, self.limit) if line.strip())
+        return docs_of(
+            rows, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+        )
+
+    def _record(self, row: tuple[int, str]) -> Record:
+        place = f"{self.path}, line {row[0]}"
+        value = load_json(check_utf8(row[1], place), place)
+        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+            raise ValueError(f'{place}: no "text". Write {{"id": ..., "text": ...}} on each line.')
+        text: str = value["text"]
+        mentions = _each(value, "entities", place, _mention) if "entities" in value else None
+        gold = _each(value, "relations", place, _relation) if "relations" in value else None
+        starts = _each(value, "sentences", place, _start)
+        hard = mentions is not None if self.newlines is None else self.newlines
+        breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * hard)
+        data = {key: value[key] for key, kind in EXTRA.items() if isinstance(value.get(key), kind)}
+        meta = {key: value[key] for key in value if key not in KEYS and key not in data}
+        return Record(
+            str(value.get("id", row[0])),
+            text,
+            place,
+            mentions,
+            gold,
+            breaks,
+            sentences=bool(starts),
+            data={**data, "meta": meta} if meta else data,
+        )
+
+
+def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
+    """One line a document, in the shape ``JsonLines`` reads; relations from gold or a task.
+
+    Nothing an annotation format puts on a Doc is lost, but tokens, tags and parses are.
+    """
+    with writing(path) as out:
+        for doc in docs:
+            row: dict[str, Any] = {"id": document_of(doc), "text": doc.text}
+            if "entities" in doc.spans:
+                row["entities"] = [_row(mention) for mention in mentions_of(doc)]
+            if source != "gold" or "gold" in doc.user_data:
+                row["relations"] = relations_of(doc, source)
+            row["sentences"] = [sentence.start_char for sentence in doc.sents]
+            row |= {key: doc.user_data[key] for key in EXTRA if doc.user_data.get(key)}
+            row |= doc.user_data.get("meta", {})
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _row(mention: Mention) -> dict[str, Any]:
+    pieces = [list(piece) for piece in mention.pieces]
+    return {"id": mention.id, "label": mention.label, "pieces": pieces}
+
+
+def whole(value: object) -> bool:
+    """Whether a JSON value is an integer; true and false are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _each(value: Mapping[str, Any], key: str, place: str, make: Any) -> list[Any]:
+    rows = value.get(key) or []
+    if not isinstance(rows, list):
+        raise ValueError(f'{place}: "{key}" is no list. Write {{"{key}": [...]}}.')
+    return [make(row, number, f'{place}, "{key}" {number}') for number, row in enumerate(rows, 1)]
+
+
+def _mention(row: Any, number: int, place: str) -> Mention:
+    match row:
+        case [start, end, str(label)]:
+            return Mention(f"T{number}", label, _ranges([[start, end]], place))
+        case {"pieces": [_, *_] as pieces, "label": str(label)}:
+            return Mention(str(row.get("id", f"T{number}")), label, _ranges(pieces, place))
+    raise ValueError(
+        f'{place}: {row!r:.80} is no entity. Write [start, end, label] or {{"label": ..., '
+        '"pieces": [[start, end]]}.'
+    )
+
+
+def _ranges(rows: Sequence[Any], place: str) -> tuple[tuple[int, int], ...]:
+    for row in rows:
+        if not (isinstance(row, list) and len(row) == 2 and all(map(whole, row))):
+            raise ValueError(f"{place}: {row!r:.80} is no range. Write [start, end] in characters.")
+    return tuple((start, end) for start, end in rows)
+
+
+def _relation(row: Any, _: int, place: str) -> Mapping[str, Any]:
+    match row:
+        case {"entities": [str(), str()], "label": bool()}:
+            return row
+    raise ValueError(
+        f'{place}: {row!r:.80} is no relation. Write {{"entities": [id, id], "label": true}}.'
+    )
+
+
+def _start(row: Any, _: int, place: str) -> int:
+    if not whole(row):
+        raise ValueError(f"{place}: {row!r:.80} is no character offset. Write an integer.")
+    return int(row)
+
 
 FIELD = 16 << 20  # characters of a cell
 NAMES = ("document", "start", "end", "name", "label", "id")
@@ -157,3 +353,84 @@ def _pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
         more = ("interacts", "probability", "status", "type", "direction")
         found |= {key: row.get(key) for key in more}
         yield {**found, "sentence": plain(row["sentence"])}
+
+
+@dataclass(frozen=True)
+class DocBinFile:
+    """Docs of a ``.spacy`` file, as they are; those without sentences are analysed by ``nlp``.
+
+    Docs without an id of their own are named after the file and their number. Names in
+    ``doc.ents`` stand in for a missing group ``doc.spans["entities"]``. The format has no
+    documents to skip: one that is damaged is damaged as a whole.
+    """
+
+    path: str
+    limit: int = WHOLE  # bytes after unpacking; spaCy holds them all
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        sentencizer = Sentencizer()
+        docs = parsed(self._docs(nlp), _ready, path=self.path, skip_bad=False)
+        for number, doc in enumerate(docs, 1):
+            name = f"{Path(self.path).name.split('.')[0]}-{number}"
+            doc.user_data.setdefault("document", name)
+            if not doc.has_annotation("SENT_START"):
+                doc = nlp(doc)
+            yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
+
+    def _docs(self, nlp: Language) -> Iterator[Doc]:
+        data = read_bytes(self.path, self.limit)
+        _check_size(data, self.path, self.limit)
+        collecting = gc.isenabled()
+        try:
+            yield from DocBin().from_bytes(data).get_docs(nlp.vocab)
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a stranger's bytes do to the unpacker
+            raise ValueError(
+                f"{self.path}: not a DocBin, or a damaged one ({type(error).__name__}: {error}). "
+                "Write it again with DocBin.to_disk."
+            ) from error
+        finally:
+            if collecting:
+                gc.enable()  # the unpacker leaves it off when it fails
+
+
+def _check_size(data: bytes, path: str, limit: int) -> None:
+    """Refuse bytes that unpack to more than the limit, before the library unpacks them at once."""
+    unpacker = zlib.decompressobj()
+    size = 0
+    try:
+        while data and size <= limit:
+            size += len(unpacker.decompress(data, 1 << 20))
+            data = unpacker.unconsumed_tail
+    except zlib.error as error:
+        raise ValueError(
+            f"{path}: not a DocBin, or a damaged one ({error}). Write it with DocBin.to_disk."
+        ) from error
+    if size > limit:
+        raise ValueError(
+            f"{path}: more than {limit:,} bytes after unpacking. Split it, or raise the limit."
+        )
+
+
+def _ready(doc: Doc) -> Doc:
+    """The Doc by our conventions: the unpacker makes tuples of lists."""
+    for key in list(doc.user_data):
+        if isinstance(key, str):
+            doc.user_data[key] = _lists(doc.user_data[key])
+    if "entities" not in doc.spans:
+        doc.spans["entities"] = list(doc.ents)
+    return doc
+
+
+def _lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lists(inner) for key, inner in value.items()}
+    return [_lists(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def write_doc_bin(docs: Iterable[Doc], path: str) -> None:
+    """One ``.spacy`` file with all the Docs carry; spaCy holds it in memory until it is whole."""
+    packed = DocBin(store_user_data=True, docs=docs)
+    with writing_bytes(path) as out:
+        out.write(packed.to_bytes())

@@ -11,7 +11,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.formats.records import document_of
+from textrank.formats.base import document_of
 from textrank.io import LIMIT, check_utf8, lines, parsed, writing
 
 GOLD = "gold"

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.formats.records import (
+from textrank.formats.base import (
     BATCH,
     Mention,
     document_of,
@@ -24,7 +24,8 @@ from textrank.formats.records import (
     words_of,
 )
 from textrank.io import LIMIT, attributes, elements, parsed, writing
-from textrank.text import keep_reading, set_starts, words_only
+from textrank.language.alignment import keep_reading, words_only
+from textrank.language.sentences import set_starts
 
 
 @dataclass(frozen=True)

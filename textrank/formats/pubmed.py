@@ -1,20 +1,71 @@
-"""PubMed: the XML of the National Library of Medicine, and MEDLINE's tagged lines (``.nbib``)."""
+"""Text of XML articles: elements in, lines out, markup dropped and nothing cut off."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.articles import first, local, text_within
-from textrank.formats.records import Record, docs_of
-from textrank.io import LIMIT, is_selecting, lines
-from textrank.io.xml import elements
+from textrank.formats.base import Record, docs_of, files_of
+from textrank.io import LIMIT, is_selecting, lines, read_text
+from textrank.io.reading import elements
+from textrank.language.normalization import ends_sentence, is_block
+
+_SPACED = frozenset(["break", "br", "td", "th", "p", "title", "label", "list-item", "tr"])
+
+
+def local(element: Element) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def text_within(element: Element | None, without: frozenset[str] = frozenset()) -> str:
+    """All text of an element on one line, that of ``<i>``, ``<sub>`` and formulas included.
+
+    >>> from xml.etree.ElementTree import fromstring
+    >>> text_within(fromstring("<t>p<sub>53</sub> binds <i>MDM2</i>.</t>"))
+    'p53 binds MDM2.'
+    """
+    if element is None:
+        return ""
+    return " ".join("".join(_pieces(element, without)).split())
+
+
+def _pieces(element: Element, without: frozenset[str]) -> Iterator[str]:
+    """Text in document order; the stack is ours, for articles may nest deeper than Python calls."""
+    todo: list[Element | str] = [element]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        if not isinstance(item.tag, str):  # a comment
+            continue
+        yield item.text or ""
+        for child in reversed(item):
+            todo.append(child.tail or "")
+            if local(child) not in without:
+                if local(child) in _SPACED:
+                    todo += [" ", child, " "]
+                else:
+                    todo.append(child)
+
+
+def first(element: Element, *names: str) -> Element | None:
+    """The first element of a path of names below an element, whatever their namespace."""
+    found: Element | None = element
+    for name in names:
+        children = () if found is None else found
+        found = next((child for child in children if local(child) == name), None)
+    return found
+
 
 _FORMULA = frozenset(["annotation", "annotation-xml"])  # the same formula a second time
 
@@ -178,3 +229,190 @@ class _Block:
     def get(self, tag: str) -> str:
         """The first value of a field, or nothing."""
         return self.fields.get(tag, [""])[0]
+
+
+# Nothing of these is prose; captions inside figures and tables are read on their own.
+_LEFT_OUT = frozenset(
+    ["ref-list", "table", "disp-formula", "supplementary-material", "permissions", "alternatives",
+     "object-id", "media", "graphic", "tex-math", "annotation", "fn-group", "back"]
+)  # fmt: skip
+_FLOATS = frozenset(["fig", "fig-group", "table-wrap", "boxed-text", "disp-quote"])
+_BLOCKS = frozenset(["list", "def-list", "fig", "table-wrap", "sec", "boxed-text", "p"])
+
+
+@dataclass(frozen=True)
+class JATS:
+    """Full texts of a JATS file (one article, or several in one root), in constant memory.
+
+    The text is title, abstract and body, a paragraph a line; headings, captions of figures and
+    tables and list items are lines of their own; references, tables and formulas are left out, and
+    so are numbers that cite (``<xref ref-type="bibr">``). The id is that of PMC, else the PMID or
+    DOI. ``doc.user_data`` has title, year, journal, and ``sections``: heading and first character.
+    """
+
+    path: str
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        numbered = enumerate(elements(self.path, "article", self.limit), 1)
+        return docs_of(
+            numbered, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
+
+    def _record(self, item: tuple[int, Element]) -> Record:
+        number, article = item
+        place = f"{self.path}, article {number}"
+        meta = first(article, "front", "article-meta")
+        if meta is None:
+            raise ValueError(f"{place}: no front > article-meta. Is this a JATS article?")
+        name = _id(meta)
+        if not name:
+            raise ValueError(f"{place}: no article-id. Give the article one.")
+        title = text_within(first(meta, "title-group", "article-title"), _LEFT_OUT)
+        rows: list[tuple[str, bool]] = [(title, False)]  # text, and whether it heads a section
+        for part in [*(c for c in meta if local(c) == "abstract"), first(article, "body")]:
+            rows += _rows(part) if part is not None else []
+        rows = [(text, heads) for text, heads in rows if text]
+        data: dict[str, Any] = {"title": title, **_facts(article, meta)}
+        starts = [sum(len(text) + 1 for text, _ in rows[:n]) for n in range(len(rows))]
+        data["sections"] = [
+            [text, start] for (text, heads), start in zip(rows, starts, strict=True) if heads
+        ]
+        text = "\n".join(row for row, _ in rows)
+        return Record(name, text, place, breaks=starts[1:], data=data)
+
+
+def _id(meta: Element) -> str:
+    ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if local(c) == "article-id"}
+    kinds = ("pmcid", "pmc", "pmid", "doi", *ids)
+    name = next((ids[kind] for kind in kinds if ids.get(kind)), "")
+    return f"PMC{name}" if ids.get("pmc") == name and name.isdigit() else name
+
+
+def _facts(article: Element, meta: Element) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    years = [first(c, "year") for c in meta if local(c) == "pub-date"]
+    dates = [int(y[0]) for year in years if (y := re.search(r"\d{4}", text_within(year)))]
+    if dates:
+        found["year"] = min(dates)
+    title = first(article, "front", "journal-meta", "journal-title-group", "journal-title")
+    if journal := text_within(title):
+        found["journal"] = journal
+    return found
+
+
+def _rows(element: Element) -> Iterator[tuple[str, bool]]:
+    """The lines of an element in order: paragraphs, headings, items, captions."""
+    for child in element:
+        name = local(child)
+        if name in _LEFT_OUT:
+            continue
+        if name == "title":
+            yield text_within(child, _LEFT_OUT), local(element) in ("sec", "abstract")
+        elif name == "label":
+            continue  # "Figure 1" and the like head what follows them
+        elif name == "p":
+            yield from _paragraph(child)
+        else:
+            yield from _rows(child)
+
+
+def _paragraph(p: Element) -> Iterator[tuple[str, bool]]:
+    """A paragraph, then the lists, figures and tables that stand inside it."""
+    _drop_citations(p)
+    yield text_within(p, _LEFT_OUT | _FLOATS | _BLOCKS), False
+    for child in p:
+        if local(child) in _FLOATS | _BLOCKS:
+            yield from _rows(child)
+
+
+def _drop_citations(p: Element) -> None:
+    for parent in p.iter():
+        for child in parent:
+            if local(child) == "xref" and child.get("ref-type") == "bibr":
+                tail = child.tail
+                child.clear()
+                child.tail = tail
+
+
+_HIDDEN = frozenset(["script", "style", "head", "noscript", "template", "svg", "nav", "math"])
+_VOID = frozenset(["meta", "link", "base", "br", "hr", "img", "input", "source", "wbr", "col"])
+
+
+@dataclass(frozen=True)
+class HTML:
+    """The text of an HTML file; a folder stands for its ``*.html`` and ``*.htm`` files.
+
+    Paragraphs, headings, list items and table rows are lines of their own, parted by a blank line;
+    scripts, styles and navigation are left out. ``doc.text`` is this text, and offsets count in it;
+    the page's title is in ``doc.user_data["title"]``. Names are left to a recogniser in ``nlp``.
+    """
+
+    path: str
+    skip_bad: bool = False
+    limit: int = LIMIT
+
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        files = files_of(self.path, ".html", ".htm")
+        return docs_of(files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+
+    def _record(self, path: Path) -> Record:
+        page = _Page()
+        try:
+            page.feed(read_text(path, self.limit))
+            page.close()
+        except AssertionError as error:  # Python's parser says so of "<![" without a name
+            raise ValueError(f"{path}: no HTML: {error}. Mend or remove the mark.") from error
+        text = page.text()
+        if not text:
+            raise ValueError(f"{path}: no text in this page. Is it HTML?")
+        name = path.name.removesuffix(".gz")
+        data = {"title": page.title} if page.title else {}
+        return Record(name.rpartition(".")[0] or name, text, str(path), data=data)
+
+
+@dataclass(eq=False)
+class _Page(HTMLParser):
+    """Collects what is seen of a page."""
+
+    lines: list[list[str]] = field(default_factory=lambda: [[]])
+    title: str = ""
+    _hidden: list[str] = field(default_factory=list)
+    _in_title: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "title":
+            self._in_title = True
+        elif tag in _HIDDEN:
+            self._hidden.append(tag)
+        else:
+            self._apart(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self._in_title = False
+        elif tag in self._hidden:
+            del self._hidden[self._hidden.index(tag) :]
+        elif tag not in _VOID:
+            self._apart(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title = " ".join(f"{self.title} {data}".split())
+        elif not self._hidden:
+            self.lines[-1].append(data)
+
+    def _apart(self, tag: str) -> None:
+        if ends_sentence(f"<{tag}>"):
+            self.lines.append([])
+        elif is_block(f"<{tag}>"):
+            self.lines[-1].append("\n" if tag == "br" else " ")
+
+    def text(self) -> str:
+        """The lines that have any text, a blank line between them."""
+        found = (" ".join("".join(line).split()) for line in self.lines)
+        return "\n\n".join(line for line in found if line)

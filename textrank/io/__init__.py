@@ -1,24 +1,45 @@
 """One writer of whole files and folders, npz, checksums, size limits, streams."""
 
-from textrank.io.archives import untarred, unzip, unzipped
-from textrank.io.arrays import pack, read_arrays, unpack, write_arrays
-from textrank.io.files import LIMIT, WHOLE, Bounded, open_bytes, read_bytes, read_text
-from textrank.io.folders import META, check_target, new_folder, seal, unseal
-from textrank.io.items import Selection, is_selecting, parsed, selecting
-from textrank.io.shipped import shipped_folder
-from textrank.io.streams import check_utf8, json_items, lines, load_json, read_json
-from textrank.io.whole import (
+from textrank.io.arrays import pack, read_arrays, unpack, untarred, unzip, unzipped, write_arrays
+from textrank.io.atomic import (
+    META,
     changed_folder,
     check_changeable,
+    check_target,
     check_writable,
     clear_folder,
+    folders_new_folder,
     fresh_text,
     recover,
+    seal,
+    unseal,
     write_text,
     writing,
     writing_bytes,
 )
-from textrank.io.xml import attributes, content, elements, printable, xml_text
+from textrank.io.reading import (
+    LIMIT,
+    WHOLE,
+    Bounded,
+    Selection,
+    attributes,
+    check_utf8,
+    content,
+    elements,
+    is_selecting,
+    json_items,
+    lines,
+    load_json,
+    open_bytes,
+    parsed,
+    printable,
+    read_bytes,
+    read_json,
+    read_text,
+    selecting,
+    shipped_folder,
+    xml_text,
+)
 
 __all__ = [
     "LIMIT",
@@ -35,12 +56,12 @@ __all__ = [
     "clear_folder",
     "content",
     "elements",
+    "folders_new_folder",
     "fresh_text",
     "is_selecting",
     "json_items",
     "lines",
     "load_json",
-    "new_folder",
     "open_bytes",
     "pack",
     "parsed",

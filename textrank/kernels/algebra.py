@@ -1,30 +1,122 @@
-"""Kernels made of kernels: sums, products, powers, Gaussians, normalisation, views."""
+"""Linear, the kernel all others start from: the inner product of vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from textrank.kernels.vectors import Linear
-from textrank.linalg.gram import features_of, gram_of
-from textrank.types import (
+from textrank.features import (
     Features,
     Indices,
     Kernel,
     Matrix,
-    Met,
+    Names,
     Vector,
     Viewed,
+    has_features,
+    parts_of,
+    size,
+)
+from textrank.linalg import features_of, gram, gram_of, squares
+from textrank.linear_scores import (
+    Met,
+    Slotted,
+    SlotWeights,
     Weigh,
     Weighed,
     Weights,
-    has_features,
-    parts_of,
+    by_features,
+    shared,
     weighing,
 )
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Inner product of vectors: ``k(x, z) = x'z``.
+
+    Vectors are the rows of an array, of a sparse matrix or of ``Features``, or a list of such rows.
+    Features are matched by their names, arrays by their columns.
+
+    >>> Linear()(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    array([[5., 2.],
+           [2., 1.]])
+    """
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        if not size(X) or (Y is not None and not size(Y)):
+            return np.zeros((size(X), size(X if Y is None else Y)))
+        F = vectors(X)
+        G = None if Y is None else vectors(Y)
+        if isinstance(F, Features) and isinstance(G, Features):
+            return gram(F.values, G.onto(F.names))
+        if isinstance(F, Features) and G is None:
+            return gram(F.values)
+        left, right = _plain(F), _plain(F if G is None else G)
+        _same_width(left, right)
+        if sp.issparse(left) or sp.issparse(right):
+            return gram(sp.csr_array(left), None if G is None else sp.csr_array(right))
+        return left @ right.T
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        F = _plain(vectors(X))
+        return squares(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The vectors themselves; the columns of an array are named by their numbers."""
+        F = vectors(X)
+        if isinstance(F, Features):
+            return F
+        return Features(sp.csr_array(F), Names.of(str(i) for i in range(F.shape[1])))
+
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the vectors come to."""
+        by_name, by_slot = by_features(self, weights), SlotWeights(weights)
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            each, at = shared(X)
+            return by_slot(each, asked, at) if isinstance(each, Slotted) else by_name(X, asked)
+
+        return weigh
+
+
+def vectors(X: Sequence[Any]) -> Any:
+    """X as Features, a sparse matrix or a 2-D float array, whichever it is or holds."""
+    if isinstance(X, Features):
+        return X
+    if sp.issparse(X):
+        return sp.csr_array(X).astype(float, copy=False)
+    if not isinstance(X, np.ndarray) and len(X) and isinstance(X[0], Features):
+        return Features.below(list(X))
+    if not isinstance(X, np.ndarray) and len(X) and sp.issparse(X[0]):
+        return sp.csr_array(sp.vstack([x.reshape(1, -1) for x in X]))
+    array = np.asarray(X, dtype=np.float64)
+    if array.ndim == 1 and not len(array):
+        return array.reshape(0, 0)
+    if array.ndim != 2:
+        raise ValueError(
+            f"vectors must form a table of rows, got an array of shape {array.shape}. "
+            "Give one row a candidate."
+        )
+    return array
+
+
+def _plain(F: Any) -> Any:
+    return F.values if isinstance(F, Features) else F
+
+
+def _same_width(F: Any, G: Any) -> None:
+    if F.shape[1] != G.shape[1]:
+        raise ValueError(
+            f"vectors of {F.shape[1]} numbers against vectors of {G.shape[1]}: "
+            "both sides must be represented alike."
+        )
+
 
 # A cfg is checked before the blocks inside are built, so the parts check themselves.
 Parts = Sequence[Any] | Mapping[str, Any]
@@ -397,3 +489,99 @@ def _view_of(kernel: Kernel[Any]) -> str:
         return kernel.name
     parts = parts_of(kernel)
     return _view_of(parts[0]) if len(parts) == 1 else ""
+
+
+@dataclass(frozen=True)
+class Centred:
+    """A kernel as seen from the mean of some reference inputs.
+
+    ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed, so training
+    and new inputs are centred alike; for the training part itself give it as ``reference``.
+
+    >>> import numpy as np
+    >>> from textrank.kernels.algebra import Linear
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> Centred(Linear(), reference=X)(X).sum().round(9).item()
+    0.0
+    """
+
+    kernel: Kernel[Any]
+    reference: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if not len(self.reference):
+            raise ValueError("reference must hold at least one reference input, got none")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        left = self._means(X)
+        right = left if Y is None else self._means(Y)
+        K = self.kernel(X, Y) - left[:, None]
+        K -= right[None, :]
+        K += self.kernel(self.reference).mean()
+        return K
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.reference).mean()
+
+    def _means(self, X: Sequence[Any]) -> Vector:
+        return self.kernel(X, self.reference).mean(axis=1)
+
+
+Measure = Callable[[Sequence[Any], Sequence[Any]], Matrix]
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """The empirical kernel map: ``φ(x) = (s(x, r_1), ..., s(x, r_p))`` for prototypes ``r``.
+
+    The measure ``s`` may be any function of two lists that gives a matrix, also one that is not
+    positive semidefinite or that grows with dissimilarity (``Distance``): the inner product of
+    the maps is a kernel in every case.
+
+    >>> from textrank.kernels.algebra import Linear
+    >>> Similarities(Linear(), np.array([[1.0, 0.0], [1.0, 1.0]]))(np.array([[2.0, 1.0]])).item()
+    13.0
+    """
+
+    measure: Measure
+    prototypes: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if not size(self.prototypes):
+            raise ValueError("prototypes must hold at least one input, got none")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        F = self.map(X)
+        return F @ (F if Y is None else self.map(Y)).T
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        return np.asarray((self.map(X) ** 2).sum(axis=1))
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """A column a prototype, named by its number."""
+        names = Names.of(("prototype", str(i)) for i in range(size(self.prototypes)))
+        return Features(sp.csr_array(self.map(X)), names)
+
+    def map(self, X: Sequence[Any]) -> Matrix:
+        """The measured values, (x, prototypes)."""
+        if not size(X):
+            return np.zeros((0, size(self.prototypes)))
+        return np.asarray(self.measure(X, self.prototypes), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Distance in the space of a kernel, ``√(k(x,x) + k(z,z) - 2 k(x,z))``, for ``Similarities``.
+
+    >>> from textrank.kernels.algebra import Linear
+    >>> Distance(Linear())(np.array([[0.0]]), np.array([[3.0]])).item()
+    3.0
+    """
+
+    kernel: Kernel[Any]
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any]) -> Matrix:
+        squared = self.kernel.diag(X)[:, None] + self.kernel.diag(Y) - 2 * self.kernel(X, Y)
+        return np.sqrt(squared.clip(min=0.0))  # round-off only

@@ -12,8 +12,8 @@ from spacy.attrs import ORTH, SENT_START, SPACY
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
-from textrank.text.words import reading_of, texts_of
-from textrank.types import Indices
+from textrank.features import Indices
+from textrank.language.alignment import reading_of, texts_of
 
 Pair = tuple[Span, Span]
 SHORTEST, LONGEST = 2, 12  # characters of an abbreviation

@@ -12,13 +12,13 @@ from spacy.language import Language
 from spacy.util import registry
 
 from textrank.io import shipped_folder
-from textrank.language.components import WordParser, WordsToVectors, WordTagger
+from textrank.language._encoder import fast_products
+from textrank.language._ner_network import name_network
 from textrank.language.morphology import Morphology
-from textrank.language.name_network import name_network
-from textrank.language.names import GeneRecognizer, NameRecognizer, name_tags
-from textrank.language.products import fast_products
+from textrank.language.ner import GeneRecognizer, NameRecognizer, name_tags
+from textrank.language.sentences import Sentences
+from textrank.language.syntax import WordParser, WordsToVectors, WordTagger
 from textrank.language.tokenizer import bio_tokenizer
-from textrank.text import Sentences
 
 SHIPPED = "en_textrank_bio"
 LONGEST = 2_000_000  # characters of a text; a million take about 3 GB

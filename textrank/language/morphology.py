@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 from spacy.util import minibatch, raise_error
 from spacy.vocab import Vocab
 
-from textrank.text import read
+from textrank.language.normalization import read
 
 # Penn tag -> universal part of speech and features. The rule lemmatizer leaves a base form alone
 # only where the features call it one: without Number=Sing, "virus" would become "viru".

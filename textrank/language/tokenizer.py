@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from textrank.text.markup import spaced
-from textrank.text.markup import tokens as odd_tokens
+from textrank.language.normalization import spaced
+from textrank.language.normalization import tokens as odd_tokens
 
 # Prefixes that stay with an ordinary word (`non-invasive`). Before a name they split, because
 # in `anti-CD3` the name is CD3, and a mention must not begin inside a token.

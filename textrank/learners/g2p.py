@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.linalg as sla
 
-from textrank.learners.checks import check_magnitude, check_targets
-from textrank.types import Matrix, Vector
+from textrank.features import Matrix, Vector
+from textrank.learners.base import check_magnitude, check_targets
 
 
 @dataclass(frozen=True)

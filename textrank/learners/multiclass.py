@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textrank.learners.checks import check_gram, check_targets
+from textrank.features import Indices, Matrix, Vector
+from textrank.learners.base import check_gram, check_targets
 from textrank.learners.holdout import heldout_at_one, scatter
 from textrank.learners.rls import remove_intercept, rls_path, solve_rls
-from textrank.linalg.inverse import inverse
-from textrank.ties import argmax_first
-from textrank.types import Indices, Matrix, Vector
+from textrank.linalg import inverse
+from textrank.metrics import argmax_first
 
 Decoding = Literal["loss", "hamming"]
 

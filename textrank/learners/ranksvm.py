@@ -11,13 +11,22 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from textrank.docs import Targets
-from textrank.learners.checks import check_alphas, check_features, check_gram, check_targets
-from textrank.learners.fit import Fit, Nested, Path
-from textrank.learners.nested import heldout_by_folds, nested_by_retraining
-from textrank.learners.selection import Measure, check_measure, choose
-from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
-from textrank.types.ragged import firsts
+from textrank._ragged import firsts
+from textrank.candidates import Targets
+from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.learners.base import (
+    Fit,
+    Measure,
+    Nested,
+    Path,
+    check_alphas,
+    check_features,
+    check_gram,
+    check_measure,
+    check_targets,
+    choose,
+)
+from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class RankSVM:
     them in O(n log n) steps per doubling of the number of levels. A Gram matrix goes through its
     empirical kernel map. Held-out scores come from ``folds`` trainings, documents whole.
 
-    >>> from textrank.types import Names
+    >>> from textrank.features import Names
     >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), Names.of("a"))
     >>> both = np.zeros(2, dtype=np.intp)
     >>> svm = RankSVM(alphas=[1.0])

@@ -9,31 +9,44 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.docs import Targets
-from textrank.learners.checks import (
+from textrank.candidates import Targets
+from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.learners.base import (
+    Fit,
+    Measure,
+    Nested,
+    Path,
     check_alphas,
     check_features,
     check_gram,
     check_groups,
+    check_measure,
     check_targets,
     check_weights,
+    choose,
     groups_of,
 )
-from textrank.learners.fit import Fit, Nested, Path
 from textrank.learners.holdout import (
     by_size,
     heldout_at_all,
     heldout_at_one,
     heldout_by_parts,
+    nested_by_inverse,
+    nested_by_retraining,
     scatter,
 )
-from textrank.learners.nested import nested_by_inverse, nested_by_retraining
-from textrank.learners.selection import Measure, check_measure, choose
-from textrank.linalg.inverse import inverse, solve
-from textrank.linalg.singular import EPSILON, MAX_GRAM_ERROR, check_dense_size, is_gram_accurate
-from textrank.linalg.spectrum import Spectrum, densified, gram
-from textrank.linalg.tridiagonal import coefs_without_vectors
-from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.linalg import (
+    EPSILON,
+    MAX_GRAM_ERROR,
+    Spectrum,
+    check_dense_size,
+    coefs_without_vectors,
+    densified,
+    inverse,
+    is_gram_accurate,
+    solve,
+    spectrum_gram,
+)
 
 INTERCEPT_EIGENVALUE = 4.0  # of the intercept, in units of the sum of all others
 INTERCEPT_PENALTY = 1e-12  # relative; lets even all rows be held out together
@@ -99,7 +112,7 @@ class RLS:
         y = check_targets(targets.y, matrix.shape[0])[:, 0]
         if not dual and (3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, y)):
             return nested_by_retraining(self, data, targets, partitions)
-        K = matrix if dual else gram(matrix)
+        K = matrix if dual else spectrum_gram(matrix)
         return nested_by_inverse(
             np.asarray(K),
             y,
@@ -218,7 +231,7 @@ def rls_coefs(
     """Dual coefficients at every alpha where nothing is held out: half the price of an eigh."""
     if not dual and 2 * data.shape[1] <= len(Y):
         return Spectrum.of_features(data).coefs(Y, alphas)
-    K = np.asarray(data) if dual else gram(data)
+    K = np.asarray(data) if dual else spectrum_gram(data)
     if len(alphas) < 4:
         return np.stack([solve(K, Y, float(alpha)) for alpha in alphas])
     return coefs_without_vectors(K, Y, alphas)
@@ -337,7 +350,7 @@ class _Linear:
         return cls(np.hstack([dense, constant]), mean)
 
     def gram(self) -> Matrix:
-        return gram(self.F)
+        return spectrum_gram(self.F)
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
         return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
@@ -377,7 +390,7 @@ def _read_features(
     if not (centred and sp.issparse(F)):
         return _Linear.of(F, weights, centred=centred)
     if 2 * F.shape[1] > F.shape[0] and _Linear(F).is_accurate(weights, alpha):
-        kernel = _Kernel.of(gram(F), weights, centred=True)
+        kernel = _Kernel.of(spectrum_gram(F), weights, centred=True)
         return _SparseLinear(kernel.K, kernel.mean, F=F)
     check_dense_size(F)
     return _Linear.of(F, weights, centred=True)

@@ -1,101 +1,240 @@
-"""Choice of alpha by held-out scores."""
+"""The choice among kernels, made like that of alpha: by exact held-out scores in training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from textrank.docs import Targets
-from textrank.learners.checks import groups_of
-from textrank.measures import (
-    auc,
-    best_threshold,
-    decide,
-    disagreement,
-    precision_recall_f,
+from textrank.candidates import Targets
+from textrank.features import Alternatives, Data, Features, Indices, Matrix, Vector
+from textrank.learners.base import (
+    Fit,
+    Learner,
+    Nested,
+    check_alphas,
+    check_features,
+    check_gram,
+    check_targets,
+    groups_of,
+    qualities,
 )
-from textrank.ties import choose_largest, merge_ties
-from textrank.types import Indices, Matrix, Vector
-
-Measure: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
-
-
-MANY = 200  # candidates of a query beyond which all its pairs are too many
+from textrank.learners.rankrls import Centring
+from textrank.learners.rls import RLS
+from textrank.linalg import densified
+from textrank.metrics import choose_first, choose_largest, equally_good
+from textrank.progress import track
 
 
-def check_measure(select: str) -> None:
-    """Refuses a measure that is not one of ours, by its name."""
-    if select not in get_args(Measure):
-        raise ValueError(f"select must be one of {', '.join(get_args(Measure))}, got {select!r}")
+def fit_best(learner: Learner, data: Data, targets: Targets) -> tuple[int, Fit]:
+    """The fit with the best held-out scores at its own alpha, and which kernel it is of.
 
-
-def choose(
-    heldout: Matrix, targets: Targets, select: Measure, alphas: Sequence[float] | None = None
-) -> int:
-    """Return the row of ``heldout`` (alphas, n) with the best scores by ``select``.
-
-    Of rows that are equally good (to 1e-9, see ``textrank.ties``) the one of the largest alpha is
-    returned. Without ``alphas`` they are taken to be in ascending order.
+    Of equally good kernels (to 1e-9) the one with the largest alpha is taken, of several the last
+    one; without a choice it is number 0.
     """
-    values = qualities(heldout, targets, select)
-    return choose_largest(values, range(len(values)) if alphas is None else alphas)
+    if not isinstance(data, Alternatives):
+        return 0, learner.fit(data, targets)
+    if not len(data.grams):
+        raise ValueError("no kernels to choose from: give at least one.")
+    fits = [learner.fit(K, targets) for K in track(data.grams, "kernels", len(data.grams))]
+    heldout = np.array([fit.heldout[fit.chosen] for fit in fits])
+    values = qualities(heldout, targets, learner.select)
+    best = choose_largest(values, [fit.alpha for fit in fits])
+    return best, fits[best]
 
 
-def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
-    """How good the scores at each alpha are by ``select``; larger is better."""
-    y = targets.y
-    if select == "disagreement":
-        return _agreements(heldout, y, groups_of(targets.queries, len(y), name="queries"))
-    if select == "squared_error":
-        return np.asarray(-((heldout - y) ** 2).mean(axis=1))
-    positive = y > 0
-    if positive.all() or not positive.any():
-        raise ValueError(
-            f"all {len(y)} labels are {'positive' if positive.any() else 'negative'}, so {select} "
-            "says nothing about alpha. Give labels of both kinds, or select='squared_error'."
-        )
-    one = _auc if select == "auc" else _best_f
-    return np.array([one(y, scores) for scores in heldout])
+def nested_all(
+    learner: Learner, data: Data, targets: Targets, partitions: Sequence[Indices]
+) -> tuple[list[Nested], list[Mapping[str, float]]]:
+    """Nested scores of every kernel at every alpha, and what tells the kernels apart, a row each.
 
-
-def agreement(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
-    """The share of pairs with different labels that the scores order rightly, ties one half.
-
-    Ties are those of ``merge_ties``, in the scores of each alpha.
-
-    NaN where no labels differ. Small queries compare all pairs at all alphas in one product.
+    Rows are ordered by kernel, then by alpha, so that choosing a row chooses both.
     """
-    if len(y) > MANY:
-        wrong = [disagreement(y, row) for row in scores]
-        return np.array([np.nan if share is None else 1 - share for share in wrong])
-    i, j = np.triu_indices(len(y), 1)
-    order = np.sign(y[i] - y[j])
-    if not order.any():
-        return np.full(len(scores), np.nan)
-    scores = merge_ties(scores)
-    right = np.sign(scores[:, i] - scores[:, j]) @ order
-    return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
+    if not isinstance(data, Alternatives):
+        return learner.nested(data, targets, partitions), []
+    found = [
+        learner.nested(K, targets, partitions)
+        for K in track(data.grams, "kernels", len(data.grams))
+    ]
+    settings = [
+        setting
+        for setting, nested in zip(data.settings, found, strict=True)
+        for _ in nested[0].alphas
+    ]
+    return [_stacked([own[split] for own in found]) for split in range(len(partitions))], settings
 
 
-def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
-    usable = [rows for rows in queries if np.ptp(y[rows]) > 0]
-    if not usable:
-        raise ValueError(
-            f"no query among {len(queries)} has candidates with different labels, so disagreement "
-            "says nothing about alpha. Give more labels, or select='squared_error'."
+def _stacked(parts: Sequence[Nested]) -> Nested:
+    return Nested(
+        tuple(alpha for part in parts for alpha in part.alphas),
+        parts[0].folds,
+        np.concatenate([part.outer for part in parts]),
+        np.concatenate([part.inner for part in parts]),
+    )
+
+
+@dataclass(frozen=True)
+class KernelWeights:
+    """Coordinate search for the weights of a sum of kernels that score best held out.
+
+    In turn each weight is set to zero, halved and doubled, and the change kept that raises the
+    exact held-out score of ``learner`` most, until none raises it by more than 1e-9 of itself. What
+    it returns was chosen on the data it was given: to report a score, choose again inside each
+    fold.
+
+    >>> useful, noise = np.diag([2.0, 2.0, 2.0, 2.0]) + 1, np.eye(4)
+    >>> targets = Targets(np.array([1.0, 1.0, 1.0, 2.0]), np.arange(4), np.arange(4))
+    >>> search = KernelWeights(RLS(alphas=[0.1], select="squared_error"))
+    >>> search.choose([useful, noise], targets)[1]
+    0.0
+    """
+
+    learner: RLS = RLS()  # noqa: RUF009 - settings are frozen
+    rounds: int = 10
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise ValueError(f"rounds must be at least 1, got {self.rounds}")
+
+    def choose(self, kernels: Sequence[Matrix], targets: Targets) -> tuple[float, ...]:
+        """A weight for each Gram matrix; the first one that is kept stays at its scale."""
+        grams = [check_gram(K) for K in kernels]
+        if len({K.shape for K in grams}) != 1:
+            raise ValueError(f"Gram matrices differ in shape: {[K.shape for K in grams]}")
+        weights = np.ones(len(grams))
+        best = self.quality(grams, weights, targets)
+        for _ in range(self.rounds):
+            before = best
+            for k in range(len(grams)):
+                for moved in self._moves(weights, k):
+                    found = self.quality(grams, moved, targets)
+                    if not equally_good([best, found])[0]:
+                        weights, best = moved, found
+            if best == before:
+                break
+        return tuple(float(w) for w in weights)
+
+    def quality(self, kernels: Sequence[Matrix], weights: Matrix, targets: Targets) -> float:
+        """The held-out score of the weighted sum at its best alpha; larger is better."""
+        K = sum(w * K for w, K in zip(weights, kernels, strict=True))
+        path = self.learner.path(np.asarray(K), targets)
+        return float(qualities(path.heldout, targets, self.learner.select).max())
+
+    def _moves(self, weights: Matrix, k: int) -> list[Matrix]:
+        values = (0.0, weights[k] / 2, weights[k] * 2) if weights[k] else (0.5, 1.0)
+        moves = []
+        for value in values:
+            moved = weights.copy()
+            moved[k] = value
+            if moved.any():
+                moves.append(moved)
+        return moves
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The chosen columns in their order, the held-out error with each, and the final weights."""
+
+    columns: Indices  # (k,)
+    errors: Vector  # (k,) mean squared held-out error after each choice
+    weights: Vector  # (k,)
+
+
+@dataclass(frozen=True)
+class GreedyFeatures:
+    """Features added one at a time, the next always the one with the least held-out error.
+
+    The error is that of RLS with whole documents held out, or, where ``rank``, that of RankRLS
+    (all pairs, magnitudes kept) with whole queries held out. A feature changes the inverse by
+    ``- s c c'``, ``c = G v``, so all candidates are judged in O(n h d) a step, h the size of a
+    group, without a single retraining.
+
+    Pahikkala, Airola and Salakoski (2010), for leave-one-out.
+
+    >>> X = np.random.default_rng(0).normal(size=(30, 5))
+    >>> one = np.arange(30)
+    >>> GreedyFeatures(count=1).choose(X, Targets(X[:, 3], one, one)).columns.tolist()
+    [3]
+    """
+
+    count: int = 10
+    alpha: float = 1.0
+    rank: bool = False
+
+    def __post_init__(self) -> None:
+        check_alphas([self.alpha])
+        if self.count < 1:
+            raise ValueError(f"count must be at least 1, got {self.count}")
+
+    def choose(self, data: Features | Matrix, targets: Targets) -> Selection:
+        """The best ``count`` columns of the features (n, d)."""
+        F = densified(check_features(data))
+        y = check_targets(targets.y, len(F))[:, 0]
+        if self.count > F.shape[1]:
+            raise ValueError(f"count is {self.count}, but there are {F.shape[1]} features")
+        units = targets.queries if self.rank else targets.documents
+        groups = groups_of(units, len(y), name="queries" if self.rank else "documents")
+        if self.rank:
+            centring = Centring(np.unique(units, return_inverse=True)[1])
+            F, y = centring.root(F), centring.target(y)
+        return _grown(F, y, groups, self.alpha, self.count)
+
+
+def _grown(V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count: int) -> Selection:
+    state = _State(V, V / alpha, y / alpha, [np.eye(len(g)) * alpha for g in groups], groups)
+    columns: list[int] = []
+    errors = []
+    for _ in range(count):
+        error = state.errors()
+        error[columns] = np.inf
+        best = choose_first(-error)
+        errors.append(error[best] / len(y))
+        columns.append(best)
+        state = state.with_column(best)
+    chosen = np.array(columns, dtype=np.intp)
+    return Selection(chosen, np.array(errors), np.asarray(V[:, chosen].T @ state.a))
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The model with the columns chosen so far."""
+
+    V: Matrix  # (n, d) all features
+    C: Matrix  # (n, d) G V
+    a: Vector  # (n,) G y
+    B: Sequence[Matrix]  # (h, h) the inverse of each group's block of G
+    groups: Sequence[Indices]
+
+    def errors(self) -> Vector:  # (d,)
+        """The sum of squared held-out errors with each further column.
+
+        With the column, ``x = G'_UU^-1 a'_U = r + P k``, ``P = B C_U`` and ``r = B a_U``: only
+        the number ``k`` depends on more than the group.
+        """
+        s = 1.0 / (1.0 + np.einsum("nd,nd->d", self.V, self.C))
+        va = self.V.T @ self.a
+        total = np.zeros(len(s))
+        for rows, B in zip(self.groups, self.B, strict=True):
+            C = self.C[rows]
+            P, r = B @ C, B @ self.a[rows]
+            q = np.einsum("hd,hd->d", C, P)
+            k = s * (C.T @ r - va) / np.maximum(1.0 - s * q, 1e-300)
+            total += r @ r + 2 * k * (P.T @ r) + k**2 * np.einsum("hd,hd->d", P, P)
+        return total
+
+    def with_column(self, column: int) -> _State:
+        """The model with this column too: rank-one changes throughout."""
+        c, v = self.C[:, column].copy(), self.V[:, column]
+        s = 1.0 / (1.0 + float(v @ c))
+        B = []
+        for rows, block in zip(self.groups, self.B, strict=True):
+            u = block @ c[rows]
+            B.append(block + np.outer(u, u) * (s / (1.0 - s * float(c[rows] @ u))))
+        return _State(
+            self.V,
+            self.C - s * np.outer(c, c @ self.V),
+            self.a - s * c * float(v @ self.a),
+            B,
+            self.groups,
         )
-    heldout = merge_ties(heldout)  # by the scale of all queries, as in measures.over_queries
-    return np.asarray(np.mean([agreement(heldout[:, rows], y[rows]) for rows in usable], axis=0))
-
-
-def _auc(y: Vector, scores: Vector) -> float:
-    value = auc(y, scores)
-    return float("nan") if value is None else value
-
-
-def _best_f(y: Vector, scores: Vector) -> float:
-    threshold = best_threshold(y, scores)
-    f = None if threshold is None else precision_recall_f(y, decide(scores, threshold)).f
-    return 0.0 if f is None else f

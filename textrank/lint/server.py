@@ -13,8 +13,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
 from textrank import __version__
-from textrank.lint.linter import Linter, Proposal
-from textrank.lint.prose import kind_of
+from textrank.lint.linter import Linter, Proposal, kind_of
 
 SOURCE = "textrank"
 PAUSE = 0.3  # seconds without a key before a text is judged

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.evaluation import Decision, Report, Summary
-from textrank.evaluation.curves import calibration, mean_roc, precision_recall, roc
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
+from textrank.metrics import calibration, mean_roc, precision_recall, roc
 from textrank.reports.table import label
 
 if TYPE_CHECKING:

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from textrank.reproduce import (
-    classes,
-    contexts,
-    embeddings,
-    estimates,
-    interactions,
-    parses,
-    ranking,
-)
-from textrank.reproduce.experiment import Experiment, Table, kept
+from textrank.reproduce import classes, contexts, interactions, parses, ranking
+from textrank.reproduce import ranking as estimates
+from textrank.reproduce.base import Experiment, Table, kept
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment
-    for part in (contexts, interactions, estimates, ranking, embeddings, parses, classes)
+    for part in (contexts, interactions, estimates, ranking, classes, parses, classes)
     for experiment in part.TABLES
 }
 

@@ -10,26 +10,32 @@ import numpy as np
 import spacy
 from sklearn.naive_bayes import BernoulliNB
 
+from textrank.candidates import Candidate, Targets, held_together
 from textrank.config import load_corpus, load_pipeline
-from textrank.docs import Candidate, Targets, held_together
 from textrank.evaluation import cross_validate
-from textrank.evaluation.folds import document_folds
-from textrank.formats.senseval import Senseval
-from textrank.kernels.algebra import Normalized
-from textrank.kernels.positional import Positional
-from textrank.kernels.vectors import Linear
+from textrank.evaluation.splits import document_folds
+from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.formats.research import Senseval
+from textrank.kernels.algebra import Linear, Normalized
+from textrank.kernels.contexts import Positional
+from textrank.learners.base import choose
 from textrank.learners.rls import RLS
-from textrank.learners.selection import choose
-from textrank.linalg.krylov import krylov_path
-from textrank.linalg.spectrum import gram
-from textrank.measures import auc
-from textrank.representations.contexts.collocations import Collocations
-from textrank.representations.contexts.transformations import Bag, Sided, Weighting
-from textrank.representations.contexts.word_positions import WordPositions
-from textrank.reproduce.data import BROWN, JNLPBA, SENSEVAL, brown_docs
-from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
+from textrank.linalg import krylov_path, spectrum_gram
+from textrank.metrics import auc
+from textrank.representations.collocations import Collocations
+from textrank.representations.contexts import WordPositions
+from textrank.representations.transformations import Bag, Sided, Weighting
+from textrank.reproduce.base import (
+    BROWN,
+    JNLPBA,
+    SENSEVAL,
+    Cells,
+    Experiment,
+    Figure,
+    Setting,
+    brown_docs,
+)
 from textrank.tasks.gene_protein import GeneProtein
-from textrank.types import Features, Indices, Matrix, SparseMatrix, Vector
 
 POSITIONS = "kernel.kernel.kernels.words.kernel.kernel.positions"
 BAG = {"@transformations": "bag.v1"}
@@ -102,7 +108,7 @@ def gene_protein_kernels(setting: Setting) -> Cells:
     partitions = [document_folds(groups, 2, setting.seed + s) for s in range(2)]
     cells: dict[str, dict[str, Figure]] = {}
     for column, F in blocks.items():
-        K = gram(F.values)
+        K = spectrum_gram(F.values)
         tops = {
             "linear": K,
             "Gaussian": np.exp(-(2.0 - 2.0 * K)),

@@ -11,19 +11,16 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import assess, cross_validate
-from textrank.evaluation.cross import cross
-from textrank.evaluation.folds import document_folds
-from textrank.evaluation.splits import LeakyFolds, splitter_of
+from textrank.evaluation.evaluate import cross
+from textrank.evaluation.splits import LeakyFolds, document_folds, splitter_of
+from textrank.features import Indices, Matrix, Vector, single
 from textrank.io import WHOLE, read_json
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
-from textrank.linalg.spectrum import gram
-from textrank.measures import auc, best_threshold, decide, precision_recall_f
-from textrank.reproduce.data import CRAFT, alone, featured
-from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
+from textrank.linalg import spectrum_gram
+from textrank.metrics import auc, best_threshold, choose_largest, decide, precision_recall_f
+from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, Setting, alone, featured
 from textrank.reproduce.parses import leaking
-from textrank.ties import choose_largest
-from textrank.types import Indices, Matrix, Vector, single
 
 CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
 FILES = tuple(f"ppi/{name}.xml.gz" for name in CORPORA)
@@ -90,7 +87,7 @@ def embedded(setting: Setting) -> Cells:
     for name in ("IEPA", "LLL"):
         dataset = pipeline.prepare(documents(setting, name))
         data = single(dataset.data, "this table")
-        S = gram(data.values) if not isinstance(data, np.ndarray) else data
+        S = spectrum_gram(data.values) if not isinstance(data, np.ndarray) else data
         names = [c.document for c in dataset.candidates]
         folds = np.array([table[name][d] for d in names])
         values: dict[str, list[float]] = {}

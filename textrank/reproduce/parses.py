@@ -14,20 +14,19 @@ import spacy
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import assess
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, Splitter
+from textrank.features import Matrix
 from textrank.kernels.algebra import Normalized
-from textrank.kernels.each_view import EachView
-from textrank.kernels.locality import (
+from textrank.kernels.sequences import (
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
     SpectrumKernel,
 )
+from textrank.kernels.views import EachView
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
 from textrank.pipeline import Dataset, Pipeline
-from textrank.reproduce.data import CRAFT, treebank_part
-from textrank.reproduce.experiment import Cells, Experiment, Figure, Setting
-from textrank.types import Matrix
+from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, Setting, treebank_part
 
 PLACES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
 ALPHAS = (0.0625, 0.5, 4.0, 32.0)

@@ -13,11 +13,8 @@ from queue import Empty
 from typing import Any
 
 from textrank.io import writing
-from textrank.io.whole import LEFT
-from textrank.scale.job import Job
-from textrank.scale.keeper import NO_PROGRESS, Outcome
-from textrank.scale.manifest import Manifest
-from textrank.scale.part import (
+from textrank.io.atomic import LEFT
+from textrank.results.schema import (
     TABLES,
     clear_debris,
     count_rows,
@@ -26,8 +23,8 @@ from textrank.scale.part import (
     remove_part,
     write_part,
 )
-from textrank.scale.plan import SIZE, Slice
-from textrank.scale.pools import Pool, Report
+from textrank.scale.job import SIZE, Job, Manifest, Slice
+from textrank.scale.supervisor import NO_PROGRESS, Outcome, Pool, Report
 
 WORK = ".work"  # what only a run needs to know: slices that were cut or failed, and the lock
 FAILED = ".failed"  # suffix of the marker of a part that the next run tries again

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import gc
+import json
+import os
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
+from typing import IO, Any
 
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
 from textrank.io import Selection, selecting
-from textrank.scale.job import Job
-from textrank.scale.loading import load_analysis
-from textrank.scale.part import Row, write_part
-from textrank.scale.plan import Piece, Slice
-from textrank.scale.rows import answer_rows, document_row, name_rows, statement_rows, stem
+from textrank.results.schema import (
+    Row,
+    answer_rows,
+    document_row,
+    name_rows,
+    statement_rows,
+    stem,
+    write_part,
+)
+from textrank.scale.job import Job, Piece, Slice
+from textrank.scale.two_pass import load_analysis
 
 DOCUMENTS = 32  # in a batch, and at most
 WORDS = 20_000  # in a batch, unless one document has more
 WARM_UP_TEXT = "The protein GRB2 binds to SOS1 in human cells."
-
 Beat = Callable[[dict[str, Any]], None]  # tells the parent what is worked on now
 Item = tuple[int, int, Doc]  # piece, number in its file, and the document
 
@@ -198,3 +209,69 @@ def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
 
 def _name(number: int, doc: Doc) -> str:
     return str(doc.user_data.get("document", number + 1))
+
+
+def main() -> None:
+    """Works until standard input ends."""
+    out = _private_output()
+    lines: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=_listen, args=(lines,), daemon=True).start()
+    say = _Voice(out)
+    try:
+        start = json.loads(lines.get())
+        worker = Worker(Job.from_dict(start["job"]))
+        worker.warm_up()
+    except (ValueError, OSError, ImportError) as error:
+        say({"refused": str(error)})
+        return
+    gc.freeze()  # models stay: a collection need not look through them each time
+    say({"ready": os.getpid()})
+    while True:
+        order = json.loads(lines.get())
+        paths = {int(number): path for number, path in order["paths"].items()}
+        try:
+            done = worker(Slice.from_dict(order["slice"]), paths, say)
+        except OSError as error:
+            say({"refused": f"cannot write to {worker.job.folder}: {error.strerror or error}"})
+            continue
+        say({"done": {**done, "memory": memory()}})
+
+
+class _Voice:
+    """Says things to the parent; when nobody listens any more there is nothing left to do."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self.out = out
+
+    def __call__(self, message: dict[str, Any]) -> None:
+        try:
+            self.out.write(json.dumps(message) + "\n")
+            self.out.flush()
+        except BrokenPipeError:
+            os._exit(1)
+
+
+def _private_output() -> IO[str]:
+    """Standard output for messages alone; whatever else prints there goes to standard error."""
+    own = os.dup(1)
+    os.dup2(2, 1)
+    return os.fdopen(own, "w", encoding="utf-8")
+
+
+def _listen(lines: SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)  # the parent is gone, or has no more work: parts are whole, drafts get cleared
+
+
+def memory() -> int:
+    """Bytes of memory that this process holds now; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as facts:
+            return int(facts.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate, fill_names, named_spans
-from textrank.tasks.choice import Answered, ChoiceTask, Question, candidates_of
-from textrank.text import Passages, characters, plain, words_only
-from textrank.ties import argmax_first
+from textrank.candidates import Candidate, fill_names, named_spans
+from textrank.language.alignment import Passages, characters, words_only
+from textrank.language.normalization import plain
+from textrank.metrics import argmax_first
+from textrank.tasks.base import Answered, ChoiceTask, Question, choice_candidates_of
 
 if not Doc.has_extension("textrank_gene_protein"):
     Doc.set_extension("textrank_gene_protein", default=None)
@@ -52,7 +53,7 @@ class GeneProtein(ChoiceTask):
         """One for each name, or one for each name and answer where there are more than two."""
         fill_names(doc, self.entities)
         labelled = [(s, s.label_) for s in named_spans(words_only(doc), self.entities)]
-        return candidates_of(
+        return choice_candidates_of(
             [
                 Question(span, tuple(self.answers), right=self._right(label))
                 for span, label in labelled

@@ -26,9 +26,7 @@ from samples import Sample, Text, Vocabulary, read, sample, table
 from stages import KNOWN, Stage, stages
 from texts import write
 
-from textrank.spelling import Confusions, Pair
-from textrank.spelling.confusions import ERRORS, PRECISIONS
-from textrank.spelling.contexts import hashed_text
+from textrank.lint.model import ERRORS, PRECISIONS, Confusions, Pair, hashed_text
 
 HERE = Path(__file__).parent
 GENRES = (

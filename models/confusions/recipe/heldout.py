@@ -10,8 +10,7 @@ import numpy as np
 from learn import Fit, features
 from samples import Text, Vocabulary, around, ends_of, near_hole, places
 
-from textrank.spelling.contexts import VALUES, hashed_text
-from textrank.spelling.table import question_hash, table_keys
+from textrank.lint.model import VALUES, hashed_text, question_hash, table_keys
 
 AT_ONCE = 1_000_000  # tokens
 MARGIN = 50

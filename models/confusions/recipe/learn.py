@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from textrank.spelling.contexts import AROUND, BAG, SLOTS, VALUES, W, mixed
-from textrank.spelling.table import question_hash, table_keys
+from textrank.lint.model import AROUND, BAG, SLOTS, VALUES, W, mixed, question_hash, table_keys
 
 SLOT_BITS = 24
 ROUNDS, STEPS = 4, 8  # of Newton, and of conjugate gradients in each; fewer are more cautious

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from textrank.spelling.confusions import ERRORS, MEASURED, NEVER
+from textrank.lint.model import ERRORS, MEASURED, NEVER
 
 ALARMS, FINDS = 0.997, 0.15  # quantiles from which places are noted at all
 MISUSED = 0.98  # the first of these for words that texts often misuse

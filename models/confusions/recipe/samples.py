@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from textrank.spelling.contexts import AROUND, ENDS, REACH, TOKEN, hashed_text, plain_form, shape
+from textrank.lint.model import AROUND, ENDS, REACH, TOKEN, hashed_text, plain_form, shape
 
 CHUNK = 400_000  # characters that are read at a time
 SEED = 1

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from textrank.lint.prose import HOLE, prose
+from textrank.lint.linter import HOLE, prose
 
 HERE = Path(__file__).parent
 LARGEST = 8 << 20  # bytes of a file

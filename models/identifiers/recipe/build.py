@@ -24,15 +24,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 import textrank
+from textrank.candidates import Candidate
 from textrank.config import load_pipeline
-from textrank.docs import Candidate
+from textrank.features import Names, Vector
 from textrank.io import seal
-from textrank.language.gene_building import build
-from textrank.language.gene_tables import GeneTables
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
-from textrank.tasks.task import Scored
-from textrank.types import Names, Vector
+from textrank.tasks.base import Scored
+from textrank.tasks.identifiers.gazetteer import GeneTables, build
 
 TRAINED = 700  # documents
 ALPHAS = [1.0]  # of .1, 1 and 10 it has most right meanings first, training on half the texts

@@ -10,7 +10,7 @@ from silver import Text, without_species
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from textrank.language.species import HUMAN, MOUSE, cue_words, species_words
+from textrank.tasks.identifiers.names import HUMAN, MOUSE, cue_words, species_words
 
 READ = 2500  # characters of a text
 OFTEN = 15  # texts that a word must be in

@@ -17,12 +17,9 @@ from zlib import crc32
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.language.gene_forms import key_of
-from textrank.language.gene_matches import Lookup
-from textrank.language.gene_tables import GeneTables, Kind
-from textrank.language.species import species_words
-from textrank.tasks.identifier_facts import is_plain
-from textrank.tasks.identifier_surroundings import Surroundings
+from textrank.tasks.identifiers.features import Surroundings, is_plain
+from textrank.tasks.identifiers.gazetteer import GeneTables, Kind, Lookup
+from textrank.tasks.identifiers.names import key_of, species_words
 
 VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1, Kind.DESIGNATION: 1}
 MOST = 20  # votes of one spelling for a protein

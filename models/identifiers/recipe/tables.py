@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from textrank.language.gene_forms import key_of
-from textrank.language.gene_tables import Gene, Kind
+from textrank.tasks.identifiers.gazetteer import Gene, Kind
+from textrank.tasks.identifiers.names import key_of
 
 TAXA = {
     9606: "Homo_sapiens",

@@ -14,9 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from textrank.representations.contexts.collocations import tag_lexicon
-from textrank.representations.contexts.near import collapse_digits
-from textrank.representations.pairs.lexicon import write_lexicon
+from textrank.representations.collocations import collapse_digits, tag_lexicon, write_lexicon
 
 FUNCTION_WORDS = """
 i PRP|me PRP|you PRP|he PRP|she PRP|him PRP|we PRP|us PRP|they PRP|them PRP|my PRP$|your PRP$

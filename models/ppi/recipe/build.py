@@ -29,18 +29,23 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 import textrank
-from textrank.docs import shares_text
-from textrank.evaluation.curves import calibration_error, expected_error, reliability
-from textrank.formats.bionlp import BioNLP
-from textrank.formats.json_lines import JsonLines
+from textrank.candidates import shares_text
+from textrank.features import Features, Indices, Matrix, Vector, Viewed
+from textrank.formats.columns import JsonLines
 from textrank.formats.ppi_xml import PPIXML
-from textrank.learners.calibration import Platt
-from textrank.learners.fit import Fit
-from textrank.learners.prior_shift import expected_threshold
-from textrank.measures import auc, best_threshold, precision_recall_f
+from textrank.formats.standoff import BioNLP
+from textrank.learners.base import Fit
+from textrank.learners.calibration import Platt, expected_threshold
+from textrank.metrics import (
+    auc,
+    best_threshold,
+    calibration_error,
+    expected_error,
+    precision_recall_f,
+    reliability,
+)
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.types import Features, Indices, Matrix, Vector, Viewed
 
 HERE = Path(__file__).parent
 INTERACTIONS = ("AImed", "BioInfer", "IEPA", "LLL")

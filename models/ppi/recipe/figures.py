@@ -26,8 +26,8 @@ from spacy.tokens import Doc
 
 import textrank
 from textrank.evaluation.raw_text import evaluate_raw_text
-from textrank.formats.bionlp import BioNLP
 from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.standoff import BioNLP
 from textrank.learners.calibration import Platt
 from textrank.model import Model
 

@@ -10,10 +10,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
-from textrank.kernels.algebra import Normalized
-from textrank.kernels.vectors import Linear
-from textrank.representations.contexts.collocations import Collocations, Tags, frequent, tag_lexicon
+from textrank.candidates import Candidate
+from textrank.kernels.algebra import Linear, Normalized
+from textrank.representations.collocations import Collocations, Tags, frequent, tag_lexicon
 from textrank.testing import check_kernel
 
 LEXICON = {"the": ["DT"], "gene": ["NN"], "binds": ["VBZ", "NNS"], ".": ["."]}

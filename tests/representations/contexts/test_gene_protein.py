@@ -21,15 +21,16 @@ import scipy.sparse as sp
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank.docs import Candidate, Targets
-from textrank.evaluation.folds import document_folds
-from textrank.kernels.algebra import Normalized, OnView, Sum
-from textrank.kernels.positional import Positional
-from textrank.kernels.vectors import Linear
-from textrank.linalg.krylov import krylov_path
-from textrank.measures import auc
-from textrank.representations.contexts.collocations import Collocations, frequent
-from textrank.representations.contexts.transformations import (
+from textrank.candidates import Candidate, Targets
+from textrank.evaluation.splits import document_folds
+from textrank.features import Features, take
+from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
+from textrank.kernels.contexts import Positional
+from textrank.linalg import krylov_path
+from textrank.metrics import auc
+from textrank.representations.collocations import Collocations, frequent
+from textrank.representations.contexts import WordPositions
+from textrank.representations.transformations import (
     LogScale,
     ScaleFree,
     Sided,
@@ -38,9 +39,7 @@ from textrank.representations.contexts.transformations import (
     Weighting,
     Within,
 )
-from textrank.representations.contexts.word_positions import WordPositions
 from textrank.representations.views import Views
-from textrank.types import Features, take
 
 ALPHAS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 LABELS = {"DNA": 1.0, "protein": -1.0}

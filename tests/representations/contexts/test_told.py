@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spacy.strings import StringStore
 
-from textrank.representations.contexts import told
-from textrank.representations.contexts.told import Told
+from textrank.representations import contexts
+from textrank.representations.contexts import Told
 
 
 def test_each_text_is_asked_once_whatever_the_store():
@@ -18,7 +18,7 @@ def test_each_text_is_asked_once_whatever_the_store():
 
 
 def test_too_many_texts_are_forgotten(monkeypatch):
-    monkeypatch.setattr(told, "MOST", 3)
+    monkeypatch.setattr(contexts, "MOST", 3)
     strings = StringStore(map(str, range(20)))
     tell = Told(int)
     for number in range(20):

@@ -9,30 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.representations.contexts.learned import learn_positions, learn_word_vectors
-from textrank.representations.contexts.transformations import (
+from textrank.graphs import Contexts, pivoted_cholesky
+from textrank.representations.transformations import (
     Bag,
+    CharacterNgrams,
+    EqualWords,
     LogScale,
     Mixture,
     PositionTable,
     ScaleFree,
+    SharedStem,
+    SharedTag,
     Sided,
     Smooth,
     Strict,
     Weighting,
     Within,
-    bin_positions,
-)
-from textrank.representations.contexts.word_transformations import (
-    CharacterNgrams,
-    EqualWords,
-    SharedStem,
-    SharedTag,
     WordVectorFile,
     WordVectors,
+    bin_positions,
+    learn_positions,
+    learn_word_vectors,
     most_frequent_tags,
 )
-from textrank.types import Contexts, pivoted_cholesky
 
 few = settings(max_examples=25, deadline=None)
 EXACT = tuple(range(1, 61))

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
-from textrank.representations.contexts import word_positions
-from textrank.representations.contexts.word_positions import WordPositions
-from textrank.types import Contexts, take
+from textrank.candidates import Candidate
+from textrank.features import take
+from textrank.graphs import Contexts
+from textrank.representations import contexts as word_positions
+from textrank.representations.contexts import WordPositions
 
 WORDS = ["The", "IL-2", "gene", ",", "binding", "to", "NF-kappa", "B", ",", "was", "expressed", "."]
 WORDS += ["It", "bound", "the", "gene", "."]

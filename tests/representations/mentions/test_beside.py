@@ -9,11 +9,10 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank import document_candidates, load_model
-from textrank.docs import Candidate
-from textrank.representations.mentions.beside import Beside, _Text
-from textrank.representations.mentions.core import Core, Once, core_of
-from textrank.representations.mentions.target import Mention
+from textrank import candidates as document_candidates
+from textrank import load_model
+from textrank.candidates import Candidate
+from textrank.representations.mentions import Beside, Core, Mention, Once, _Text, core_of
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.docs import Candidate
-from textrank.representations.mentions.facts import Facts
+from textrank.candidates import Candidate
+from textrank.representations.mentions import Facts
 
 
 def test_facts_are_the_numbers_that_were_noted(make_doc):

@@ -10,8 +10,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
-from textrank.representations.mentions.target import Mention, shape_of
+from textrank.candidates import Candidate
+from textrank.representations.mentions import Mention, shape_of
 
 
 def plain(words: list[str], shortest: int, longest: int) -> list[tuple[str, ...]]:

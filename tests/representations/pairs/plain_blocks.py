@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from textrank.representations.pairs.entity_pair import Bag, EntityPair, Name
-from textrank.representations.pairs.layout import FIRST, OTHER, SECOND
-from textrank.representations.pairs.trigger_words import NEGATIONS, TRIGGERS, group_of
+from textrank.tasks.ppi.pairs import FIRST, OTHER, SECOND, Bag, EntityPair, Name
+from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, group_of
 
 SHORT = 4
 

@@ -10,15 +10,8 @@ import numpy as np
 
 from tests.representations.pairs.plain_blocks import top_of
 from tests.representations.pairs.plain_facts import FAR, EntityFacts, SentenceFacts
-from textrank.representations.pairs.entity_pair import EntityPair
-from textrank.representations.pairs.layout import OTHER
-from textrank.representations.pairs.trigger_words import (
-    NEGATIONS,
-    STRONG_TRIGGERS,
-    TRIGGERS,
-    group_of,
-    words_of,
-)
+from textrank.tasks.ppi.pairs import OTHER, EntityPair
+from textrank.tasks.ppi.vocabulary import NEGATIONS, STRONG_TRIGGERS, TRIGGERS, group_of, words_of
 
 Values: TypeAlias = dict[str, float]
 

@@ -9,14 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
-from textrank.representations.pairs.trigger_words import (
-    HEDGES,
-    STRONG_TRIGGERS,
-    TRIGGERS,
-    group_of,
-)
-from textrank.types import Indices, Vector
+from textrank.features import Indices, Vector
+from textrank.tasks.ppi.pairs import EntityPair, PairSentence
+from textrank.tasks.ppi.vocabulary import HEDGES, STRONG_TRIGGERS, TRIGGERS, group_of
 
 FAR = 12.0  # steps or tokens beyond which distances are not told apart
 OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")

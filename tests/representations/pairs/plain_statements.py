@@ -6,9 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from tests.representations.pairs.plain_tellings import SentenceTree, TreePair
-from textrank.representations.pairs.entity_pair import Name
-from textrank.representations.pairs.sentence_trees import ending
-from textrank.representations.pairs.statement_words import CUES
+from textrank.tasks.ppi._trees import ending
+from textrank.tasks.ppi.pairs import Name
+from textrank.tasks.ppi.vocabulary import CUES
 
 NEAR = 3
 HIGH = 3

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from textrank.representations.pairs.analysis import stem
-from textrank.representations.pairs.entity_pair import EntityPair, PairSentence
-from textrank.representations.pairs.sentence_trees import COARSE
-from textrank.representations.pairs.statement_words import CUES, EVENTS, LEANING, PREFIXES, TYPES
+from textrank.tasks.ppi._trees import COARSE
+from textrank.tasks.ppi.pairs import EntityPair, PairSentence
+from textrank.tasks.ppi.sentences import stem
+from textrank.tasks.ppi.vocabulary import CUES, EVENTS, LEANING, PREFIXES, TYPES
 
 PASSED = ("pobj", "conj", "modifier", "appos")
 

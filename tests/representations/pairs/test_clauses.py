@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from spacy.strings import StringStore
 
-from textrank.representations.pairs.clauses import Clauses, mended
+from textrank.tasks.ppi.sentences import Clauses, mended
 
 
 def clauses(text: str) -> Clauses:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from textrank.representations.pairs.analysis import Dependencies
-from textrank.representations.pairs.collapsed import collapsed
+from textrank.tasks.ppi.sentences import Dependencies, collapsed
 
 
 def triples(doc: Doc) -> set[tuple[str, str, str]]:

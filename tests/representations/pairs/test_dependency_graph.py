@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from tests.representations.pair_docs import at_random
-from textrank.docs import Candidate, tokens_of
-from textrank.representations.pairs.dependency_graph import DependencyGraph
-from textrank.representations.pairs.entity_pair import entity_pairs
-from textrank.representations.pairs.marked_graphs import MarkedGraphs
-from textrank.types import LabelledGraph
+from textrank.candidates import Candidate, tokens_of
+from textrank.features import LabelledGraph
+from textrank.tasks.ppi.graphs import DependencyGraph, MarkedGraphs
+from textrank.tasks.ppi.pairs import entity_pairs
 
 WORDS = ["Alpha", "binds", "beta", "and", "gamma", "strongly", "."]
 GIVEN = [

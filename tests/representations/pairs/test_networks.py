@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import random_graph
-from textrank.representations.pairs.networks import from_networkx, to_networkx
+from textrank.tasks.ppi.graphs import from_networkx, to_networkx
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from tests.representations.pair_docs import at_random
-from textrank.representations.pairs.entity_pair import entity_pairs
-from textrank.representations.pairs.occurrences import Lexicon, Occurrences
-from textrank.tasks.pair_views import PARSED, WORDS, unit
-from textrank.types import Features
+from textrank.features import Features
+from textrank.tasks.ppi.pairs import Lexicon, Occurrences, entity_pairs
+from textrank.tasks.ppi.views import PARSED, WORDS, unit
 
 
 def rows(features: Features) -> list[dict[tuple[str, ...], float]]:

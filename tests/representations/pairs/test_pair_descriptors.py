@@ -8,13 +8,11 @@ import pytest
 from tests.representations.pair_docs import at_random, by_hand, pairs_of
 from tests.representations.pairs.plain_descriptors import describe
 from tests.representations.pairs.plain_facts import by_sentence
-from textrank.representations.pairs.described import described as described_together
-from textrank.representations.pairs.described import finished
-from textrank.representations.pairs.descriptor_table import DESCRIPTORS
-from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import entity_pairs
-from textrank.tasks.pair_views import PairViews
-from textrank.tasks.ppi import PPI
+from textrank.tasks.ppi.descriptors import DESCRIPTORS, PairDescriptors, finished
+from textrank.tasks.ppi.descriptors import described as described_together
+from textrank.tasks.ppi.pairs import entity_pairs
+from textrank.tasks.ppi.task import PPI
+from textrank.tasks.ppi.views import PairViews
 
 LEVELS = ("basic", "position", "relation")
 

@@ -10,15 +10,17 @@ import pytest
 
 from tests.representations.pair_docs import at_random, by_hand
 from tests.representations.pairs import plain_blocks
-from textrank.docs import Candidate
-from textrank.representations.pairs.descriptors import PairDescriptors
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
-from textrank.representations.pairs.global_context import GlobalContext
-from textrank.representations.pairs.local_context import LocalContext
-from textrank.representations.pairs.path_walks import PathWalks
-from textrank.representations.pairs.side_words import SideWords
-from textrank.representations.pairs.trigger_roles import TriggerRoles
-from textrank.types import Features
+from textrank.candidates import Candidate
+from textrank.features import Features
+from textrank.tasks.ppi.blocks import (
+    GlobalContext,
+    LocalContext,
+    PathWalks,
+    SideWords,
+    TriggerRoles,
+)
+from textrank.tasks.ppi.descriptors import PairDescriptors
+from textrank.tasks.ppi.pairs import EntityPair, entity_pairs
 
 BLOCKS = (
     PathWalks(),

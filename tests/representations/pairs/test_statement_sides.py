@@ -10,11 +10,10 @@ from spacy.tokens import Doc
 
 from tests.representations.pair_docs import at_random, by_hand
 from tests.representations.pairs.plain_tellings import tellings as plain_tellings
-from textrank.representations.pairs.entity_pair import EntityPair, entity_pairs
-from textrank.representations.pairs.sentence_trees import ending
-from textrank.representations.pairs.statement_sides import Sides
-from textrank.representations.pairs.telling import tellings
-from textrank.types import Features
+from textrank.features import Features
+from textrank.tasks.ppi._trees import ending, tellings
+from textrank.tasks.ppi.pairs import EntityPair, entity_pairs
+from textrank.tasks.ppi.statement_features import Sides
 
 
 def row(features: Features, index: int) -> dict[tuple[str, ...], float]:

@@ -11,15 +11,13 @@ from spacy.tokens import Doc
 from tests.representations.pair_docs import by_hand, pairs_of
 from tests.representations.pairs import plain_statements as plain
 from tests.representations.pairs import plain_tellings
-from textrank.docs import Candidate
-from textrank.linalg.gram import squares
-from textrank.representations.pairs.entity_pair import PairBatch, entity_pairs
-from textrank.representations.pairs.statement_cues import StatementCues
-from textrank.representations.pairs.statement_roles import StatementRoles
-from textrank.representations.pairs.statement_sides import NameFacts, Sides
-from textrank.representations.pairs.statement_words import TYPES
-from textrank.representations.pairs.telling import tellings
-from textrank.types import Features
+from textrank.candidates import Candidate
+from textrank.features import Features
+from textrank.linalg import squares
+from textrank.tasks.ppi._trees import tellings
+from textrank.tasks.ppi.pairs import PairBatch, entity_pairs
+from textrank.tasks.ppi.statement_features import NameFacts, Sides, StatementCues, StatementRoles
+from textrank.tasks.ppi.vocabulary import TYPES
 
 WORDS = (
     *("STAT1", "p53", "we", "not", "fail", "to", "bind", "binds", "regulates", "down", "-"),

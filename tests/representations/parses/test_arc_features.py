@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from textrank.docs import Candidate
-from textrank.representations.parses import arc_features
-from textrank.representations.parses.arc_features import ArcFeatures
-from textrank.representations.parses.arc_votes import ArcVotes
-from textrank.representations.parses.forest import far
-from textrank.representations.parses.support import LEAST, ParseSupport
+from textrank.candidates import Candidate
+from textrank.tasks.parse_ranking import features
+from textrank.tasks.parse_ranking.features import LEAST, ArcFeatures, ArcVotes, ParseSupport, far
 
 
 def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
@@ -74,7 +71,7 @@ def parses(make_doc, rng, count: int) -> list[Candidate]:
 @pytest.mark.parametrize("long", [1, 64])
 @pytest.mark.parametrize("seed", range(4))
 def test_arcs_are_those_of_each_parse(make_doc, seed, long, monkeypatch):
-    monkeypatch.setattr(arc_features, "LONG", long)  # where the words between are not looked at
+    monkeypatch.setattr(features, "LONG", long)  # where the words between are not looked at
     candidates = parses(make_doc, np.random.default_rng(seed), 5)
     together = ArcFeatures()(candidates)
     for row, candidate in zip(together, candidates, strict=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.docs import Candidate
-from textrank.kernels.all_paths import AllPathsGraph
-from textrank.representations.parses.graph import ParseGraph
+from textrank.candidates import Candidate
+from textrank.kernels.graphs import AllPathsGraph
+from textrank.tasks.parse_ranking.features import ParseGraph
 
 WORDS = ["He", "saw", "stars", "."]
 TAGS = ["PRP", "VBD", "NNS", "."]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.docs import Candidate
-from textrank.kernels.each_view import EachView
-from textrank.kernels.locality import LocalityConvolution
-from textrank.representations.parses.sequences import TYPES, ParseSequences
+from textrank.candidates import Candidate
+from textrank.kernels.sequences import LocalityConvolution
+from textrank.kernels.views import EachView
+from textrank.tasks.parse_ranking.features import TYPES, ParseSequences
 from textrank.testing import check_kernel
 
 # A link grammar linkage: absence-Mp-of, absence-Ss-leads, of-Js-syntrophin, leads-MVp-to.

@@ -1,0 +1,651 @@
+"""The learners as scikit-learn estimators, with exact held-out scores in ``heldout_``.
+
+``kernel`` is ``"linear"``, another of scikit-learn's kernel names, ``"precomputed"``, one of ours
+(``X`` may then be any sequence of what it compares), or a function of two matrices or two rows.
+
+>>> import numpy as np
+>>> from sklearn.model_selection import GridSearchCV
+>>> X = np.random.default_rng(0).standard_normal((60, 3))
+>>> y = np.sin(X[:, 0])
+>>> search = GridSearchCV(RLSRegressor(kernel="rbf"), {"gamma": [0.01, 0.1, 1.0]}, cv=3)
+>>> search.fit(X, y).best_params_
+{'gamma': 0.1}
+>>> search.best_estimator_.heldout_.shape    # every alpha, every sample left out once
+(30, 60)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from textrank.candidates import Targets
+from textrank.features import Features, Kernel, Matrix, Names, Vector, size
+from textrank.learners import g2p, rankrls, ranksvm
+from textrank.learners.base import (
+    agreement,
+    check_alphas,
+    check_gram,
+    check_magnitude,
+    groups_of,
+    qualities,
+)
+from textrank.learners.calibration import temperature
+from textrank.learners.multiclass import check_code, decode, one_vs_all, solve_code
+from textrank.learners.rankrls import Cost, incidence
+from textrank.learners.rls import Solution, rls_path, solve_rls
+from textrank.linalg import is_gram_accurate, spectrum_gram
+from textrank.metrics import choose_largest, merge_ties
+
+__all__ = ["G2P", "RLSClassifier", "RLSRegressor", "RankRLS", "RankSVM"]
+
+GRID = tuple(2.0**k for k in range(-15, 15))  # that of the literature
+AnyKernel = str | Callable[..., Any] | Kernel[Any]
+NO_LABELS = "no_validation"  # scikit-learn's word for it
+
+
+class KernelMachine(BaseEstimator):
+    """What the estimators share: data through a kernel, and the model on rows or features."""
+
+    alphas: Sequence[float]
+    kernel: AnyKernel
+    gamma: float | None
+    degree: float
+    coef0: float
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _read(self, X: Any, y: Any = NO_LABELS, **checks: Any) -> Any:
+        """Validate X and y as scikit-learn does; X stays as it is for a kernel on other things.
+
+        Raises ValueError where a number is NaN, infinite, or so large that squares overflow.
+        """
+        if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
+            return X if y is NO_LABELS else (X, np.asarray(y))
+        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
+        X, y = (found, None) if isinstance(y, str) and y == NO_LABELS else found
+        if self.kernel != "precomputed":  # check_gram knows how large a Gram matrix may be
+            check_magnitude(X.data if sp.issparse(X) else X, "features")
+        if y is not None and np.issubdtype(y.dtype, np.floating):
+            check_magnitude(y, "answers")
+        return found
+
+    def _check_alphas(self) -> tuple[float, ...]:
+        """Validate the parameter ``alphas``, with the message that scikit-learn would give."""
+        try:
+            return check_alphas(self.alphas)
+        except ValueError:
+            raise ValueError(
+                f"The 'alphas' parameter of {type(self).__name__} must be a sequence of one or "
+                f"more different floats in the range (0.0, inf). Got {self.alphas!r} instead."
+            ) from None
+
+    def _data(self, X: Any) -> tuple[Any, bool]:
+        """What is learned from: features of a linear kernel, or else a Gram matrix."""
+        if self.kernel == "precomputed":
+            return check_gram(X), True
+        if isinstance(self.kernel, str) and self.kernel == "linear":
+            return (sp.csr_array(X) if sp.issparse(X) else X), False
+        return check_gram(self._compare(X, X)), True
+
+    def _compare(self, X: Any, Y: Any) -> Matrix:
+        if self.kernel == "precomputed":
+            return np.asarray(X)
+        if isinstance(self.kernel, Kernel):
+            return np.asarray(self.kernel(X, Y))
+        if callable(self.kernel):
+            return _called(self.kernel, X, Y)
+        settings = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return np.asarray(
+            pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **settings)
+        )
+
+    def _keep(self, X: Any, coef: Matrix, *, dual: bool) -> None:
+        """Keep the model (n or d, p) and drop an earlier one.
+
+        ``dual`` tells coefficients of the training rows from weights of the features.
+        """
+        for name in ("X_fit_", "dual_coef_", "coef_"):
+            self.__dict__.pop(name, None)
+        if dual:
+            self.X_fit_, self.dual_coef_ = X, coef
+        else:
+            self.coef_ = np.ascontiguousarray(coef.T)
+
+    def _scores(self, X: Any) -> Matrix:
+        check_is_fitted(self, "heldout_")
+        X = self._read(X, reset=False)
+        if "coef_" in vars(self):
+            return np.asarray(X @ self.coef_.T)
+        return np.asarray(self._compare(X, self.X_fit_) @ self.dual_coef_)
+
+
+def rows_of(labels: Any, X: Any) -> list[NDArray[np.intp]]:
+    """The rows of each group; where there are none, every row with the rows that equal it.
+
+    A copy of a held-out row would give its answer away, and a row that stands twice is the same
+    as one of twice the weight.
+    """
+    n = X.shape[0] if isinstance(X, np.ndarray) or sp.issparse(X) else len(X)
+    return groups_of(_copies(X, n) if labels is None else labels, n)
+
+
+def _copies(X: Any, n: int) -> NDArray[np.intp]:
+    """A number for each row, the same for equal ones."""
+    if isinstance(X, np.ndarray):
+        rows = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 equals 0.0
+    elif sp.issparse(X):
+        M = sp.csr_array(X)
+        M.sum_duplicates()
+        ends = zip(M.indptr[:-1], M.indptr[1:], strict=True)
+        rows = [M.indices[a:b].tobytes() + M.data[a:b].tobytes() for a, b in ends]
+    else:
+        return np.arange(n)
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.intp)
+
+
+def _called(kernel: Callable[..., Any], X: Any, Y: Any) -> Matrix:
+    try:
+        values = np.asarray(kernel(X, Y), dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape == (X.shape[0], Y.shape[0]):
+        return values
+    return np.asarray(pairwise_kernels(X, Y, metric=kernel))
+
+
+MIN_PROBABILITY = 1e-9
+
+
+class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
+    """Regularised least squares with alpha chosen by exact held-out error.
+
+    >>> X = np.arange(8.0)[:, None]
+    >>> model = RLSRegressor(alphas=[0.1, 1.0]).fit(X, 2 * X[:, 0])
+    >>> model.alpha_, model.predict([[10.0]]).round(1).tolist()
+    (0.1, [20.0])
+
+    Attributes
+    ----------
+    alpha_ : the chosen alpha; one for each output where there are several.
+    heldout_ : (alphas, samples) or (alphas, samples, outputs), each sample scored without its
+        group; where ``groups`` is None, without itself and its copies.
+    """
+
+    def __init__(
+        self,
+        alphas: Sequence[float] = GRID,
+        kernel: AnyKernel = "linear",
+        *,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSRegressor:
+        """Learns; ``groups`` gives for each row the number or name of its group."""
+        alphas = self._check_alphas()
+        X, y = self._read(X, y, multi_output=True, y_numeric=True)
+        Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        data, dual = self._data(X)
+        weights = _weights(sample_weight, X)
+        rows = rows_of(groups, X)
+        solution = solve_rls(data, Y, np.array(alphas), rows, weights=weights, dual=dual)
+        heldout = solution.heldout
+        error = _mean_error(heldout, Y, weights)
+        chosen = np.array([choose_largest(-column, alphas) for column in error.T])
+        self._flat = np.ndim(y) == 1
+        self.alpha_ = alphas[chosen[0]] if self._flat else np.array(alphas)[chosen]
+        self.heldout_ = heldout[:, :, 0] if self._flat else heldout
+        self._keep(X, solution.choose(chosen)[0], dual=dual)
+        return self
+
+    def predict(self, X: Any) -> Matrix:
+        """Values of new samples; kernel values (m, n) where the kernel is precomputed."""
+        scores = self._scores(X)
+        return scores[:, 0] if self._flat else scores
+
+
+class RLSClassifier(ClassifierMixin, KernelMachine):
+    """Regularised least squares on class codes, alpha by exact held-out scores.
+
+    ``code`` (classes, bits) may be any matrix of -1, 0, 1; one bit a class if None. ``select``
+    is ``accuracy``, ``squared_error`` or, for two classes, ``auc`` or ``f``. The intercept, if
+    ``fit_intercept``, is not penalised; without it every decision boundary of a linear model
+    goes through the origin.
+
+    >>> X, y = np.arange(8.0)[:, None], ["no"] * 4 + ["yes"] * 4
+    >>> model = RLSClassifier(alphas=[0.1, 1.0]).fit(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3])
+    >>> model.predict([[-3.0], [9.0]]).tolist(), model.heldout_.shape
+    (['no', 'yes'], (2, 8))
+
+    Attributes
+    ----------
+    alpha_ : the chosen alpha.
+    heldout_ : (alphas, samples) for two classes, else (alphas, samples, bits).
+    intercept_ : (bits,) what is added to the scores; zeros unless ``fit_intercept``.
+    temperature_ : what divides scores before they become probabilities.
+    """
+
+    def __init__(
+        self,
+        alphas: Sequence[float] = GRID,
+        kernel: AnyKernel = "linear",
+        *,
+        select: Literal["accuracy", "squared_error", "auc", "f"] = "squared_error",
+        code: Matrix | None = None,
+        decoding: Literal["loss", "hamming"] = "loss",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        fit_intercept: bool = True,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.select = select
+        self.code = code
+        self.decoding = decoding
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSClassifier:
+        """Learns; ``groups`` gives for each row the number or name of its group."""
+        alphas = self._check_alphas()
+        X, y = self._read(X, y)
+        check_classification_targets(y)
+        self.classes_, classes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"one class only, {self.classes_[0]!r}: nothing to tell apart")
+        self.code_ = self._code(len(self.classes_))
+        data, dual = self._data(X)
+        weights = self._class_weights(y, _weights(sample_weight, X))
+        rows, grid = rows_of(groups, X), np.array(alphas)
+        if (self.code_ != 0).all():
+            solution = solve_rls(
+                data,
+                self.code_[classes],
+                grid,
+                rows,
+                weights=weights,
+                dual=dual,
+                fit_intercept=self.fit_intercept,
+            )
+        else:
+            solution = self._solve_partial(data, dual, classes, grid, rows, weights)
+        heldout = solution.heldout
+        chosen = self._choose(heldout, classes, weights)
+        self.alpha_ = alphas[chosen]
+        self.heldout_ = heldout[:, :, 0] if self.code_.shape[1] == 1 else heldout
+        self.temperature_ = temperature(self._logits(heldout[chosen]), classes, weights)
+        coef, self.intercept_ = solution.choose(np.full(heldout.shape[2], chosen))
+        self._keep(X, coef, dual=dual)
+        return self
+
+    def _solve_partial(
+        self,
+        data: Any,
+        dual: bool,
+        classes: NDArray[np.intp],
+        alphas: Vector,
+        rows: list[NDArray[np.intp]],
+        weights: Vector | None,
+    ) -> Solution:
+        """Solve a code with zeros, whose bits are learned from some of the classes each."""
+        heaviest = 1.0 if weights is None else float(weights.max())
+        if not dual and not is_gram_accurate(data, float(alphas.min()) / heaviest):
+            raise ValueError(
+                "the features are too large, compared with the smallest alpha, for a code with "
+                "zeros. Scale them, for example with StandardScaler, use larger alphas, or use a "
+                "code without zeros."
+            )
+        K = data if dual else spectrum_gram(data)
+        A, intercepts, heldout = solve_code(
+            K, classes, self.code_, alphas, rows, weights=weights, fit_intercept=self.fit_intercept
+        )
+        coefs = A if dual else np.stack([data.T @ one for one in A])
+        return Solution(heldout, lambda some: (coefs[some], intercepts[some]))
+
+    def _scores(self, X: Any) -> Matrix:
+        return super()._scores(X) + self.intercept_
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Scores of new samples: one each for two classes, else one for each class."""
+        scores = self._scores(X)
+        return scores[:, 0] if self.code_.shape[1] == 1 else self._logits(scores)
+
+    def predict_proba(self, X: Any) -> Matrix:  # (m, classes)
+        """Return probabilities of the classes: the softmax of scores over a temperature.
+
+        The temperature is set on held-out scores with Platt's smoothed targets, so it costs no
+        data of its own. The most likely class is the one that ``predict`` gives where codes are
+        decoded by their loss. No probability is exactly 0 or 1.
+        """
+        p = softmax(self._logits(self._scores(X)) / self.temperature_, axis=1)
+        return np.asarray((p + MIN_PROBABILITY) / (1 + p.shape[1] * MIN_PROBABILITY))
+
+    def _logits(self, scores: Matrix) -> Matrix:  # (n, bits) -> (n, classes)
+        return np.asarray(scores @ self.code_.T)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The classes of new samples."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[self._decoded(scores)])
+
+    def _decoded(self, scores: Matrix) -> NDArray[np.intp]:
+        if self.code_.shape[1] == 1:
+            return np.asarray(scores[..., 0] > 0, dtype=np.intp)
+        return decode(scores, self.code_, self.decoding)
+
+    def _code(self, classes: int) -> Matrix:
+        if self.code is not None:
+            return check_code(self.code, classes)
+        return np.array([[-1.0], [1.0]]) if classes == 2 else one_vs_all(classes)
+
+    def _class_weights(self, y: NDArray[Any], weights: Vector | None) -> Vector | None:
+        if self.class_weight is None:
+            return weights
+        each = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        own = each[np.searchsorted(self.classes_, y)]
+        return own if weights is None else own * weights
+
+    def _choose(self, heldout: Matrix, classes: NDArray[np.intp], weights: Vector | None) -> int:
+        Y = self.code_[classes]
+        if self.select == "accuracy":
+            quality = np.average(self._decoded(heldout) == classes, axis=1, weights=weights)
+        elif self.select == "squared_error":
+            quality = -_mean_error(heldout * (Y != 0), Y, weights).sum(axis=1)
+        elif self.select in ("auc", "f") and self.code_.shape[1] == 1:
+            everyone = np.arange(len(Y))
+            quality = qualities(heldout[:, :, 0], Targets(Y[:, 0], everyone, everyone), self.select)
+        else:
+            raise ValueError(
+                "select must be accuracy or squared_error, or auc or f for two classes; "
+                f"got {self.select!r} for {len(self.classes_)} classes"
+            )
+        return choose_largest(quality, self._check_alphas())
+
+
+def _mean_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)
+    return np.asarray(np.average((heldout - Y) ** 2, axis=1, weights=weights))
+
+
+def _weights(sample_weight: Any, X: Any) -> Vector | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if (weights < 0).any() or not weights.any():
+        raise ValueError("sample_weight must not be negative, nor zero for all samples")
+    # A weight below round-off is no weight, and still lets the sample be scored when held out.
+    return np.maximum(weights, weights.max() * 1e-14)
+
+
+class _Ranker(KernelMachine):
+    """What RankRLS and RankSVM share: scores, and agreement with the labels as their quality."""
+
+    def predict(self, X: Any) -> Vector:
+        """Scores of new samples; higher is better."""
+        return self._scores(X)[:, 0]
+
+    def score(self, X: Any, y: Any, queries: Any = None) -> float:
+        """The share of differently labelled pairs in the right order, averaged over queries."""
+        scores, labels = merge_ties(self.predict(X)), np.asarray(y, dtype=np.float64)
+        rows = [np.arange(len(labels))] if queries is None else groups_of(queries, len(labels))
+        shares = [agreement(scores[None, part], labels[part])[0] for part in rows]
+        if np.isnan(shares).all():
+            raise ValueError("no query has samples with different labels: nothing to score")
+        return float(np.nanmean(shares))
+
+    def _fit(self, learner: Any, X: Any, y: Any, queries: Any) -> None:
+        X, y = self._read(X, y, y_numeric=True)
+        n = len(y)
+        if n < 2:
+            raise ValueError(f"n_samples={n}: ranking compares, so it needs two or more")
+        # Without queries all samples are ranked together, and each is held out on its own.
+        query = np.zeros(n, dtype=np.intp) if queries is None else _numbers(queries, n)
+        documents = np.arange(n) if queries is None else query
+        data, dual = self._data(X)
+        targets = Targets(np.asarray(y, dtype=np.float64), documents, query)
+        fit = learner.fit(data if dual else _named(data), targets)
+        self.alpha_, self.heldout_ = fit.alpha, fit.heldout
+        self._keep(X, fit.coef[:, None], dual=dual)
+
+
+class RankRLS(_Ranker):
+    """Regularised least squares on preferences, alpha by exact leave-query-out.
+
+    ``fit(X, y, queries=...)`` ranks within queries, without them globally, every sample held out
+    on its own. ``fit(X, preferences=...)`` takes rows (better, worse) or (better, worse,
+    magnitude) instead of labels; each preference is then held out on its own, and ``heldout_``
+    is (alphas, preferences), the predicted differences.
+
+    >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
+    >>> scores = RankRLS(alphas=[1.0]).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
+    >>> bool(scores[1] > scores[0]), bool(scores[3] > scores[2])
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        alphas: Sequence[float] = GRID,
+        kernel: AnyKernel = "linear",
+        *,
+        cost: Cost = "magnitude",
+        ties: bool = True,
+        normalised: bool = False,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.cost = cost
+        self.ties = ties
+        self.normalised = normalised
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        queries: Any = None,
+        preferences: Any = None,
+    ) -> RankRLS:
+        """Learns from labels ``y``, or from ``preferences`` between rows of ``X``."""
+        if preferences is not None:
+            if y is not None or queries is not None:
+                raise ValueError("give either preferences or labels (y, queries), not both")
+            return self._fit_preferences(X, np.asarray(preferences, dtype=np.float64))
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None; or preferences")
+        learner = rankrls.RankRLS(
+            alphas=self._check_alphas(),
+            cost=self.cost,
+            ties=self.ties,
+            normalised=self.normalised,
+            scope="global" if queries is None else "query",
+        )
+        self._fit(learner, X, y, queries)
+        return self
+
+    def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
+        alphas = self._check_alphas()
+        X = self._read(X)
+        n = size(X)
+        pairs, z, w = _edges(preferences, n, self.cost, self.normalised)
+        data, dual = self._data(X)
+        M = incidence(pairs, n)
+        differences = M @ (M @ data).T if dual else M @ data
+        A, heldout = rls_path(
+            np.asarray(differences) if dual else differences,
+            z[:, None],
+            np.array(alphas),
+            groups_of(np.arange(len(pairs)), len(pairs)),
+            weights=w,
+            dual=dual,
+        )
+        error = ((heldout[:, :, 0] - z) ** 2) @ w
+        chosen = choose_largest(-error, alphas)
+        self.alpha_ = alphas[chosen]
+        self.heldout_ = heldout[:, :, 0]
+        self._keep(X, M.T @ A[chosen] if dual else A[chosen], dual=dual)
+        return self
+
+
+class RankSVM(_Ranker):
+    """Squared hinge on preferred pairs: the baseline; alpha by held-out folds of queries.
+
+    >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
+    >>> scores = RankSVM(alphas=[1.0], folds=2).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
+    >>> bool(scores[1] > scores[0]), bool(scores[3] > scores[2])
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        alphas: Sequence[float] = (0.01, 0.1, 1.0, 10.0, 100.0),
+        kernel: AnyKernel = "linear",
+        *,
+        folds: int = 5,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.folds = folds
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any, queries: Any = None) -> RankSVM:
+        """Learns from labels, within queries where they are given."""
+        self._fit(ranksvm.RankSVM(alphas=self._check_alphas(), folds=self.folds), X, y, queries)
+        return self
+
+
+def _numbers(labels: Any, n: int) -> NDArray[np.intp]:
+    groups_of(labels, n, name="queries")
+    return np.unique(np.asarray(labels), return_inverse=True)[1]
+
+
+def _named(X: Any) -> Features:
+    return Features(sp.csr_array(X), Names.of([str(i) for i in range(X.shape[1])]))
+
+
+def _edges(
+    preferences: Matrix, n: int, cost: Cost, normalised: bool
+) -> tuple[NDArray[np.intp], Vector, Vector]:
+    if preferences.ndim != 2 or preferences.shape[1] not in (2, 3) or not len(preferences):
+        raise ValueError(
+            f"preferences are rows (better, worse[, magnitude]), got shape {preferences.shape}"
+        )
+    pairs = preferences[:, :2].astype(np.intp)
+    if (pairs != preferences[:, :2]).any() or pairs.min() < 0 or pairs.max() >= n:
+        raise ValueError(f"preferences must name rows 0 .. {n - 1} of X")
+    size = preferences[:, 2] if preferences.shape[1] == 3 else np.ones(len(pairs))
+    if (size <= 0).any() or (pairs[:, 0] == pairs[:, 1]).any():
+        raise ValueError("a preference is between two different rows, with a positive magnitude")
+    weight = 1 / size**2 if cost == "bound" else np.ones(len(pairs))
+    return (
+        pairs,
+        (np.ones(len(pairs)) if cost == "sign" else size),
+        (weight / len(pairs) if normalised else weight),
+    )
+
+
+class G2P(TransformerMixin, KernelMachine):
+    """Supervised embedding of the samples' similarities; see ``textrank.learners.g2p.G2P``.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> G2P(size=2).fit(X, y).transform(X).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        kernel: AnyKernel = "rbf",
+        *,
+        alpha: float = 1.0,
+        neighbours: int | None = 10,
+        mutual: bool = False,
+        size: int | None = None,
+        share: float = 0.9,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.neighbours = neighbours
+        self.mutual = mutual
+        self.size = size
+        self.share = share
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any) -> G2P:
+        """Finds the projection; ``y`` are classes, or an indicator of several per sample."""
+        X, y = self._read(X, y, multi_output=True)
+        learner = g2p.G2P(
+            alpha=self.alpha,
+            neighbours=self.neighbours,
+            mutual=self.mutual,
+            size=self.size,
+            share=self.share,
+        )
+        S = self._compare(X, X)
+        self.projection_ = learner.fit(S, _class_matrix(y))
+        self.X_fit_ = X
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """The embedding of new samples."""
+        check_is_fitted(self, "projection_")
+        X = self._read(X, reset=False)
+        return np.asarray(self._compare(X, self.X_fit_) @ self.projection_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.projection_.shape[1])
+
+
+def _class_matrix(y: NDArray[Any]) -> Matrix:
+    if type_of_target(y) == "multilabel-indicator":
+        return g2p.class_matrix(np.asarray(y, dtype=np.float64), "multi")
+    check_classification_targets(y)
+    names, numbers = np.unique(y, return_inverse=True)
+    return g2p.class_matrix(np.eye(len(names))[numbers], "single")

@@ -1,0 +1,625 @@
+"""Whether two results differ: tests on paired values, effect sizes, and many tests at once.
+
+All tests are two-sided and take values in pairs: the same fold, query or document measured for
+both runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.linalg as sla
+from numpy.typing import ArrayLike
+from scipy.stats import f as f_distribution
+from scipy.stats import false_discovery_control, wilcoxon
+
+from textrank.candidates import Targets
+from textrank.evaluation.report import Decision, Fold, Report
+from textrank.evaluation.splits import Split
+from textrank.features import Data, Features, Indices, Matrix, Vector, single
+from textrank.learners.base import Learner, groups_of
+from textrank.learners.holdout import buckets, solve_blocks
+from textrank.learners.rls import RLS
+from textrank.linalg import inverse, spectrum_gram
+from textrank.metrics import TIE_TOLERANCE, kendall_tau_b, rank_ties, sort_ties
+from textrank.progress import track
+
+
+@dataclass(frozen=True)
+class Significance:
+    """The outcome of a test: how probable a difference this large is where there is none."""
+
+    test: str
+    statistic: float | None  # None: not defined for these values
+    p: float | None
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How large a difference is, which a p-value does not say."""
+
+    mean: float  # of second minus first
+    d: float | None  # Cohen's d of the pairs: mean over standard deviation; None without spread
+    rank_biserial: float | None  # -1 .. 1: surplus of ranks that favour the second
+    wins: int  # pairs where the second is larger
+    losses: int
+    ties: int
+
+
+def combined_5x2cv_f(first: ArrayLike, second: ArrayLike) -> Significance:
+    """Combined 5×2cv F-test: five divisions in two halves, each half tested once.
+
+    With differences ``d[i, j]`` and ``s²[i]`` the sum of squares of row ``i`` around its mean,
+    ``f = sum(d²) / (2 sum(s²))`` follows F(10, 5) where both runs are equally good. Undefined where
+    both halves differ alike in all five divisions, unless nothing differs at all, which is p = 1.
+
+    Alpaydin (1999), Neural Computation 11(8):1885-1892.
+
+    Parameters
+    ----------
+    first, second : (5, 2) values of the measure
+    """
+    d = _differences(first, second, shape=(5, 2))
+    spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
+    if not d.any():
+        return Significance("5x2cv F", 0.0, 1.0, d.size)
+    # Equal halves differ by round-off, which must not become a large statistic.
+    if spread <= 1e-20 * float((d**2).sum()):
+        return Significance("5x2cv F", None, None, d.size)
+    statistic = float((d**2).sum()) / (2 * spread)
+    return Significance("5x2cv F", statistic, float(f_distribution.sf(statistic, 10, 5)), d.size)
+
+
+def wilcoxon_signed_ranks(first: ArrayLike, second: ArrayLike) -> Significance:
+    """Wilcoxon's signed-ranks test; the smaller of the two sums of ranks is the statistic.
+
+    Ranks of pairs without a difference are shared between both sides. The distribution is exact up
+    to 13 pairs, and up to 50 where no two differences are equally large and none is zero.
+    """
+    d = _differences(first, second)
+    if not len(d):
+        return Significance("Wilcoxon", None, None, 0)
+    if not d.any():
+        return Significance("Wilcoxon", 0.0, 1.0, len(d))
+    up, down = _rank_sums(d)
+    if len(d) <= 13:
+        return Significance("Wilcoxon", min(up, down), _exact_ranks(d), len(d))
+    result = wilcoxon(d, zero_method="zsplit")
+    return Significance("Wilcoxon", min(up, down), float(result.pvalue), len(d))
+
+
+def permutation_test(
+    first: ArrayLike, second: ArrayLike, *, resamples: int = 9999, seed: int = 0
+) -> Significance:
+    """Permutation test of the mean difference: which run a value belongs to is exchanged.
+
+    All ``2**n`` exchanges are tried where that is no more than ``resamples``, otherwise a sample of
+    them to which the observed one is added, so p is never 0.
+    """
+    d = _differences(first, second)
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, got {resamples}")
+    if not len(d):
+        return Significance("permutation", None, None, 0)
+    observed = float(d.mean())
+    exact = len(d) < 63 and 2 ** len(d) <= resamples
+    sums = np.abs(_signs(len(d), resamples, seed, exact) @ d)
+    reached = int((sums >= abs(d.sum()) * (1 - 1e-12)).sum())
+    p = reached / 2 ** len(d) if exact else (reached + 1) / (resamples + 1)
+    return Significance("permutation", observed, p, len(d))
+
+
+def effect(first: ArrayLike, second: ArrayLike) -> Effect:
+    """The size of the difference, second minus first, in several forms."""
+    d = _differences(first, second)
+    if not len(d):
+        raise ValueError("no pair of values to compare: the runs share no defined fold")
+    spread = float(d.std(ddof=1)) if len(d) > 1 else 0.0
+    scale = max(float(np.abs(d).max()), 1e-300)
+    up, down = _rank_sums(d)
+    return Effect(
+        mean=float(d.mean()),
+        d=float(d.mean()) / spread if spread > 1e-12 * scale else None,
+        rank_biserial=(up - down) / (up + down) if d.any() else None,
+        wins=int((d > 0).sum()),
+        losses=int((d < 0).sum()),
+        ties=int((d == 0).sum()),
+    )
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p-values corrected for their number by Holm's method: keeps the chance of any false alarm.
+
+    >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    values = _probabilities(p)
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * np.arange(len(values), 0, -1)
+    corrected = np.empty_like(values)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return [float(value) for value in corrected]
+
+
+def benjamini_hochberg(p: Sequence[float]) -> list[float]:
+    """p-values corrected to keep the expected share of false alarms among all alarms."""
+    values = _probabilities(p)
+    if not len(values):
+        return []
+    return [float(value) for value in false_discovery_control(values, method="bh")]
+
+
+def _differences(
+    first: ArrayLike, second: ArrayLike, shape: tuple[int, ...] | None = None
+) -> Vector:
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.shape != b.shape or (shape is not None and a.shape != shape):
+        wanted = f"{shape} each" if shape else "equally many"
+        raise ValueError(f"values come in pairs: got shapes {a.shape} and {b.shape}, need {wanted}")
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise ValueError("values must be finite numbers: leave out folds without a defined measure")
+    difference = b - a
+    # Values that differ by round-off are equal: they count as ties, not as wins.
+    scale = max(float(np.abs(a).max(initial=0)), float(np.abs(b).max(initial=0)))
+    difference[np.abs(difference) <= TIE_TOLERANCE * scale] = 0
+    return difference if shape else difference.ravel()
+
+
+def _rank_sums(d: Vector) -> tuple[float, float]:
+    """Sums of the ranks of positive and of negative differences, those of zeros shared."""
+    ranks = rank_ties(np.abs(d))
+    shared = float(ranks[d == 0].sum()) / 2
+    return float(ranks[d > 0].sum()) + shared, float(ranks[d < 0].sum()) + shared
+
+
+def _exact_ranks(d: Vector) -> float:
+    """Two-sided p over all signs of the non-zero differences, also with ties."""
+    ranks = rank_ties(np.abs(d))[d != 0]
+    surplus = np.abs(_signs(len(ranks), 0, 0, exact=True) @ ranks)
+    observed = abs(float(np.sign(d[d != 0]) @ ranks))
+    return float((surplus >= observed - 1e-9).mean())
+
+
+def _signs(n: int, resamples: int, seed: int, exact: bool) -> Matrix:
+    if exact:
+        bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    else:
+        bits = np.random.default_rng(seed).integers(0, 2, size=(resamples, n))
+    return (2 * bits - 1).astype(np.float64)
+
+
+def _probabilities(p: Sequence[float]) -> Vector:
+    values = np.asarray(p, dtype=np.float64)
+    if values.ndim != 1 or ((values < 0) | (values > 1) | np.isnan(values)).any():
+        raise ValueError(f"p-values lie between 0 and 1, got {list(p)}")
+    return values
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A range that covers the measure with the given confidence; how often it was undefined."""
+
+    low: float
+    high: float
+    level: float
+    undefined: int = 0  # resamples in which no fold had a value
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One test fold, sorted by score; weights turn it into any of its resamples."""
+
+    positive: Vector  # (n,) 1 where the label is positive, by rising score
+    said: Vector  # (n,) 1 where the decision was yes
+    starts: Indices  # (t,) where a new score begins
+    documents: Indices  # (n,)
+    missed: Vector  # (documents,) gold answers without a candidate
+
+
+def bootstrap_intervals(
+    y: ArrayLike,
+    scores: ArrayLike,
+    documents: Sequence[str],
+    *,
+    decisions: ArrayLike | None = None,
+    parts: ArrayLike | None = None,
+    unreachable: Mapping[str, int] | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """Percentile intervals of AUC, and with ``decisions`` of precision, recall and F.
+
+    Documents are drawn with replacement. ``parts`` numbers the test folds (of all splits): a
+    measure is computed in each and averaged, exactly as in a Report; without it all candidates are
+    one part. The models stay as they are, so the interval tells how sure the measure is for these
+    models on such documents, not what other training data would have given. A document is a weight
+    here: O(n) for each resample after one sort.
+
+    >>> ends = bootstrap_intervals([1, -1, 1, -1], [4, 1, 3, 2], ["a", "a", "b", "b"])["auc"]
+    >>> (ends.low, ends.high)
+    (1.0, 1.0)
+    """
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError(
+            f"level lies between 0 and 1 and resamples is at least 1, got {level}, {resamples}"
+        )
+    names = sorted({*documents, *(unreachable or {})})
+    found = _parts(y, scores, documents, decisions, parts, names, unreachable or {})
+    rng = np.random.default_rng(seed)
+    values: dict[str, list[Vector]] = {}
+    for start in range(0, resamples, 100):  # at once they would need resamples × n numbers
+        draws = min(100, resamples - start)
+        weights = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
+        for name, value in _means(found, weights.astype(np.float64), decisions is not None).items():
+            values.setdefault(name, []).append(value)
+    intervals = {name: _interval(np.concatenate(v), level) for name, v in values.items()}
+    return {name: interval for name, interval in intervals.items() if interval is not None}
+
+
+def _parts(
+    y: ArrayLike,
+    scores: ArrayLike,
+    documents: Sequence[str],
+    decisions: ArrayLike | None,
+    parts: ArrayLike | None,
+    names: Sequence[str],
+    unreachable: Mapping[str, int],
+) -> list[_Part]:
+    labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    said = np.zeros(len(labels)) if decisions is None else np.asarray(decisions, dtype=np.float64)
+    of = np.zeros(len(labels), dtype=np.intp) if parts is None else np.asarray(parts, dtype=np.intp)
+    sizes = {len(labels), len(values), len(documents), len(said), len(of)}
+    if len(sizes) != 1 or not len(labels):
+        raise ValueError(
+            f"labels, scores, documents and folds differ in length or are empty: {sizes}"
+        )
+    number = {name: i for i, name in enumerate(names)}
+    index = np.array([number[name] for name in documents], dtype=np.intp)
+    result = []
+    for part in np.unique(of):
+        at = np.flatnonzero(of == part)
+        order, starts = sort_ties(values[at])
+        at = at[order]
+        missed = np.zeros(len(names))
+        for name in unreachable.keys() & {documents[int(i)] for i in at}:
+            missed[number[name]] = unreachable[name]
+        positive, yes = (a[at] > 0 for a in (labels, said))
+        row = _Part(positive.astype(float), yes.astype(float), starts, index[at], missed)
+        result.append(row)
+    return result
+
+
+def _means(parts: Sequence[_Part], weights: Matrix, decided: bool) -> dict[str, Vector]:
+    """Each measure for each row of weights, averaged over the parts where it is defined."""
+    rows: dict[str, list[Vector]] = {}
+    for part in parts:
+        of = weights[:, part.documents]  # (b, n)
+        rows.setdefault("auc", []).append(_weighted_auc(part, of))
+        if decided:
+            hit, answered = of @ (part.positive * part.said), of @ part.said
+            gold = of @ part.positive + weights @ part.missed
+            for name, top, bottom in (
+                ("f", 2 * hit, answered + gold),
+                ("precision", hit, answered),
+                ("recall", hit, gold),
+            ):
+                rows.setdefault(name, []).append(_divide(top, bottom))
+    return {name: _mean_defined(np.array(values)) for name, values in rows.items()}
+
+
+def _weighted_auc(part: _Part, weights: Matrix) -> Vector:
+    up = np.add.reduceat(weights * part.positive, part.starts, axis=1)
+    down = np.add.reduceat(weights * (1 - part.positive), part.starts, axis=1)
+    below = np.cumsum(down, axis=1) - down
+    return _divide((up * (below + down / 2)).sum(axis=1), up.sum(axis=1) * down.sum(axis=1))
+
+
+def _divide(top: Vector, bottom: Vector) -> Vector:
+    # NaN marks an undefined value inside this module only; _interval counts and removes it.
+    return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
+
+
+def _mean_defined(values: Matrix) -> Vector:
+    defined = np.isfinite(values)
+    return _divide(np.where(defined, values, 0).sum(axis=0), defined.sum(axis=0).astype(np.float64))
+
+
+def _interval(values: Vector, level: float) -> Interval | None:
+    defined = values[np.isfinite(values)]
+    if not len(defined):
+        return None
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level, len(values) - len(defined))
+
+
+Key: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two runs and one measure: the difference, second minus first, and its tests."""
+
+    measure: str
+    first: str
+    second: str
+    means: tuple[float, float]  # over the pairs below
+    effect: Effect
+    tests: Sequence[Significance]
+    undefined: int  # units left out because the measure is undefined in one of the runs
+    unit: str = "fold"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every pair of runs, with p-values corrected for the number of comparisons made."""
+
+    corpus: str
+    runs: Sequence[str]
+    contrasts: Sequence[Contrast]
+    notes: Sequence[str] = ()
+    corrected: Mapping[str, Mapping[str, Sequence[float | None]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = dict.fromkeys(t.test for c in self.contrasts for t in c.tests)
+        object.__setattr__(self, "corrected", {name: self._corrected(name) for name in names})
+
+    def _corrected(self, test: str) -> dict[str, Sequence[float | None]]:
+        """Corrected p of one test for each contrast; None where the test is undefined or absent."""
+        p = [next((t.p for t in c.tests if t.test == test), None) for c in self.contrasts]
+        known = [value for value in p if value is not None]
+        methods: dict[str, Callable[[Sequence[float]], list[float]]] = {
+            "holm": holm,
+            "benjamini_hochberg": benjamini_hochberg,
+        }
+        result: dict[str, Sequence[float | None]] = {}
+        for name, method in methods.items():
+            values = iter(method(known))
+            result[name] = [None if value is None else next(values) for value in p]
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a JSON file."""
+        return asdict(self)
+
+
+def compare(
+    reports: Mapping[str, Report], measures: Sequence[str] = (), *, resamples: int = 9999
+) -> Comparison:
+    """Compares runs pairwise on the folds they share.
+
+    By default AUC and F, or Kendall's tau_b for rankings. The combined 5×2cv F-test is made where
+    there are five divisions into two folds; Wilcoxon's and the permutation test always, for
+    rankings with stored decisions over queries instead of folds.
+    """
+    if len(reports) < 2:
+        raise ValueError(f"a comparison needs at least 2 reports, got {len(reports)}")
+    runs = list(reports)
+    for other in runs[1:]:
+        _check_same_folds(runs[0], reports[runs[0]], other, reports[other])
+    chosen = list(measures) or _default(reports)
+    contrasts = [
+        _contrast(measure, first, second, reports[first], reports[second], resamples)
+        for measure in chosen
+        for first, second in combinations(runs, 2)
+    ]
+    shared = reports[runs[0]]
+    return Comparison(shared.corpus, runs, contrasts, _notes(reports))
+
+
+def _contrast(
+    measure: str, first: str, second: str, a: Report, b: Report, resamples: int
+) -> Contrast:
+    unit, ours, theirs = "fold", _by_fold(a, measure), _by_fold(b, measure)
+    if measure == "tau" and a.decisions and b.decisions:
+        unit, ours, theirs = "query", _by_query(a), _by_query(b)
+    keys = [k for k in ours if ours[k] is not None and theirs.get(k) is not None]
+    if not keys:
+        raise ValueError(f"{first} and {second} share no {unit} in which {measure} is defined")
+    x = np.array([ours[k] for k in keys], dtype=np.float64)
+    y = np.array([theirs[k] for k in keys], dtype=np.float64)
+    tests = [wilcoxon_signed_ranks(x, y), permutation_test(x, y, resamples=resamples)]
+    if unit == "fold" and len(keys) == 10 and _is_5x2(a.folds):
+        tests.insert(0, combined_5x2cv_f(x.reshape(5, 2), y.reshape(5, 2)))
+    means = (float(x.mean()), float(y.mean()))
+    left_out = len(ours.keys() | theirs.keys()) - len(keys)
+    return Contrast(measure, first, second, means, effect(x, y), tests, left_out, unit)
+
+
+def _by_fold(report: Report, measure: str) -> dict[Key, float | None]:
+    if measure not in report.measures:
+        known = ", ".join(report.measures)
+        raise ValueError(f"no measure {measure!r} in the report on {report.corpus}; it has {known}")
+    folds = sorted(report.folds, key=lambda fold: (fold.split, fold.fold))
+    return {(fold.split, fold.fold): fold.measures.get(measure) for fold in folds}
+
+
+def _by_query(report: Report) -> dict[Key, float | None]:
+    queries: dict[Key, list[Decision]] = {}
+    for d in report.decisions:
+        queries.setdefault((d.split, d.document, d.query), []).append(d)
+    return {
+        key: kendall_tau_b([d.label for d in same], [d.score for d in same])
+        for key, same in queries.items()
+    }
+
+
+def _check_same_folds(first: str, a: Report, second: str, b: Report) -> None:
+    if (a.task, a.corpus) != (b.task, b.corpus):
+        raise ValueError(
+            f"{first} is {a.task} on {a.corpus}, {second} is {b.task} on {b.corpus}. "
+            "Only runs of one task on one corpus can be compared."
+        )
+    ours, theirs = ({_identity(fold) for fold in report.folds} for report in (a, b))
+    if ours != theirs:
+        split, fold, *_ = min(ours ^ theirs)
+        raise ValueError(
+            f"{first} and {second} were not tested on the same folds: fold {fold} of split {split} "
+            "differs in size. Run both with the same --folds or --seed."
+        )
+
+
+def _identity(fold: Fold) -> tuple[int, int, int, int, int]:
+    return fold.split, fold.fold, fold.documents, fold.candidates, fold.positives
+
+
+def _is_5x2(folds: Sequence[Fold]) -> bool:
+    return sorted((f.split, f.fold) for f in folds) == [(i, j) for i in range(5) for j in range(2)]
+
+
+def _default(reports: Mapping[str, Report]) -> list[str]:
+    known = set.intersection(*(set(report.measures) for report in reports.values()))
+    for names in (("auc", "f"), ("tau",)):
+        if known.issuperset(names):
+            return list(names)
+    raise ValueError("the reports share neither auc and f nor tau: name the measures to compare")
+
+
+def _notes(reports: Mapping[str, Report]) -> list[str]:
+    notes = [f"{name}: {note}" for name, report in reports.items() for note in report.notes]
+    folds = next(iter(reports.values())).folds
+    if len({fold.split for fold in folds}) > 1 and not _is_5x2(folds):
+        notes.append(
+            "Several divisions test the same documents again, so the folds are not independent and "
+            "p is too small. Use `--protocol 5x2` for a test."
+        )
+    return notes
+
+
+@dataclass(frozen=True)
+class PermutationResult:
+    """The AUC of the true answers among those of permuted ones, averaged over test folds."""
+
+    auc: float
+    p: float  # share of permutations that do as well, the true answers counted among them
+    null_mean: float
+    null_std: float
+    permutations: int
+    undefined: int  # test folds without both classes, summed over all permutations
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a report."""
+        return dict(vars(self))
+
+
+def permutation_p(
+    learner: Learner,
+    data: Data,
+    split: Split,
+    *,
+    permutations: int = 1000,
+    within: Literal["corpus", "document"] = "corpus",
+    seed: int = 0,
+) -> PermutationResult:
+    """The whole nested evaluation for every permutation of the answers.
+
+    The answers only enter linearly: permuted ones are further columns of ``Y``, and one inverse
+    per alpha serves all of them, with alpha chosen by inner AUC for each column and fold. Permuting
+    ``within`` documents keeps the number of positives of each, a stricter test.
+    """
+    if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
+        raise ValueError(
+            f"permuted answers are extra columns only for RLS without class weights, not for "
+            f"{learner}. Set positive_weight to 1, or permute the corpus and run again."
+        )
+    if permutations < 1:
+        raise ValueError(f"permutations must be at least 1, got {permutations}")
+    targets = split.targets
+    Y = permuted(targets, permutations, within, seed)
+    data = single(data, "a permutation test")
+    K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
+    scores = nested_scores(K, Y, targets.documents, split.partitions[0], learner.alphas)
+    values, undefined = _fold_means(Y, scores, split)
+    null = values[1:]
+    reached = int((null >= values[0] - 1e-12).sum())
+    return PermutationResult(
+        auc=float(values[0]),
+        p=(1 + reached) / (1 + permutations),
+        null_mean=float(null.mean()),
+        null_std=float(null.std()),
+        permutations=permutations,
+        undefined=undefined,
+    )
+
+
+def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Matrix:
+    """The true answers as the first column, then permuted ones: (n, 1 + permutations)."""
+    if within not in ("corpus", "document"):
+        raise ValueError(f"within must be 'corpus' or 'document', got {within!r}")
+    rng = np.random.default_rng(seed)
+    y = targets.y
+    blocks = [np.arange(len(y))] if within == "corpus" else groups_of(targets.documents, len(y))
+    Y = np.repeat(y[:, None], 1 + permutations, axis=1)
+    for block in blocks:
+        Y[block, 1:] = rng.permuted(Y[block, 1:], axis=0)
+    return Y
+
+
+def nested_scores(
+    K: Matrix, Y: Matrix, documents: Indices, folds: Indices, alphas: Sequence[float]
+) -> Matrix:  # (n, p)
+    """Test scores of every column at the alpha with the best inner leave-document-out AUC."""
+    best = np.full((int(folds.max()) + 1, Y.shape[1]), -np.inf)
+    scores = np.zeros(Y.shape)
+    groups = groups_of(documents, len(Y), name="documents")
+    for alpha in track(sorted(alphas), "alphas", len(alphas)):
+        G = inverse(K, alpha)
+        A = G @ Y
+        for fold in np.unique(folds):
+            out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            inside = [group for group in groups if folds[group[0]] != fold]
+            outer, inner = _fold_scores(G, A, Y, out, inside)
+            quality = aucs(Y[rest], inner[rest])
+            # The largest alpha of equals, as the learner itself chooses.
+            quality = np.where(np.isnan(quality), -1.0, quality)
+            better = quality >= best[fold] - TIE_TOLERANCE
+            best[fold] = np.maximum(best[fold], quality)
+            scores[np.ix_(out, better)] = outer[:, better]
+    return scores
+
+
+def aucs(Y: Matrix, scores: Matrix) -> Vector:  # (n, p), (n, p) -> (p,)
+    """The AUC of every column, ties ½; NaN where a column has one class only."""
+    positive = Y > 0
+    p = positive.sum(axis=0).astype(np.float64)
+    n = len(Y) - p
+    ranks = np.where(positive, rank_ties(scores, axis=0), 0).sum(axis=0)
+    pairs = p * n
+    above = ranks - p * (p + 1) / 2
+    return np.divide(above, pairs, out=np.full_like(p, np.nan), where=pairs > 0)
+
+
+def _fold_scores(
+    G: Matrix, A: Matrix, Y: Matrix, out: Indices, inside: Sequence[Indices]
+) -> tuple[Matrix, Matrix]:
+    """Scores of a fold by a model of the rest, and of the rest without each document."""
+    L = sla.cholesky(G[np.ix_(out, out)], lower=True, check_finite=False)
+    Z = sla.solve_triangular(L, A[out], lower=True, check_finite=False)
+    outer = Y[out] - sla.solve_triangular(L, Z, lower=True, trans=1, check_finite=False)
+    W = sla.solve_triangular(L, G[out], lower=True, check_finite=False).T
+    rest = A - W @ Z
+    inner = np.zeros(Y.shape)
+    for index in buckets(inside):
+        part = W[index]
+        blocks = G[index[:, :, None], index[:, None, :]] - part @ part.transpose(0, 2, 1)
+        inner[index] = solve_blocks(blocks, rest[index], Y[index])
+    return outer, inner
+
+
+def _fold_means(Y: Matrix, scores: Matrix, split: Split) -> tuple[Vector, int]:
+    folds = split.partitions[0]
+    tested = [f for f in np.unique(folds) if split.tested is None or int(f) in split.tested]
+    rows = np.array([aucs(Y[folds == f], scores[folds == f]) for f in tested])
+    defined = ~np.isnan(rows)
+    if not defined.any(axis=0).all():
+        raise ValueError(
+            "some permutation has no test fold with both classes, so AUC is undefined. "
+            "Take fewer folds."
+        )
+    means = np.where(defined, rows, 0).sum(axis=0) / defined.sum(axis=0)
+    return means, int((~defined).sum())

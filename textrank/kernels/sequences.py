@@ -1,0 +1,506 @@
+"""Locality kernels: similarity of two sequences by the windows around their symbols.
+
+Formula numbers are those of Tsivtsivadze et al. (2009), Applied Intelligence 31:81-88.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textrank.features import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.graphs import Sequences, pivoted_cholesky
+from textrank.linalg import ExplicitKernel, gram
+
+
+@dataclass(frozen=True)
+class LocalSum(ExplicitKernel[Sequences]):
+    """Symbols that match, weighted by what matches around them (11).
+
+    ``G(f, g) = Σ_ik δ(f_i, g_k) Σ_ml P_ml δ(f_{i+m}, g_{k+l})`` for offsets within ``window``.
+    ``positional`` is P: "gaussian" ``exp(-(m - l)² / 2θ²)``, "same" (the identity), "any" (all
+    ones), or a positive semidefinite matrix. With ``P = R R'`` a feature is (symbol, neighbour,
+    component of R): one sparse product for the whole Gram matrix.
+
+    >>> LocalSum(window=1, positional="same")(Sequences.of([["Mp", "Ss"], ["Ss", "Mp"]]))
+    array([[4., 2.],
+           [2., 4.]])
+    """
+
+    window: int = 1
+    theta: float = 0.5
+    positional: str | Sequence[Sequence[float]] = "gaussian"
+
+    def __post_init__(self) -> None:
+        _settle(self)
+
+    def features(self, X: Sequence[Sequences]) -> Features:
+        """A column for each symbol, neighbour and component of the positional matrix."""
+        P = positional_matrix(self.positional, self.window, self.theta)
+        R, pivots = pivoted_cholesky(P, 1e-14)
+        patterns = [
+            Pattern((0, place - self.window), float(R[place, c]), f"near {p - self.window:+d}")
+            for c, p in enumerate(pivots)
+            for place in range(len(R))
+            if R[place, c]
+        ]
+        return pattern_features(batch(X), patterns)
+
+
+@dataclass(frozen=True)
+class LocalityConvolution:
+    """Symbols that match, multiplied up by what matches around them: the LC kernel (13).
+
+    ``G(f, g) = Σ_ik δ(f_i, g_k) Π_ml (P_ml δ(f_{i+m}, g_{k+l}) + 1)``; ``positional`` as in
+    ``LocalSum``. Depends on the two windows only, so ``G = C M C'``: C counts distinct windows, M
+    compares each pair with the same centre once.
+
+    >>> LocalityConvolution(window=0)(Sequences.of([["Mp", "Ss"], ["Ss"]]))
+    array([[4., 2.],
+           [2., 2.]])
+    """
+
+    window: int = 1
+    theta: float = 0.3
+    positional: str | Sequence[Sequence[float]] = "gaussian"
+
+    def __post_init__(self) -> None:
+        _settle(self)
+
+    def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
+        first = batch(X)
+        P = positional_matrix(self.positional, self.window, self.theta)
+        if Y is None:
+            windows = Windows.of(first, self.window)
+            return WindowPairs(windows.symbols, P).gram(windows.counts, None)
+        windows = Windows.of(Sequences.below([first, batch(Y)]), self.window)
+        counts = windows.counts
+        return WindowPairs(windows.symbols, P).gram(counts[: len(first)], counts[len(first) :])
+
+    def diag(self, X: Sequence[Sequences]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        first = batch(X)
+        windows = Windows.of(first, self.window)
+        P = positional_matrix(self.positional, self.window, self.theta)
+        return WindowPairs(windows.symbols, P).diag(windows.counts)
+
+
+@dataclass(frozen=True)
+class LocalityImproved(ExplicitKernel[Sequences]):
+    """Powers of the weighted number of matches at equal places of two windows (16, 17).
+
+    ``G(f, g) = Σ_ik (Σ_m D_m δ(f_{i+m}, g_{k+m}))^degree``, ``D_m = 1 + window - |m|``. The centres
+    need not match. The power expands into sets of at most ``degree`` places, each set a feature.
+    ``Power(LocalityImproved(...), d2)`` is the published outer power.
+
+    Zien et al. (2000), Bioinformatics 16:799-807.
+
+    >>> LocalityImproved(window=1)(Sequences.of([["Mp", "Ss"], ["Ss"]]))
+    array([[18.,  4.],
+           [ 4.,  4.]])
+    """
+
+    window: int = 1
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        if self.window < 0 or self.degree < 1:
+            raise ValueError(
+                f"window must be at least 0 and degree at least 1, got {self.window} and "
+                f"{self.degree}"
+            )
+
+    def features(self, X: Sequence[Sequences]) -> Features:
+        """A column for each set of places and the symbols that stand there."""
+        patterns = [
+            Pattern(places, self._coefficient(places) ** 0.5, " ".join(f"{m:+d}" for m in places))
+            for places in offset_sets(self.window, self.degree)
+        ]
+        return pattern_features(batch(X), patterns)
+
+    def _coefficient(self, places: tuple[int, ...]) -> float:
+        """Of ``Π_{m in places} δ_m`` in ``(Σ_m D_m δ_m)^degree``, by inclusion and exclusion."""
+        return float(
+            sum(
+                (-1) ** (len(places) - n)
+                * sum(1 + self.window - abs(m) for m in chosen) ** self.degree
+                for n in range(1, len(places) + 1)
+                for chosen in combinations(places, n)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class SpectrumKernel(ExplicitKernel[Sequences]):
+    """Shared runs of up to ``length`` symbols: ``Σ_{u=1..length} ⟨u-gram counts⟩`` (18, 19).
+
+    >>> SpectrumKernel(length=2)(Sequences.of([["a", "b"], ["b", "a", "b"]]))
+    array([[3., 4.],
+           [4., 7.]])
+    """
+
+    length: int = 2
+
+    def __post_init__(self) -> None:
+        if self.length < 1:
+            raise ValueError(f"length must be at least 1, got {self.length}")
+
+    def features(self, X: Sequence[Sequences]) -> Features:
+        """A column for each run of symbols."""
+        patterns = [Pattern(tuple(range(u))) for u in range(1, self.length + 1)]
+        return pattern_features(batch(X), patterns)
+
+
+@dataclass(frozen=True)
+class GapWeighted(ExplicitKernel[Sequences]):
+    """Shared subsequences of ``length`` symbols with gaps, each ``decay`` to the stretch it covers.
+
+    ``φ_u(f) = Σ_{i: f[i] = u} decay^(last - first + 1)``. ``stretch`` limits how far a subsequence
+    reaches; 0 is no limit, and costs a step for each subsequence there is.
+
+    Lodhi et al. (2002), Journal of Machine Learning Research 2:419-444.
+
+    >>> GapWeighted(length=2, decay=0.5)(Sequences.of([["c", "a", "t"], ["c", "t"]]))[0, 1].item()
+    0.03125
+    """
+
+    length: int = 2
+    decay: float = 0.5
+    stretch: int = 0
+
+    def __post_init__(self) -> None:
+        if self.length < 1 or not 0 < self.decay <= 1:
+            raise ValueError(
+                f"length must be at least 1 and decay between 0 and 1, got {self.length} and "
+                f"{self.decay}"
+            )
+        if self.stretch and self.stretch < self.length:
+            raise ValueError(
+                f"stretch must be 0 (no limit) or at least length {self.length}, got {self.stretch}"
+            )
+
+    def features(self, X: Sequence[Sequences]) -> Features:
+        """A column for each subsequence."""
+        sequences = batch(X)
+        reach = self.stretch or int(np.diff(sequences.starts).max(initial=self.length))
+        patterns = [
+            Pattern((0, *steps), self.decay ** (max(steps, default=0) + 1))
+            for steps in combinations(range(1, reach), self.length - 1)
+        ]
+        return pattern_features(sequences, patterns)
+
+
+def _settle(settings: LocalSum | LocalityConvolution) -> None:
+    if not isinstance(settings.positional, str):
+        matrix = tuple(tuple(map(float, row)) for row in settings.positional)
+        object.__setattr__(settings, "positional", matrix)
+    check_positional(settings.positional, settings.window, settings.theta)
+
+
+OUTSIDE = -1  # the symbol beyond either end, which matches nothing
+POSITIONAL = ("gaussian", "same", "any")
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Every distinct window of some sequences, sorted by its centre, and how often each occurs."""
+
+    symbols: NDArray[np.int64]  # (windows, 2 w + 1)
+    counts: SparseMatrix  # (sequences, windows)
+
+    @classmethod
+    def of(cls, X: Sequences, w: int) -> Windows:
+        """The distinct windows of the sequences, and how often each has one."""
+        columns = [shifted(X, offset) for offset in range(-w, w + 1)]
+        centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
+        code = encoded(centre_first)
+        _, first, number = np.unique(code, return_index=True, return_inverse=True)
+        rows = np.repeat(np.arange(len(X)), np.diff(X.starts))
+        cells = (np.ones(len(rows)), (rows, number))
+        counts = sp.csr_array(cells, shape=(len(X), len(first)))
+        return cls(np.column_stack(columns)[first], counts)
+
+    @property
+    def centre(self) -> NDArray[np.int64]:
+        """The symbol in the middle of each window."""
+        return self.symbols[:, self.symbols.shape[1] // 2]
+
+
+def batch(X: Sequence[Sequences]) -> Sequences:
+    """X as one batch."""
+    return X if isinstance(X, Sequences) else Sequences.below(list(X))
+
+
+def shifted(X: Sequences, offset: int) -> NDArray[np.int64]:
+    """The symbol ``offset`` places after each symbol of its own sequence, or OUTSIDE."""
+    row = np.repeat(np.arange(len(X)), np.diff(X.starts))
+    at = np.arange(len(X.codes)) + offset
+    inside = (at >= X.starts[:-1][row]) & (at < X.starts[1:][row])
+    symbols = np.full(len(at), OUTSIDE, dtype=np.int64)
+    symbols[inside] = X.codes[at[inside]]
+    return symbols
+
+
+def encoded(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """One number a row, equal where the rows are and in their order."""
+    base = 2 + max((int(column.max(initial=0)) for column in columns), default=0)
+    code = columns[0] + 1
+    top = base
+    for column in columns[1:]:
+        if top > np.iinfo(np.int64).max // base:  # renumber before the product overflows
+            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+            top = len(code) + 1
+        code = code * base + (column + 1)
+        top *= base
+    return code
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Offsets whose symbols together are one feature, its value, and what to call the pattern."""
+
+    offsets: tuple[int, ...]
+    weight: float = 1.0
+    label: str = ""
+
+
+def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
+    """The weights of the patterns, summed for each label and tuple of symbols found at them."""
+    rows = np.repeat(np.arange(len(X)), np.diff(X.starts))
+    symbols = {o: shifted(X, o) for o in sorted({o for p in patterns for o in p.offsets})}
+    labels = list(dict.fromkeys(pattern.label for pattern in patterns))
+    width = max((len(pattern.offsets) for pattern in patterns), default=0)
+    keys, owners, values = [np.empty((0, width + 1), np.int64)], [rows[:0]], [np.empty(0)]
+    for pattern in patterns:
+        inside = np.logical_and.reduce([symbols[o] >= 0 for o in pattern.offsets])
+        key = np.full((int(inside.sum()), width + 1), OUTSIDE, dtype=np.int64)
+        key[:, 0] = labels.index(pattern.label)
+        for place, offset in enumerate(pattern.offsets, 1):
+            key[:, place] = symbols[offset][inside]
+        keys.append(key)
+        owners.append(rows[inside])
+        values.append(np.full(len(key), pattern.weight))
+
+    distinct, column = _numbered(np.vstack(keys))
+    cells = (np.concatenate(values), (np.concatenate(owners), column))
+    matrix = sp.csr_array(cells, shape=(len(X), len(distinct)))
+    return Features(matrix, _named(X.alphabet, labels, distinct))
+
+
+def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Indices]:
+    code = encoded(list(keys.T))
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    return keys[first], number
+
+
+def _named(alphabet: Sequence[str], labels: Sequence[str], keys: NDArray[np.int64]) -> Names:
+    """The label, where there is one, before the symbols."""
+    if not any(labels):
+        return Names(tuple(alphabet), keys[:, 1:].astype(np.int32))
+    parts = np.hstack([keys[:, :1] + len(alphabet), keys[:, 1:]])
+    return Names((*alphabet, *labels), parts.astype(np.int32))
+
+
+def offset_sets(w: int, largest: int) -> list[tuple[int, ...]]:
+    """All sets of at most ``largest`` offsets within ``w`` of the centre."""
+    offsets = range(-w, w + 1)
+    return [chosen for n in range(1, largest + 1) for chosen in combinations(offsets, n)]
+
+
+def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
+    """P over the offsets -w ... w: a name, or the numbers themselves."""
+    offsets = np.arange(-w, w + 1)
+    if not isinstance(positional, str):
+        return np.asarray(positional, dtype=np.float64)
+    if positional == "any":
+        return np.ones((2 * w + 1, 2 * w + 1))
+    if positional == "same":
+        return np.eye(2 * w + 1)
+    return np.exp(-((offsets[:, None] - offsets[None, :]) ** 2) / (2 * theta**2))
+
+
+def check_positional(positional: Any, w: int, theta: float) -> None:
+    """Raises an error for a window, θ or matrix that makes no kernel."""
+    if w < 0 or int(w) != w:
+        raise ValueError(f"window must be a whole number of at least 0, got {w}")
+    if isinstance(positional, str) and positional not in POSITIONAL:
+        raise ValueError(f"positional must be one of {POSITIONAL} or a matrix, got {positional!r}")
+    if not theta > 0:
+        raise ValueError(f"theta must be positive, got {theta}")
+    P = positional_matrix(positional, w, theta)
+    if P.shape != (2 * w + 1, 2 * w + 1) or not np.allclose(P, P.T) or P.min() < 0:
+        raise ValueError(
+            f"positional must be symmetric, not negative and {2 * w + 1} x {2 * w + 1} for "
+            f"window {w}, got {P.tolist()}"
+        )
+    lowest = float(np.linalg.eigvalsh(P).min())
+    if lowest < -1e-9:
+        raise ValueError(
+            f"positional must be positive semidefinite, lowest eigenvalue {lowest:.3g}"
+        )
+
+
+CHUNK = 1 << 20  # pairs of windows compared at once
+BIG = 256  # centres with more windows than this are compared as dense blocks
+
+
+@dataclass(frozen=True, eq=False)
+class WindowPairs:
+    """Windows sorted by centre, and ``Π_ml (P_ml δ + 1)`` for two with the same centre."""
+
+    symbols: NDArray[np.int64]  # (windows, 2 w + 1)
+    P: Matrix
+
+    def gram(self, left: SparseMatrix, right: SparseMatrix | None) -> Matrix:
+        """``left M right'``; of ``left`` with itself without ``right``, each pair compared once."""
+        i_windows = np.flatnonzero(np.bincount(left.indices, minlength=len(self.symbols)))
+        j_windows = i_windows
+        if right is not None:
+            j_windows = np.flatnonzero(np.bincount(right.indices, minlength=len(self.symbols)))
+        groups = _Groups.of(self._centre[i_windows], self._centre[j_windows])
+        F = sp.csr_array(sp.csc_array(left)[:, i_windows])
+        G = F if right is None else sp.csr_array(sp.csc_array(right)[:, j_windows])
+
+        K = np.zeros((left.shape[0], G.shape[0]))
+        M = self._sparse_part(i_windows, j_windows, groups, symmetric=right is None)
+        if M.nnz:
+            K += gram(sp.csr_array(F @ M), G)
+        if right is None:
+            K += K.T
+        self._add_dense_parts(K, (F, i_windows), (G, j_windows), groups)
+        return K
+
+    def diag(self, counts: SparseMatrix) -> Vector:
+        """The diagonal of ``counts M counts'``: pairs of windows of one sequence."""
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        key = row * np.int64(len(self.symbols) + 1) + self._centre[counts.indices]
+        order = np.argsort(key, kind="stable")
+        window, weight, row = counts.indices[order], counts.data[order], row[order]
+        groups = _Groups.of(key[order], key[order])
+        total = np.zeros(counts.shape[0])
+        for i, j in groups.pairs(np.arange(len(groups.size_i)), symmetric=False):
+            values = self._compare(window[i], window[j]) * weight[i] * weight[j]
+            total += np.bincount(row[i], values, minlength=len(total))
+        return total
+
+    @property
+    def _centre(self) -> NDArray[np.int64]:
+        return self.symbols[:, self.symbols.shape[1] // 2]
+
+    def _compare(self, i: Indices, j: Indices) -> Vector:
+        """The product for pairs of windows with equal centres."""
+        w = self.symbols.shape[1] // 2
+        product = np.full(len(i), 1.0 + self.P[w, w])
+        left = [self.symbols[i, m] for m in range(2 * w + 1)]
+        right = [self.symbols[j, m] for m in range(2 * w + 1)]
+        for m in range(2 * w + 1):
+            for k in range(2 * w + 1):
+                if (m, k) != (w, w) and self.P[m, k]:
+                    equal = np.flatnonzero((left[m] == right[k]) & (left[m] >= 0))
+                    product[equal] *= 1.0 + self.P[m, k]
+        return product
+
+    def _sparse_part(
+        self, i_windows: Indices, j_windows: Indices, groups: _Groups, *, symmetric: bool
+    ) -> SparseMatrix:
+        """M for centres with few windows; of a symmetric one the upper half, halved diagonal."""
+        small = np.flatnonzero(~groups.big)
+        rows, columns, values = [], [], []
+        for i, j in groups.pairs(small, symmetric=symmetric):
+            value = self._compare(i_windows[i], j_windows[j])
+            if symmetric:
+                value[i == j] *= 0.5
+            rows.append(i.astype(np.int32))
+            columns.append(j.astype(np.int32))
+            values.append(value)
+        none = np.empty(0, np.int32)
+        cells = (
+            np.concatenate([np.empty(0), *values]),
+            (np.concatenate([none, *rows]), np.concatenate([none, *columns])),
+        )
+        return sp.csr_array(cells, shape=(len(i_windows), len(j_windows)))
+
+    def _add_dense_parts(
+        self, K: Matrix, left: tuple[SparseMatrix, Indices], right: Any, groups: _Groups
+    ) -> None:
+        """Frequent centres: a dense block each, on the sequences that have them."""
+        F, G = sp.csc_array(left[0]), sp.csc_array(right[0])
+        for g in np.flatnonzero(groups.big).tolist():
+            a, b = groups.slice_i(g), groups.slice_j(g)
+            block_F, rows = _present(F[:, a])
+            block_G, columns = _present(G[:, b])
+            M = self._block(left[1][a], right[1][b])
+            K[np.ix_(rows, columns)] += (block_F @ M) @ block_G.T.toarray()
+
+    def _block(self, i: Indices, j: Indices) -> Matrix:
+        w = self.symbols.shape[1] // 2
+        left, right = self.symbols[i], self.symbols[j]
+        product = np.full((len(i), len(j)), 1.0 + self.P[w, w])
+        for m in range(2 * w + 1):
+            for k in range(2 * w + 1):
+                if (m, k) != (w, w) and self.P[m, k]:
+                    inside = left[:, m] >= 0
+                    equal = (left[:, m, None] == right[None, :, k]) & inside[:, None]
+                    np.multiply(product, 1.0 + self.P[m, k], out=product, where=equal)
+        return product
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Windows of two sorted lists that have the same centre."""
+
+    start_i: Indices
+    size_i: Indices
+    start_j: Indices
+    size_j: Indices
+
+    @classmethod
+    def of(cls, left: NDArray[Any], right: NDArray[Any]) -> _Groups:
+        centres = np.intersect1d(left, right)
+        bounds = [
+            np.searchsorted(side, centres, side=where)
+            for side in (left, right)
+            for where in ("left", "right")
+        ]
+        return cls(bounds[0], bounds[1] - bounds[0], bounds[2], bounds[3] - bounds[2])
+
+    @property
+    def big(self) -> NDArray[np.bool_]:
+        return np.minimum(self.size_i, self.size_j) > BIG
+
+    def slice_i(self, g: int) -> slice:
+        return slice(int(self.start_i[g]), int(self.start_i[g] + self.size_i[g]))
+
+    def slice_j(self, g: int) -> slice:
+        return slice(int(self.start_j[g]), int(self.start_j[g] + self.size_j[g]))
+
+    def pairs(self, chosen: Indices, *, symmetric: bool) -> Iterator[tuple[Indices, Indices]]:
+        """All (i, j) of the chosen groups, a chunk at a time; only i <= j where symmetric."""
+        sizes = self.size_i[chosen]
+        member = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        i = np.repeat(self.start_i[chosen], sizes) + member
+        first = i if symmetric else np.repeat(self.start_j[chosen], sizes)
+        last = np.repeat(self.start_j[chosen] + self.size_j[chosen], sizes)
+        repeats = last - first
+        ends = np.cumsum(repeats)
+        begin = 0
+        while begin < len(i):
+            done = ends[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+            count = repeats[begin:end]
+            offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            yield np.repeat(i[begin:end], count), np.repeat(first[begin:end], count) + offset
+            begin = end
+
+
+def _present(columns: Any) -> tuple[SparseMatrix, Indices]:
+    """The rows that have an entry, and which they are."""
+    rows = sp.csr_array(columns)
+    has = np.flatnonzero(np.diff(rows.indptr))
+    return rows[has], has

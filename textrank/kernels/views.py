@@ -1,0 +1,375 @@
+"""Several views of the same candidates in one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textrank.features import (
+    Alternatives,
+    Features,
+    Indices,
+    Kernel,
+    Matrix,
+    Names,
+    Repeated,
+    ScalingKernel,
+    Vector,
+    Viewed,
+    parts_of,
+    side_by_side,
+)
+from textrank.kernels._indexed import PreparedViews
+from textrank.kernels.algebra import (
+    Exponential,
+    Gaussian,
+    Linear,
+    Normalized,
+    OnView,
+    Sum,
+    weights_of,
+)
+from textrank.linalg import features_of
+from textrank.linear_scores import Met, Weigh, Weighed, Weights, weighing
+
+
+@dataclass(frozen=True)
+class CombinedViews:
+    """A Gaussian on the normalised, weighted sum of kernels on views.
+
+    ``exp(γ (k̄ - 1))`` where ``k̄`` is ``Σ w_v k_v + b Σ g_u`` scaled to 1 on the diagonal: ``k_v``
+    is the inner product of the vectors of view ``v``, ``w_v`` its weight in ``linear``, and ``g_u``
+    a Gaussian ``exp(-γ' d²)`` on view ``u`` for each ``γ'`` in ``gaussian``, all of weight ``b``.
+    ``parts`` names the summands. Weights compare best where vectors have length one: scale them
+    once, in the representation, not at each comparison with many training candidates.
+
+    With several ``gaussian_weights`` it is not one kernel but a choice, ``alternatives``, which
+    ``compared`` evaluates in one go and training decides by held-out scores.
+
+    It is short for ``Exponential(Normalized(Sum([...])))``, which it is made of.
+
+    >>> from textrank.features import Viewed
+    >>> X = Viewed({"words": np.eye(2), "numbers": np.array([[0.0], [1.0]])})
+    >>> kernel = CombinedViews(linear={"words": 1.0}, gaussian={"numbers": [0.5]})
+    >>> kernel(X).round(3).tolist()
+    [[1.0, 0.248], [0.248, 1.0]]
+    """
+
+    linear: Mapping[str, float] = field(default_factory=dict)
+    gaussian: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    gamma: float = 2.0
+    gaussian_weights: Sequence[float] = (1.0,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "linear", dict(self.linear))
+        widths = {name: tuple(gammas) for name, gammas in self.gaussian.items()}
+        object.__setattr__(self, "gaussian", widths)
+        object.__setattr__(self, "gaussian_weights", tuple(map(float, self.gaussian_weights)))
+        if not self.gaussian_weights or not min(self.gaussian_weights) > 0:
+            raise ValueError(
+                f"gaussian_weights must be one positive number or several, got "
+                f"{list(self.gaussian_weights)}"
+            )
+        if not self.parts:
+            raise ValueError("name at least one view, in linear or in gaussian")
+        _ = self.whole  # each part checks its own settings
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        if len(self.gaussian_weights) > 1:
+            raise ValueError(
+                f"gaussian_weights {list(self.gaussian_weights)} are a choice, not a kernel. Take "
+                "one of its alternatives, or let training choose."
+            )
+        return self.whole(X, Y)
+
+    def against(self, Y: Sequence[Any]) -> PreparedViews:
+        """The kernel prepared for many calls with the same Y, as those of a trained model."""
+        return PreparedViews.of(self, Y)
+
+    @property
+    def alternatives(self) -> list[CombinedViews]:
+        """The kernels to choose from, each with one of the weights."""
+        return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
+
+    def compared(self, X: Sequence[Any]) -> Alternatives:
+        """The Gram matrices of all alternatives; every part is computed once."""
+        plain = _total(X, [(w, k) for n, (w, k) in self.parts.items() if n in self.linear])
+        bells = _total(X, [(1.0, k) for n, (_, k) in self.parts.items() if n not in self.linear])
+        grams = []
+        for weight in self.gaussian_weights:
+            K = plain + weight * bells
+            root = np.sqrt(np.diag(K))
+            K /= root[:, None]
+            K /= root[None, :]
+            np.fill_diagonal(K, 1.0)
+            K -= 1.0
+            K *= self.gamma
+            grams.append(np.exp(K, out=K))
+        return Alternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        return self.whole.diag(X)
+
+    def contributions(self, X: Sequence[Any], Y: Sequence[Any], coef: Vector) -> Features:
+        """What each named part adds to the scores ``k(X, Y) coef``, a row each, summing to them.
+
+        The kernel is no sum of its parts, so this is a convention, that of Aumann and Shapley: let
+        the similarity grow evenly from nothing to what it is, and credit every part with its share
+        of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Inner products
+        are split further, exactly, into those of single features. ``constant`` is the score of a
+        candidate that resembles nothing.
+        """
+        total = Sum(
+            [k for _, k in self.parts.values()], weights=[w for w, _ in self.parts.values()]
+        )
+        K = total(X, Y)
+        sizes = np.sqrt(np.outer(total.diag(X), total.diag(Y)))
+        K /= sizes
+        # (exp(γ K) - 1) / K, which is γ where nothing is shared
+        growth = np.divide(
+            np.expm1(self.gamma * K), K, out=np.full_like(K, self.gamma), where=K > 0
+        )
+        shares = growth * np.exp(-self.gamma) * coef / sizes  # (x, y)
+
+        blocks = {}
+        for name, (weight, kernel) in self.parts.items():
+            if name in self.linear:
+                blocks[name] = _by_feature(kernel, X, Y, weight * shares)
+            else:
+                blocks[name] = _column((weight * shares * kernel(X, Y)).sum(axis=1))
+        blocks["constant"] = _column(np.full(len(K), np.exp(-self.gamma) * coef.sum()))
+        return Features.beside(blocks)
+
+    @property
+    def parts(self) -> dict[str, tuple[float, Kernel[Any]]]:
+        """The summands by name, each with its weight."""
+        plain = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
+        bells = {
+            f"{name}, {gamma:g}": (self.gaussian_weights[0], OnView(name, Gaussian(gamma)))
+            for name, gammas in self.gaussian.items()
+            for gamma in gammas
+        }
+        return {**plain, **bells}
+
+    @property
+    def whole(self) -> Exponential:
+        """The kernel, spelt out."""
+        weights, kernels = zip(*self.parts.values(), strict=True)
+        return Exponential(Normalized(Sum(kernels, weights=weights)), gamma=self.gamma)
+
+
+def _total(X: Sequence[Any], parts: Sequence[tuple[float, Kernel[Any]]]) -> Matrix:
+    total = np.zeros((len(X), len(X)))
+    for weight, kernel in parts:
+        total += weight * kernel(X)
+    return total
+
+
+def _by_feature(
+    kernel: Kernel[Any], X: Sequence[Any], Y: Sequence[Any], shares: Matrix
+) -> Features:
+    """The shares of all of Y in each feature of X."""
+    F, G = features_of(kernel, X), features_of(kernel, Y)
+    return Features(sp.csr_array(F.values.multiply(shares @ G.onto(F.names))), F.names)
+
+
+def _column(values: Vector) -> Features:
+    return Features(sp.csr_array(values[:, None]), Names.of([()]))
+
+
+@dataclass(frozen=True)
+class EachView:
+    """The same kernel on every view, summed: ``Σ_v w_v k(x_v, z_v)``; weight 1 where not given.
+
+    Views that need settings of their own are summed with ``Sum`` and ``OnView``.
+
+    >>> from textrank.kernels.algebra import Linear
+    >>> views = Viewed({"a": np.array([[1.0]]), "b": np.array([[2.0]])})
+    >>> EachView(Linear(), weights={"b": 0.5})(views).item()
+    3.0
+    """
+
+    kernel: Kernel[Any]
+    weights: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        weights_of(self.weights, list(self.weights or {}))
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        if not len(X) or (Y is not None and not len(Y)):
+            return np.zeros((len(X), len(X if Y is None else Y)))
+        return self._sum(X)(X, Y)
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        return self._sum(X).diag(X) if len(X) else np.zeros(0)
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The features on all views side by side, each under the name of its view."""
+        return self._sum(X).features(X)
+
+    def _sum(self, X: Sequence[Any]) -> Sum:
+        views = list(X.views if isinstance(X, Viewed) else X[0])
+        return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
+
+
+CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Candidates are alike only where they ask the same: ``[q(x) = q(z)] (c² + k(x, z))``.
+
+    ``view`` is the view that says what is asked, such as which word of which confusion set. A
+    feature stands under its question, so one linear model holds the weights of all of them, and
+    each question has a constant feature of value ``constant``.
+
+    >>> from textrank.kernels.algebra import OnView
+    >>> from textrank.kernels.algebra import Linear
+    >>> X = Viewed({"asked": ["than", "than", "to"], "number": np.array([[2.0], [1.0], [3.0]])})
+    >>> Blocks("asked", OnView("number", Linear()), constant=1.0)(X)
+    array([[ 5.,  3.,  0.],
+           [ 3.,  2.,  0.],
+           [ 0.,  0., 10.]])
+    """
+
+    view: str
+    kernel: Kernel[Any]
+    constant: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.constant > 0:
+            raise ValueError(f"constant must be positive, got {self.constant}")
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        left = np.array(self._questions(X))
+        right = left if Y is None else np.array(self._questions(Y))
+        K = self.kernel(X, Y) + self.constant**2
+        return np.where(left[:, None] == right[None, :], K, 0.0)
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """The similarity of each input with itself, ``(x,)``."""
+        return self.kernel.diag(X) + self.constant**2
+
+    def features(self, X: Sequence[Any]) -> Features:
+        """The features of the kernel, each under the question of its candidate."""
+        each, at = self._shared(X)
+        F = features_of(self.kernel, each)
+        constant = sp.csr_array(np.full((len(F), 1), self.constant))
+        F = Features(side_by_side([constant, F.values]), F.names.after(CONSTANT))
+        return _apart(F if at is None else F.rows(at), self._questions(X))
+
+    def weighed(self, weights: Weights) -> Weigh:
+        """What the features of the kernel come to by the weights of each candidate's question."""
+        numbers, each = _by_question(weights)
+        inner = weighing(self.kernel, each)
+        constant = each.under(CONSTANT)
+        shifts = np.zeros(len(numbers) + 1)  # the last one for questions that are not known
+        shifts[constant.asked] = self.constant * constant.coef
+        columns = np.full(len(shifts), -1)
+        columns[constant.asked] = constant.columns
+
+        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+            pairs = zip(asked.tolist(), self._questions(X), strict=True)
+            own = np.array([numbers.get(pair, -1) for pair in pairs], dtype=np.intp)
+            found = inner(X, own)
+
+            def met() -> Met:
+                rows = np.flatnonzero(columns[own] >= 0)
+                constants = Met(rows, columns[own[rows]], np.full(len(rows), self.constant))
+                return Met.together([constants, found.met()])
+
+            return Weighed(found.products + shifts[own], found.squares + self.constant**2, met)
+
+        return weigh
+
+    def _shared(self, X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
+        """What the candidates look like, each once, and which is whose; X where none are shared.
+
+        Several questions about the same words are compared by one look at them.
+        """
+        names = _looked_at(self.kernel)
+        if not isinstance(X, Viewed) or not names:
+            return X, None
+        views = [X.views.get(name) for name in names]
+        shared = [view for view in views if isinstance(view, Repeated)]
+        if len(shared) < len(views) or any(
+            not np.array_equal(view.at, shared[0].at) for view in shared
+        ):
+            return X, None
+        each = {name: view.each for name, view in zip(names, shared, strict=True)}
+        return Viewed(each), shared[0].at
+
+    def _questions(self, X: Sequence[Any]) -> Sequence[str]:
+        return X.view(self.view) if isinstance(X, Viewed) else [x[self.view] for x in X]
+
+
+def _by_question(weights: Weights) -> tuple[dict[tuple[int, str], int], Weights]:
+    """The weights with the first words of their names as questions, and the numbers of these.
+
+    A question is told apart by what was asked before, for one of these kernels may hold another.
+    """
+    first, words = weights.names.parts[:, 0], weights.names.vocabulary
+    each, asked = np.unique(np.column_stack([weights.asked, first]), axis=0, return_inverse=True)
+    numbers = {(before, words[word]): i for i, (before, word) in enumerate(each.tolist())}
+    return numbers, weights.renamed(weights.names.rest(), asked.ravel())
+
+
+def _looked_at(kernel: Kernel[Any]) -> list[str]:
+    """The views that a kernel looks at; none where a part looks at the candidates themselves."""
+    if isinstance(kernel, OnView):
+        return [kernel.name]
+    parts = [_looked_at(part) for part in parts_of(kernel)]
+    return [name for part in parts for name in part] if all(parts) else []
+
+
+def _apart(F: Features, questions: Sequence[str]) -> Features:
+    """A column of its own for each feature and question that occur together."""
+    numbers = {question: i for i, question in enumerate(dict.fromkeys(questions))}
+    asked = np.array([numbers[question] for question in questions], dtype=np.int64)
+    values = F.values
+    if len(numbers) == 1:
+        return Features(values, F.names.under(next(iter(numbers))))
+    codes = np.repeat(asked, np.diff(values.indptr)) * len(F.names) + values.indices
+    used, column = _distinct(codes, len(numbers) * len(F.names))
+    parts = (values.data, column.astype(np.int32), values.indptr)
+    apart = sp.csr_array(parts, shape=(len(F), len(used)))
+    return Features(apart, _named(F.names, tuple(numbers), used))
+
+
+def _distinct(codes: NDArray[np.int64], bound: int) -> tuple[Indices, Indices]:
+    """As ``np.unique`` with the inverse; without sorting where the codes are not far apart."""
+    if bound > 16 * len(codes):
+        return np.unique(codes, return_inverse=True)
+    occurs = np.zeros(bound, dtype=bool)
+    occurs[codes] = True
+    used = np.flatnonzero(occurs)
+    number = np.empty(bound, dtype=np.intp)
+    number[used] = np.arange(len(used))
+    return used, number[codes]
+
+
+def _named(names: Names, questions: tuple[str, ...], codes: Indices) -> Names:
+    question, column = np.divmod(codes, max(len(names), 1))
+    first = (question + len(names.vocabulary)).astype(np.int32)[:, None]
+    return Names((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))
+
+
+def diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
+    """Graphs whose sum over paths diverges; each counts once for every kernel that compares it.
+
+    Any ``ScalingKernel`` is asked.
+    """
+    if isinstance(kernel, ScalingKernel):
+        return kernel.diverging(X)
+    if isinstance(kernel, OnView) and isinstance(X, Viewed):
+        return diverging(kernel.kernel, X.view(kernel.name))
+    if isinstance(kernel, EachView) and isinstance(X, Viewed):
+        return sum(diverging(kernel.kernel, view) for view in X.views.values())
+    return sum(diverging(part, X) for part in parts_of(kernel))

@@ -1,0 +1,106 @@
+"""RLS and RankRLS for sparse data too large for a Gram matrix and for its features' products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from textrank.candidates import Targets
+from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.learners.base import (
+    Fit,
+    Measure,
+    Nested,
+    Path,
+    check_alphas,
+    check_features,
+    check_measure,
+    check_targets,
+    choose,
+)
+from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
+from textrank.learners.rankrls import Centring
+from textrank.linalg import krylov_path
+
+
+@dataclass(frozen=True)
+class SparseRLS:
+    """RLS, or RankRLS with all pairs of a query, by conjugate gradient on sparse features.
+
+    ``rank`` is ``none`` for RLS, ``query`` or ``global`` for RankRLS (cost ``magnitude``). Time
+    and memory grow with the number of non-zeros and of iterations; a whole path of alphas costs
+    little more than its smallest. Held-out scores come from ``folds`` trainings, documents whole.
+
+    >>> from textrank.features import Names
+    >>> X = Features(sp.csr_array(np.eye(4)), Names.of("abcd"))
+    >>> targets = Targets(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4), np.arange(4))
+    >>> SparseRLS(alphas=[1.0], folds=2).fit(X, targets).coef
+    array([ 0.5, -0.5,  0.5, -0.5])
+    """
+
+    alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
+    select: Measure = "auc"
+    rank: Literal["none", "query", "global"] = "none"
+    folds: int = 5
+    tolerance: float = 1e-6
+    iterations: int = 2000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+        check_measure(self.select)
+        if self.rank not in ("none", "query", "global"):
+            raise ValueError(f"rank must be none, query or global, got {self.rank!r}")
+        if self.folds < 2 or self.iterations < 1 or not 0 < self.tolerance < 1:
+            raise ValueError(
+                "folds must be at least 2, iterations at least 1 and tolerance between 0 and 1, "
+                f"got {self.folds}, {self.iterations} and {self.tolerance}"
+            )
+
+    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
+        """Learns from features and chooses alpha by held-out folds of documents."""
+        path = self.path(data, targets)
+        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+
+    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+        """Coefficients and held-out scores at every alpha."""
+        X = _sparse(data)
+        y = check_targets(targets.y, X.shape[0])[:, 0]
+        heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
+        return Path(tuple(self.alphas), self.coefs(X, y, targets.queries), heldout)
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[Nested]:
+        """Test and inner held-out scores for each division into folds, at every alpha."""
+        return nested_by_retraining(self, data, targets, partitions)
+
+    def coefs(self, X: SparseMatrix, y: Vector, queries: Indices) -> Matrix:  # (a, d)
+        """Weights of the features at every alpha, nothing held out."""
+        return krylov_path(
+            X,
+            y,
+            np.array(self.alphas),
+            laplacian=self._laplacian(queries),
+            tolerance=self.tolerance,
+            most=self.iterations,
+        )
+
+    def _laplacian(self, queries: Indices) -> Callable[[Vector], Vector] | None:
+        if self.rank == "none":
+            return None
+        if self.rank == "global":
+            return lambda u: (u - u.mean()) * len(u)
+        return Centring(np.unique(queries, return_inverse=True)[1]).laplacian()
+
+
+def _sparse(data: Any) -> SparseMatrix:
+    if not isinstance(data, Features):
+        raise ValueError(
+            "conjugate gradient works on features, not on a Gram matrix. Use a kernel with "
+            "features, or the learner RLS."
+        )
+    return sp.csr_array(check_features(data))

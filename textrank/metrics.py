@@ -1,0 +1,711 @@
+"""Ties between scores, and choices that round-off cannot change.
+
+Two candidates with the same features have the same score in theory, but sums in another order (by
+another processor, BLAS or number of threads) give scores that differ in the last digits. Metrics,
+thresholds and choices of parameters must not depend on these digits. So scores are tied when they
+differ by at most ``TIE_TOLERANCE`` times the largest absolute score, and settings are equally good
+when their qualities differ by at most that share of the best one.
+
+Ties are found in sorted order: a new group begins where the gap to the previous score exceeds the
+tolerance. Rounding to a grid would instead separate two close scores on either side of a grid line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textrank.features import Indices, Vector
+
+TIE_TOLERANCE = 1e-9  # relative to the largest absolute score, or to the best quality
+
+
+def tie_tolerance(scores: ArrayLike) -> float:
+    """Return the largest difference between two neighbouring scores that are tied.
+
+    >>> tie_tolerance([-2.0, 1.0])
+    2e-09
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    return TIE_TOLERANCE * float(max(values.max(), -values.min())) if values.size else 0.0
+
+
+def sort_ties(scores: ArrayLike) -> tuple[Indices, Indices]:
+    """Sort scores in ascending order and find the groups of tied ones.
+
+    Parameters
+    ----------
+    scores
+        One finite number per candidate.
+
+    Returns
+    -------
+    order
+        Indices that sort the scores. The order inside a group of ties is unspecified.
+    starts
+        The position in ``order`` at which each group begins; empty without scores.
+
+    >>> order, starts = sort_ties([0.3, 0.1 + 0.2, 0.1])
+    >>> order[0].item(), starts.tolist()
+    (2, [0, 1])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(values)
+    ranked = values[order]
+    if not len(ranked):
+        return order, order[:0]
+    is_start = np.empty(len(ranked), dtype=bool)
+    is_start[0] = True
+    tolerance = TIE_TOLERANCE * max(abs(float(ranked[0])), abs(float(ranked[-1])))
+    np.greater(ranked[1:] - ranked[:-1], tolerance, out=is_start[1:])
+    return order, is_start.nonzero()[0]
+
+
+def merge_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
+    """Return the scores with every group of tied scores set to the lowest score of the group.
+
+    The result can be compared with ``==`` and ``<``. Merging it again changes nothing. In an array
+    of several dimensions each line along ``axis`` is treated on its own.
+
+    >>> merge_ties([1.0, 1.0 + 1e-15, 2.0]).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim == 1:  # the same, quicker for the short lists of a query
+        order, starts = sort_ties(values)
+        if len(starts) == len(values):
+            return values
+        merged = np.empty_like(values)
+        merged[order] = np.repeat(values[order[starts]], np.diff(starts, append=len(values)))
+        return merged
+    order, ranked, starts = _sort_lines(values, axis)
+    merged = np.empty_like(ranked)
+    np.put_along_axis(merged, order, np.take_along_axis(ranked, starts, -1), -1)
+    return np.moveaxis(merged, -1, axis)
+
+
+def rank_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
+    """Return the rank of each score from 1 in ascending order; tied scores share the mean rank.
+
+    >>> rank_ties([0.5, 0.1, 0.5 + 1e-15]).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    order, ranked, starts = _sort_lines(scores, axis)
+    n = ranked.shape[-1]
+    is_last = np.ones(ranked.shape, dtype=bool)
+    is_last[..., :-1] = starts[..., 1:] != starts[..., :-1]
+    ends = np.where(is_last, np.arange(n), n)
+    ends = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty_like(ranked)
+    np.put_along_axis(ranks, order, (starts + ends) / 2 + 1, -1)
+    return np.moveaxis(ranks, -1, axis)
+
+
+def argmax_first(scores: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
+    """Return the first index along ``axis`` whose score is tied with the largest one.
+
+    Like ``np.argmax``, but round-off among tied scores does not change the answer.
+
+    >>> argmax_first([[0.3, 0.1 + 0.2], [0.1, 0.9]]).tolist()
+    [0, 1]
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    tolerance = TIE_TOLERANCE * np.abs(values).max(axis=axis, keepdims=True)
+    return np.asarray(np.argmax(values >= values.max(axis=axis, keepdims=True) - tolerance, axis))
+
+
+def equally_good(qualities: ArrayLike) -> NDArray[np.bool_]:
+    """Return which settings are as good as the best one; larger qualities are better.
+
+    A quality counts as the best if it is at most ``TIE_TOLERANCE`` times the best one below it.
+    Errors are given with a minus sign; two errors that both are round-off of zero (below
+    ``TIE_TOLERANCE**2`` of the largest one) are equal too. NaN is worse than any number.
+
+    >>> equally_good([0.8, 0.9, 0.9 - 1e-14]).tolist()
+    [False, True, True]
+    """
+    values = np.asarray(qualities, dtype=np.float64)
+    best, worst = values.max(), values.min()
+    if not (np.isfinite(best) and np.isfinite(worst)):
+        values = np.where(np.isnan(values), -np.inf, values)
+        best = values.max()
+        if not np.isfinite(best):
+            return np.asarray(values == best)
+        worst = values[np.isfinite(values)].min()
+    tolerance = TIE_TOLERANCE * abs(best) + TIE_TOLERANCE**2 * max(abs(best), abs(worst))
+    return np.asarray(values >= best - tolerance)
+
+
+def choose_first(qualities: ArrayLike) -> int:
+    """Return the index of the first of the equally good settings.
+
+    >>> choose_first([0.8, 0.9 - 1e-14, 0.9])
+    1
+    """
+    return int(np.argmax(equally_good(qualities)))
+
+
+def choose_largest(qualities: ArrayLike, parameters: Sequence[float] | Vector) -> int:
+    """Return the index of the largest parameter, such as alpha, among the equally good settings.
+
+    Where several of them have the largest parameter, the last one is returned.
+
+    >>> choose_largest([0.9, 0.9 - 1e-14, 0.8], [1.0, 10.0, 100.0])
+    1
+    """
+    good: list[int] = np.flatnonzero(equally_good(qualities)).tolist()
+    return max(good, key=lambda index: (parameters[index], index))
+
+
+def _sort_lines(scores: ArrayLike, axis: int) -> tuple[Indices, NDArray[np.float64], Indices]:
+    """Return order, sorted scores and the start of each one's tie group, ``axis`` moved last."""
+    values = np.moveaxis(np.asarray(scores, dtype=np.float64), axis, -1)
+    order = np.argsort(values, axis=-1)
+    ranked = np.take_along_axis(values, order, -1)
+    starts = np.zeros(ranked.shape, dtype=np.intp)
+    if ranked.size:
+        largest = np.maximum(np.abs(ranked[..., :1]), np.abs(ranked[..., -1:]))
+        is_start = np.diff(ranked, axis=-1) > TIE_TOLERANCE * largest
+        starts[..., 1:] = np.where(is_start, np.arange(1, ranked.shape[-1]), 0)
+        np.maximum.accumulate(starts, axis=-1, out=starts)
+    return order, ranked, starts
+
+
+Measure: TypeAlias = Callable[[Vector, Vector], float | None]
+Queries: TypeAlias = Sequence[object] | NDArray[np.generic]  # the query of each candidate
+
+
+class PRF(NamedTuple):
+    """Precision, recall and their harmonic mean; None where a denominator is zero."""
+
+    precision: float | None  # None: nothing was answered yes
+    recall: float | None  # None: gold has no yes
+    f: float | None  # None: neither of them
+
+
+@dataclass(frozen=True)
+class QueryMean:
+    """A measure averaged over queries, with the number of queries for which it is undefined."""
+
+    mean: float | None
+    defined: int
+    undefined: int
+
+
+def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Share of (positive, negative) pairs in the right order, ties ½; None with one class only.
+
+    The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
+
+    >>> auc([1, 1, -1, -1], [3.0, 1.0, 1.0, 0.0])
+    0.875
+    """
+    labels, values = _pair(y, scores)
+    positive = labels > 0
+    p = int(positive.sum())
+    n = len(labels) - p
+    if not p or not n:
+        return None
+    order, starts = sort_ties(values)
+    tied_positives = np.add.reduceat(positive[order], starts, dtype=np.float64)
+    tied_negatives = np.diff(np.append(starts, len(order))) - tied_positives
+    lower_negatives = np.cumsum(tied_negatives) - tied_negatives
+    return float(tied_positives @ (lower_negatives + tied_negatives / 2) / (p * n))
+
+
+def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
+    """Yes where the score reaches the threshold.
+
+    >>> decide([0.9, 0.5, 0.3], 0.5).tolist()
+    [True, True, False]
+    """
+    return np.asarray(scores, dtype=np.float64) >= threshold
+
+
+def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0) -> PRF:
+    """Precision, recall and F of yes/no decisions.
+
+    ``unreachable`` gold answers had no candidate at all; each counts as missed.
+    ``F = 2 tp / (2 tp + fp + fn)``, so it is 0, not undefined, when everything was missed.
+
+    >>> precision_recall_f([1, 1, -1, -1], [True, False, True, False], unreachable=1)
+    PRF(precision=0.5, recall=0.3333333333333333, f=0.4)
+    """
+    if unreachable < 0:
+        raise ValueError(f"unreachable counts gold answers, so it cannot be {unreachable}")
+    labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
+    positive, yes = labels > 0, said > 0
+    hit = int((positive & yes).sum())
+    answered, gold = int(yes.sum()), int(positive.sum()) + unreachable
+    return PRF(_ratio(hit, answered), _ratio(hit, gold), _ratio(2 * hit, answered + gold))
+
+
+def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> float | None:
+    """The threshold of maximal F, midway between neighbouring scores; None without a positive.
+
+    Of several with the same F, the highest, which answers yes least often. Where saying yes to
+    all is best, it lies below the lowest score by the tolerance of ties. Chosen on the data that
+    is then measured, the F is optimistic: choose on training data.
+
+    >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
+    0.4
+    """
+    labels, values = _pair(y, scores)
+    if not (labels > 0).any():
+        return None
+    cuts, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
+    gold = int((labels > 0).sum()) + unreachable
+    # The cuts run from the highest threshold downwards.
+    return float(cuts[choose_first(2 * hit / (answered + gold))])
+
+
+def likely_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
+    """The threshold of maximal expected F where only probabilities of a yes are known.
+
+    ``2 sum p / (answered + sum of all p)``, midway between neighbouring scores; no label is used,
+    so that it suits all candidates, also where those with labels were not drawn at random.
+
+    >>> likely_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
+    0.4
+    """
+    values, chance = _finite("scores", scores), _finite("probabilities", probabilities)
+    if not len(values):
+        return None
+    cuts, hit, answered = _cuts(chance, values)
+    return float(cuts[choose_first(2 * hit / (answered + chance.sum()))])
+
+
+def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
+    """The threshold that says yes to a share ``rate`` of the candidates, as nearly as ties allow.
+
+    None without any candidate. A rate of 0 gives a threshold just above the highest score.
+
+    >>> positive_rate_threshold([0.9, 0.5, 0.3, 0.1], 0.25)
+    0.7
+    """
+    values = _finite("scores", scores)
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate is a share of the candidates, between 0 and 1, got {rate}")
+    if not len(values):
+        return None
+    cuts, _, answered = _cuts(np.ones_like(values), values)
+    highest = float(values.max())
+    above_all = max(highest + tie_tolerance(values), np.nextafter(highest, np.inf))
+    distance = np.abs(np.append(0, answered) - rate * len(values))
+    return float(np.append(above_all, cuts)[choose_first(-distance)])
+
+
+def recall_at_precision(
+    y: ArrayLike, scores: ArrayLike, precision: float, unreachable: int = 0
+) -> float | None:
+    """The highest recall at a threshold whose precision is at least ``precision``.
+
+    0 where no threshold reaches it, None without a gold positive.
+
+    >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
+    0.5
+    """
+    labels, values = _pair(y, scores)
+    gold = int((labels > 0).sum()) + unreachable
+    if not gold:
+        return None
+    if not len(labels):
+        return 0.0
+    _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
+    enough = hit >= precision * answered * (1 - TIE_TOLERANCE)
+    return float(np.max(np.where(enough, hit, 0)) / gold)
+
+
+def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Precision at each threshold, weighted by the recall gained there; None without a positive.
+
+    Candidates with equal scores are answered together, so their order in the file is without
+    influence.
+
+    >>> round(average_precision([1, -1, 1], [0.9, 0.5, 0.3]), 3)
+    0.833
+    """
+    labels, values = _pair(y, scores)
+    if not (labels > 0).any():
+        return None
+    _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
+    gained = np.diff(hit, prepend=0) / hit[-1]
+    return float((gained * hit / answered).sum())
+
+
+def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
+    """Share of right decisions; None without candidates.
+
+    >>> accuracy([1, 1, -1, -1], [True, False, False, False])
+    0.75
+    """
+    labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
+    return _ratio(int(((labels > 0) == (said > 0)).sum()), len(labels))
+
+
+def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
+    """Share of wrong decisions; None without candidates.
+
+    >>> error_rate([1, 1, -1, -1], [True, False, False, False])
+    0.25
+    """
+    right = accuracy(y, decisions)
+    return None if right is None else 1 - right
+
+
+def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Rank correlation with ties on either side, -1 .. 1; None where one side is constant.
+
+    >>> round(kendall_tau_b([1, 2, 3, 4], [0.1, 0.2, 0.4, 0.3]), 3)
+    0.667
+    """
+    labels, values = _pair(y, scores)
+    return _tau_b(labels, merge_ties(values))
+
+
+def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
+    """Share of pairs with different labels whose scores are in the wrong order, ties ½.
+
+    None without such a pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right
+    over wrong pairs is the numerator of Kendall's tau.
+
+    >>> round(disagreement([1, 2, 3], [0.1, 0.3, 0.2]), 3)
+    0.333
+    """
+    labels, values = _pair(y, scores)
+    pairs = _pairs(len(labels)) - _tied(labels)
+    if not pairs:
+        return None
+    values = merge_ties(values)
+    tau = _tau_b(labels, values) or 0.0
+    apart = _pairs(len(labels)) - _tied(values)
+    surplus = round(tau * np.sqrt(float(pairs)) * np.sqrt(float(apart)))
+    return float((1 - surplus / pairs) / 2)
+
+
+def ndcg(
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: int | None = None,
+    gain: Literal["linear", "exponential"] = "linear",
+) -> float | None:
+    """Discounted cumulative gain of the ranking, divided by that of the best ranking.
+
+    The gain of a candidate is its label ``y`` (or ``2**y - 1``), its discount is
+    ``1 / log2(1 + rank)``, over the first ``k`` ranks. Candidates with equal scores share the mean
+    of their discounts. None where all gains are 0. Labels must not be negative.
+
+    >>> round(ndcg([2, 0, 1], [0.9, 0.5, 0.3]), 3)
+    0.95
+    """
+    labels, values = _pair(y, scores)
+    if len(labels) and labels.min() < 0:
+        raise ValueError(
+            f"NDCG needs labels of at least 0, got {labels.min()}. Shift or map them first."
+        )
+    if gain not in ("linear", "exponential"):
+        raise ValueError(f"gain must be 'linear' or 'exponential', got {gain!r}")
+    if k is not None and k < 1:
+        raise ValueError(f"k is a number of ranks, at least 1, got {k}")
+    gains = labels if gain == "linear" else np.exp2(labels) - 1
+    if not (gains > 0).any():
+        return None
+    discounts = 1 / np.log2(np.arange(len(labels)) + 2)
+    discounts[k if k is not None else len(labels) :] = 0
+    order, starts = _sort_descending(values)
+    sizes = np.diff(np.append(starts, len(labels)))
+    shared = np.add.reduceat(discounts, starts) / sizes
+    best = float(np.sort(gains)[::-1] @ discounts)
+    return float(np.add.reduceat(gains[order], starts) @ shared) / best
+
+
+def over_queries(measure: Measure, y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
+    """A measure computed in each query and averaged; queries without a value are counted.
+
+    The tolerance of ties is that of the scores of all queries, for that is the scale of their
+    round-off: a query may have scores near zero only.
+
+    >>> over_queries(kendall_tau_b, [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"])
+    QueryMean(mean=1.0, defined=1, undefined=1)
+    """
+    labels, values = _pair(y, scores)
+    if len(queries) != len(labels):
+        raise ValueError(f"{len(queries)} queries for {len(labels)} candidates")
+    numbers: dict[object, int] = {}
+    index = np.array([numbers.setdefault(q, len(numbers)) for q in queries], dtype=np.intp)
+    values = merge_ties(values)
+    order = np.argsort(index, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(index[order])) + 1) if len(order) else []
+    found = [value for at in parts if (value := measure(labels[at], values[at])) is not None]
+    mean = float(np.mean(found)) if found else None
+    return QueryMean(mean, len(found), len(parts) - len(found))
+
+
+def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
+    """Average precision per query, averaged (MAP).
+
+    >>> mean_average_precision([1, -1, -1, 1], [0.9, 0.1, 0.8, 0.2], ["a", "a", "b", "b"]).mean
+    0.75
+    """
+    return over_queries(average_precision, y, scores, queries)
+
+
+def classification_measures(
+    y: ArrayLike,
+    scores: ArrayLike,
+    threshold: float | None,
+    unreachable: int = 0,
+    *,
+    rate: float | None = None,
+) -> dict[str, float | None]:
+    """The measures of one test fold, with F under up to three thresholds.
+
+    ``threshold`` was chosen on training data. ``f_best`` takes the best threshold of the fold
+    itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
+    positives in the fold, which a user may know without knowing the answers.
+
+    >>> classification_measures([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
+    0.5
+    """
+    labels = np.asarray(y, dtype=np.float64)
+    values = np.asarray(scores, dtype=np.float64)
+    share = rate if rate is not None else float((labels > 0).mean()) if len(labels) else 0.0
+    own = _at(labels, values, threshold, unreachable)
+    best = _at(labels, values, best_threshold(labels, values, unreachable), unreachable)
+    by_rate = _at(labels, values, positive_rate_threshold(values, share), unreachable)
+    right = None if threshold is None else accuracy(labels, decide(values, threshold))
+    return {
+        "auc": auc(labels, values),
+        **own,
+        "accuracy": right,
+        "average_precision": average_precision(labels, values),
+        "f_best": best["f"],
+        "f_rate": by_rate["f"],
+    }
+
+
+def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
+    """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
+
+    NDCG takes the labels as gains, so it is left out where one is negative.
+
+    >>> ranking_measures([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
+    1.0
+    """
+    chosen: dict[str, Measure] = {"tau": kendall_tau_b, "disagreement": disagreement}
+    if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:
+        chosen |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
+    return {name: over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
+
+
+def _cuts(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
+    """Every threshold from high to low, with the gains and number of candidates that reach it."""
+    order, starts = _sort_descending(values)
+    ranked = values[order]
+    last = np.append(starts[1:], len(ranked)) - 1  # of each group of tied scores
+    hit = np.cumsum(gains[order], dtype=np.float64)[last]
+    middle = np.empty(len(last))
+    middle[:-1] = (ranked[last[:-1]] + ranked[starts[1:]]) / 2
+    middle[-1] = ranked[-1] - tie_tolerance(values)
+    return middle, hit, (last + 1).astype(np.float64)
+
+
+def _sort_descending(values: Vector) -> tuple[Indices, Indices]:
+    """Sort scores in descending order; return the order and where each group of ties starts."""
+    order, starts = sort_ties(values)
+    return order[::-1], np.append(0, len(order) - starts[:0:-1])
+
+
+def _tau_b(labels: Vector, values: Vector) -> float | None:
+    """Return Kendall's tau_b of scores whose ties were merged; None where one side is constant."""
+    if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
+        return None
+    from scipy.stats import kendalltau  # loads slowly, and applying a model measures nothing
+
+    return float(kendalltau(labels, values, variant="b").statistic)
+
+
+def _pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
+    labels, values = _finite("labels", y), _finite("scores", scores)
+    if labels.shape != values.shape:
+        raise ValueError(f"{len(labels)} labels for {len(values)} scores")
+    return labels, values
+
+
+def _finite(what: str, numbers: ArrayLike) -> Vector:
+    values = np.asarray(numbers, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"{what} must be one number a candidate, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        at = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"{what} must be finite numbers: {values[at]} at index {at}")
+    return values
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _pairs(n: int) -> int:
+    return n * (n - 1) // 2
+
+
+def _tied(values: Vector) -> int:
+    return sum(_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])
+
+
+def _at(
+    y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
+) -> dict[str, float | None]:
+    if threshold is None:
+        return {"f": None, "precision": None, "recall": None}
+    precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
+    return {"f": f, "precision": precision, "recall": recall}
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Points from left to right."""
+
+    x: Vector
+    y: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The mean of several curves on one grid, with their spread; ``undefined`` had no curve."""
+
+    x: Vector
+    mean: Vector
+    std: Vector
+    curves: int
+    undefined: int
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Candidates with similar scores: how many there are, and how many of them are positive."""
+
+    score: float  # mean
+    share: float  # positives among them
+    low: float  # 95 % interval of the share
+    high: float
+    candidates: int
+
+
+def roc(y: ArrayLike, scores: ArrayLike) -> Curve | None:
+    """True-positive rate over false-positive rate; None with one class only.
+
+    Equal scores are passed in one slanted step, so the area below is the AUC with ties ½.
+    """
+    hit, answered, positives = _steps(y, scores)
+    total = int(answered[-1])
+    if not positives or positives == total:
+        return None
+    return Curve((answered - hit) / (total - positives), hit / positives)
+
+
+def mean_roc(
+    folds: Sequence[tuple[ArrayLike, ArrayLike]], grid: ArrayLike | None = None
+) -> Band | None:
+    """ROC curves averaged vertically: the mean true-positive rate at each false-positive rate.
+
+    ``folds`` holds labels and scores of each test fold. None where no fold has both classes.
+    """
+    x = np.linspace(0, 1, 201) if grid is None else np.asarray(grid, dtype=np.float64)
+    curves = [curve for y, scores in folds if (curve := roc(y, scores)) is not None]
+    if not curves:
+        return None
+    rows = np.array([_upper(curve, x) for curve in curves])
+    return Band(x, rows.mean(axis=0), rows.std(axis=0), len(curves), len(folds) - len(curves))
+
+
+def precision_recall(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
+    """Precision over recall at every threshold, from the highest down; None without a positive."""
+    hit, answered, positives = _steps(y, scores)
+    if not positives:
+        return None
+    return Curve(hit[1:] / (positives + unreachable), hit[1:] / answered[1:])
+
+
+def calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
+    """How often a score is right: candidates in equally large bins by score.
+
+    Equal scores stay in one bin, so there may be fewer. The interval is Wilson's.
+    """
+    if bins < 1:
+        raise ValueError(f"bins must be at least 1, got {bins}")
+    labels, values = np.asarray(y, dtype=np.float64), merge_ties(scores)
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1))) if len(values) else values
+    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
+    result = []
+    for number in np.unique(place):
+        at = place == number
+        share = float((labels[at] > 0).mean())
+        low, high = _wilson(share, int(at.sum()))
+        result.append(Bin(float(values[at].mean()), share, low, high, int(at.sum())))
+    return result
+
+
+def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[Bin]:
+    """How often candidates of a probability are positive, in bins of equal width."""
+    labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
+    place = np.minimum((p * bins).astype(np.intp), bins - 1)
+    result = []
+    for number in np.unique(place):
+        at = place == number
+        share = float((labels[at] > 0).mean())
+        low, high = _wilson(share, int(at.sum()))
+        result.append(Bin(float(p[at].mean()), share, low, high, int(at.sum())))
+    return result
+
+
+def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> float:
+    """The mean gap between probability and share of positives over bins of equal width.
+
+    >>> calibration_error([1, -1, 1, 1], [0.75, 0.75, 0.75, 0.75])
+    0.0
+    """
+    found = reliability(y, probabilities, bins)
+    total = sum(b.candidates for b in found)
+    return sum(abs(b.share - b.score) * b.candidates for b in found) / max(total, 1)
+
+
+def expected_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
+    """The calibration error that chance gives probabilities that are all true, simulated."""
+    p, rng = np.asarray(probabilities, dtype=np.float64), np.random.default_rng(seed)
+    drawn = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))
+    return float(np.mean([calibration_error(y, p) for y in drawn]))
+
+
+def _steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
+    """Positives and candidates above each threshold, from none to all."""
+    labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    if labels.shape != values.shape:
+        raise ValueError(f"{len(labels)} labels for {len(values)} scores")
+    order, starts = sort_ties(values)
+    positives = int((labels > 0).sum())
+    lower = np.append(0, np.cumsum(labels[order] > 0))[starts[::-1]]
+    hit = np.append(0, positives - lower).astype(np.float64)
+    return hit, np.append(0, len(values) - starts[::-1]).astype(np.float64), positives
+
+
+def _upper(curve: Curve, x: Vector) -> Vector:
+    """The curve at ``x``, at its top where it rises vertically (except at 0, where it starts)."""
+    right = np.interp(x, curve.x, curve.y)
+    at = np.searchsorted(curve.x, x, side="right") - 1
+    result = np.where(curve.x[at] == x, curve.y[at], right)
+    return np.where(x <= 0, 0.0, result)
+
+
+def _wilson(share: float, n: int) -> tuple[float, float]:
+    z = 1.959963984540054
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)  # round-off

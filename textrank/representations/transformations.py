@@ -1,0 +1,666 @@
+"""Transformations of word-position matrices: which positions, and which words, resemble each other.
+
+Every kernel on contexts is ``k(X, Z) = tr(P̂ X' Ŵ Z)`` with P̂ over positions and Ŵ over words. A
+transformation gives a factor of one of them, so that features and models are explicit. They
+compose: ``Weighting(1.0, 0.025, of=ScaleFree(0.3))`` weights a smooth similarity, ``Mixture`` adds
+several, of positions or of words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from textrank.features import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.graphs import Contexts, PositionTransformation, pivoted_cholesky
+from textrank.representations.contexts import stemmer
+
+# Distances at which a bin begins: each of the first twelve words alone, then ever wider.
+BINS = (*range(1, 13), 14, 16, 19, 23, 28, 34, 42, 52, 66, 84, 110, 150, 220, 400)
+
+
+@dataclass(frozen=True)
+class Bag:
+    """All positions alike: ``P̂ = 1 1'``, the bag of words.
+
+    >>> Bag().factor(np.array([-2, 1])).values.toarray().tolist()
+    [[1.0], [1.0]]
+    """
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        return Features(sp.csr_array(np.ones((len(positions), 1))), Names.of(["anywhere"]))
+
+
+BAG = Bag()
+
+
+@dataclass(frozen=True)
+class Strict:
+    """Each position like itself only: ``P̂ = I``.
+
+    >>> Strict().factor(np.array([-2, 1])).values.toarray().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        distinct, column = np.unique(np.asarray(positions), return_inverse=True)
+        cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
+        values = sp.csr_array(cells, shape=(len(positions), len(distinct)))
+        return Features(values, Names.of(_signed(p) for p in distinct))
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """Near words count more: ``P̂ = diag(u) P̂' diag(u)``, ``u_p = 1/|p|^decay + base``.
+
+    Over the bag of words, the default, this is contextual weighting; the published parameters for
+    gene and protein names are 1.5 and 0.025. A kept target weighs as much as a neighbour.
+
+    >>> np.round(Weighting(decay=1.0, base=0.1).factor(np.array([-2, 1])).values.toarray(), 3)
+    array([[0.6],
+           [1.1]])
+    """
+
+    decay: float = 1.5
+    base: float = 0.025
+    of: PositionTransformation = BAG
+
+    def __post_init__(self) -> None:
+        if self.decay < 0 or self.base < 0:
+            raise ValueError(
+                f"decay and base must not be negative, got decay={self.decay}, base={self.base}"
+            )
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        return self.of.factor(positions).scaled(self.weights(positions))
+
+    def weights(self, positions: NDArray[np.integer]) -> Vector:
+        """The weight of each position."""
+        return np.maximum(np.abs(positions), 1).astype(float) ** -self.decay + self.base
+
+
+@dataclass(frozen=True)
+class Sided:
+    """Positions on different sides of the target resemble each other less, by a factor ``across``.
+
+    ``P̂_pq = P̂'_pq (ρ + (1 - ρ) [same side])``. ``Weighting(1.5, 0.05, of=Sided(0.5))`` is
+    side-aware weighting: a word counts anywhere, and once more on its own side.
+
+    >>> F = Sided(0.5).factor(np.array([-2, -1, 3])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
+    """
+
+    across: float = 0.5
+    of: PositionTransformation = BAG
+
+    def __post_init__(self) -> None:
+        _check_across(self.across)
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        inner = self.of.factor(positions)
+        side = np.sign(positions)
+        own = np.sqrt(1.0 - self.across)
+        parts = {"both": inner.scaled(self.across**0.5)} if self.across else {}
+        if self.across < 1:
+            named = {"before": -1, "target": 0, "after": 1}
+            parts |= {name: inner.scaled(own * (side == s)) for name, s in named.items()}
+        return _occurring(Features.beside(parts))
+
+
+@dataclass(frozen=True)
+class Within:
+    """Only positions at most ``span`` words away count.
+
+    >>> Within(2).factor(np.array([-2, 1, 3])).values.toarray().tolist()
+    [[1.0], [1.0], [0.0]]
+    """
+
+    span: int
+    of: PositionTransformation = BAG
+
+    def __post_init__(self) -> None:
+        if self.span < 0:
+            raise ValueError(f"span must not be negative, got {self.span}")
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        near = (np.abs(positions) <= self.span).astype(float)
+        return _occurring(self.of.factor(positions).scaled(near))
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """An occurrence also counts at positions nearby: ``P̂_pq = exp(-θ (p - q)²)``.
+
+    Positions beyond the first twelve fall into ``bins`` and stand in the middle of their bin; give
+    ``range(1, s + 1)`` to keep s positions apart. ``tolerance`` is the largest error of an entry.
+
+    >>> F = Smooth(theta=0.1).factor(np.array([1, 2, 4])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.905, 0.407], [0.905, 1.0, 0.67], [0.407, 0.67, 1.0]]
+    """
+
+    theta: float = 0.1
+    bins: Sequence[int] = BINS
+    tolerance: float = 1e-12
+
+    def __post_init__(self) -> None:
+        _check_smooth(self)
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        distances = _middles((0, *self.bins))
+        grid = np.concatenate([-distances[:0:-1], distances])
+        at = len(self.bins) + np.sign(positions) * _bin(positions, (0, *self.bins))
+        return _smooth_factor(self, grid, at, [_signed(p) for p in grid])
+
+
+@dataclass(frozen=True)
+class ScaleFree:
+    """Far positions blur, near ones stay sharp: ``P̂_pq = exp(-θ (√|p| - √|q|)²)`` on one side.
+
+    Across the target it is ``across`` times that. ``bins`` and ``tolerance`` as in ``Smooth``.
+
+    >>> F = ScaleFree().factor(np.array([-1, 1, 2])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.842], [0.0, 0.842, 1.0]]
+    """
+
+    theta: float = 1.0
+    across: float = 0.0
+    bins: Sequence[int] = BINS
+    tolerance: float = 1e-12
+
+    def __post_init__(self) -> None:
+        _check_smooth(self)
+        _check_across(self.across)
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        return Sided(self.across, of=_Distances(self, np.sqrt)).factor(positions)
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """Like ``ScaleFree`` on logarithms: ``P̂_pq = exp(-θ (ln|p| - ln|q|)²)`` on one side.
+
+    >>> F = LogScale().factor(np.array([-1, 1, 2])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.619], [0.0, 0.619, 1.0]]
+    """
+
+    theta: float = 1.0
+    across: float = 0.0
+    bins: Sequence[int] = BINS
+    tolerance: float = 1e-12
+
+    def __post_init__(self) -> None:
+        _check_smooth(self)
+        _check_across(self.across)
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        return Sided(self.across, of=_Distances(self, _logarithm)).factor(positions)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Weighted sum of transformations, of positions or of words: ``Σ w_j P̂_j``.
+
+    ``Mixture([Bag(), Smooth(0.1)], weights=[0.2, 1.0])`` keeps the topic beside the collocations.
+
+    >>> F = Mixture([Bag(), Strict()], [0.2, 1.0]).factor(np.array([1, 2])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.2, 0.2], [0.2, 1.2]]
+    """
+
+    parts: Sequence[Any] | Mapping[str, Any]
+    weights: Sequence[float] | Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        parts = self.parts if isinstance(self.parts, Mapping) else _titled(self.parts)
+        weights = self.weights
+        if not isinstance(weights, Mapping):
+            weights = dict(zip(parts, weights, strict=len(parts) == len(weights)))
+        if not parts or set(parts) != set(weights) or min(weights.values()) < 0:
+            raise ValueError(
+                f"weights must be non-negative, one for each of {len(parts)} parts (at least "
+                f"one), got {self.weights}"
+            )
+        object.__setattr__(self, "parts", dict(parts))
+        object.__setattr__(self, "weights", {name: float(weights[name]) for name in parts})
+
+    def factor(self, inputs: Any) -> Features:
+        """The parts' factors side by side, each times the root of its weight."""
+        factors = {name: part.factor(inputs) for name, part in _mapping(self.parts).items()}
+        weights = _mapping(self.weights)
+        return Features.beside(
+            {n: factor.scaled(weights[n] ** 0.5) for n, factor in factors.items()}
+        )
+
+
+@dataclass(frozen=True)
+class PositionTable:
+    """A similarity of binned positions given as numbers, such as one learned from contexts.
+
+    ``matrix`` is over the bins before the target, farthest first, then those after it.
+
+    >>> near = PositionTable([[1.0, 0.5], [0.5, 1.0]], bins=[1])
+    >>> F = near.factor(np.array([-1, 1])).values.toarray()
+    >>> np.round(F @ F.T, 3).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+
+    matrix: Sequence[Sequence[float]]
+    bins: Sequence[int] = BINS
+    tolerance: float = 1e-12
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", tuple(tuple(map(float, row)) for row in self.matrix))
+        _check_bins(self)
+        side = 2 * len(self.bins)
+        P = np.asarray(self.matrix)
+        if P.shape != (side, side):
+            raise ValueError(f"matrix must be {side} x {side}, two sides of bins, got {P.shape}")
+        lowest = np.linalg.eigvalsh(P).min()
+        if not np.allclose(P, P.T) or lowest < -1e-8 * np.abs(P).max():
+            raise ValueError(
+                f"matrix must be symmetric and positive semidefinite, its lowest eigenvalue is "
+                f"{lowest:.3g}. Project it first, as learn_positions does."
+            )
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """A factor of the similarities, a row a position."""
+        P = np.asarray(self.matrix)
+        R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
+        distances = _middles(self.bins)
+        grid = np.concatenate([-distances[::-1], distances])
+        names = Names.of(f"like {_signed(grid[p])}" for p in pivots)
+        return Features(sp.csr_array(R[bin_positions(positions, self.bins)]), names)
+
+
+def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BINS) -> Indices:
+    """The bin of each position: 0 ... b-1 before the target, farthest first, b ... 2b-1 after.
+
+    A kept target counts as the word after it.
+
+    >>> bin_positions(np.array([-2, -1, 1, 9]), bins=[1, 2])
+    array([0, 1, 2, 3])
+    """
+    bin_of = _bin(positions, bins)
+    return len(bins) + np.where(np.asarray(positions) < 0, -1 - bin_of, bin_of)
+
+
+@dataclass(frozen=True)
+class _Distances:
+    """The similarity of distances alone, whatever the side."""
+
+    smooth: ScaleFree | LogScale
+    scale: Callable[[Vector], Vector]
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        bins = (0, *self.smooth.bins)
+        distances = _middles(bins)
+        names = [f"{d:g}" for d in distances]
+        return _smooth_factor(self.smooth, self.scale(distances), _bin(positions, bins), names)
+
+
+def _logarithm(distances: Vector) -> Vector:
+    return np.log(np.maximum(distances, 1.0))
+
+
+def _smooth_factor(
+    smooth: Smooth | ScaleFree | LogScale, grid: Vector, at: Indices, names: Sequence[str]
+) -> Features:
+    P = np.exp(-smooth.theta * (grid[:, None] - grid[None, :]) ** 2)
+    R, pivots = pivoted_cholesky(P, smooth.tolerance)
+    return Features(sp.csr_array(R[at]), Names.of(f"near {names[p]}" for p in pivots))
+
+
+def _bin(positions: NDArray[np.integer], starts: Sequence[int]) -> Indices:
+    found = np.searchsorted(np.asarray(starts), np.abs(positions), side="right") - 1
+    return np.maximum(found, 0)
+
+
+def _middles(bins: Sequence[int]) -> Vector:
+    starts = np.asarray(bins, dtype=np.float64)
+    ends = np.append(starts[1:] - 1, starts[-1])
+    return (starts + ends) / 2
+
+
+def _occurring(F: Features) -> Features:
+    used = np.flatnonzero(np.asarray((F.values != 0).sum(axis=0)).ravel())
+    if len(used) == len(F.names):
+        return F
+    return Features(sp.csr_array(sp.csc_array(F.values)[:, used]), F.names.take(used))
+
+
+def _mapping(setting: Any) -> dict[str, Any]:
+    return dict(setting)
+
+
+def _titled(parts: Sequence[Any]) -> dict[str, Any]:
+    """Each part under the name of its class, numbered where one occurs twice."""
+    kinds = [type(part).__name__ for part in parts]
+    names = [k if kinds.count(k) == 1 else f"{k}_{i}" for i, k in enumerate(kinds, 1)]
+    return dict(zip(names, parts, strict=True))
+
+
+def _signed(position: float) -> str:
+    return f"{position:+g}"
+
+
+def _check_bins(settings: Any) -> None:
+    bins = tuple(int(b) for b in settings.bins)
+    object.__setattr__(settings, "bins", bins)
+    if not bins or bins[0] != 1 or any(b <= a for a, b in pairwise(bins)):
+        raise ValueError(f"bins must start at 1 and grow, got {bins}")
+    if not 0 < settings.tolerance < 1:
+        raise ValueError(f"tolerance must lie between 0 and 1, got {settings.tolerance}")
+
+
+def _check_smooth(settings: Any) -> None:
+    _check_bins(settings)
+    if not settings.theta > 0:
+        raise ValueError(f"theta must be positive, got {settings.theta}")
+
+
+def _check_across(across: float) -> None:
+    if not 0 <= across <= 1:
+        raise ValueError(f"across must lie between 0 and 1, got {across}")
+
+
+@dataclass(frozen=True)
+class EqualWords:
+    """Each word like itself only: ``Ŵ = I``.
+
+    >>> EqualWords().factor(["bind", "binds"]).values.toarray().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
+        return _one_each(list(words))
+
+
+@dataclass(frozen=True)
+class SharedStem:
+    """Words of one stem are alike; ``algorithm`` is a stemmer of snowballstemmer.
+
+    >>> SharedStem().factor(["bind", "binds"]).values.toarray().tolist()
+    [[1.0], [1.0]]
+    """
+
+    algorithm: str = "porter"
+
+    def __post_init__(self) -> None:
+        stemmer(self.algorithm)
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
+        return _one_each(stemmer(self.algorithm).stemWords([word.lower() for word in words]))
+
+
+@dataclass(frozen=True)
+class SharedTag:
+    """Words whose most frequent part of speech is the same are alike; an unknown word has none.
+
+    ``most_frequent_tags`` finds the tags in tagged text.
+
+    >>> SharedTag({"gene": "NN", "cell": "NN"}).factor(["gene", "cell"]).values.toarray().tolist()
+    [[1.0], [1.0]]
+    """
+
+    tags: Mapping[str, str]
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
+        return _one_each([self.tags.get(word) for word in words])
+
+
+@dataclass(frozen=True)
+class CharacterNgrams:
+    """Words are alike by their shared letters: the cosine of their character n-grams.
+
+    Word boundaries count as letters, so endings are told from middles, and words never seen in
+    training still resemble known ones.
+
+    >>> F = CharacterNgrams().factor(["kinase", "kinases", "gene"]).values.toarray()
+    >>> np.round(F @ F.T, 2).tolist()
+    [[1.0, 0.75, 0.0], [0.75, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    shortest: int = 3
+    longest: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shortest <= self.longest:
+            raise ValueError(
+                f"n-gram lengths must satisfy 1 <= shortest <= longest, got {self.shortest} and "
+                f"{self.longest}"
+            )
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
+        rows = [Counter(self._grams(word)) for word in words]
+        ids = {gram: i for i, gram in enumerate(dict.fromkeys(g for row in rows for g in row))}
+        row = np.repeat(np.arange(len(rows)), [len(grams) for grams in rows])
+        column = np.array([ids[gram] for grams in rows for gram in grams], dtype=np.intp)
+        value = np.array([count for grams in rows for count in grams.values()], dtype=np.float64)
+        values = sp.csr_array((value, (row, column)), shape=(len(rows), len(ids)))
+        lengths = np.sqrt(np.asarray(values.multiply(values).sum(axis=1)).ravel())
+        return Features(values, Names.of(ids)).scaled(1.0 / np.maximum(lengths, 1e-300))
+
+    def _grams(self, word: str) -> Iterable[str]:
+        text = f"<{word}>"
+        sizes = range(self.shortest, self.longest + 1)
+        # A word shorter than all n-grams is its own.
+        return [text[i : i + n] for n in sizes for i in range(len(text) - n + 1)] or [text]
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Words are alike as their vectors are: ``Ŵ = V V'``; an unknown word resembles none.
+
+    >>> F = WordVectors(["a", "b"], [[1.0, 0.0], [0.6, 0.8]]).factor(["a", "b", "new"])
+    >>> np.round((F.values @ F.values.T).toarray(), 3).tolist()
+    [[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+
+    words: Sequence[str]
+    vectors: Sequence[Sequence[float]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
+        V = np.array(self.vectors, dtype=np.float64)
+        if V.ndim != 2 or len(V) != len(self.words) or not np.isfinite(V).all():
+            raise ValueError(
+                f"vectors must be {len(self.words)} rows of finite numbers, one a word, got an "
+                f"array of shape {V.shape}"
+            )
+        V.flags.writeable = False
+        object.__setattr__(self, "vectors", V)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, WordVectors)
+            and self.words == other.words
+            and np.array_equal(self.vectors, other.vectors)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.words)
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
+        V = np.asarray(self.vectors)
+        row_of = {word: i for i, word in enumerate(self.words)}
+        at = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
+        values = np.vstack([V, np.zeros((1, V.shape[1]))])[at]
+        return Features(sp.csr_array(values), Names.of(f"vector {i}" for i in range(V.shape[1])))
+
+    def to_disk(self, path: str | Path) -> None:
+        """Writes the vectors to one .npz file, which ``WordVectorFile`` reads."""
+        arrays: dict[str, Any] = {"vectors": self.vectors, **Names.of(self.words).to_arrays()}
+        np.savez_compressed(path, **arrays)
+
+
+@dataclass(frozen=True)
+class WordVectorFile:
+    """Word vectors kept in a file that ``WordVectors.to_disk`` wrote; the form a cfg can state.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     WordVectors(["a"], [[1.0]]).to_disk(f"{folder}/vectors.npz")
+    ...     WordVectorFile(f"{folder}/vectors.npz").factor(["a", "b"]).values.toarray().tolist()
+    [[1.0], [0.0]]
+    """
+
+    path: str
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """A factor of the similarities, a row a word."""
+        file = Path(self.path)
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"no word vectors at {self.path!r}. Write them with WordVectors.to_disk."
+            )
+        return _read_vectors(str(file.resolve()), file.stat().st_mtime_ns).factor(words)
+
+
+def most_frequent_tags(tagged: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The most frequent tag of each word of some tagged text; ties go to the earlier tag.
+
+    >>> most_frequent_tags([("binds", "VBZ"), ("binds", "NNS"), ("binds", "VBZ")])
+    {'binds': 'VBZ'}
+    """
+    counts: dict[str, Counter[str]] = {}
+    for word, tag in tagged:
+        counts.setdefault(word, Counter())[tag] += 1
+    return {word: tags.most_common(1)[0][0] for word, tags in counts.items()}
+
+
+def _one_each(classes: Sequence[str | None]) -> Features:
+    """A single 1 a row, in the column of its class; none where it has no class."""
+    ids = {c: i for i, c in enumerate(dict.fromkeys(c for c in classes if c is not None))}
+    column = np.array([ids.get(c, -1) if c is not None else -1 for c in classes], dtype=np.intp)
+    row = np.flatnonzero(column >= 0)
+    cells = (np.ones(len(row)), (row, column[row]))
+    return Features(sp.csr_array(cells, shape=(len(classes), len(ids))), Names.of(ids))
+
+
+@lru_cache(maxsize=8)
+def _read_vectors(path: str, changed: int) -> WordVectors:
+    with np.load(path, allow_pickle=False) as arrays:
+        names = Names.from_arrays(arrays)
+        return WordVectors([name[0] for name in names], arrays["vectors"])
+
+
+def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BINS) -> PositionTable:
+    """Positions are alike as far as the same words stand there more often than by chance.
+
+    With ``f_wp`` the share of word w among the words at p, and ``f_w`` its share everywhere, P̂ is
+    ``Σ_w (f_wp - f_w)(f_wq - f_w)``; on the diagonal the two words drawn from p are different
+    tokens, else rare words would make every position like itself. The negative eigenvalues that
+    this leaves are set to 0, and the mean of the diagonal to 1.
+    """
+    counts = _counts(contexts, bins)
+    totals = counts.sum(axis=0)
+    everywhere = counts.sum(axis=1) / max(counts.sum(), 1.0)
+    shares = counts / np.maximum(totals, 1.0)
+
+    same = shares.T @ shares
+    pairs = np.maximum(totals * (totals - 1), 1.0)
+    np.fill_diagonal(same, (counts * (counts - 1)).sum(axis=0) / pairs)
+    chance = shares.T @ everywhere
+    P = same - chance[:, None] - chance[None, :] + everywhere @ everywhere
+    used = (totals > 1).astype(float)
+    P = _semidefinite(P * used[:, None] * used[None, :])
+
+    mean = float(np.diag(P).mean())
+    if mean <= 0:
+        raise ValueError(
+            f"{len(contexts)} contexts with {len(contexts.words)} words show no position that "
+            "differs from another. Learn from more text."
+        )
+    return PositionTable((P / mean).tolist(), bins=bins)
+
+
+def learn_word_vectors(
+    texts: Sequence[Sequence[str]], *, rank: int = 100, window: int = 5, minimum: int = 5
+) -> WordVectors:
+    """Unit vectors of words by what stands around them: truncated SVD of their positive PMI.
+
+    ``texts`` are lists of words in the form the representation uses; words seen fewer than
+    ``minimum`` times have no vector.
+
+    >>> texts = [["gene", "is", "transcribed"], ["protein", "is", "bound"]] * 5
+    >>> learn_word_vectors(texts, rank=2).words
+    ('gene', 'is', 'transcribed', 'protein', 'bound')
+    """
+    if rank < 1 or window < 1 or minimum < 1:
+        raise ValueError(
+            f"rank, window and minimum must be at least 1, got {rank}, {window}, {minimum}"
+        )
+    counts = Counter(word for text in texts for word in text)
+    words = [word for word, count in counts.items() if count >= minimum]
+    if len(words) <= rank:
+        raise ValueError(
+            f"{len(words)} words seen at least {minimum} times are too few for vectors of {rank} "
+            "numbers. Give more text, or lower rank or minimum."
+        )
+    pmi = _positive_pmi(_together(texts, words, window))
+    U, s, _ = randomized_svd(pmi, n_components=rank, random_state=0)
+    V = U * np.sqrt(s)
+    lengths = np.linalg.norm(V, axis=1, keepdims=True)
+    return WordVectors(words, V / np.maximum(lengths, 1e-300))
+
+
+def _counts(contexts: Contexts, bins: Sequence[int]) -> Matrix:
+    """How often each word stands in each bin, (words, bins)."""
+    width = 2 * len(bins)
+    cells = contexts.words.astype(np.int64) * width + bin_positions(contexts.positions, bins)
+    shape = (len(contexts.vocabulary), width)
+    return np.bincount(cells, minlength=shape[0] * width).astype(float).reshape(shape)
+
+
+def _semidefinite(P: Matrix) -> Matrix:
+    w, Q = np.linalg.eigh((P + P.T) / 2)
+    return (Q * w.clip(min=0.0)) @ Q.T
+
+
+def _together(texts: Sequence[Sequence[str]], words: Sequence[str], window: int) -> SparseMatrix:
+    """How often two words stand within the window of each other."""
+    ids = {word: i for i, word in enumerate(words)}
+    left, right = [], []
+    for text in texts:
+        numbers = np.array([ids.get(word, -1) for word in text], dtype=np.int64)
+        for step in range(1, min(window, len(numbers) - 1) + 1):
+            both = (numbers[:-step] >= 0) & (numbers[step:] >= 0)
+            left.append(numbers[:-step][both])
+            right.append(numbers[step:][both])
+    a = np.concatenate([np.empty(0, np.int64), *left, *right])
+    b = np.concatenate([np.empty(0, np.int64), *right, *left])
+    return sp.csr_array((np.ones(len(a)), (a, b)), shape=(len(words), len(words)))
+
+
+def _positive_pmi(counts: SparseMatrix) -> SparseMatrix:
+    cells = counts.tocoo()
+    margin = np.asarray(counts.sum(axis=1)).ravel()
+    pmi = np.log(cells.data * margin.sum() / (margin[cells.row] * margin[cells.col]))
+    return sp.csr_array((pmi.clip(min=0.0), (cells.row, cells.col)), shape=counts.shape)

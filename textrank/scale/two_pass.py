@@ -1,0 +1,179 @@
+"""Analysis of many documents: names first, then parses of the sentences that can have an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import DEP, HEAD, LEMMA, MORPH, NORM, ORTH, POS, SENT_START, SPACY, TAG
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from textrank.candidates import starts_of
+from textrank.config import adjusted, load_model, model_names
+from textrank.language import load_nlp, model_path
+from textrank.language.load import SHIPPED, needed_components
+from textrank.language.long_docs import chained, in_pieces, is_long
+from textrank.language.morphology import Morphology
+from textrank.language.sentences import Sentences
+from textrank.language.syntax import WordParser, WordsToVectors, WordTagger
+from textrank.model import Model
+from textrank.progress import collected_later
+from textrank.scale.job import Job, checksum
+from textrank.tasks.base import group_of
+
+PARSED_ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
+MIN_NAMES = {"ppi": 2}  # names a sentence must have before it can have an answer of the task
+# Components whose answer about a sentence does not depend on other sentences.
+SENTENCE_COMPONENTS = (WordsToVectors, WordTagger, WordParser, Morphology)
+
+
+class Analysis:
+    """Docs -> Docs with names, parses where they matter, and scored candidates.
+
+    The answers are those of running all components of the pipeline on each Doc. Where the parser
+    and what it builds on work sentence by sentence, and the task needs several names in a sentence,
+    only sentences with enough names are parsed; the others get flat trees. A sentence with fewer
+    names has no candidate, and its parse has no influence on other sentences. Any other pipeline
+    runs as a whole.
+
+    Parameters
+    ----------
+    names, parses
+        The components that find names and those that parse, with all they build on.
+    whole
+        Parse every sentence.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        nlp: Language,
+        names: Sequence[str],
+        parses: Sequence[str],
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.model = model
+        self.nlp = nlp
+        self.key = group_of(model.pipeline.task)
+        self.min_names = MIN_NAMES.get(model.pipeline.task.name, 0)
+        late = [name for name in parses if name not in names]
+        self.first = [pipe for name, pipe in nlp.pipeline if name not in late]
+        self.second = [pipe for name, pipe in nlp.pipeline if name in late]
+        self.two_passes = (
+            not whole
+            and self.min_names > 0
+            and any(isinstance(pipe, Sentences) and pipe.final for pipe in self.first)
+            and any(isinstance(pipe, WordParser) for pipe in self.second)
+            and all(isinstance(pipe, SENTENCE_COMPONENTS) for pipe in self.second)
+        )
+        self.pipes = [pipe for _, pipe in nlp.pipeline]  # readers may switch them off later
+
+    def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Analyse and score Docs; they are changed in place."""
+        with collected_later():
+            return list(self.model.annotate(self.read(docs)))
+
+    def read(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Find names and parses, without scoring anything."""
+        if not self.two_passes:
+            return [_with_sentences(doc) for doc in _in_pieces(docs, self.pipes)]
+        found = _in_pieces(docs, self.first)
+        self._parse([doc for doc in found if len(doc) and not doc.has_annotation("DEP")])
+        return found
+
+    def _parse(self, docs: Sequence[Doc]) -> None:
+        masks = [self._needed(doc) for doc in docs]
+        parts = [_take(*one) for one in zip(docs, masks, strict=True)]
+        parsed = _in_pieces([part for part in parts if part is not None], self.second)
+        following = iter(parsed)
+        for doc, mask, part in zip(docs, masks, parts, strict=True):
+            _set_parse(doc, mask, None if part is None else next(following))
+
+    def _needed(self, doc: Doc) -> NDArray[np.bool_]:  # (tokens,)
+        """Return which tokens are in sentences with enough names."""
+        spans = doc.spans.get(self.key, doc.ents)
+        starts = starts_of(doc)
+        sentence = np.searchsorted(starts, [span.start for span in spans], side="right") - 1
+        enough = np.bincount(sentence, minlength=len(starts) - 1) >= self.min_names
+        return np.repeat(enough, np.diff(starts))
+
+
+def _take(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
+    """Return a Doc of some sentences of a Doc; None where there are none."""
+    if not mask.any():
+        return None
+    columns: Any = [ORTH, SPACY, NORM, TAG, SENT_START]
+    table: Any = doc.to_array(columns)[mask]
+    strings = doc.vocab.strings
+    words = [strings[orth] for orth in table[:, 0].tolist()]
+    part = Doc(doc.vocab, words=words, spaces=(table[:, 1] == 1).tolist())
+    return part.from_array(columns[2:], table[:, 2:])
+
+
+def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
+    """Set the parse of the sentences in ``mask``, and flat trees elsewhere."""
+    values: Any = doc.to_array(list(PARSED_ATTRIBUTES)).astype(np.uint64)
+    starts = starts_of(doc)
+    heads = np.repeat(starts[:-1], np.diff(starts)) - np.arange(len(doc))
+    root, dep = (doc.vocab.strings.add(label) for label in ("ROOT", "dep"))
+    values[:, 0] = heads.astype(np.uint64)
+    values[:, 1] = np.where(heads, dep, root)
+    if part is not None:
+        values[mask] = part.to_array(list(PARSED_ATTRIBUTES))
+    doc.from_array(list(PARSED_ATTRIBUTES), values)
+
+
+def _in_pieces(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
+    """The Docs after some components, together; long ones by themselves and in pieces."""
+    if not any(map(is_long, docs)):
+        return list(chained(docs, pipes))
+    return [in_pieces(doc, pipes) for doc in docs]
+
+
+def _with_sentences(doc: Doc) -> Doc:
+    whole = doc.has_annotation("SENT_START", require_complete=True)
+    return doc if whole else Sentences(final=True)(doc)
+
+
+def load_analysis(job: Job) -> Analysis:
+    """The model of a job with the language pipeline that its task reads."""
+    model = adjusted(load_model(job.model), job.settings)
+    task = model.pipeline.task
+    every = job.nlp is not None or task.reads is None
+    nlp = load_nlp(job.nlp, only=None if every else [*(task.reads or ()), *task.recognises])
+    names, parses = (
+        needed_components(nlp, [name for name in wanted if name in nlp.pipe_names])
+        for wanted in (task.recognises, task.reads or ())
+    )
+    return Analysis(model, nlp, names, parses, whole=job.whole)
+
+
+def job_settings(job: Job) -> dict[str, Any]:
+    """What the answers of a job depend on, to be compared with what a folder was begun with."""
+    return {
+        "model": Path(job.model).name,
+        "model_checksum": checksum(_folder(job.model)),
+        "language": Path(job.nlp).name if job.nlp else SHIPPED,
+        "language_checksum": checksum(_folder(job.nlp or SHIPPED)),
+        "settings": list(job.settings),
+        "format": job.format,
+    }
+
+
+def _folder(name: str) -> Path:
+    """The folder of a model: a shipped one, that of a path, or of an installed package."""
+    if name == SHIPPED or name in model_names():
+        return model_path(name)
+    path = Path(name)
+    if path.exists():
+        return path
+    spec = find_spec(name) if name.isidentifier() else None
+    if spec is None or spec.origin is None:
+        raise ValueError(f"no model {name!r}. `textrank info` lists the shipped ones.")
+    return Path(spec.origin).parent

@@ -1,0 +1,454 @@
+"""Statements about two names: asserted or not, of which type, in which direction.
+
+Each of the three is a question with several answers about a pair, learnt from corpora of events;
+a model of interactions carries models of these questions beside it (its *aspects*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from spacy.tokens import Doc, Span
+
+from textrank._ragged import lengths
+from textrank.candidates import Candidate, asking
+from textrank.features import Features, Indices, Matrix, Names, Vector
+from textrank.kernels.views import CONSTANT, Blocks
+from textrank.language.alignment import Passages, characters
+from textrank.metrics import argmax_first, choose_first
+from textrank.tasks.base import Answered, ChoiceTask, Scored, answered
+from textrank.tasks.ppi._trees import Tellings, tellings
+from textrank.tasks.ppi.pairs import Meeting, PairBatch, entity_pairs
+from textrank.tasks.ppi.sentences import Parse
+from textrank.tasks.ppi.statement_features import NameFacts, Sides
+from textrank.tasks.ppi.task import PPI
+from textrank.tasks.ppi.views import MET, StatementViews
+
+if TYPE_CHECKING:
+    from textrank.model import Model
+
+Aspect: TypeAlias = Literal["status", "type", "direction"]
+STATUSES = ("asserted", "negated", "speculated")
+TYPES = (
+    "binding",
+    "phosphorylation",
+    "modification",
+    "degradation",
+    "activation",
+    "inhibition",
+    "regulation",
+)
+DIRECTIONS = ("a>b", "b>a", "none")
+ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "status": STATUSES,
+    "type": TYPES,
+    "direction": DIRECTIONS,
+}
+# In figures of five classes all that changes a protein counts as modification.
+FIVE = {"phosphorylation": "modification", "degradation": "modification"}
+FLIP = {"a>b": "b>a", "b>a": "a>b"}
+LEVELS = np.arange(0.05, 0.76, 0.01)  # probabilities from which a denial or doubt may count
+if not Doc.has_extension("textrank_ppi_statement"):
+    Doc.set_extension("textrank_ppi_statement", default=None)
+
+
+@dataclass(frozen=True)
+class PPIStatement(ChoiceTask):
+    """One aspect of the statements about pairs: ``status``, ``type`` or ``direction``.
+
+    A pair has a candidate an answer. Gold is a row of ``doc.user_data["gold"]`` with the aspect as
+    a key, as ``BioNLP`` gives; pairs without one are not asked about where a Doc has gold, so that
+    figures are of pairs that are stated. A direction counts from the name that comes first in the
+    text.
+    """
+
+    aspect: Aspect = "status"
+    entities: str = "entities"
+    labels: Sequence[str] = ()
+    name: ClassVar[str] = "ppi_statement"
+    reads: ClassVar[tuple[str, ...]] = PPI.reads
+    recognises: ClassVar[tuple[str, ...]] = PPI.recognises
+    ranks: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        if self.aspect not in get_args(Aspect):
+            raise ValueError(
+                f"aspect must be one of {', '.join(get_args(Aspect))}, got {self.aspect!r}"
+            )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers there are, in the order of a pair's candidates."""
+        return ANSWERS[self.aspect]
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """One for each pair that is asked about and each answer."""
+        gold = self._gold(doc)
+        found = []
+        for number, pair in enumerate(self._pairs.candidates(doc)):
+            right = None if gold is None else gold.get(_key(pair.spans))
+            if gold is None or right is not None:
+                found += self.asked(pair, f"q{number}", _oriented(right, pair))
+        return found
+
+    def asked(self, pair: Candidate, query: str, right: str | None = None) -> list[Candidate]:
+        """A candidate an answer for one pair."""
+        return [
+            replace(
+                pair,
+                question=self.aspect,
+                answer=answer,
+                query=query,
+                label=None if right is None else 1.0 if answer == right else -1.0,
+            )
+            for answer in self.answers
+        ]
+
+    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
+        """Stated pairs without a candidate: in two sentences, or of a name no token covers."""
+        reached = {_key(candidate.spans) for candidate in candidates}
+        return len((self._gold(doc) or {}).keys() - reached)
+
+    def threshold(self, y: Vector, heldout: Vector) -> float:
+        """Log-odds from which a pair is denied or doubted: where the mean F of both is best.
+
+        Both are rare, so the best F lies below even odds. The other aspects need none.
+        """
+        if self.aspect != "status":
+            return 0.0
+        scores, right = (a.reshape(-1, len(self.answers)) for a in (heldout, y))
+        limits = logit(LEVELS)
+        f = [_rare_f(chosen(scores, limit), right.argmax(axis=1)) for limit in limits]
+        return float(limits[choose_first(f)])
+
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
+        """Puts the answers on ``doc._.textrank_ppi_statement``, in text order."""
+        super().annotate(doc, scored)
+        for row, given in zip(doc._.textrank_ppi_statement, _answers(scored, self)[0], strict=True):
+            row[self.aspect] = given
+        return doc
+
+    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
+        """The places of a pair's names and how likely each answer is."""
+        spans = [list(characters(span)) for span in question.candidates[0].spans]
+        return {"spans": spans, "probabilities": question.probabilities(self.answers)}
+
+    def decided(self, scores: Matrix, limit: float) -> Indices:
+        """Which answer each pair gets, from log-odds (pairs, answers)."""
+        return chosen(scores, limit) if self.aspect == "status" else argmax_first(scores)
+
+    def measures(self, scored: Scored) -> dict[str, float | None]:
+        """Accuracy, and the F of each answer."""
+        plain = super().measures(replace(scored, threshold=0.0))
+        given, right = _answers(scored, self)
+        more = _measures(given, right, self.answers)
+        more["accuracy"] = float(np.mean(np.array(given) == np.array(right)))
+        if self.aspect == "type":
+            coarse = [[FIVE.get(a, a) for a in own] for own in (given, right)]
+            more["accuracy_five"] = float(np.mean(np.array(coarse[0]) == np.array(coarse[1])))
+        return {**plain, **more}
+
+    @property
+    def _pairs(self) -> PPI:
+        return PPI(self.entities, self.labels)
+
+    def _gold(self, doc: Doc) -> dict[frozenset[str], Mapping[str, Any]] | None:
+        if "gold" not in doc.user_data:
+            return None
+        rows = [row for row in doc.user_data["gold"] if "entities" in row and self.aspect in row]
+        return {frozenset(row["entities"]): {**row, "asked": row[self.aspect]} for row in rows}
+
+
+def _oriented(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
+    """The right answer, a direction from the first name of the text to the second."""
+    if row is None:
+        return None
+    turned = row["entities"][0] != pair.spans[0].id_
+    answer = str(row["asked"])
+    return FLIP.get(answer, answer) if turned else answer
+
+
+def chosen(scores: Matrix, limit: float) -> Indices:
+    """The likelier of denial and doubt where it reaches the limit, else the first: asserted.
+
+    >>> chosen(np.array([[1.0, -0.6, -2.0], [2.0, -2.0, -1.9]]), -1.0).tolist()
+    [1, 0]
+    """
+    best = 1 + argmax_first(scores[:, 1:])
+    return np.where(scores[np.arange(len(scores)), best] >= limit, best, 0)
+
+
+def _rare_f(given: Indices, right: Indices) -> float:
+    """The mean F of all answers but the first."""
+    found = []
+    for answer in range(1, len(STATUSES)):
+        said, true = given == answer, right == answer
+        found.append(2 * (said & true).sum() / max(said.sum() + true.sum(), 1))
+    return float(np.mean(found))
+
+
+def _answers(scored: Scored, task: PPIStatement) -> tuple[list[str], list[str]]:
+    """For each pair the answer given and the right one."""
+    questions = list(answered(scored))
+    if not questions:
+        return [], []
+    scores = np.array([question.scores for question in questions])
+    labels = np.array([[c.label or 0.0 for c in question.candidates] for question in questions])
+    given, right = task.decided(scores, scored.limit), labels.argmax(axis=1)
+    return [task.answers[i] for i in given], [task.answers[i] for i in right]
+
+
+def _measures(
+    given: Sequence[str], right: Sequence[str], answers: Sequence[str]
+) -> dict[str, float | None]:
+    """The F of each answer; None where it is neither given nor right."""
+    found: dict[str, float | None] = {}
+    for answer in answers:
+        said = np.array([g == answer for g in given])
+        true = np.array([r == answer for r in right])
+        total = int(said.sum() + true.sum())
+        found[f"f_{answer}"] = 2 * float((said & true).sum()) / total if total else None
+    return found
+
+
+def _key(spans: Sequence[Span]) -> frozenset[str]:
+    return frozenset(span.id_ for span in spans)
+
+
+PARSE: Parse = "own"  # that statements are read from
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The weights of all answers to the questions of one model."""
+
+    names: Names  # d of them
+    values: Matrix  # (d, answers)
+    offsets: Vector  # (answers,)
+    limit: float = 0.0  # log-odds from which a status other than asserted counts
+
+    @classmethod
+    def of(cls, model: Model, aspect: str) -> Weights:
+        """Those of a model whose features stand under their questions, as ``Blocks`` has them."""
+        kernel = model.pipeline.kernel
+        if model.names is None or not isinstance(kernel, Blocks):
+            raise ValueError(
+                f"a model of {model.pipeline.task.name} with kernel {type(kernel).__name__} has no "
+                "weights by question. Train it with the kernel blocks.v1 and a feature kernel."
+            )
+        words, answers = model.names.vocabulary, ANSWERS[aspect]
+        places = {asking(aspect, answer): place for place, answer in enumerate(answers)}
+        question = np.array([places.get(word, -1) for word in words], dtype=np.intp)
+        asked = question[model.names.parts[:, 0]]
+        plain = Names(words, model.names.parts[:, 1:])
+        constant = _is_constant(plain)
+        offsets = np.zeros(len(answers))
+        offsets[asked[constant]] = model.fit.coef[constant] * kernel.constant
+        used, column = _merged(plain.take((~constant).nonzero()[0]))
+        values = np.zeros((len(used), len(answers)))
+        values[column, asked[~constant]] = model.fit.coef[~constant]
+        return cls(used, values, offsets, model.threshold or 0.0)
+
+    def times(self, blocks: Mapping[str, float]) -> Weights:
+        """For features without the weights of the blocks that stand first in their names."""
+        each = np.array([blocks.get(word, 1.0) for word in self.names.vocabulary])
+        return replace(self, values=each[self.names.parts[:, :1]] * self.values)
+
+
+def _views(name: str, model: Model) -> Mapping[str, float]:
+    """The weights of the blocks that a model sees."""
+    views = model.pipeline.representation
+    if not isinstance(views, StatementViews):
+        raise ValueError(
+            f"the model of {name} sees pairs by {type(views).__name__}. Train it with the "
+            "representation statement_views.v1, as the others, so that a pair is looked at once."
+        )
+    return views.weights
+
+
+def _is_constant(names: Names) -> NDArray[np.bool_]:
+    """Which names are that of the constant and nothing more."""
+    places = [place for place, word in enumerate(names.vocabulary) if word == CONSTANT]
+    found: NDArray[np.bool_] = np.isin(names.parts[:, 0], places)
+    at = found.nonzero()[0]
+    found[at] = (names.parts[at, 1:] < 0).all(axis=1)
+    return found
+
+
+def _merged(names: Names) -> tuple[Names, Indices]:
+    """Each name once, and where each of the given ones stands among them."""
+    once = names[: _period(names.parts)]
+    if len(once) < len(names):  # the same names in the same order under every question
+        once, column = _merged(once)
+        return once, np.tile(column, len(names) // len(column))
+    return names.distinct()
+
+
+def _period(parts: NDArray[np.int32]) -> int:
+    """After how many rows all rows come again in the same order; their number where never."""
+    again = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
+    n = len(parts)
+    if not len(again) or n % again[0] or not np.array_equal(parts[again[0] :], parts[: -again[0]]):
+        return n
+    return int(again[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The weights of all answers to all questions, by the names that blocks give to features.
+
+    What is told of two names counts in two ways, as their sum and as their difference: a fact has
+    the weights of the first and beside them those of the second.
+    """
+
+    names: Names
+    values: Matrix  # (names + 1, 2 * answers); the last row is that of unknown names
+
+    @classmethod
+    def of(cls, weights: Sequence[Weights]) -> Table:
+        """The weights of several models side by side."""
+        names, column = _merged(Names.join([_renamed(w.names) for w in weights]))
+        width = sum(len(w.offsets) for w in weights)
+        values = np.zeros((len(names) + 1, 2 * width))
+        row, left = 0, 0
+        for own in weights:
+            n, answers = own.values.shape
+            places = left + width * _turned(own.names)[:, None] + np.arange(answers)
+            values[column[row : row + n, None], places] = own.values
+            row, left = row + n, left + answers
+        return cls(names, values)
+
+    def sums(self, features: Features) -> Matrix:  # (rows, 2 * answers)
+        """What the features of each row weigh together."""
+        return np.asarray(features.values @ self.values[self.names.find(features.names)])
+
+    def plain(self, sums: Matrix) -> Matrix:  # (rows, answers)
+        """Those of features that count in one way only."""
+        return sums[:, : sums.shape[1] // 2]
+
+    def of_names(self, sides: Sides, sums: Matrix) -> Matrix:  # (pairs, answers)
+        """Those of what is told of two names, their sum and their difference of length one each.
+
+        ``sums`` are of lists of length one each.
+        """
+        size = lengths(sides.facts.cells.indptr)
+        weighed = (sums * np.sqrt(size)[:, None])[sides.lists].sum(axis=2)
+        one, two = weighed[:, 0], weighed[:, 1]
+        half = sums.shape[1] // 2
+        same, turned = ((1.0 / np.sqrt(np.maximum(s, 1.0)))[:, None] for s in sides.squares())
+        return same * (one + two)[:, :half] + turned * (one - two)[:, half:]
+
+
+def _turned(names: Names) -> NDArray[np.bool_]:
+    """Which features are differences."""
+    return np.array([word == "turned" for word in names.vocabulary], dtype=bool)[names.parts[:, 0]]
+
+
+def _renamed(names: Names) -> Names:
+    """The names with differences under the same word as sums."""
+    number = len(names.vocabulary)
+    parts = names.parts.copy()
+    parts[_turned(names), 0] = number
+    return Names((*names.vocabulary, "sides"), parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Aspects:
+    """The models of status, type and direction that stand beside a model of interactions."""
+
+    weights: Mapping[str, Weights]
+    blocks: Mapping[str, Meeting]  # that one of them sees
+
+    @classmethod
+    def of(cls, models: Mapping[str, Model]) -> Aspects:
+        """From models that see the same blocks of features, each with weights of its own."""
+        views = {name: _views(name, model) for name, model in models.items()}
+        used = {block for own in views.values() for block, weight in own.items() if weight}
+        blocks: dict[str, Meeting] = {name: block for name, block in MET.items() if name in used}
+        if not used.isdisjoint(("sides", "turned")):
+            blocks["sides"] = NameFacts()
+        weights = {
+            name: Weights.of(model, name).times(views[name]) for name, model in models.items()
+        }
+        return cls(weights, blocks)
+
+    def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Status, type, direction and trigger of each pair, as far as there are models."""
+        return self.of_pairs(entity_pairs(candidates, PARSE)) if candidates else []
+
+    def of_pairs(self, pairs: PairBatch) -> list[dict[str, Any]]:
+        """The same for pairs that are already analysed, by the parse ``PARSE``."""
+        found = _decided(self.scores(pairs), {name: w.limit for name, w in self.weights.items()})
+        triggers = _triggers(tellings(pairs), found.get("type", [""] * len(pairs)))
+        rows = zip(*found.values(), triggers, strict=True)
+        return [dict(zip((*found, "trigger"), row, strict=True)) for row in rows]
+
+    @cached_property
+    def _table(self) -> Table:
+        return Table.of(list(self.weights.values()))
+
+    def scores(self, pairs: PairBatch) -> dict[str, Matrix]:
+        """Log-odds (pairs, answers) for each aspect."""
+        met, table = pairs.holding(self.blocks), self._table
+        sums = table.sums(met.unit.features)
+        found = table.plain(sums[: len(pairs)])
+        if (lists := met.shared.get("sides")) is not None:
+            found = found + table.of_names(Sides(met.features, lists), sums)
+        ends = np.cumsum([len(w.offsets) for w in self.weights.values()])[:-1]
+        parts = zip(self.weights.items(), np.split(found, ends, axis=1), strict=True)
+        return {name: part + w.offsets for (name, w), part in parts}
+
+
+# Type and direction go together, since binding has no direction and all else has one.
+_FITTING = tuple(
+    (t, d)
+    for t, kind in enumerate(ANSWERS["type"])
+    for d, way in enumerate(ANSWERS["direction"])
+    if (kind == "binding") == (way == "none")
+)
+
+
+def _decided(scores: Mapping[str, Matrix], limits: Mapping[str, float]) -> dict[str, list[str]]:
+    """The best answers to each question."""
+    best = {
+        name: chosen(values, limits[name]) if name == "status" else argmax_first(values)
+        for name, values in scores.items()
+    }
+    if {"type", "direction"} <= set(scores):
+        types, ways = np.array(_FITTING, dtype=np.intp).T
+        both = _log_odds(scores["type"])[:, types] + _log_odds(scores["direction"])[:, ways]
+        fitting = argmax_first(both)
+        best |= {"type": types[fitting], "direction": ways[fitting]}
+    return {name: [ANSWERS[name][at] for at in own.tolist()] for name, own in best.items()}
+
+
+def _log_odds(scores: Matrix) -> Matrix:
+    """Log-probabilities of a yes to each answer alone."""
+    return np.asarray(-np.logaddexp(0.0, -scores))
+
+
+def _triggers(told: Tellings, kinds: Sequence[str]) -> list[list[list[int]]]:
+    """The characters of the word that says what happens in each pair; none where no word does."""
+    own = told.layout
+    tokens = told.trigger(own.lexicon.all(kinds))
+    known: dict[int, tuple[int, int]] = {}
+    for token in set(tokens.tolist()) - {-1}:
+        number = int(own.sentence_of[token])
+        sentence = own.contexts[number].sentence
+        place = sentence.start + token - int(own.starts[number])
+        known[token] = characters(sentence.doc[place : place + 1])
+    return [[list(known[token])] if token >= 0 else [] for token in tokens.tolist()]
+
+
+def state(doc: Doc, answers: Sequence[Mapping[str, Any]]) -> None:
+    """Completes the rows of ``doc._.textrank_ppi``; only what is asserted interacts."""
+    for row, answer in zip(doc._.textrank_ppi, answers, strict=True):
+        row.update(answer)
+        row["interacts"] = row["interacts"] and row["status"] == "asserted"
