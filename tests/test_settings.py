@@ -124,7 +124,7 @@ def test_a_pipeline_of_views_is_the_one_spelt_out(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"views.mention.wait": 2.0}, "view 'mention' has no 'wait'; it has representation"),
+        ({"views.mention.wait": 2.0}, "view 'mention': unknown key 'wait'; available: representation"),
         ({"views.more": {"weight": 1.0}}, "view 'more' needs a representation, got None"),
         ({"vews.mention.weight": 2.0}, "no block 'vews'"),
     ],

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 CATALOG: Mapping[str, Mapping[str, str]] = {
     "pipelines": {
         "pipeline.v1": "textrank.pipeline:Pipeline",
-        "views.v1": "textrank.representations.views:view_pipeline",
+        "views.v1": "textrank.view_pipeline:view_pipeline",
     },
     "tasks": {
         "categorise.v1": "textrank.tasks.documents:Categorise",
