@@ -1,4 +1,4 @@
-"""The console examples of the README do what they show."""
+"""The console examples of the README produce the results that it describes."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
+from tests.blocks import ROOT, blocks
 from textrank.cli.app import run
 
-ROOT = Path(__file__).parents[1]
-ECHO = re.compile(r'^\$ echo "(?P<text>[^"]+)" \| textrank (?P<words>apply (?P<task>\w+) -.*)$')
-LINES = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-EXAMPLES = {found["task"]: found for line in LINES if (found := ECHO.match(line))}
+ECHO = re.compile(r'^echo "(?P<text>[^"]+)" \| textrank (?P<arguments>apply (?P<task>\w+) -.*)$')
+COMMANDS = [line for block in blocks("README.md") for line in block.commands]
+EXAMPLES = {match["task"]: match for line in COMMANDS if (match := ECHO.match(line))}
 TASKS = ("ppi", "gene_protein", "spelling", "parse_ranking")
 
 
 @pytest.fixture
-def told(monkeypatch, capsys):
-    """``told(task)``: the output of the README's example of a task."""
+def run_example(monkeypatch, capsys) -> Callable[[str], str]:
+    """Return a function that runs the README's example of a task and returns its output."""
 
     def call(task: str) -> str:
         stdin = io.TextIOWrapper(io.BytesIO(EXAMPLES[task]["text"].encode()), encoding="utf-8")
         monkeypatch.setattr(sys, "stdin", stdin)
-        assert run(EXAMPLES[task]["words"].split()) == 0
+        assert run(EXAMPLES[task]["arguments"].split()) == 0
         return capsys.readouterr().out
 
     return call
 
 
 @pytest.fixture
-def answers(told):
-    """``answers(task)``: the rows of the one document that the example prints."""
+def example_rows(run_example) -> Callable[[str], list[dict]]:
+    """Return a function that gives the rows of the one document that an example prints."""
 
     def call(task: str) -> list[dict]:
-        (line,) = told(task).splitlines()
-        row = json.loads(line)
-        assert row["document"] == "stdin"
-        return row[f"textrank_{task}"]
+        (line,) = run_example(task).splitlines()
+        document = json.loads(line)
+        assert document["document"] == "stdin"
+        return document[f"textrank_{task}"]
 
     return call
 
@@ -50,38 +50,37 @@ def test_every_task_has_an_example():
     assert set(TASKS) <= set(EXAMPLES)
 
 
-def test_interactions(answers):
-    yes = [row["names"] for row in answers("ppi") if row["interacts"]]
-    assert len(yes) == 1
-    assert yes[0][0] == "SHC"
-    assert "EGF receptor" in yes[0][1]
+def test_interactions(example_rows):
+    interactions = [row["names"] for row in example_rows("ppi") if row["interacts"]]
+    assert interactions == [["SHC", "EGF receptor"]]
 
 
-def test_gene_or_protein(answers):
-    labels = {row["name"]: row["label"] for row in answers("gene_protein")}
-    kinds = {"IL-2 gene": "DNA", "NF-kappa B": "protein", "IL-2 mRNA": "RNA"}
-    for name, kind in kinds.items():
-        assert next(label for own, label in labels.items() if name in own) == kind
+def test_gene_or_protein(example_rows):
+    labels = {row["name"]: row["label"] for row in example_rows("gene_protein")}
+    assert labels == {"IL-2 gene": "DNA", "NF-kappa B": "protein", "IL-2 mRNA": "RNA"}
 
 
-def test_spelling_as_a_diff(told):
-    patch = told("spelling")
+def test_spelling_as_a_diff(run_example):
+    patch = run_example("spelling")
     assert "-This one is larger then the other." in patch
     assert "+This one is larger than the other." in patch
 
 
-def test_parses_in_order(answers):
-    (sentence,) = answers("parse_ranking")
+def test_parses_are_sorted_by_score(example_rows):
+    (sentence,) = example_rows("parse_ranking")
     scores = [parse["score"] for parse in sentence["parses"]]
     assert len(scores) > 1
     assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", [line for line in LINES if re.match(
-    r"\$ textrank (run|train) \S+ corpora/", line)])  # fmt: skip
-def test_runs_on_the_samples(line, tmp_path):
-    words = [w.replace("my-", f"{tmp_path}/my-") for w in line.removeprefix("$ textrank ").split()]
-    done = subprocess.run([sys.executable, "-m", "textrank", *words], cwd=ROOT,
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    assert done.stdout
+@pytest.mark.parametrize(
+    "line", [line for line in COMMANDS if re.match(r"textrank (run|train) \S+ corpora/", line)]
+)
+def test_commands_on_the_samples(line, tmp_path):
+    arguments = line.replace("my-", f"{tmp_path}/my-").replace("report/", f"{tmp_path}/report/")
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments.split()],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert result.stdout
