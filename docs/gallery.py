@@ -22,7 +22,7 @@ from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import assess
 from textrank.evaluation.splits import splitter_of
 from textrank.evaluation.sweep import learning_curve
-from textrank.io import WHOLE, read_json
+from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.kernels.sequences import positional_matrix
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
@@ -195,7 +195,7 @@ def paths(theme: Theme) -> Any:
         left.plot(alphas, path.coefs[:, feature], lw=1.2, label=name[:34])
     left.set(xscale="log", xlabel="alpha", title="weights of named features")
     left.legend(fontsize=7)
-    rows = np.flatnonzero(dataset.targets.documents == 0)
+    rows = np.flatnonzero(dataset.targets.groups == 0)
     for row in rows:
         colour = COLOURS[0] if dataset.targets.y[row] > 0 else COLOURS[1]
         right.plot(alphas, path.heldout[:, row], color=colour, lw=1.2)
@@ -251,7 +251,7 @@ def crossing(theme: Theme) -> Any:
     path = HERE / "reproduce" / "ppi-across.json"
     if not path.exists():
         return None
-    rows = [r for r in read_json(path, WHOLE)["figures"] if r["column"] == "AUC"]
+    rows = [r for r in read_json(path, MAX_UNPACKED_BYTES)["figures"] if r["column"] == "AUC"]
     names = list(dict.fromkeys(r["row"].partition(" → ")[0] for r in rows))
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for axis, key in zip(axes, ("source", "ours"), strict=True):
@@ -305,7 +305,7 @@ def embedding(theme: Theme, data: Path | None) -> Any:
 
 def ranking(theme: Theme) -> Any:
     """AUC of RankRLS, RankSVM and RLS on topics with few positives, from docs/reproduce."""
-    rows = read_json(HERE / "reproduce" / "reuters-auc.json", WHOLE)["figures"]
+    rows = read_json(HERE / "reproduce" / "reuters-auc.json", MAX_UNPACKED_BYTES)["figures"]
     learners = ("RLS", "RankSVM", "RankRLS")
     ours = {(row["row"], row["column"]): row for row in rows if row["spread"] is not None}
     topics = sorted({topic for topic, _ in ours}, key=lambda t: ours[t, "RLS"]["ours"])

@@ -70,7 +70,7 @@ def test_estimator(docs: list[Doc], scores: Vector) -> None:
     seen = PIPELINE.prepare(docs)
     K = PIPELINE.kernel(seen.X)
     estimator = RLSClassifier(alphas=[0.5], kernel="precomputed")
-    estimator.fit(K, seen.targets.y, groups=seen.targets.documents)
+    estimator.fit(K, seen.targets.y, groups=seen.targets.groups)
     np.testing.assert_allclose(estimator.decision_function(K), scores, atol=1e-9)
 
 

@@ -73,7 +73,7 @@ def test_report_equals_the_long_way_round(pipeline: Pipeline, docs: list[Doc]) -
     report = cross_validate(pipeline, docs, folds=4, seed=1)
     seen = pipeline.prepare(docs)
     K = pipeline.kernel(seen.X)
-    y, documents = seen.targets.y, seen.targets.documents
+    y, documents = seen.targets.y, seen.targets.groups
     (partition,) = DocumentFolds(4, seed=1).split(seen.candidates, seen.targets).partitions
     for fold in report.folds:
         out, rest = partition == fold.fold, partition != fold.fold
@@ -227,7 +227,7 @@ def _leave_document_out(K, y, documents, part, alpha):  # type: ignore[no-untype
 def test_targets_number_documents_in_order(docs: list[Doc]) -> None:
     candidates = [c for doc in docs[:3] for c in PPI().candidates(doc)]
     targets = Targets.of(candidates)
-    assert targets.documents.tolist() == [0, 0, 1, 1, 2, 2]
+    assert targets.groups.tolist() == [0, 0, 1, 1, 2, 2]
     assert targets.queries.tolist() == [0, 1, 2, 3, 4, 5]
 
 

@@ -46,12 +46,17 @@ class Candidate:
 
     doc: Doc  # of a parse: a Doc of its own, with that parse set
     spans: tuple[Span, ...]  # what is judged; the focus of every representation
-    document: str  # the unit that is held out together
+    document: str  # id that the reader gave to the document
     query: str = ""  # the unit that is ranked together (a sentence's parses)
     label: float | None = None  # gold answer; None when unknown
     facts: Mapping[str, float] | None = None  # what the task noted that speaks for it or against
     question: str = ""  # which of several questions it belongs to: a word, a set, an aspect
     answer: str = ""  # the answer it stands for, never just the right one; none: yes
+    group: str = ""  # documents that are held out together; by default the document alone
+
+    def __post_init__(self) -> None:
+        if not self.group:
+            object.__setattr__(self, "group", self.document)
 
     @property
     def asked(self) -> str:
@@ -112,16 +117,16 @@ class Targets:
     """
 
     y: Vector  # (n,)
-    documents: Indices  # (n,) numbers of documents, in order of first appearance
+    groups: Indices  # (n,) numbers of groups of documents, in order of first appearance
     queries: Indices  # (n,) likewise
     neighbourhood: Neighbourhood | None = (
         None  # for learners that look at other candidates of a text
     )
 
     def __post_init__(self) -> None:
-        sizes = {len(self.y), len(self.documents), len(self.queries)}
+        sizes = {len(self.y), len(self.groups), len(self.queries)}
         if len(sizes) != 1:
-            raise ValueError(f"y, documents and queries differ in length: {sorted(sizes)}")
+            raise ValueError(f"y, groups and queries differ in length: {sorted(sizes)}")
 
     def __len__(self) -> int:
         return len(self.y)
@@ -135,12 +140,11 @@ class Targets:
                     f"candidate {index} of document {candidate.document!r} has no gold label. "
                     "Training and evaluation need an annotated corpus."
                 )
-        documents = [c.document for c in candidates]
         # Sentences of different documents may share a name, so the document is part of a query.
         queries = [(c.document, c.query) for c in candidates]
         return cls(
             labels_of(candidates),
-            _numbered(documents),
+            _numbered([c.group for c in candidates]),
             _numbered(queries),
             Neighbourhood.of(candidates),
         )
@@ -148,7 +152,7 @@ class Targets:
     def take(self, index: Indices) -> Targets:
         """The targets of some candidates."""
         neighbourhood = None if self.neighbourhood is None else self.neighbourhood.take(index)
-        return Targets(self.y[index], self.documents[index], self.queries[index], neighbourhood)
+        return Targets(self.y[index], self.groups[index], self.queries[index], neighbourhood)
 
 
 def labels_of(candidates: Sequence[Candidate]) -> Vector:  # (n,)

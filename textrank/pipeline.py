@@ -17,6 +17,7 @@ from textrank.candidates import (
     Candidate,
     Representation,
     Targets,
+    document_id,
     hash_texts,
     held_together,
 )
@@ -143,9 +144,11 @@ class Pipeline:
         candidates: list[Candidate] = []
         unreachable: dict[str, int] = {}
         groups = held_together(docs)
-        for doc, group in track(zip(docs, groups, strict=True), "finding candidates", len(docs)):
+        numbered = track(enumerate(docs), "finding candidates", len(docs))
+        for (number, doc), group in zip(numbered, groups, strict=True):
             own = self.task.candidates(doc)
-            candidates += [replace(candidate, document=group) for candidate in own]
+            document = document_id(doc, number)
+            candidates += [replace(c, document=document, group=group) for c in own]
             unreachable[group] = unreachable.get(group, 0) + self.task.unreachable(doc, own)
         if not candidates:
             raise nothing_found(self.task, len(docs))

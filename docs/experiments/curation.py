@@ -35,7 +35,7 @@ def teaching_of(pipeline: Pipeline, data: Dataset, index: np.ndarray, choice: Ch
     rows = FeatureRows(data.data.values[index], data.data.names)
     alphas, alpha = alphas_of(pipeline, None)
     questions = {q.key: q for q in questions_of(candidates)}
-    groups = data.targets.documents[index].tolist()
+    groups = data.targets.groups[index].tolist()
     base = np.zeros(len(index))
     made = Teaching(pipeline, None, candidates, groups, rows, base, Online.empty(alpha=alpha), [],
                     {}, questions, {}, alphas, choice)  # fmt: skip
@@ -68,7 +68,7 @@ def simulate(
     pipeline: Pipeline, data: Dataset, *, answers: int, folds: int, seed: int | None, choice: Choice
 ) -> dict[int, tuple[float, float]]:
     """F and mean AUC on left-out documents by the number of answers; random with a seed."""
-    documents = [str(d) for d in data.targets.documents]
+    documents = [str(d) for d in data.targets.groups]
     fold = document_folds(documents, folds, seed=0)
     y = data.targets.y
     pooled: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}

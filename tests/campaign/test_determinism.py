@@ -111,9 +111,9 @@ def test_hold_outs_equal_retraining_on_ill_conditioned_problems() -> None:
         K, targets, scale = problem(rng)
         alpha = scale * float(np.trace(K)) / len(K)
         found = RLS(alphas=(alpha,), select="squared_error").fit(K, targets).heldout[0]
-        for document in np.unique(targets.documents):
-            test = np.flatnonzero(targets.documents == document)
-            train = np.flatnonzero(targets.documents != document)
+        for document in np.unique(targets.groups):
+            test = np.flatnonzero(targets.groups == document)
+            train = np.flatnonzero(targets.groups != document)
             inner = K[np.ix_(train, train)] + alpha * np.eye(len(train))
             score = K[np.ix_(test, train)] @ np.linalg.solve(inner, targets.y[train])
             worst = max(worst, float(np.abs(score - found[test]).max()))

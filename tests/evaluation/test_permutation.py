@@ -31,7 +31,7 @@ def test_every_column_equals_its_own_nested_evaluation(problem, within):
     K, division = problem
     targets, folds = division.targets, division.partitions[0]
     Y = permuted(targets, 5, within, seed=1)
-    ours = nested_scores(K, Y, targets.documents, folds, ALPHAS)
+    ours = nested_scores(K, Y, targets.groups, folds, ALPHAS)
     for column in range(6):
         own = replace(targets, y=Y[:, column])
         (nested,) = RLS(ALPHAS).nested(K, own, [folds])
@@ -49,8 +49,8 @@ def test_permutations_keep_the_answers_of_the_corpus_or_of_each_document(problem
     assert (Y.sum(axis=0) == targets.y.sum()).all()
     assert (Y[:, 1:] != targets.y[:, None]).any()
     inside = permuted(targets, 20, "document", seed=0)
-    for document in np.unique(targets.documents):
-        at = targets.documents == document
+    for document in np.unique(targets.groups):
+        at = targets.groups == document
         assert (inside[at].sum(axis=0) == targets.y[at].sum()).all()
 
 

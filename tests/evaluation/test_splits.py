@@ -47,8 +47,8 @@ def sides(division, units):
 def test_documents_stay_whole(candidates, way):
     targets = Targets.of(candidates)
     division = way.split(candidates, targets)
-    assert set(sides(division, targets.documents)) == {1}
-    np.testing.assert_array_equal(division.targets.documents, targets.documents)
+    assert set(sides(division, targets.groups)) == {1}
+    np.testing.assert_array_equal(division.targets.groups, targets.groups)
     assert not division.notes
 
 
@@ -57,7 +57,7 @@ def test_sentence_folds_split_documents_but_not_sentences(candidates):
     with pytest.warns(UserWarning, match="LEAKY: folds by sentence"):
         division = SentenceFolds(4).split(candidates, targets)
     assert set(sides(division, targets.queries)) == {1}
-    assert max(sides(division, targets.documents)) > 1
+    assert max(sides(division, targets.groups)) > 1
     assert "must not be reported" in division.notes[0]
 
 
@@ -66,7 +66,7 @@ def test_leaky_folds_split_sentences_warn_and_are_marked(candidates):
     with pytest.warns(UserWarning, match="LEAKY: folds by candidate"):
         division = LeakyFolds(4).split(candidates, targets)
     assert max(sides(division, targets.queries)) > 1
-    assert len(np.unique(division.targets.documents)) == len(candidates)
+    assert len(np.unique(division.targets.groups)) == len(candidates)
     assert division.notes
     assert np.bincount(division.partitions[0]).tolist() == [18, 18, 18, 18]
 

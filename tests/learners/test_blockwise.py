@@ -150,7 +150,7 @@ def test_questions_about_the_same_candidates_share_their_work_and_nothing_else(r
 
 def test_folds_together_are_those_of_one_training_a_fold(rng):
     data, targets = twins(rng)
-    folds = targets.documents % 3
+    folds = targets.groups % 3
     apart, together = (
         Blockwise(RLS(alphas=[0.5, 2.0]), together=way).nested(data, targets, [folds])[0]
         for way in (False, True)

@@ -66,14 +66,14 @@ def test_the_second_stage_learns_from_held_out_scores_of_the_first(problem):
         Z = document_numbers(targets.neighbourhood, first.heldout[a])
         expected = logistic_weights(Z, targets.y, LEARNER.penalty)
         np.testing.assert_allclose(stage.weights[0], expected, atol=1e-12)
-        out = targets.documents % 4 == 1
+        out = targets.groups % 4 == 1
         w = logistic_weights(Z[~out], targets.y[~out], LEARNER.penalty)
         np.testing.assert_allclose(path.heldout[a, out], Z[out] @ w[:-1] + w[-1], atol=1e-12)
 
 
 def test_neighbours_help_where_documents_agree(problem):
     data, targets = problem
-    folds = targets.documents % 5
+    folds = targets.groups % 5
     (first,) = FIRST.nested(data, targets, [folds])
     (second,) = LEARNER.nested(data, targets, [folds])
     right = [np.mean(np.sign(run.outer[1]) == targets.y) for run in (first, second)]
@@ -82,7 +82,7 @@ def test_neighbours_help_where_documents_agree(problem):
 
 def test_test_answers_change_no_test_score(problem):
     data, targets = problem
-    folds = targets.documents % 5
+    folds = targets.groups % 5
     turned = replace(targets, y=np.where(folds == 2, -targets.y, targets.y))
     (one,), (other,) = (LEARNER.nested(data, t, [folds]) for t in (targets, turned))
     np.testing.assert_array_equal(one.outer[:, folds == 2], other.outer[:, folds == 2])
@@ -92,7 +92,7 @@ def test_test_answers_change_no_test_score(problem):
 
 def test_nested_scores_are_those_of_training_without_the_fold(problem):
     data, targets = problem
-    folds = targets.documents % 5
+    folds = targets.groups % 5
     (nested,) = LEARNER.nested(data, targets, [folds])
     rest, out = np.flatnonzero(folds != 3), np.flatnonzero(folds == 3)
     path = LEARNER.path(data.rows(rest), targets.take(rest))

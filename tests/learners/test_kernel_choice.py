@@ -36,7 +36,7 @@ def scored(K, y, rest, out, alpha):
 def left_out(K, targets, rest, alpha):
     """Each of ``rest`` by a model of the other documents of ``rest``."""
     scores = np.empty(len(rest))
-    documents = targets.documents[rest]
+    documents = targets.groups[rest]
     for document in np.unique(documents):
         inside = documents == document
         scores[inside] = scored(K, targets.y, rest[~inside], rest[inside], alpha)
@@ -49,7 +49,7 @@ def rows_of(data):
 
 def test_nested_scores_and_choices_equal_retraining(problem):
     data, targets = problem
-    folds = targets.documents % 4
+    folds = targets.groups % 4
     (nested,), settings = nested_all(LEARNER, data, targets, [folds])
     assert [s["noise"] for s in settings] == [4.0] * 3 + [0.0] * 3 + [1.0] * 3
     assert nested.alphas == ALPHAS * 3
@@ -82,7 +82,7 @@ def test_without_a_choice_it_is_the_learner_itself(problem):
     number, fit = fit_best(LEARNER, data.grams[0], targets)
     assert number == 0
     np.testing.assert_array_equal(fit.coef, LEARNER.fit(data.grams[0], targets).coef)
-    (nested,), settings = nested_all(LEARNER, data.grams[0], targets, [targets.documents % 3])
+    (nested,), settings = nested_all(LEARNER, data.grams[0], targets, [targets.groups % 3])
     assert settings == []
     assert nested.alphas == ALPHAS
 

@@ -52,7 +52,7 @@ def test_documents_are_never_cut() -> None:
 
 def test_one_document_cannot_be_held_out() -> None:
     X, targets = problem(0)
-    one = Targets(targets.y, np.zeros_like(targets.documents), targets.queries)
+    one = Targets(targets.y, np.zeros_like(targets.groups), targets.queries)
     with pytest.raises(ValueError, match="all candidates are of one document"):
         InPartitions(SparseRLS()).fit(Here(dealt(X.values, one, 1)))
 

@@ -18,7 +18,7 @@ from textrank.cli.explain import explain_model
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import evaluate
 from textrank.evaluation.evaluate import cross
-from textrank.language.alignment import original
+from textrank.language.alignment import original_doc
 from textrank.learners.document_context import NUMBERS
 from textrank.model import Model
 
@@ -115,7 +115,7 @@ def test_the_component_trains_it(docs):
 
 def test_evaluation_tests_whole_documents_and_repeats_by_hand(pipeline, docs):
     seen = pipeline.prepare(docs)
-    folds = seen.targets.documents % 3
+    folds = seen.targets.groups % 3
     (nested,) = pipeline.learner.nested(seen.data, seen.targets, [folds])
     rest = [doc for doc, own in zip(docs, _fold_of(seen, docs, folds), strict=True) if own != 1]
     out = [c for i, c in enumerate(seen.candidates) if folds[i] == 1]
@@ -127,7 +127,7 @@ def test_evaluation_tests_whole_documents_and_repeats_by_hand(pipeline, docs):
 def _fold_of(seen, docs, folds):
     first = {}
     for candidate, fold in zip(seen.candidates, folds, strict=True):
-        first.setdefault(id(original(candidate.doc)), fold)
+        first.setdefault(id(original_doc(candidate.doc)), fold)
     return [first.get(id(doc), 0) for doc in docs]
 
 

@@ -189,8 +189,7 @@ def test_second_stage_as_a_pipeline(names):
         {"learner.learner.learner.alphas": [4.0], "learner.learner.learner.folds": 3},
     )
     candidates = [
-        replace(c, document=group)
-        for c, group in zip(names.candidates, names.documents, strict=True)
+        replace(c, group=group) for c, group in zip(names.candidates, names.documents, strict=True)
     ]
     X = pipeline.representation(candidates)
     data, targets = pipeline.compare(X), Targets.of(candidates)
@@ -238,7 +237,7 @@ def shown(what: str, runs: Sequence[dict[str, float | None]]) -> dict[str, float
 
 
 def test_spelling_on_held_out_documents(brown):
-    runs = [tested(brown, fifth([c.document for c in brown.candidates], seed)) for seed in range(3)]
+    runs = [tested(brown, fifth([c.group for c in brown.candidates], seed)) for seed in range(3)]
     found = shown("Brown by document", runs)
     assert found["accuracy"] >= 0.953
     assert found["accuracy_of_sets"] >= 0.90

@@ -156,7 +156,7 @@ class FoldScores:
             task.measures(Scored(self.candidates, scores, threshold, unreachable=self.unreachable)),
             fold=self.fold,
             split=self.split,
-            documents=len({candidate.document for candidate in self.candidates}),
+            documents=len({candidate.group for candidate in self.candidates}),
             candidates=len(self.candidates),
             positives=int((self.y > 0).sum()),
             chosen={"alpha": self.alphas[a], **kernel, **self._decided(task, scores, threshold)},
@@ -239,7 +239,7 @@ def document_intervals(
     found = bootstrap_intervals(
         np.concatenate([test.y for test in tests]),
         np.concatenate([test.scores[test.chosen] for test in tests]),
-        [candidate.document for test in tests for candidate in test.candidates],
+        [candidate.group for test in tests for candidate in test.candidates],
         decisions=np.concatenate([t.said(fold) for t, fold in zip(tests, folds, strict=True)]),
         parts=np.concatenate(parts),
         unreachable={name: number for name, number in unreachable.items() if number},
@@ -351,7 +351,7 @@ def _test_folds(
             thresholds=[task.threshold(targets.y[rest], row) for row in inner],
             chosen=choose(inner, targets.take(rest), pipeline.learner.select, nested.alphas),
             # Popped, so that a document in several folds (only when leaking) counts once.
-            unreachable=sum(missed.pop(d, 0) for d in {c.document for c in candidates}),
+            unreachable=sum(missed.pop(d, 0) for d in {c.group for c in candidates}),
             fold=int(fold),
             split=number,
         )

@@ -20,7 +20,7 @@ from textrank.evaluation.report import Counts, Fold, Report, classification_fold
 from textrank.evaluation.splits import document_folds, given_folds
 from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Features, Indices, Vector
-from textrank.language.alignment import original
+from textrank.language.alignment import original_doc
 from textrank.learners.calibration import expected_threshold, mean_threshold
 from textrank.metrics import (
     Queries,
@@ -210,7 +210,7 @@ class _Cell:
 
 def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cell:
     kept = np.array(
-        [i for i, c in enumerate(dataset.candidates) if id(original(c.doc)) not in out], np.intp
+        [i for i, c in enumerate(dataset.candidates) if id(original_doc(c.doc)) not in out], np.intp
     )
     if not len(kept):
         raise ValueError(
@@ -218,7 +218,7 @@ def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cel
             "Name different corpora."
         )
     candidates = [dataset.candidates[i] for i in kept]
-    names = {c.document for c in candidates}
+    names = {c.group for c in candidates}
     missed = {name: number for name, number in dataset.unreachable.items() if name in names}
     scores = _scores(model, dataset)[kept]
     alpha, threshold = model.fit.alpha, model.threshold

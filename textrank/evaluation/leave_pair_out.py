@@ -62,7 +62,7 @@ def assess_pairs(
     K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
     alpha = learner.fit(K, dataset.targets).alpha
     y = dataset.targets.y
-    value = document_pair_auc(K, y, dataset.targets.documents, alpha)
+    value = document_pair_auc(K, y, dataset.targets.groups, alpha)
     sizes = {"candidates": len(y), "positives": int((y > 0).sum()), "documents": dataset.documents}
     return Report(
         task=pipeline.task.name,

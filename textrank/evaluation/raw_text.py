@@ -21,8 +21,8 @@ from textrank.evaluation.evaluate import Positives, decided
 from textrank.evaluation.report import Counts, Fold, Report
 from textrank.features import Vector
 from textrank.formats.base import Mention, mentions_of, set_mentions
-from textrank.language.alignment import characters, words_only
-from textrank.language.sentences import Sentences, set_starts
+from textrank.language.alignment import original_offsets, word_doc
+from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 from textrank.metrics import PRF, calibration_error, decide, expected_error
 from textrank.model import Model
 from textrank.tasks.identifiers.task import (
@@ -289,9 +289,9 @@ class _Text:
     def of(cls, task: PPI, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
         mentions = mentions_of(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
-        words = candidates[0].doc if candidates else words_only(raw)  # as the task read it
+        words = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
         spans = task.names(words)
-        found = [(characters(span),) for span in spans]
+        found = [(original_offsets(span),) for span in spans]
         place = {_key(span): n for n, span in enumerate(spans)}
         asked = [(place[_key(a)], place[_key(b)]) for a, b in (c.spans for c in candidates)]
         wanted = [(number.get(a, -1), number.get(b, -1)) for a, b in task.interactions(gold)]
@@ -368,7 +368,7 @@ def _words(nlp: Language, sentences: bool) -> str:
 
 def _analysed(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
     """The bare texts as ``nlp`` sees them, with the sentences of the Docs when asked."""
-    sentencizer = Sentences(final=True)
+    sentencizer = SentenceSplitter(final=True)
     bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
     for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
         doc.user_data["document"] = document_id(gold)
@@ -379,7 +379,7 @@ def _bare(gold: Doc, nlp: Language) -> Doc:
     doc = nlp.make_doc(gold.text)
     begins = [sentence.start_char for sentence in gold.sents]
     places = [token.idx for token in doc]
-    set_starts(doc, {bisect_left(places, begin) for begin in begins}, final=True)
+    set_sentence_starts(doc, {bisect_left(places, begin) for begin in begins}, final=True)
     return doc
 
 

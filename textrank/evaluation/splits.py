@@ -99,7 +99,7 @@ class DocumentFolds:
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """The same folds for the same documents, whatever their order."""
-        names = [candidate.document for candidate in candidates]
+        names = [candidate.group for candidate in candidates]
         partitions = [document_folds(names, self.folds, self.seed + s) for s in range(self.splits)]
         words = _words(f"{self.folds} folds by document", self.splits, "document")
         return Split(targets, partitions, words, self.seed)
@@ -117,7 +117,7 @@ class GivenFolds:
         for candidate in candidates:
             name = document_id(candidate.doc)
             if name in self.table:
-                first = fold.setdefault(candidate.document, (name, self.table[name]))
+                first = fold.setdefault(candidate.group, (name, self.table[name]))
                 if first[1] != self.table[name]:
                     raise ValueError(
                         f"the given folds put {first[0]!r} in fold {first[1]} and {name!r}, which "
@@ -134,7 +134,7 @@ class LeaveDocumentOut:
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """As many folds as documents."""
-        names = [candidate.document for candidate in candidates]
+        names = [candidate.group for candidate in candidates]
         _check_units(len(set(names)), "document")
         words = _words("leave-document-out", 1, "document")
         return Split(targets, [_numbered(names)], words)
@@ -147,9 +147,9 @@ class LeaveQueryOut:
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """As many folds as queries."""
         _check_units(len(np.unique(targets.queries)), "query")
-        several = len(np.unique(targets.queries)) > len(np.unique(targets.documents))
+        several = len(np.unique(targets.queries)) > len(np.unique(targets.groups))
         notes = ["Queries of one document stand on both sides."] if several else []
-        units = replace(targets, documents=targets.queries)
+        units = replace(targets, groups=targets.queries)
         words = _words("leave-query-out", 1, "query")
         return Split(units, [_numbered(targets.queries.tolist())], words, notes=notes)
 
@@ -179,7 +179,7 @@ class TrainTest:
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Fold 0 is the test part, fold 1 is trained on."""
-        names = [candidate.document for candidate in candidates]
+        names = [candidate.group for candidate in candidates]
         number = len(set(names))
         _check_units(number, "document")
         tests = min(max(round(self.share * number), 1), number - 1)
@@ -275,7 +275,7 @@ def _leak(
         for split in range(settings.splits)
     ]
     words = _words(f"{settings.folds} folds by {unit}", settings.splits, unit)
-    return Split(replace(targets, documents=units), partitions, words, settings.seed, [note])
+    return Split(replace(targets, groups=units), partitions, words, settings.seed, [note])
 
 
 def _words(what: str, splits: int, unit: str) -> str:

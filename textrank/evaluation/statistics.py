@@ -533,7 +533,7 @@ def permutation_p(
     Y = permuted(targets, permutations, within, seed)
     data = single(data, "a permutation test")
     K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
-    scores = nested_scores(K, Y, targets.documents, split.partitions[0], learner.alphas)
+    scores = nested_scores(K, Y, targets.groups, split.partitions[0], learner.alphas)
     values, undefined = _fold_means(Y, scores, split)
     null = values[1:]
     reached = int((null >= values[0] - 1e-12).sum())
@@ -553,7 +553,7 @@ def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Mat
         raise ValueError(f"within must be 'corpus' or 'document', got {within!r}")
     rng = np.random.default_rng(seed)
     y = targets.y
-    blocks = [np.arange(len(y))] if within == "corpus" else groups_of(targets.documents, len(y))
+    blocks = [np.arange(len(y))] if within == "corpus" else groups_of(targets.groups, len(y))
     Y = np.repeat(y[:, None], 1 + permutations, axis=1)
     for block in blocks:
         Y[block, 1:] = rng.permuted(Y[block, 1:], axis=0)

@@ -21,13 +21,13 @@ from textrank.evaluation.report import Fold, Report, Summary
 from textrank.evaluation.splits import Split, Splitter
 from textrank.features import Alternatives, Data, Features, Indices, part
 from textrank.io import (
-    clear_folder,
-    pack,
+    open_atomic_bytes,
+    pack_arrays,
     read_arrays,
     read_json,
-    unpack,
+    remove_abandoned_drafts_in,
+    unpack_arrays,
     write_text,
-    writing_bytes,
 )
 from textrank.learners.selection import fit_best
 from textrank.linalg import spectrum_gram
@@ -69,7 +69,7 @@ class Cache:
         if content is None or not path.is_file():
             return None
         try:
-            return unpack(read_arrays(path, math.inf)), content
+            return unpack_arrays(read_arrays(path, math.inf)), content
         except ValueError:
             return None
 
@@ -78,15 +78,15 @@ class Cache:
     ) -> None:
         """Writes a matrix or features with notes; the JSON last, so that it vouches for both."""
         path = self._made(kind, made_from).with_suffix(".npz")
-        with writing_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
-            np.savez(stream, allow_pickle=False, **pack(value))
+        with open_atomic_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
+            np.savez(stream, allow_pickle=False, **pack_arrays(value))
         self.keep(kind, made_from, content)
 
     def _made(self, kind: str, made_from: Mapping[str, Any]) -> Path:
         """The path in a folder that exists and holds nothing that a killed run left."""
         path = self._path(kind, made_from)
         path.parent.mkdir(parents=True, exist_ok=True)
-        clear_folder(path.parent)
+        remove_abandoned_drafts_in(path.parent)
         return path
 
     def _path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
@@ -249,7 +249,7 @@ def learning_curve(
         trained = [_train(dataset, split, fold, share, seed) for fold in _tested(split)]
         if all(len(np.unique(dataset.targets.y[rest])) > 1 for _, rest in trained):
             folds = [_fold(pipeline, dataset, split, out, rest) for out, rest in trained]
-            sizes = [len(np.unique(split.targets.documents[rest])) for _, rest in trained]
+            sizes = [len(np.unique(split.targets.groups[rest])) for _, rest in trained]
             points.append(_point(float(np.mean(sizes)), folds))
     return points
 
@@ -263,7 +263,7 @@ def _train(
     dataset: Dataset, split: Split, fold: int, share: float, seed: int
 ) -> tuple[Indices, Indices]:
     """The test candidates of a fold, and those of a share of its training documents."""
-    folds, documents = split.partitions[0], split.targets.documents
+    folds, documents = split.partitions[0], split.targets.groups
     inside = np.unique(documents[folds != fold])
     order = np.random.default_rng((seed, fold)).permutation(inside)
     kept = order[: max(2, round(share * len(order)))]
@@ -278,7 +278,7 @@ def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest
     data = across.grams[best] if isinstance(across, Alternatives) else across
     scores = fit.predict(data, split.targets.take(out).neighbourhood)
     candidates = [dataset.candidates[i] for i in out]
-    missed = sum(dataset.unreachable.get(d, 0) for d in {c.document for c in candidates})
+    missed = sum(dataset.unreachable.get(d, 0) for d in {c.group for c in candidates})
     test = FoldScores(out, candidates, [fit.alpha], scores[None], [threshold], 0, missed, 0, 0)
     return test.measured(pipeline.task)
 

@@ -138,7 +138,7 @@ class DocumentStage(MetaLearner):
         questions = tuple(dict.fromkeys(neighbourhood.questions))
         weights = np.zeros((len(questions), len(NUMBERS) + 1))
         heldout = np.zeros(len(scores))
-        document = np.unique(targets.documents, return_inverse=True)[1]
+        document = np.unique(targets.groups, return_inverse=True)[1]
         fold = document % self.folds
         for number, question in enumerate(questions):
             own = asked == question

@@ -246,7 +246,7 @@ def nested_by_retraining(
     partitions: Sequence[Indices],
 ) -> list[Nested]:
     """Nested scores of any learner: one training for each fold of each partition."""
-    divisions = [check_partition(folds, targets.documents) for folds in partitions]
+    divisions = [check_partition(folds, targets.groups) for folds in partitions]
     results = [empty(tuple(learner.alphas), folds) for folds in divisions]
     jobs = [(result, f) for result in results for f in np.unique(result.folds)]
     for result, fold in track(jobs, "folds", len(jobs)):
@@ -268,7 +268,7 @@ def heldout_by_folds(
 
     ``coefs(X, y, queries)`` gives the weights of the features at every alpha.
     """
-    document = np.unique(targets.documents, return_inverse=True)[1]
+    document = np.unique(targets.groups, return_inverse=True)[1]
     if not document.any():
         raise ValueError("all candidates are of one document: nothing can be held out")
     folds = document % min(count, int(document.max()) + 1)

@@ -84,7 +84,7 @@ class Blockwise(MetaLearner):
             )
         check_features(data)
         y = check_targets(targets.y, len(data))[:, 0]
-        if len(set(targets.documents.tolist())) < 2:
+        if len(set(targets.groups.tolist())) < 2:
             raise ValueError(
                 f"all {len(y)} candidates are of one document: nothing can be held out. Split it, "
                 "such as a text into a file a chapter."
@@ -111,7 +111,7 @@ class Blockwise(MetaLearner):
             rows, block = twins[0]
             Y = np.column_stack([targets.y[rows] for rows, _ in twins])
             parts = [np.asarray(folds)[rows] for folds in partitions]
-            K, documents = spectrum_gram(block.features.values), targets.documents[rows]
+            K, documents = spectrum_gram(block.features.values), targets.groups[rows]
             for (own, _), found in zip(
                 twins, nested_of_many(K, Y, documents, parts, tuple(self.alphas)), strict=True
             ):
@@ -141,7 +141,7 @@ class Blockwise(MetaLearner):
         Y = np.column_stack([targets.y[own] for own, _ in twins])
         X, groups = (
             block.features.values,
-            groups_of(targets.documents[rows], len(rows), name="documents"),
+            groups_of(targets.groups[rows], len(rows), name="documents"),
         )
         A, heldout = rls_path(X, Y, np.array(self.alphas), groups, dual=False)
         for one in range(len(twins)):
@@ -149,7 +149,7 @@ class Blockwise(MetaLearner):
 
     def _path(self, data: Features, targets: Targets) -> Path:
         """The learner's path; zeros where the answers or documents are too few to learn from."""
-        if len(set(targets.y)) < 2 or len(set(targets.documents)) < 2:
+        if len(set(targets.y)) < 2 or len(set(targets.groups)) < 2:
             shape = (len(self.alphas), len(data.names)), (len(self.alphas), len(targets))
             return Path(tuple(self.alphas), np.zeros(shape[0]), np.zeros(shape[1]))
         return self.learner.path(data, targets)
@@ -192,8 +192,8 @@ def _alike(one: Asked, two: Asked, targets: Targets) -> bool:
     return (
         X.shape == Z.shape
         and len(set(targets.y[a])) == len(set(targets.y[b])) == 2
-        and len(set(targets.documents[a])) > 1
-        and np.array_equal(targets.documents[a], targets.documents[b])
+        and len(set(targets.groups[a])) > 1
+        and np.array_equal(targets.groups[a], targets.groups[b])
         and np.array_equal(X.indptr, Z.indptr)
         and np.array_equal(X.indices, Z.indices)
         and np.array_equal(X.data, Z.data)

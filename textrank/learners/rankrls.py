@@ -398,9 +398,9 @@ class RankRLS:
         matrix, dual = checked_data(data)
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
-        groups = groups_of(targets.documents, len(Y), name="documents")
+        groups = groups_of(targets.groups, len(Y), name="documents")
         if self.scope == "query":
-            _check_queries(targets.queries, targets.documents)
+            _check_queries(targets.queries, targets.groups)
             A, heldout = rank_path(
                 matrix, Y, self.preferences(targets), np.array(self.alphas), groups, dual=dual
             )
@@ -423,14 +423,14 @@ class RankRLS:
         largest = float(np.bincount(np.unique(targets.queries, return_inverse=True)[1]).max())
         if not dual and not is_gram_accurate(matrix, min(self.alphas) / largest):
             return nested_by_retraining(self, data, targets, partitions)
-        _check_queries(targets.queries, targets.documents)
+        _check_queries(targets.queries, targets.groups)
         K = np.asarray(matrix) if dual else spectrum_gram(matrix)
         preferences = self.preferences(targets)
         readout = preferences.root(K).T
         y = preferences.target(check_targets(targets.y, len(K)))[:, 0]
         alphas = tuple(self.alphas)
         return nested_by_inverse(
-            preferences.root(readout), y, targets.documents, partitions, alphas, readout=readout
+            preferences.root(readout), y, targets.groups, partitions, alphas, readout=readout
         )
 
     def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
@@ -452,7 +452,7 @@ class RankRLS:
     def _scoped(self, targets: Targets) -> Targets:
         if self.scope == "query":
             return targets
-        return Targets(targets.y, targets.documents, np.zeros(len(targets), dtype=np.intp))
+        return Targets(targets.y, targets.groups, np.zeros(len(targets), dtype=np.intp))
 
     def _global_path(
         self, matrix: Matrix | SparseMatrix, Y: Matrix, groups: Sequence[Indices], dual: bool

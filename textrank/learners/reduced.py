@@ -76,7 +76,7 @@ class ReducedRLS:
         """Coefficients and held-out scores at every alpha; candidates off the basis have none."""
         matrix, dual = checked_data(data)
         n = matrix.shape[0]
-        basis = self.basis(matrix if dual else None, targets.documents)
+        basis = self.basis(matrix if dual else None, targets.groups)
         columns = matrix[:, basis] if dual else densified(matrix @ matrix[basis].T)
         coefs, heldout = self.path_on_basis(columns, basis, targets)
         full = np.zeros((len(self.alphas), n))
@@ -97,7 +97,7 @@ class ReducedRLS:
         """Coefficients on the basis and held-out scores, from ``K_MR`` (n, b) alone."""
         reduced = Reduced.of(columns, basis)
         Y = check_targets(targets.y, len(columns))
-        groups = groups_of(targets.documents, len(Y), name="documents")
+        groups = groups_of(targets.groups, len(Y), name="documents")
         query = np.unique(targets.queries, return_inverse=True)[1] if self.rank else None
         alphas = np.array(self.alphas)
         problem = reduced.problem(Y, None if query is None else Centring(query))

@@ -95,7 +95,7 @@ class RLS:
         """Coefficients and held-out scores at every alpha."""
         matrix, dual = checked_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
-        groups = groups_of(targets.documents, len(Y), name="documents")
+        groups = groups_of(targets.groups, len(Y), name="documents")
         weights = self._weights(targets.y)
         A, heldout = rls_path(matrix, Y, np.array(self.alphas), groups, weights=weights, dual=dual)
         return Path(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
@@ -116,7 +116,7 @@ class RLS:
         return nested_by_inverse(
             np.asarray(K),
             y,
-            targets.documents,
+            targets.groups,
             partitions,
             tuple(self.alphas),
             weights=self._weights(y),

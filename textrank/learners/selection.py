@@ -173,7 +173,7 @@ class GreedyFeatures:
         y = check_targets(targets.y, len(F))[:, 0]
         if self.count > F.shape[1]:
             raise ValueError(f"count is {self.count}, but there are {F.shape[1]} features")
-        units = targets.queries if self.rank else targets.documents
+        units = targets.queries if self.rank else targets.groups
         groups = groups_of(units, len(y), name="queries" if self.rank else "documents")
         if self.rank:
             centring = Centring(np.unique(units, return_inverse=True)[1])

@@ -14,7 +14,7 @@ from textrank.evaluation import assess, cross_validate
 from textrank.evaluation.evaluate import cross
 from textrank.evaluation.splits import LeakyFolds, document_folds, splitter_of
 from textrank.features import Indices, Matrix, Vector, single
-from textrank.io import WHOLE, read_json
+from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
 from textrank.linalg import spectrum_gram
@@ -36,7 +36,7 @@ def documents(setting: Setting, name: str) -> list[Doc]:
 
 def within(setting: Setting) -> Cells:
     """F and AUC of the all-paths kernel, documents held out by the given folds."""
-    table = read_json(setting.file("ppi/folds.json"), WHOLE)
+    table = read_json(setting.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}
     for name in CORPORA:
         docs = documents(setting, name)
@@ -82,13 +82,13 @@ def leaks(setting: Setting) -> Cells:
 def embedded(setting: Setting) -> Cells:
     """G2P embeddings of the all-paths similarities, against the similarities themselves."""
     cells: dict[str, dict[str, Figure]] = {}
-    table = read_json(setting.file("ppi/folds.json"), WHOLE)
+    table = read_json(setting.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     pipeline = load_pipeline("ppi-apg")
     for name in ("IEPA", "LLL"):
         dataset = pipeline.prepare(documents(setting, name))
         data = single(dataset.data, "this table")
         S = spectrum_gram(data.values) if not isinstance(data, np.ndarray) else data
-        names = [c.document for c in dataset.candidates]
+        names = [c.group for c in dataset.candidates]
         folds = np.array([table[name][d] for d in names])
         values: dict[str, list[float]] = {}
         for fold in range(10 if setting.full else 5):

@@ -292,7 +292,7 @@ class OnDask:
 
 def dealt(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
     """The candidates in partitions of about the same number of non-zeros, documents whole."""
-    documents = np.unique(targets.documents, return_inverse=True)[1]
+    documents = np.unique(targets.groups, return_inverse=True)[1]
     matrix = sp.csr_array(X)
     weight = np.bincount(documents, np.diff(matrix.indptr) + 1.0)
     before = np.cumsum(weight) - weight

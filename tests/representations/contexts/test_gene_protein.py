@@ -128,14 +128,14 @@ class Experiment:
         return cls(views(candidates), Targets.of(candidates))
 
     def halves(self):
-        names = [str(d) for d in self.targets.documents]
+        names = [str(d) for d in self.targets.groups]
         half = document_folds(names, 2, 20)
         return np.flatnonzero(half == 0), np.flatnonzero(half == 1)
 
     def aucs(self, F: Features, index, divisions, alphas):
         """AUC on every fold (divisions x 2) at every alpha."""
         part = self.targets.take(index)
-        names = [str(d) for d in part.documents]
+        names = [str(d) for d in part.groups]
         values = F.rows(index).values
         table = []
         for seed in range(divisions):
