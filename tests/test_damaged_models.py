@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from textrank.config import read_config
-from textrank.io import read_arrays, seal, write_arrays
+from textrank.io import read_arrays, write_arrays, write_manifest
 from textrank.language import load_nlp
 from textrank.language.load import model_path
 from textrank.model import Model
@@ -31,7 +31,7 @@ def sealed(change: Callable[[dict[str, object]], object], arrays: bool = False) 
             write_arrays(folder / "arrays.npz", values)
         else:
             change(meta)
-        seal(folder, meta)
+        write_manifest(folder, meta)
 
     return damage
 

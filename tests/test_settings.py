@@ -10,7 +10,7 @@ import pytest
 from textrank.config import dump_pipeline, load_pipeline
 from textrank.features import Viewed
 from textrank.graphs import Contexts, Sequences
-from textrank.io import pack, unpack
+from textrank.io import pack_arrays, unpack_arrays
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.contexts import Positional
 from textrank.kernels.graphs import AllPathsGraph, LabelBag, ShortestPathGraph
@@ -88,7 +88,7 @@ def test_something_else_in_the_place_of_a_kernel_is_named() -> None:
 def test_contexts_and_sequences_are_saved_with_a_model() -> None:
     contexts = Contexts.of([[("a", -1)], [("b", 2), ("a", 1)]])
     sequences = Sequences.of([["x"], ["y", "x"]])
-    saved = unpack(pack(Viewed({"words": contexts, "links": sequences})))
+    saved = unpack_arrays(pack_arrays(Viewed({"words": contexts, "links": sequences})))
     assert [c.pairs() for c in saved.view("words")] == [c.pairs() for c in contexts]
     assert [s.symbols() for s in saved.view("links")] == [s.symbols() for s in sequences]
     np.testing.assert_array_equal(saved.view("links").starts, sequences.starts)
@@ -124,7 +124,10 @@ def test_a_pipeline_of_views_is_the_one_spelt_out(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"views.mention.wait": 2.0}, "view 'mention': unknown key 'wait'; available: representation"),
+        (
+            {"views.mention.wait": 2.0},
+            "view 'mention': unknown key 'wait'; available: representation",
+        ),
         ({"views.more": {"weight": 1.0}}, "view 'more' needs a representation, got None"),
         ({"vews.mention.weight": 2.0}, "no block 'vews'"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from textrank import load_model, load_nlp, model_names
 from textrank.cli.sources import in_language_model
 from textrank.config import pipeline_names
-from textrank.io import seal, unseal
+from textrank.io import verify_manifest, write_manifest
 from textrank.model import Model
 
 SENTENCE = "We show that SHC binds to the activated EGF receptor but not to GRB7."
@@ -40,9 +40,9 @@ def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
 
 def test_a_curve_that_depends_on_other_sentences_is_refused(tmp_path):
     load_model("gene_protein").to_disk(tmp_path / "model")
-    meta = unseal(tmp_path / "model")
+    meta = verify_manifest(tmp_path / "model")
     curve = {**meta["calibration"], "whole": -2.1}
-    seal(tmp_path / "model", {**meta, "calibration": curve}, only=meta["files"])
+    write_manifest(tmp_path / "model", {**meta, "calibration": curve}, only=meta["files"])
     with pytest.raises(ValueError, match=r"model: the calibration has the term whole = -2\.1"):
         Model.from_disk(tmp_path / "model")
 

@@ -39,14 +39,14 @@ from textrank.features import (
     take,
 )
 from textrank.io import (
-    META,
-    folders_new_folder,
-    pack,
+    META_FILE,
+    atomic_model_folder,
+    pack_arrays,
     read_arrays,
-    seal,
-    unpack,
-    unseal,
+    unpack_arrays,
+    verify_manifest,
     write_arrays,
+    write_manifest,
 )
 from textrank.learners.base import Fit
 from textrank.learners.calibration import Platt, fit_calibration
@@ -307,7 +307,7 @@ class Model:
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
-        with folders_new_folder(path) as folder:
+        with atomic_model_folder(path) as folder:
             Config({"pipeline": config_of(self.pipeline)}).to_disk(folder / "config.cfg")
             arrays: dict[str, Any] = {
                 "coef": self.fit.coef,
@@ -325,11 +325,11 @@ class Model:
                     arrays["usual"] = usual.astype(np.int32)
                     arrays["average"] = self.average[keep][usual].astype(np.float32)
             else:
-                arrays |= pack(self.support)
+                arrays |= pack_arrays(self.support)
             if isinstance(self.fit.stage, DocumentWeights):
                 arrays |= self.fit.stage.to_arrays()
             write_arrays(folder / "arrays.npz", arrays)
-            seal(folder, self._meta())
+            write_manifest(folder, self._meta())
             for name, model in self.aspects.items():
                 model.to_disk(folder / name)
 
@@ -337,7 +337,7 @@ class Model:
     def from_disk(cls, path: str | Path) -> Model:
         """The model that ``to_disk`` wrote; a missing or damaged file is named."""
         folder = Path(path)
-        meta = unseal(folder, needed=("config.cfg", "arrays.npz"))
+        meta = verify_manifest(folder, needed=("config.cfg", "arrays.npz"))
         if meta.get("format") not in READABLE:
             raise ValueError(
                 f"{folder}: model format {meta.get('format')!r:.20}, this textrank reads {FORMAT}. "
@@ -358,14 +358,14 @@ class Model:
         arrays = read_arrays(folder / "arrays.npz")
         named = {k.removeprefix("names/"): v for k, v in arrays.items() if k.startswith("names/")}
         names = Names.from_arrays(named) if named else None
-        support = None if named else unpack(arrays)
+        support = None if named else unpack_arrays(arrays)
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         stage = DocumentWeights.from_arrays(arrays)
         alpha = number_of(meta, "alpha")  # held-out scores are kept of this one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
-        there = [name for name in ANSWERS if (folder / name / META).is_file()]
+        there = [name for name in ANSWERS if (folder / name / META_FILE).is_file()]
         aspects = {name: cls.from_disk(folder / name) for name in there}
         threshold = None if meta["threshold"] is None else number_of(meta, "threshold")
         check_sizes(folder, coef, names, support, heldout, labels)
@@ -410,7 +410,7 @@ def number_of(meta: Mapping[str, Any], key: str) -> float:
     value = meta[key]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (number and abs(value) <= sys.float_info.max):  # also of 400 digits, or not a number
-        raise ValueError(f"{key} {value!r:.40} in {META} is no finite number")
+        raise ValueError(f"{key} {value!r:.40} in {META_FILE} is no finite number")
     return float(value)
 
 

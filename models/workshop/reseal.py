@@ -9,16 +9,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from textrank.io import META, seal, unseal
+from textrank.io import META_FILE, verify_manifest, write_manifest
 from textrank.model import FORMAT, Model
 
 
 def reseal(folder: Path) -> None:
     """Seals a model folder and those inside it; one of spaCy's, which has no seal, is left."""
-    for own in (folder, *(path.parent for path in sorted(folder.glob(f"*/{META}")))):
+    for own in (folder, *(path.parent for path in sorted(folder.glob(f"*/{META_FILE}")))):
         if (own / "arrays.npz").is_file():
-            meta = unseal(own)
-            seal(own, {**meta, "format": FORMAT}, only=meta["files"])
+            meta = verify_manifest(own)
+            write_manifest(own, {**meta, "format": FORMAT}, only=meta["files"])
     if (folder / "arrays.npz").is_file():
         Model.from_disk(folder)
 

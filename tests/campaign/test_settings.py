@@ -25,7 +25,7 @@ from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
 from textrank.cli.run import _folds, parse_grid
 from textrank.config import adjusted, config_of, load_pipeline, parse_setting, pipeline_names
-from textrank.io import read_arrays, seal, write_arrays
+from textrank.io import read_arrays, write_arrays, write_manifest
 from textrank.io.reading import shipped_folder
 from textrank.model import Model
 
@@ -111,7 +111,7 @@ def test_strangers_models(tmp_path: Path) -> None:
             way = any_of(spoil_bytes, spoil_json) if name == "meta.json" else WORDS
             (folder / name).write_bytes(way((whole / name).read_bytes(), rng))
         if name != "meta.json" and rng.random() < 0.9:
-            seal(folder, meta)
+            write_manifest(folder, meta)
         elif rng.random() < 0.5:
             changed = spoil_tree(meta, rng)
             if isinstance(changed, dict):
@@ -124,7 +124,7 @@ def test_strangers_models(tmp_path: Path) -> None:
 
 def _try_seal(folder: Path, meta: dict[str, Any]) -> None:
     try:
-        seal(folder, meta)
+        write_manifest(folder, meta)
     except (ValueError, TypeError, RecursionError):
         return
 

@@ -9,15 +9,23 @@ import scipy.sparse as sp
 
 from textrank.features import Features, LabelledGraph, Names, Viewed
 from textrank.graphs import GraphBatch
-from textrank.io import folders_new_folder, pack, read_arrays, seal, unpack, unseal, write_arrays
+from textrank.io import (
+    atomic_model_folder,
+    pack_arrays,
+    read_arrays,
+    unpack_arrays,
+    verify_manifest,
+    write_arrays,
+    write_manifest,
+)
 
 FEATURES = Features(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), Names.of([("a", "b"), ("c\n",)]))
 GRAPHS = GraphBatch.of([LabelledGraph(["a", "b"], {(0, 1): 0.5}), LabelledGraph(["c"], {})])
 
 
 def through(value: Any, folder: Path) -> Any:
-    write_arrays(folder / "arrays.npz", pack(value))
-    return unpack(read_arrays(folder / "arrays.npz"))
+    write_arrays(folder / "arrays.npz", pack_arrays(value))
+    return unpack_arrays(read_arrays(folder / "arrays.npz"))
 
 
 def test_features_come_back(tmp_path: Path) -> None:
@@ -57,13 +65,13 @@ def test_plain_values_come_back(values: list[object], tmp_path: Path) -> None:
 )
 def test_what_would_not_come_back_is_refused(values: object, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        pack(values)
+        pack_arrays(values)
 
 
 def test_values_nested_without_end_are_refused() -> None:
     deep = np.frombuffer(b"[" * 100_000 + b"]" * 100_000, dtype=np.uint8)
     with pytest.raises(ValueError, match="nested too deeply"):
-        unpack({"x:values": deep})
+        unpack_arrays({"x:values": deep})
 
 
 def test_an_array_of_objects_is_not_read(tmp_path: Path) -> None:
@@ -74,16 +82,16 @@ def test_an_array_of_objects_is_not_read(tmp_path: Path) -> None:
 
 def test_same_arrays_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_arrays(tmp_path / name, pack(FEATURES))
+        write_arrays(tmp_path / name, pack_arrays(FEATURES))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
-    with folders_new_folder(tmp_path / "model") as folder:
+    with atomic_model_folder(tmp_path / "model") as folder:
         (folder / "x").write_text("old")
-        seal(folder, {"n": 1})
-    with pytest.raises(FileNotFoundError), folders_new_folder(tmp_path / "model") as folder:
+        write_manifest(folder, {"n": 1})
+    with pytest.raises(FileNotFoundError), atomic_model_folder(tmp_path / "model") as folder:
         (folder / "no such folder" / "x").write_text("new")
     assert (tmp_path / "model" / "x").read_text() == "old"
-    assert unseal(tmp_path / "model")["n"] == 1
+    assert verify_manifest(tmp_path / "model")["n"] == 1
     assert [p.name for p in tmp_path.iterdir()] == ["model"]

@@ -12,14 +12,14 @@ import pytest
 
 from textrank.io import (
     check_utf8,
-    elements,
-    json_items,
-    lines,
+    iter_elements,
+    iter_json_items,
+    iter_lines,
+    iter_zip_files,
     load_json,
     open_bytes,
     read_arrays,
     read_text,
-    unzipped,
 )
 
 
@@ -34,13 +34,13 @@ def test_a_line_without_end_is_refused_before_it_is_held(tmp_path: Path) -> None
     file = tmp_path / "long.gz"
     file.write_bytes(gzip.compress(b"x" * (20 << 20)))
     with pytest.raises(ValueError, match="after unpacking would have to be held at once"):
-        list(lines(file))
-    assert len(next(lines(file, 30 << 20))[1]) == 20 << 20
+        list(iter_lines(file))
+    assert len(next(iter_lines(file, 30 << 20))[1]) == 20 << 20
 
 
 def test_one_bad_line_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"good\nb\xffd\r\ngood")
-    found = dict(lines(tmp_path / "x"))
+    found = dict(iter_lines(tmp_path / "x"))
     assert (found[1], found[3]) == ("good", "good")
     with pytest.raises(ValueError, match="x, line 2, byte 1: not UTF-8"):
         check_utf8(found[2], "x, line 2")
@@ -56,29 +56,29 @@ def test_a_collection_is_read_one_document_at_a_time(tmp_path: Path) -> None:
     docs = [{"id": str(n), "text": "x" * 40_000} for n in range(100)]
     file = tmp_path / "c.json"
     file.write_text(json.dumps({"source": "s", "documents": docs, "end": 1}, indent=1))
-    assert list(json_items(file, ["documents"], 1 << 19)) == docs
+    assert list(iter_json_items(file, ["documents"], 1 << 19)) == docs
     file.write_text(json.dumps(docs))
-    assert list(json_items(file, ["documents"], 1 << 19)) == docs
+    assert list(iter_json_items(file, ["documents"], 1 << 19)) == docs
     file.write_text(json.dumps(docs)[:-500])
     with pytest.raises(ValueError, match=r"c\.json"):
-        list(json_items(file, ["documents"], 1 << 19))
+        list(iter_json_items(file, ["documents"], 1 << 19))
 
 
 def test_deep_and_endless_elements_are_refused(tmp_path: Path) -> None:
     deep = tmp_path / "deep.xml"
     deep.write_text("<a>" * 1000 + "</a>" * 1000)
     with pytest.raises(ValueError, match=r"deep\.xml: elements nested deeper"):
-        list(elements(deep, "document"))
+        list(iter_elements(deep, "document"))
     wide = tmp_path / "wide.xml"
     wide.write_text(f"<c><document>{'<b/>' * 50_000}</document></c>")
     with pytest.raises(ValueError, match=r"wide\.xml: more than 100,000 bytes"):
-        list(elements(wide, "document", 100_000))
+        list(iter_elements(wide, "document", 100_000))
 
 
 def test_an_element_inside_others_is_dropped_after_use(tmp_path: Path) -> None:
     file = tmp_path / "x.xml"
     file.write_text(f"<c><set>{'<document><t>x</t></document>' * 5000}</set></c>")
-    seen = [len(element) for element in elements(file, "document", 40_000)]
+    seen = [len(element) for element in iter_elements(file, "document", 40_000)]
     assert seen == [1] * 5000
 
 
@@ -87,10 +87,10 @@ def test_what_a_zip_says_of_its_sizes_is_not_believed(tmp_path: Path) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.pos", b"\0" * (4 << 20))
     with pytest.raises(ValueError, match=r"x\.zip: a\.pos unpacks to more than 1,000,000"):
-        list(unzipped(file, ".pos", 1_000_000))
+        list(iter_zip_files(file, ".pos", 1_000_000))
     file.write_bytes(file.read_bytes()[:-30])
     with pytest.raises(ValueError, match=r"x\.zip: not a readable zip"):
-        list(unzipped(file, ".pos"))
+        list(iter_zip_files(file, ".pos"))
 
 
 def test_arrays_that_claim_more_than_they_hold_are_refused(tmp_path: Path) -> None:

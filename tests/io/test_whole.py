@@ -17,12 +17,12 @@ from textrank.io import atomic as w
 def old_and_new(tmp_path: Path) -> tuple[Path, Callable[[], None]]:
     """A folder that holds the old, and what writes the new."""
     target = tmp_path / "model"
-    with w.new_folder(target) as folder:
+    with w.atomic_folder(target) as folder:
         (folder / "a").write_text("old")
         (folder / "b").write_text("old")
 
     def write() -> None:
-        with w.new_folder(target) as folder:
+        with w.atomic_folder(target) as folder:
             (folder / "a").write_text("new")
             (folder / "b").write_text("new")
 
@@ -55,7 +55,7 @@ def test_a_kill_at_any_operation_leaves_the_old_or_the_new(
     tmp_path: Path, swaps: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not swaps:  # a file system that cannot exchange two names
-        monkeypatch.setattr(w, "exchange", lambda one, other: False)
+        monkeypatch.setattr(w, "swap_paths", lambda one, other: False)
     seen = set()
     for number in range(1, 200):
         place = tmp_path / str(number)
@@ -63,7 +63,7 @@ def test_a_kill_at_any_operation_leaves_the_old_or_the_new(
         target, write = old_and_new(place)
         killed = killed_at(number, write)
         if not swaps:
-            w.recover(target)
+            w.recover_interrupted_write(target)
         found = {(target / name).read_text() for name in ("a", "b")}
         assert len(found) == 1
         seen |= found
@@ -89,7 +89,7 @@ def test_a_kill_while_a_file_is_written_leaves_the_old_and_no_debris(tmp_path: P
 
 
 def test_the_draft_of_a_run_at_work_is_left_alone(tmp_path: Path) -> None:
-    with w.writing(tmp_path / "x") as out:
+    with w.open_atomic(tmp_path / "x") as out:
         out.write("first")
         w.write_text("second", tmp_path / "x")
     assert (tmp_path / "x").read_text() == "first"
@@ -98,7 +98,7 @@ def test_the_draft_of_a_run_at_work_is_left_alone(tmp_path: Path) -> None:
 def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "model").symlink_to("real")
-    with w.new_folder(tmp_path / "model") as folder:
+    with w.atomic_folder(tmp_path / "model") as folder:
         (folder / "x").write_text("new")
     assert (tmp_path / "model").is_symlink()
     assert (tmp_path / "real" / "x").read_text() == "new"
@@ -147,7 +147,7 @@ def test_rights_are_what_the_umask_leaves_and_stay_as_they_were(tmp_path: Path) 
     before = os.umask(0o077)
     try:
         w.write_text("x", tmp_path / "file")
-        with w.new_folder(tmp_path / "folder") as folder:
+        with w.atomic_folder(tmp_path / "folder") as folder:
             (folder / "x").write_text("x")
         assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
         assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o700
@@ -160,14 +160,14 @@ def test_rights_are_what_the_umask_leaves_and_stay_as_they_were(tmp_path: Path) 
 
 def test_files_of_a_folder_change_together_and_others_stay(tmp_path: Path) -> None:
     report = tmp_path / "deep" / "report"
-    with w.changed_folder(report) as folder:
+    with w.update_folder(report) as folder:
         w.write_text("old", folder / "report.html")
     (report / "notes.txt").write_text("mine")
     (report / "sub").mkdir()
-    with pytest.raises(FileNotFoundError), w.changed_folder(report) as folder:
+    with pytest.raises(FileNotFoundError), w.update_folder(report) as folder:
         (folder / "none" / "x").write_text("fails")
     assert (report / "report.html").read_text() == "old"
-    with w.changed_folder(report) as folder:
+    with w.update_folder(report) as folder:
         w.write_text("new", folder / "report.html")
     assert (report / "report.html").read_text() == "new"
     assert (report / "notes.txt").read_text() == "mine"
@@ -179,7 +179,7 @@ def test_the_current_folder_is_not_taken_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="the current folder"), w.changed_folder("."):
+    with pytest.raises(ValueError, match="the current folder"), w.update_folder("."):
         pass
 
 

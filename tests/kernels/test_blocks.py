@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textrank.features import Repeated, Viewed
-from textrank.io import pack, unpack
+from textrank.io import pack_arrays, unpack_arrays
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.views import Blocks
 from textrank.testing import check_kernel
@@ -92,7 +92,7 @@ def test_what_is_not_shared_alike_is_looked_at_candidate_by_candidate(rng):
 
 def test_shared_views_are_saved_taken_and_told_as_others(rng):
     X = shared(rng)
-    np.testing.assert_array_equal(unpack(pack(X)).view("x"), X.view("x"))
+    np.testing.assert_array_equal(unpack_arrays(pack_arrays(X)).view("x"), X.view("x"))
     np.testing.assert_array_equal(X.rows(np.array([5, 0])).view("z"), X.view("z")[[5, 0]])
     np.testing.assert_array_equal(X[4]["x"], X.view("x")[4])
     np.testing.assert_array_equal(X[3:7].view("x"), X.view("x")[3:7])

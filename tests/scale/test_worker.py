@@ -7,7 +7,7 @@ from pathlib import Path
 import spacy
 
 from textrank.config import load_corpus
-from textrank.io import Selection, selecting
+from textrank.io import ItemFilter, selecting
 from textrank.results.schema import document_row
 
 DELETED = """<PubmedArticleSet>
@@ -18,7 +18,7 @@ DELETED = """<PubmedArticleSet>
 
 def read(path: Path, *numbers: int) -> tuple[list[str], list[str]]:
     failed: list[str] = []
-    selection = Selection(
+    selection = ItemFilter(
         lambda n: n in numbers if numbers else True, lambda _, reason: failed.append(reason)
     )
     with selecting(selection):

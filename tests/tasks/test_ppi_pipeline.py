@@ -15,7 +15,7 @@ from textrank.evaluation.leave_pair_out import assess_pairs
 from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.statistics import permutation_p
 from textrank.evaluation.sweep import learning_curve
-from textrank.io import pack, unpack
+from textrank.io import pack_arrays, unpack_arrays
 from textrank.language import load_nlp
 from textrank.learners.base import qualities
 from textrank.learners.rls import RLS
@@ -78,7 +78,7 @@ def test_the_learning_curve_chooses_too(pipeline, seen):
 
 
 def test_a_choice_survives_the_cache(seen):
-    data, again = seen.data, unpack(pack(seen.data))
+    data, again = seen.data, unpack_arrays(pack_arrays(seen.data))
     assert [dict(s) for s in again.settings] == [{"gaussian_weight": w} for w in WEIGHTS]
     for one, other in zip(data.grams, again.grams, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -49,11 +49,11 @@ def writable(path: Path | None) -> Path | None:
 
 def _drawable(path: Path | None) -> Path | None:
     if path is not None:
-        from textrank.io import check_changeable
+        from textrank.io import check_folder_writable
         from textrank.reports.plots import check_installed
 
         check_installed()
-        check_changeable(path)
+        check_folder_writable(path)
     return path
 
 

@@ -33,14 +33,14 @@ def command(
     report: ReportFolder = None,
 ) -> None:
     """Trains on each corpus and tests on each other; AUC and F under four thresholds."""
-    from textrank.io import changed_folder
+    from textrank.io import update_folder
     from textrank.reports import html
     from textrank.reports.table import cross_table
 
     found = cross_corpora(pipeline, corpora, set_, nlp)
     write_figures(found, json_)
     if report is not None:
-        with changed_folder(report) as draft:
+        with update_folder(report) as draft:
             html.write_cross(found, draft / "cross.html")
             write_figures(found, draft / "cross.json")
         typer.echo(report / "cross.html", err=True)

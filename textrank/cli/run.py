@@ -219,14 +219,14 @@ def show_report(
     why: Callable[[], str] | None = None,
 ) -> None:
     """Writes a report where asked, and prints its table; ``why`` makes a page about its errors."""
-    from textrank.io import changed_folder, write_text
+    from textrank.io import update_folder, write_text
     from textrank.reports import html
     from textrank.reports.table import table, write
 
     if json_ is not None:
         write(report, json_)
     if folder is not None:
-        with changed_folder(folder) as draft:
+        with update_folder(folder) as draft:
             if why is not None:
                 write_text(why(), draft / EXPLAINED)
             html.write(report, draft / "report.html", why=EXPLAINED if why else "")
@@ -236,13 +236,13 @@ def show_report(
 
 
 def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
-    from textrank.io import changed_folder
+    from textrank.io import update_folder
     from textrank.reports import html
     from textrank.reports.table import sweep_table
 
     write_figures(found, json_)
     if folder is not None:
-        with changed_folder(folder) as draft:
+        with update_folder(folder) as draft:
             html.write_sweep(found, draft / "sweep.html")
             write_figures(found, draft / "sweep.json")
         typer.echo(folder / "sweep.html", err=True)
@@ -256,7 +256,7 @@ def _check_protocol(name: str) -> None:
 
 def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
     """A number of folds, or the table of a file, ``{corpus: {document: fold}}`` or its inside."""
-    from textrank.io import WHOLE, read_json
+    from textrank.io import MAX_UNPACKED_BYTES, read_json
 
     if value.isdecimal():
         if len(value) > 9:
@@ -265,7 +265,7 @@ def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
     path = Path(value)
     if not path.is_file():
         raise ValueError(f"{path}: no such file. --folds takes a number or a JSON file.")
-    table = read_json(path, WHOLE)
+    table = read_json(path, MAX_UNPACKED_BYTES)
     if isinstance(table, dict) and any(isinstance(v, dict) for v in table.values()):
         if corpus not in table:
             raise ValueError(f"{path}: no folds for corpus {corpus!r}; it has: {', '.join(table)}.")

@@ -96,11 +96,11 @@ def _diff(file: Path, text: str, found: Sequence[Proposal]) -> str:
 
 
 def _write(texts: dict[Path, str], found: Sequence[Proposal]) -> None:
-    from textrank.io import writing
+    from textrank.io import open_atomic
     from textrank.lint.linter import fixed
 
     for file, text in texts.items():
         own = [one for one in found if one.file == str(file)]
         if own:
-            with writing(file) as out:
+            with open_atomic(file) as out:
                 out.write(fixed(text, own))

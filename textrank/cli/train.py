@@ -55,9 +55,9 @@ def train_model(
 
     from textrank.cli.sources import in_language, read_corpus
     from textrank.config import load_corpus, load_pipeline, parse_setting
-    from textrank.io import check_target
+    from textrank.io import check_model_target
 
-    check_target(model)
+    check_model_target(model)
     chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = load_corpus(corpus)
     apart = [load_corpus(other) for other in without]

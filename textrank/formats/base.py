@@ -18,9 +18,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import tokens_of
-from textrank.io import LIMIT, is_selecting, parsed
-from textrank.language.long_docs import LONGEST, make_doc, piped, tell_done
-from textrank.language.sentences import Sentences, set_starts
+from textrank.io import MAX_ITEM_BYTES, is_selecting, parse_items
+from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
+from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Reading:
     @property
     def bytes(self) -> int:
         """How much may be held at once."""
-        return LIMIT if self.limit is None else self.limit
+        return MAX_ITEM_BYTES if self.limit is None else self.limit
 
     def applied(self, reader: Any) -> Any:
         """The reader with these settings, as far as it has them."""
@@ -88,7 +88,7 @@ class AnnotatedFile:
     annotated: bool = False
     cut: bool = True
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
 
 @dataclass(frozen=True)
@@ -192,17 +192,17 @@ def docs_of(
     ``cut`` and ``skip_bad`` are as in the readers. Sentences end by punctuation where ``nlp`` sets
     none.
     """
-    sentences = Sentences(final=True)
+    sentences = SentenceSplitter(final=True)
 
     def made(item: S) -> tuple[Record, Doc]:
         record = parse(item)
         return record, _doc(record, nlp, cut)
 
-    for batch in _batches(parsed(items, made, path=path, skip_bad=skip_bad)):
+    for batch in _batches(parse_items(items, made, path=path, skip_bad=skip_bad)):
         found = _analysed(batch, nlp, cut, skip_bad)
         for number, doc in enumerate(found, 1):
             if number == len(found):
-                tell_done()
+                mark_batch_done()
             whole = doc.has_annotation("SENT_START", require_complete=True)
             yield doc if whole or is_selecting() else sentences(doc)
 
@@ -214,7 +214,7 @@ def _batches(made: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, 
     for record, doc in made:
         batch.append((record, doc))
         size += len(record.text)
-        if len(batch) == BATCH or size > LONGEST:
+        if len(batch) == BATCH or size > MAX_CHUNK_CHARACTERS:
             yield batch
             batch, size = [], 0
     if batch:
@@ -226,14 +226,14 @@ def _analysed(
 ) -> list[Doc]:
     """The Docs after all components; where one makes a component fail, the others are saved."""
     try:
-        return list(piped(nlp, [doc for _, doc in batch]))
+        return list(pipe_long(nlp, [doc for _, doc in batch]))
     except Exception:
         if len(batch) == 1 and not skip_bad:
             raise
     found: list[Doc] = []
     for record, _ in batch:  # anew, for components change a Doc in place
         try:
-            found += piped(nlp, [_doc(record, nlp, cut)])
+            found += pipe_long(nlp, [_doc(record, nlp, cut)])
         except Exception as error:
             if not skip_bad:
                 error.add_note(f"This was document {record.document!r} of {record.place}.")
@@ -243,7 +243,7 @@ def _analysed(
 
 
 def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
-    doc = make_doc(nlp, record.text)
+    doc = tokenize(nlp, record.text)
     if cut and record.mentions:
         doc = _cut(doc, {edge for m in record.mentions for piece in m.pieces for edge in piece})
     _set_breaks(doc, record)
@@ -274,7 +274,7 @@ def _set_breaks(doc: Doc, record: Record) -> None:
     solid = np.flatnonzero((given[:, 1] == 0) | record.sentences)
     after = np.searchsorted(given[solid, 0], record.breaks)
     firsts = {0, *solid[after[after < len(solid)]].tolist()}
-    set_starts(doc, firsts, final=record.sentences)
+    set_sentence_starts(doc, firsts, final=record.sentences)
 
 
 def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:

@@ -26,14 +26,14 @@ from textrank.formats.base import (
 )
 from textrank.formats.columns import whole
 from textrank.io import (
-    attributes,
     check_utf8,
-    content,
-    elements,
-    json_items,
-    lines,
+    escape_xml_text,
+    format_xml_attributes,
+    iter_elements,
+    iter_json_items,
+    iter_lines,
     load_json,
-    writing,
+    open_atomic,
 )
 
 Node = dict[str, Any]  # a document as BioC JSON has it
@@ -51,7 +51,7 @@ class BioCXML(AnnotatedFile):
     """
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        found = (_tree(element) for element in elements(self.path, "document", self.limit))
+        found = (_tree(element) for element in iter_elements(self.path, "document", self.limit))
         return _docs(self, found, nlp)
 
 
@@ -69,17 +69,17 @@ class BioCJSON(AnnotatedFile):
     def _trees(self) -> Iterator[Node]:
         """Those of the lines where the first is complete by itself, else those of one list."""
         if not self._has_lines():
-            for item in json_items(self.path, ("documents", "PubTator3"), self.limit):
+            for item in iter_json_items(self.path, ("documents", "PubTator3"), self.limit):
                 yield from _documents(item, self.path)
             return
-        for number, line in lines(self.path, self.limit):
+        for number, line in iter_lines(self.path, self.limit):
             if line.strip():
                 place = f"{self.path}, line {number}"
                 yield from _documents(load_json(check_utf8(line, place), place), place)
 
     def _has_lines(self) -> bool:
         try:
-            rows = (line for _, line in lines(self.path, self.limit) if line.strip())
+            rows = (line for _, line in iter_lines(self.path, self.limit) if line.strip())
             load_json(next(rows, ""), "")
         except ValueError:
             return False
@@ -281,7 +281,7 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
 
     Events become relations of more nodes; brat's equivalences and attributes have no place.
     """
-    with writing(path) as out:
+    with open_atomic(path) as out:
         head = {"source": "textrank", "date": "", "key": "", "infons": {}}
         out.write(json.dumps(head)[:-1] + ', "documents": [')
         for number, doc in enumerate(docs):
@@ -292,7 +292,7 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
 
 def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """A BioC XML collection, with what ``write_bioc_json`` writes."""
-    with writing(path) as out:
+    with open_atomic(path) as out:
         out.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
         )
@@ -368,8 +368,8 @@ def _xml(tag: str, tree: Node) -> str:
     own = {"annotation": ("id",), "relation": ("id",), "node": ("refid", "role")}
     own |= {"location": ("offset", "length")}
     inner = {"document": ("id",), "passage": ("offset",), "sentence": ("offset",)}
-    named = attributes(**{name: str(tree[name]) for name in own.get(tag, ())})
-    parts = [f"<{name}>{content(str(tree[name]))}</{name}>" for name in inner.get(tag, ())]
+    named = format_xml_attributes(**{name: str(tree[name]) for name in own.get(tag, ())})
+    parts = [f"<{name}>{escape_xml_text(str(tree[name]))}</{name}>" for name in inner.get(tag, ())]
     if tag == "document":
         parts += [_infon(key, value) for key, value in tree["infons"].items()]
     else:
@@ -377,14 +377,14 @@ def _xml(tag: str, tree: Node) -> str:
     nested: tuple[str, ...] = ("passage", "sentence", "location")
     parts += [_xml(name, child) for name in nested for child in tree.get(f"{name}s", [])]
     if "text" in tree:
-        parts.append(f"<text>{content(tree['text'])}</text>")
+        parts.append(f"<text>{escape_xml_text(tree['text'])}</text>")
     nested = ("annotation", "relation", "node")
     parts += [_xml(name, child) for name in nested for child in tree.get(f"{name}s", [])]
     return f"<{tag}{named}>{''.join(parts)}</{tag}>"
 
 
 def _infon(key: str, value: str) -> str:
-    return f"<infon{attributes(key=key)}>{content(value)}</infon>"
+    return f"<infon{format_xml_attributes(key=key)}>{escape_xml_text(value)}</infon>"
 
 
 SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)
@@ -433,7 +433,7 @@ class PubTator(AnnotatedFile):
 def _blocks(path: str, limit: int) -> Iterator[Block]:
     """Lines between blank ones, with their numbers."""
     block: Block = []
-    for number, line in lines(path, limit):
+    for number, line in iter_lines(path, limit):
         if line.strip():
             block.append((number, line))
         elif block:
@@ -487,7 +487,7 @@ def write_pubtator(docs: Iterable[Doc], path: str) -> None:
     The format knows neither relations between mentions nor names in pieces: gold is left out, and
     a broken name is an error. Newlines after the first and tabs become blanks.
     """
-    with writing(path) as out:
+    with open_atomic(path) as out:
         for doc in docs:
             out.writelines(row + "\n" for row in _rows(doc))
 

@@ -28,20 +28,20 @@ from textrank.formats.base import (
     relations_of,
 )
 from textrank.io import (
-    LIMIT,
-    WHOLE,
-    changed_folder,
+    MAX_ITEM_BYTES,
+    MAX_UNPACKED_BYTES,
     check_utf8,
-    fresh_text,
-    lines,
+    iter_lines,
     load_json,
-    parsed,
+    open_atomic,
+    open_atomic_bytes,
+    open_new_text,
+    parse_items,
     read_bytes,
     read_text,
-    writing,
-    writing_bytes,
+    update_folder,
 )
-from textrank.language.normalization import plain
+from textrank.language.normalization import to_plain_text
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PlainText:
 
     path: str
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         files = files_of(self.path, ".txt")
@@ -71,9 +71,9 @@ def write_text(docs: Iterable[Doc], path: str) -> None:
     The folder changes as a whole when all are written; other files in it stay.
     """
     stems = Stems()
-    with changed_folder(path) as folder:
+    with update_folder(path) as folder:
         for doc in docs:
-            with fresh_text(folder / f"{stems.of(doc)}.txt") as out:
+            with open_new_text(folder / f"{stems.of(doc)}.txt") as out:
                 out.write(doc.text)
 
 
@@ -109,10 +109,10 @@ class JsonLines:
     cut: bool = True
     newlines: bool | None = None
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        rows = ((n, line) for n, line in lines(self.path, self.limit) if line.strip())
+        rows = ((n, line) for n, line in iter_lines(self.path, self.limit) if line.strip())
         return docs_of(
             rows, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
         )
@@ -147,7 +147,7 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
 
     Nothing an annotation format puts on a Doc is lost, but tokens, tags and parses are.
     """
-    with writing(path) as out:
+    with open_atomic(path) as out:
         for doc in docs:
             row: dict[str, Any] = {"id": document_of(doc), "text": doc.text}
             if "entities" in doc.spans:
@@ -234,7 +234,7 @@ class Columns:
     text: tuple[str, ...] = ()
     id: str = "id"
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", tuple(self.text))
@@ -244,7 +244,7 @@ class Columns:
         return docs_of(rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
 
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        numbered = lines(self.path, self.limit)
+        numbered = iter_lines(self.path, self.limit)
         _, head = next(numbered, (1, ""))
         separator = "\t" if "\t" in head else ";" if head.count(";") > head.count(",") else ","
         csv.field_size_limit(FIELD)
@@ -319,7 +319,7 @@ def write_table(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None
 def _write(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> None:
     name = path.removesuffix(".gz").lower()
     separator = "," if name.endswith(".csv") else "\t"
-    with writing(path) as out:
+    with open_atomic(path) as out:
         table = csv.writer(out, delimiter=separator, lineterminator="\n")
         table.writerow(columns)
         for row in rows:
@@ -332,7 +332,7 @@ def _name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
             "document": document_id(doc),
             "start": span.start_char,
             "end": span.end_char,
-            "name": plain(span.text),
+            "name": to_plain_text(span.text),
             "label": span.label_,
             "id": span.kb_id_,
         }
@@ -352,7 +352,7 @@ def _pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
             found[f"id_{side}"] = kb_id
         more = ("interacts", "probability", "status", "type", "direction")
         found |= {key: row.get(key) for key in more}
-        yield {**found, "sentence": plain(row["sentence"])}
+        yield {**found, "sentence": to_plain_text(row["sentence"])}
 
 
 @dataclass(frozen=True)
@@ -365,11 +365,11 @@ class DocBinFile:
     """
 
     path: str
-    limit: int = WHOLE  # bytes after unpacking; spaCy holds them all
+    limit: int = MAX_UNPACKED_BYTES  # bytes after unpacking; spaCy holds them all
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         sentencizer = Sentencizer()
-        docs = parsed(self._docs(nlp), _ready, path=self.path, skip_bad=False)
+        docs = parse_items(self._docs(nlp), _ready, path=self.path, skip_bad=False)
         for number, doc in enumerate(docs, 1):
             name = f"{Path(self.path).name.split('.')[0]}-{number}"
             doc.user_data.setdefault("document", name)
@@ -432,5 +432,5 @@ def _lists(value: Any) -> Any:
 def write_doc_bin(docs: Iterable[Doc], path: str) -> None:
     """One ``.spacy`` file with all the Docs carry; spaCy holds it in memory until it is whole."""
     packed = DocBin(store_user_data=True, docs=docs)
-    with writing_bytes(path) as out:
+    with open_atomic_bytes(path) as out:
         out.write(packed.to_bytes())

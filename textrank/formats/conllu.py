@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.formats.base import document_of
-from textrank.io import LIMIT, check_utf8, lines, parsed, writing
+from textrank.io import MAX_ITEM_BYTES, check_utf8, iter_lines, open_atomic, parse_items
 
 GOLD = "gold"
 # Older treebanks have other tags in the fourth column, which spaCy would refuse.
@@ -42,11 +42,11 @@ class ConllU:
 
     path: str
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         documents = _documents(_blocks(self.path, self.limit), Path(self.path).name.split(".")[0])
-        yield from parsed(
+        yield from parse_items(
             documents, lambda d: _doc(nlp, self.path, *d), path=self.path, skip_bad=self.skip_bad
         )
 
@@ -85,7 +85,7 @@ class _Tree:
 
 def _blocks(path: str, limit: int) -> Iterator[_Block]:
     block: _Block | None = None
-    for number, line in lines(path, limit):
+    for number, line in iter_lines(path, limit):
         if not line.strip():
             if block is not None and block.rows:
                 yield block
@@ -258,7 +258,7 @@ def _value(text: str) -> str:
 
 def write_conllu(docs: Iterable[Doc], path: str) -> None:
     """The sentences of each document with their trees: gold and candidates, or the Doc's own."""
-    with writing(path) as out:
+    with open_atomic(path) as out:
         for doc in docs:
             out.write(f"# newdoc id = {_line(document_of(doc))}\n")
             for index, sentence in enumerate(doc.sents):

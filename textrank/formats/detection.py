@@ -35,7 +35,7 @@ from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
 from textrank.formats.pubmed import HTML, JATS, Medline, PubMedXML
 from textrank.formats.research import Letor, Reuters, Senseval
 from textrank.formats.standoff import BioNLP, Brat, write_brat
-from textrank.io import check_changeable, check_writable, open_bytes
+from textrank.io import check_folder_writable, check_writable, open_bytes
 
 Corpus: TypeAlias = Callable[[Language], Iterator[Doc]]  # a reader, bound to its files
 
@@ -144,7 +144,7 @@ def check_target(
     if path is None:
         return
     if _writer(path, format, source) in (write_brat, write_text):
-        check_changeable(Path(path))
+        check_folder_writable(Path(path))
     else:
         check_writable(path)
 

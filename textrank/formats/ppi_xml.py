@@ -23,9 +23,15 @@ from textrank.formats.base import (
     set_mentions,
     words_of,
 )
-from textrank.io import LIMIT, attributes, elements, parsed, writing
-from textrank.language.alignment import keep_reading, words_only
-from textrank.language.sentences import set_starts
+from textrank.io import (
+    MAX_ITEM_BYTES,
+    format_xml_attributes,
+    iter_elements,
+    open_atomic,
+    parse_items,
+)
+from textrank.language.alignment import store_retokenized, word_doc
+from textrank.language.sentences import set_sentence_starts
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class PPIXML:
     path: str
     analysis: str = "split"
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         docs = self._documents(nlp)
@@ -60,8 +66,8 @@ class PPIXML:
         def build(element: Element) -> Doc:
             return _Document(self.path, self.analysis, element).build(nlp)
 
-        found = elements(self.path, "document", self.limit)
-        return parsed(found, build, path=self.path, skip_bad=self.skip_bad)
+        found = iter_elements(self.path, "document", self.limit)
+        return parse_items(found, build, path=self.path, skip_bad=self.skip_bad)
 
 
 def _own_words(doc: Doc, nlp: Language) -> Doc:
@@ -76,13 +82,13 @@ def _read_again(docs: Sequence[Doc], again: Sequence[Doc], nlp: Language) -> Non
     if not any(doc.has_annotation("DEP") for doc in docs):
         return
     for doc, own in zip(docs, nlp.pipe(again), strict=True):
-        keep_reading(doc, words_only(own))
+        store_retokenized(doc, word_doc(own))
 
 
 def _cut_at(doc: Doc, bounds: Sequence[int]) -> Doc:
     """The Doc with sentences that begin at these characters and nowhere else."""
     places = [token.idx for token in doc]
-    set_starts(doc, {bisect_left(places, begin) for begin in bounds}, final=True)
+    set_sentence_starts(doc, {bisect_left(places, begin) for begin in bounds}, final=True)
     return doc
 
 
@@ -284,8 +290,8 @@ def write_ppi_xml(
     Dependencies are the given ones of the Doc, else spaCy's tree; a Doc without a parse gets tokens
     only. The format has no place for a name or a pair that crosses sentences: that is an error.
     """
-    with writing(path) as out:
-        out.write(f"<corpus{attributes(source=name)}>\n")
+    with open_atomic(path) as out:
+        out.write(f"<corpus{format_xml_attributes(source=name)}>\n")
         for doc in docs:
             out.writelines(line + "\n" for line in _Writer(doc, analysis, source).document())
         out.write("</corpus>\n")
@@ -300,7 +306,7 @@ class _Writer:
     def document(self) -> Iterator[str]:
         name = document_of(self.doc)
         origin = str(self.doc.user_data.get("origin") or name)
-        yield f"  <document{attributes(id=name, origId=origin)}>"
+        yield f"  <document{format_xml_attributes(id=name, origId=origin)}>"
         homes = self._homes()
         for index, sentence in enumerate(self.doc.sents):
             yield from self._sentence(sentence, index, homes[index])
@@ -337,7 +343,7 @@ class _Writer:
         names = self.doc.user_data.get("sentences", [])
         own = f"{document_of(self.doc)}.s{index}"
         name = str(names[index]) if index < len(names) else own
-        head = attributes(id=name, seqId=f"s{index}", text=sentence.text)
+        head = format_xml_attributes(id=name, seqId=f"s{index}", text=sentence.text)
         yield f"    <sentence{head}>"
         for mention in mentions:
             yield f"      <entity{self._entity(mention, sentence.start_char)} />"
@@ -346,7 +352,7 @@ class _Writer:
         for number, row in enumerate(rows):
             ends = dict(zip(("e1", "e2"), row["entities"], strict=True))
             answer = str(bool(row.get("label")))
-            pair = attributes(**ends, id=f"{name}.p{number}", interaction=answer)
+            pair = format_xml_attributes(**ends, id=f"{name}.p{number}", interaction=answer)
             yield f"      <pair{pair} />"
         yield from self._analyses(sentence)
         yield "    </sentence>"
@@ -354,26 +360,32 @@ class _Writer:
     def _entity(self, mention: Mention, start: int) -> str:
         places = ",".join(f"{a - start}-{b - start - 1}" for a, b in mention.pieces)
         text = words_of(self.doc, mention)
-        return attributes(charOffset=places, id=mention.id, text=text, type=mention.label)
+        return format_xml_attributes(
+            charOffset=places, id=mention.id, text=text, type=mention.label
+        )
 
     def _analyses(self, sentence: Span) -> Iterator[str]:
         tokens = [token for token in sentence if not token.is_space]
         ids = {token.i: f"st_{number}" for number, token in enumerate(tokens, 1)}
         yield "      <sentenceanalyses>"
         yield "        <parses>"
-        parse = attributes(parser=f"{self.analysis}_parse", tokenizer=self.analysis)
+        parse = format_xml_attributes(parser=f"{self.analysis}_parse", tokenizer=self.analysis)
         yield f"          <parse{parse}>"
         for number, (governor, dependent, kind) in enumerate(self._arcs(sentence, ids), 1):
-            ends = attributes(id=f"split_{number}", t1=ids[governor], t2=ids[dependent], type=kind)
+            ends = format_xml_attributes(
+                id=f"split_{number}", t1=ids[governor], t2=ids[dependent], type=kind
+            )
             yield f"            <dependency{ends} />"
         yield "          </parse>"
         yield "        </parses>"
         yield "        <tokenizations>"
-        yield f"          <tokenization{attributes(tokenizer=self.analysis)}>"
+        yield f"          <tokenization{format_xml_attributes(tokenizer=self.analysis)}>"
         for token in tokens:
             first = token.idx - sentence.start_char
             place = f"{first}-{first + len(token) - 1}"
-            row = attributes(POS=token.tag_, charOffset=place, id=ids[token.i], text=token.text)
+            row = format_xml_attributes(
+                POS=token.tag_, charOffset=place, id=ids[token.i], text=token.text
+            )
             yield f"            <token{row} />"
         yield "          </tokenization>"
         yield "        </tokenizations>"

@@ -14,9 +14,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.formats.base import Record, docs_of, files_of
-from textrank.io import LIMIT, is_selecting, lines, read_text
-from textrank.io.reading import elements
-from textrank.language.normalization import ends_sentence, is_block
+from textrank.io import MAX_ITEM_BYTES, is_selecting, iter_lines, read_text
+from textrank.io.reading import iter_elements
+from textrank.language.normalization import is_block_tag, is_paragraph_tag
 
 _SPACED = frozenset(["break", "br", "td", "th", "p", "title", "label", "list-item", "tr"])
 
@@ -84,7 +84,7 @@ class PubMedXML:
 
     path: str
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         records = self._records()
@@ -123,7 +123,7 @@ def _same(record: Record) -> Record:
 
 
 def _articles(path: str, limit: int) -> Iterator[Element]:
-    return elements(path, ("PubmedArticle", "DeleteCitation"), limit)
+    return iter_elements(path, ("PubmedArticle", "DeleteCitation"), limit)
 
 
 def _deleted(element: Element, place: str) -> Iterator[Record]:
@@ -176,7 +176,7 @@ class Medline:
 
     path: str
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         return docs_of(
@@ -185,7 +185,7 @@ class Medline:
 
     def _blocks(self) -> Iterator[_Block]:
         block = _Block()
-        for number, line in lines(self.path, self.limit):
+        for number, line in iter_lines(self.path, self.limit):
             if not line.strip():
                 if block.fields:
                     yield block
@@ -252,10 +252,10 @@ class JATS:
 
     path: str
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        numbered = enumerate(elements(self.path, "article", self.limit), 1)
+        numbered = enumerate(iter_elements(self.path, "article", self.limit), 1)
         return docs_of(
             numbered, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
         )
@@ -351,7 +351,7 @@ class HTML:
 
     path: str
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         files = files_of(self.path, ".html", ".htm")
@@ -407,9 +407,9 @@ class _Page(HTMLParser):
             self.lines[-1].append(data)
 
     def _apart(self, tag: str) -> None:
-        if ends_sentence(f"<{tag}>"):
+        if is_paragraph_tag(f"<{tag}>"):
             self.lines.append([])
-        elif is_block(f"<{tag}>"):
+        elif is_block_tag(f"<{tag}>"):
             self.lines[-1].append("\n" if tag == "br" else " ")
 
     def text(self) -> str:

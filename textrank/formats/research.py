@@ -20,7 +20,15 @@ from spacy.tokens import Doc, Span
 
 from textrank.features import Matrix, Vector
 from textrank.formats.base import Record, docs_of
-from textrank.io import LIMIT, WHOLE, check_utf8, lines, read_bytes, untarred, unzipped
+from textrank.io import (
+    MAX_ITEM_BYTES,
+    MAX_UNPACKED_BYTES,
+    check_utf8,
+    iter_lines,
+    iter_tar_files,
+    iter_zip_files,
+    read_bytes,
+)
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 
@@ -47,7 +55,7 @@ class Letor:
     path: str
     member: str = ".txt"
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         found = groupby(self.judged(), key=lambda j: j.query)
@@ -67,9 +75,11 @@ class Letor:
 
     def _files(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
         if not self.path.endswith(ARCHIVES):
-            yield self.path, lines(self.path, self.limit)
+            yield self.path, iter_lines(self.path, self.limit)
             return
-        for name, data in untarred(self.path, self.member, max(self.limit, WHOLE)):
+        for name, data in iter_tar_files(
+            self.path, self.member, max(self.limit, MAX_UNPACKED_BYTES)
+        ):
             text = data.decode("utf-8", errors="surrogateescape")
             yield f"{self.path}/{name}", enumerate(text.splitlines(), 1)
 
@@ -147,7 +157,7 @@ class Reuters:
 
     path: str
     split: str = "all"
-    limit: int = WHOLE
+    limit: int = MAX_UNPACKED_BYTES
 
     def __post_init__(self) -> None:
         if self.split not in ("all", "TRAIN", "TEST"):
@@ -166,11 +176,11 @@ class Reuters:
         return Record(article.number, text, f"{self.path}, article {article.number}", data=data)
 
 
-def articles(path: str | Path, limit: float = WHOLE) -> Iterator[Article]:
+def articles(path: str | Path, limit: float = MAX_UNPACKED_BYTES) -> Iterator[Article]:
     """The articles of a file or archive, in their order."""
     found = False
     files = (
-        untarred(path, ".sgm", limit)
+        iter_tar_files(path, ".sgm", limit)
         if str(path).endswith(ARCHIVES)
         else [(str(path), read_bytes(path, limit))]
     )
@@ -211,7 +221,7 @@ class Senseval:
     """
 
     path: str
-    limit: int = WHOLE  # bytes of a file after unpacking
+    limit: int = MAX_UNPACKED_BYTES  # bytes of a file after unpacking
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         number = 0
@@ -231,7 +241,7 @@ class Senseval:
             for file in sorted(path.glob("*.pos")):
                 yield str(file), read_bytes(file, self.limit)
         elif path.suffix == ".zip":
-            for name, data in unzipped(path, ".pos", self.limit):
+            for name, data in iter_zip_files(path, ".pos", self.limit):
                 yield f"{path}/{name}", data
         else:
             yield str(path), read_bytes(path, self.limit)

@@ -23,7 +23,15 @@ from textrank.formats.base import (
     relations_of,
     words_of,
 )
-from textrank.io import LIMIT, WHOLE, changed_folder, check_utf8, fresh_text, lines, read_text
+from textrank.io import (
+    MAX_ITEM_BYTES,
+    MAX_UNPACKED_BYTES,
+    check_utf8,
+    iter_lines,
+    open_new_text,
+    read_text,
+    update_folder,
+)
 
 ARGUMENTS = ("Arg1", "Arg2")
 
@@ -45,7 +53,7 @@ class Brat:
     path: str
     cut: bool = True
     skip_bad: bool = False
-    limit: int = LIMIT
+    limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         return docs_of(
@@ -66,7 +74,7 @@ class Brat:
         text = read_text(path, self.limit)
         notes = path.with_suffix(".ann")
         page = _Annotations(text, str(notes))
-        for number, line in lines(notes, self.limit) if notes.exists() else ():
+        for number, line in iter_lines(notes, self.limit) if notes.exists() else ():
             place = f"{notes}, line {number}"
             page.read(check_utf8(line, place), place)
         gold = page.relations()
@@ -184,12 +192,12 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     whole when all are written; other files in it stay.
     """
     stems = Stems()
-    with changed_folder(path) as folder:
+    with update_folder(path) as folder:
         for doc in docs:
             stem = stems.of(doc)
-            with fresh_text(folder / f"{stem}.txt") as out:
+            with open_new_text(folder / f"{stem}.txt") as out:
                 out.write(doc.text)
-            with fresh_text(folder / f"{stem}.ann") as out:
+            with open_new_text(folder / f"{stem}.ann") as out:
                 out.writelines(row + "\n" for row in _annotation_lines(doc, source))
 
 
@@ -277,7 +285,7 @@ class BioNLP:
     asserted: bool = False
     cut: bool = True
     skip_bad: bool = False
-    limit: int = WHOLE
+    limit: int = MAX_UNPACKED_BYTES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

@@ -28,13 +28,13 @@ from xml.sax.saxutils import escape, quoteattr
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
-LIMIT = 8 << 20  # bytes held at once: of a document, a line, a text
-WHOLE = 64 << 20  # bytes that any packed file may unpack to
-RATIO = 100  # and how many times its size a larger one may; text reaches 30, a bomb 1000
-CHUNK = 1 << 18
+MAX_ITEM_BYTES = 8 << 20  # bytes held at once: of a document, a line, a text
+MAX_UNPACKED_BYTES = 64 << 20  # bytes that any packed file may unpack to
+MAX_UNPACK_RATIO = 100  # and how many times its size a larger one may; text reaches 30, a bomb 1000
+CHUNK_BYTES = 1 << 18
 
 
-class Bounded(io.RawIOBase):
+class BoundedStream(io.RawIOBase):
     """A stream that refuses to give more than it may: in all, and since the last ``mark``."""
 
     def __init__(self, stream: IO[bytes], path: Path, total: float, limit: float) -> None:
@@ -51,7 +51,9 @@ class Bounded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """At most ``size`` bytes; an error where that would be too many in all."""
-        return self._counted(self._stream.read(min(CHUNK, size) if size >= 0 else CHUNK))
+        return self._counted(
+            self._stream.read(min(CHUNK_BYTES, size) if size >= 0 else CHUNK_BYTES)
+        )
 
     def readline(self, size: int | None = -1) -> bytes:
         """The next line; ``mark`` is implied, for lines are taken one by one."""
@@ -77,7 +79,7 @@ class Bounded(io.RawIOBase):
 
 
 @contextmanager
-def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[Bounded]:
+def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[BoundedStream]:
     """The bytes of a file, unpacked where its first two say gzip; errors name the file.
 
     ``limit`` bounds what is read between two calls of ``mark``. Whatever goes wrong while the
@@ -90,9 +92,9 @@ def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[Bounde
             total = float("inf")
             stream: IO[bytes] = raw
             if raw.peek(2)[:2] == b"\x1f\x8b":
-                total = max(WHOLE, RATIO * _size(raw))
+                total = max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * _file_size(raw))
                 stream = gzip.GzipFile(fileobj=raw)  # type: ignore[assignment]
-            yield Bounded(stream, path, total, limit)
+            yield BoundedStream(stream, path, total, limit)
     except FileNotFoundError as error:
         raise ValueError(f"{path}: no such file. Check the path.") from error
     except IsADirectoryError as error:
@@ -105,7 +107,7 @@ def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[Bounde
         raise ValueError(f"{path}: damaged gzip file ({error}). Copy it again.") from error
 
 
-def _size(raw: IO[bytes]) -> int:
+def _file_size(raw: IO[bytes]) -> int:
     try:
         return raw.seek(0, 2)
     except OSError:  # a pipe has no size
@@ -115,13 +117,13 @@ def _size(raw: IO[bytes]) -> int:
             raw.seek(0)
 
 
-def read_bytes(path: str | Path, limit: float = LIMIT) -> bytes:
+def read_bytes(path: str | Path, limit: float = MAX_ITEM_BYTES) -> bytes:
     """All bytes of a file, unpacked where need be, at most ``limit``."""
     with open_bytes(path, limit) as stream:
-        return b"".join(iter(lambda: stream.read(CHUNK), b""))
+        return b"".join(iter(lambda: stream.read(CHUNK_BYTES), b""))
 
 
-def read_text(path: str | Path, limit: float = LIMIT) -> str:
+def read_text(path: str | Path, limit: float = MAX_ITEM_BYTES) -> str:
     """The text of a file, which must be UTF-8."""
     try:
         return read_bytes(path, limit).decode("utf-8-sig")
@@ -131,10 +133,10 @@ def read_text(path: str | Path, limit: float = LIMIT) -> str:
         ) from None
 
 
-NOT_UTF8 = re.compile(r"[\udc80-\udcff]")
+UNDECODED_BYTE = re.compile(r"[\udc80-\udcff]")
 
 
-def lines(path: str | Path, limit: float = LIMIT) -> Iterator[tuple[int, str]]:
+def iter_lines(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Iterator[tuple[int, str]]:
     """Numbered lines of a file, plain or gzip, without their line ends.
 
     Only ``\\n`` and ``\\r\\n`` end a line: the other separators of Unicode occur inside texts. What
@@ -151,7 +153,7 @@ def lines(path: str | Path, limit: float = LIMIT) -> Iterator[tuple[int, str]]:
 
 def check_utf8(text: str, place: str) -> str:
     """The text itself, unless ``lines`` met bytes that are no UTF-8 there."""
-    if found := NOT_UTF8.search(text):
+    if found := UNDECODED_BYTE.search(text):
         start = len(text[: found.start()].encode("utf-8", errors="surrogateescape"))
         raise ValueError(
             f"{place}, byte {start}: not UTF-8 (0x{ord(found.group()) - 0xDC00:02x}). Convert the "
@@ -173,12 +175,14 @@ def load_json(text: str, place: str) -> Any:
         raise ValueError(f"{place}: {error}. Correct the number.") from None
 
 
-def read_json(path: str | Path, limit: float = LIMIT) -> Any:
+def read_json(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Any:
     """The value of a JSON file."""
     return load_json(read_text(path, limit), str(path))
 
 
-def json_items(path: str | Path, keys: Sequence[str], limit: float = LIMIT) -> Iterator[Any]:
+def iter_json_items(
+    path: str | Path, keys: Sequence[str], limit: float = MAX_ITEM_BYTES
+) -> Iterator[Any]:
     """The values of the list that a JSON file is, or has under one of ``keys``, one by one.
 
     Only one is held at a time. A file without such a list is one value itself.
@@ -186,7 +190,7 @@ def json_items(path: str | Path, keys: Sequence[str], limit: float = LIMIT) -> I
     names = "|".join(map(re.escape, keys))
     head = re.compile(rf'\s*(?:\[|\{{.*?(?<!\\)"(?:{names})"\s*:\s*\[)', re.DOTALL)
     with open_bytes(path, limit) as stream:
-        window = _Window(stream, str(path))
+        window = _JsonWindow(stream, str(path))
         while not (found := head.match(window.text)):
             if not window.more():
                 yield load_json(window.text, str(path))
@@ -197,10 +201,10 @@ def json_items(path: str | Path, keys: Sequence[str], limit: float = LIMIT) -> I
 
 
 @dataclass
-class _Window:
+class _JsonWindow:
     """The part of a JSON file that is held, and the place reached in it."""
 
-    stream: Bounded
+    stream: BoundedStream
     place: str
     text: str = ""
     at: int = 0
@@ -211,7 +215,7 @@ class _Window:
     def more(self) -> bool:
         """Reads as much again as is held; false at the end of the file."""
         parts = [self.text[self.at :]]
-        wanted = max(CHUNK, len(parts[0]))
+        wanted = max(CHUNK_BYTES, len(parts[0]))
         try:
             while wanted > 0 and (data := self.stream.read(wanted)):
                 parts.append(self.decoder.decode(data))
@@ -257,7 +261,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Selection:
+class ItemFilter:
     """Which items of the files that are read are wanted, asked for and counted as they come.
 
     Whoever reads a file in parts sets it with ``selecting``. Items that are not wanted are never
@@ -283,11 +287,11 @@ class Selection:
         return value
 
 
-_selection: ContextVar[Selection | None] = ContextVar("textrank_selection", default=None)
+_selection: ContextVar[ItemFilter | None] = ContextVar("textrank_selection", default=None)
 
 
 @contextmanager
-def selecting(selection: Selection) -> Iterator[None]:
+def selecting(selection: ItemFilter) -> Iterator[None]:
     """Inside this block, readers give only what is wanted, and give it as it stands in the file.
 
     What they give is not analysed, not even into sentences: that is left to the caller.
@@ -304,7 +308,7 @@ def is_selecting() -> bool:
     return _selection.get() is not None
 
 
-def parsed(
+def parse_items(
     items: Iterable[S], parse: Callable[[S], T], *, path: str, skip_bad: bool
 ) -> Iterator[T]:
     """``parse`` of each item; with ``skip_bad`` the bad ones are left out, counted in a warning.
@@ -333,12 +337,12 @@ def parsed(
         warnings.warn(f"{len(bad)} documents skipped, the first: {bad[0]}", stacklevel=2)
 
 
-NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-DEEPEST = 200  # elements within elements
+INVALID_XML_CHARACTER = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MAX_XML_DEPTH = 200  # elements within elements
 
 
-def elements(
-    path: str | Path, tag: str | tuple[str, ...], limit: float = LIMIT
+def iter_elements(
+    path: str | Path, tag: str | tuple[str, ...], limit: float = MAX_ITEM_BYTES
 ) -> Iterator[Element]:
     """The elements of one name or some, each dropped from memory after use; entities are refused.
 
@@ -351,9 +355,9 @@ def elements(
             for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=False):
                 if event == "start":
                     open_.append(element)
-                    if len(open_) > DEEPEST:
+                    if len(open_) > MAX_XML_DEPTH:
                         raise ValueError(
-                            f"{path}: elements nested deeper than {DEEPEST}. Flatten the file"
+                            f"{path}: elements nested deeper than {MAX_XML_DEPTH}. Flatten the file"
                         )
                     continue
                 open_.pop()
@@ -379,24 +383,24 @@ def elements(
             raise ValueError(f"{path}: {error}. Convert the file to UTF-8.") from error
 
 
-def attributes(**values: str) -> str:
+def format_xml_attributes(**values: str) -> str:
     """XML attributes, each with a blank before it."""
-    return "".join(f" {name}={quoteattr(xml_text(value))}" for name, value in values.items())
+    return "".join(f" {name}={quoteattr(check_xml_text(value))}" for name, value in values.items())
 
 
-def content(text: str) -> str:
+def escape_xml_text(text: str) -> str:
     """Text between XML tags; a bare carriage return would come back as a newline."""
-    return escape(xml_text(text), {"\r": "&#13;"})
+    return escape(check_xml_text(text), {"\r": "&#13;"})
 
 
-def printable(value: Any) -> Any:
+def replace_invalid_xml(value: Any) -> Any:
     """A text with every character that XML lacks replaced; anything else as it is."""
-    return NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value
+    return INVALID_XML_CHARACTER.sub("\ufffd", value) if isinstance(value, str) else value
 
 
-def xml_text(text: str) -> str:
+def check_xml_text(text: str) -> str:
     """The text itself, unless XML has no way to write one of its characters."""
-    if found := NOT_XML.search(text):
+    if found := INVALID_XML_CHARACTER.search(text):
         raise ValueError(
             f"character U+{ord(found.group()):04X} at {found.start()} of {text[:40]!r} cannot be "
             "written in XML. Remove it, or write JSON lines."

@@ -16,7 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from textrank.io import folders_new_folder, read_arrays, seal, unseal, write_arrays
+from textrank.io import (
+    atomic_model_folder,
+    read_arrays,
+    verify_manifest,
+    write_arrays,
+    write_manifest,
+)
 
 __all__ = ["HOLE", "PRECISION", "Confusions", "Flag", "Pair", "shipped"]
 
@@ -580,7 +586,7 @@ class Confusions:
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the model as a folder of JSON and arrays; whole or not at all."""
-        with folders_new_folder(path) as folder:
+        with atomic_model_folder(path) as folder:
             rows = [asdict(pair) for pair in self.pairs]
             lines = ",\n".join(json.dumps(row) for row in rows)
             (folder / "pairs.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
@@ -592,13 +598,13 @@ class Confusions:
                 "classes": self.classes.astype(np.uint32),
             }
             write_arrays(folder / "table.npz", arrays)
-            seal(folder, {**self.meta, "format": FORMAT, "task": "spelling"})
+            write_manifest(folder, {**self.meta, "format": FORMAT, "task": "spelling"})
 
     @classmethod
     def from_disk(cls, path: str | Path) -> Confusions:
         """What ``to_disk`` wrote; a missing or damaged file is named."""
         folder = Path(path)
-        meta = unseal(folder, needed=("pairs.json", "table.npz"))
+        meta = verify_manifest(folder, needed=("pairs.json", "table.npz"))
         try:
             rows = json.loads((folder / "pairs.json").read_text(encoding="utf-8"))
             arrays = read_arrays(folder / "table.npz")

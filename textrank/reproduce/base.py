@@ -25,8 +25,15 @@ from textrank.candidates import Targets
 from textrank.config import versions
 from textrank.features import Features, Indices, Matrix, Names, SparseMatrix, Vector
 from textrank.formats.research import Article, articles, letor_arrays
-from textrank.io import WHOLE, load_json, read_json, read_text, untarred, unzipped
-from textrank.language.sentences import set_starts
+from textrank.io import (
+    MAX_UNPACKED_BYTES,
+    iter_tar_files,
+    iter_zip_files,
+    load_json,
+    read_json,
+    read_text,
+)
+from textrank.language.sentences import set_sentence_starts
 from textrank.reports.table import write_data
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
@@ -204,7 +211,7 @@ def kept(experiment: Experiment, folder: Path) -> Table | None:
     path = folder / f"{experiment.name}.json"
     if not path.exists():
         return None
-    data = read_json(path, WHOLE)
+    data = read_json(path, MAX_UNPACKED_BYTES)
     cells: dict[str, dict[str, Figure]] = {}
     try:
         for row in data["figures"]:
@@ -352,7 +359,7 @@ def signs(found: list[Article], topic: str) -> Vector:
 
 def letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
     """The five parts of a LETOR collection: features, relevance, numbers of queries."""
-    names = [name for name, _ in untarred(path, ".txt")]
+    names = [name for name, _ in iter_tar_files(path, ".txt")]
     parts = []
     for name in names:
         X, y, queries = letor_arrays(path, name)
@@ -362,7 +369,7 @@ def letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
 
 def small_sets(path: Path) -> dict[str, Sample]:
     """The small classification sets by name, with iris and wine of scikit-learn."""
-    found = {Path(name).stem: _svm(data) for name, data in untarred(path, ".svm")}
+    found = {Path(name).stem: _svm(data) for name, data in iter_tar_files(path, ".svm")}
     vowel = [found.pop(f"vowel-{half}") for half in ("train", "test")]
     found["vowel"] = (np.vstack([x for x, _ in vowel]), np.concatenate([y for _, y in vowel]))
     found["iris"] = load_iris(return_X_y=True)
@@ -395,14 +402,14 @@ def brown_docs(path: Path) -> Iterator[Doc]:
     """The files of the Brown corpus as Docs, a sentence a line."""
     nlp = spacy.blank("en")
     quotes = {"``": '"', "''": '"'}
-    for name, data in unzipped(path, ""):
+    for name, data in iter_zip_files(path, ""):
         if re.fullmatch(r".*/c[a-r]\d\d", name):
             lines = data.decode("utf-8", errors="replace").splitlines()
             split = [[t.rpartition("/")[0] for t in line.split()] for line in lines]
             text = "\n".join(" ".join(quotes.get(w, w) for w in s) for s in split if s)
             doc = nlp.make_doc(text)
             firsts = {0} | {match.end() for match in re.finditer("\n", text)}
-            set_starts(doc, [token.i for token in doc if token.idx in firsts], final=True)
+            set_sentence_starts(doc, [token.i for token in doc if token.idx in firsts], final=True)
             doc.user_data["document"] = name[-4:]
             yield doc
 
@@ -410,7 +417,7 @@ def brown_docs(path: Path) -> Iterator[Doc]:
 def treebank_part(path: Path, number: int) -> str:
     """So many sentences of 5 to 40 words of every document of a CoNLL-U file, evenly spread."""
     name, found = "", dict[str, list[str]]()
-    for block in read_text(path, WHOLE).split("\n\n"):
+    for block in read_text(path, MAX_UNPACKED_BYTES).split("\n\n"):
         match = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
         name = match[1] if match else name
         if 5 <= len(re.findall(r"^\d+\t", block, re.MULTILINE)) <= 40:

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from textrank.io import writing
+from textrank.io import open_atomic
 from textrank.results.schema import FORMATS, TABLES, Format
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -276,7 +276,7 @@ class Manifest:
             "inputs": [asdict(file) for file in self.inputs],
             "slices": [slice.to_dict() for slice in self.slices],
         }
-        with writing(folder / NAME) as out:
+        with open_atomic(folder / NAME) as out:
             out.write(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod

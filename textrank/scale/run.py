@@ -12,8 +12,8 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from textrank.io import writing
-from textrank.io.atomic import LEFT
+from textrank.io import open_atomic
+from textrank.io.atomic import DRAFT_NAME
 from textrank.results.schema import (
     TABLES,
     clear_debris,
@@ -218,14 +218,14 @@ class Run:
         name = outcome.suspects[0][2] if alone else Path(piece.source).name
         row = {"source": piece.source, "document": name, "reason": outcome.died}
         rows = [row] if alone or piece.first == 0 else []  # a file is told once, not by each slice
-        with writing(self._failed_marker(slice)) as out:
+        with open_atomic(self._failed_marker(slice)) as out:
             out.write(outcome.died + "\n")
         write_part(self.folder, slice.id, {"errors": rows}, self.job.format)
         self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
 
     def _note_cut(self, slice: Slice, smaller: Sequence[Slice]) -> None:
         """Remembers that a slice was cut, so that no later run makes a part of it as a whole."""
-        with writing(self.folder / WORK / f"{slice.id}.json") as out:
+        with open_atomic(self.folder / WORK / f"{slice.id}.json") as out:
             out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
         self._forget_part(slice)
 
@@ -309,7 +309,9 @@ def _failure(row: Mapping[str, Any]) -> str:
 def _only_begun(folder: Path) -> bool:
     """Whether a folder has nothing but what a run makes before its manifest: it was killed then."""
     return all(
-        LEFT.fullmatch(path.name) or path.name == WORK or (path.name in TABLES and _is_empty(path))
+        DRAFT_NAME.fullmatch(path.name)
+        or path.name == WORK
+        or (path.name in TABLES and _is_empty(path))
         for path in folder.iterdir()
     )
 

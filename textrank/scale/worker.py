@@ -17,7 +17,7 @@ from typing import IO, Any
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
-from textrank.io import Selection, selecting
+from textrank.io import ItemFilter, selecting
 from textrank.results.schema import (
     Row,
     answer_rows,
@@ -154,7 +154,7 @@ class Reading:
         for index, piece in enumerate(self.slice.pieces):
             self.beat({"reading": index})
             failed: list[tuple[int, str]] = []
-            selection = Selection(self._wants(index, piece), lambda *f: failed.append(f))  # noqa: B023
+            selection = ItemFilter(self._wants(index, piece), lambda *f: failed.append(f))  # noqa: B023
             reason = ""
             try:
                 yield from self._piece(index, piece, selection)
@@ -178,7 +178,7 @@ class Reading:
 
         return wants
 
-    def _piece(self, index: int, piece: Piece, selection: Selection) -> Iterator[Item]:
+    def _piece(self, index: int, piece: Piece, selection: ItemFilter) -> Iterator[Item]:
         left = None if piece.only is None else len(piece.only)
         corpus = load_corpus(self.paths[piece.input])
         with selecting(selection):

@@ -27,7 +27,7 @@ import textrank
 from textrank.candidates import Candidate
 from textrank.config import load_pipeline
 from textrank.features import Names, Vector
-from textrank.io import seal
+from textrank.io import write_manifest
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
 from textrank.tasks.base import Scored
@@ -151,7 +151,7 @@ def _write(model: Model, shipped: GeneTables, out: Path) -> None:
         new = Path(folder) / "identifiers"
         model.to_disk(new)
         shipped.to_disk(new)
-        seal(new, json.loads((new / "meta.json").read_text(encoding="utf-8")))
+        write_manifest(new, json.loads((new / "meta.json").read_text(encoding="utf-8")))
         for file in new.iterdir():
             shutil.copyfile(file, out / file.name)
 

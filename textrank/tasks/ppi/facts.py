@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc
 
 from textrank.candidates import answers, document_id
-from textrank.io import printable, writing
+from textrank.io import open_atomic, replace_invalid_xml
 from textrank.tasks.ppi.statements import FLIP
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def interaction_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
 def write_network(graph: nx.Graph, path: str | Path) -> None:
     """Writes a network as its suffix says: .graphml, .cyjs (Cytoscape JSON), .sif or .csv."""
     check_network(path)
-    with writing(path) as out:
+    with open_atomic(path) as out:
         out.write(WRITERS[Path(path).suffix.lower()](graph))
 
 
@@ -187,11 +187,13 @@ def _graphml(graph: nx.Graph) -> str:
 
     plain = nx.Graph()
     for node, data in graph.nodes(data=True):
-        plain.add_node(printable(node), **{k: printable(v) for k, v in data.items()})
+        plain.add_node(
+            replace_invalid_xml(node), **{k: replace_invalid_xml(v) for k, v in data.items()}
+        )
     for one, other, data in graph.edges(data=True):
-        shown = {**data, "evidence": printable("\n".join(_lines(data)))}
-        ends = printable(one), printable(other)
-        plain.add_edge(*ends, **{k: printable(v) for k, v in shown.items()})
+        shown = {**data, "evidence": replace_invalid_xml("\n".join(_lines(data)))}
+        ends = replace_invalid_xml(one), replace_invalid_xml(other)
+        plain.add_edge(*ends, **{k: replace_invalid_xml(v) for k, v in shown.items()})
     return "\n".join(nx.generate_graphml(plain)) + "\n"
 
 
