@@ -23,7 +23,7 @@ from textrank.cli._apply_out import Workers, apply_in_parts
 from textrank.cli.apply import apply_model
 from textrank.cli.curate import _curation
 from textrank.cli.explain import explain_model
-from textrank.language.long_docs import make_doc
+from textrank.language.long_docs import tokenize
 from textrank.model import Model
 from textrank.results.schema import answer_rows, name_rows, read_rows
 from textrank.results.store import OWN, open_store
@@ -316,7 +316,7 @@ def test_first_scores_of_curate(source: Path, expected: Rows, tmp_path: Path) ->
 
 def test_names_of_parts(nlp: Language, judged: dict[str, Doc]) -> None:
     analysis = load_analysis(Job("ppi", ""))
-    docs = analysis([make_doc(analysis.nlp, text) for text in TEXTS.values()])
+    docs = analysis([tokenize(analysis.nlp, text) for text in TEXTS.values()])
     for (name, plain), doc in zip(judged.items(), docs, strict=True):
         rows = [list(name_rows(each, name, "", analysis.key)) for each in (doc, plain)]
         assert_same(*rows, name)
@@ -328,11 +328,11 @@ def test_a_long_text_in_pieces(
 ) -> None:
     from textrank.language import long_docs
 
-    monkeypatch.setattr(long_docs, "LONGEST", 2000)
+    monkeypatch.setattr(long_docs, "MAX_CHUNK_CHARACTERS", 2000)
     analysis = load_analysis(Job("ppi", ""))
-    (doc,) = analysis([make_doc(analysis.nlp, ARTICLE)])
+    (doc,) = analysis([tokenize(analysis.nlp, ARTICLE)])
     assert_same(answers(doc, "ppi"), expected["article"])
-    (doc,) = model_of("ppi").pipe(long_docs.piped(nlp, [make_doc(nlp, ARTICLE)]))
+    (doc,) = model_of("ppi").pipe(long_docs.pipe_long(nlp, [tokenize(nlp, ARTICLE)]))
     assert_same(answers(doc, "ppi"), expected["article"])
 
 
@@ -351,7 +351,7 @@ def test_other_tasks(task: str, nlp: Language, tmp_path: Path) -> None:
     found = {row["document"]: comparable(row[f"textrank_{task}"], task) for row in rows}
     assert_same(found, expected, tolerance=tolerance)
     analysis = load_analysis(Job(task, ""))
-    docs = analysis([make_doc(analysis.nlp, text) for text in texts])
+    docs = analysis([tokenize(analysis.nlp, text) for text in texts])
     for name, doc in zip(SHORT, docs, strict=True):
         rows = [json.loads(row["answer"]) for row in answer_rows(doc, name, "", task)]
         wanted = json.loads(json.dumps(expected[name]))

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from workshop.treebanks import Sentence
 
-from textrank.language.tokenizer import split_piece
+from textrank.language.tokenizer import tokenize_chunk
 
 _RENAMED = {
     "nn": "compound",
@@ -148,7 +148,7 @@ class Splitter:
     def __call__(self, sentence: Sentence) -> Sentence:
         """The sentence in the tokenizer's words."""
         pieces = [
-            [part for plain in word.split() for part in split_piece(plain)]
+            [part for plain in word.split() for part in tokenize_chunk(plain)]
             for word in sentence.words
         ]
         first = [0]

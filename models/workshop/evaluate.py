@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from workshop.prepare import PPI_CORPORA, NameDocs, Treebank, runs
 from workshop.treebanks import Sentence, lines_of
 
-from textrank.language.ner import KEY, NARROW
+from textrank.language.ner import ENTITIES_KEY, PROTEINS_KEY
 from textrank.language.tokenizer import BioTokenizer
 
 Place = tuple[int, int]  # first and last character, white space not counted
@@ -166,7 +166,9 @@ def score_genes(nlp: Language, docs: Sequence[Doc]) -> Scores:
     with nlp.select_pipes(enable=["names_tok2vec", "genes"]):
         for doc, answer in zip(docs, nlp.pipe(doc.text for doc in docs), strict=True):
             before = list(accumulate((not c.isspace() for c in doc.text), initial=0))
-            names = {(before[s.start_char], before[s.end_char] - 1) for s in answer.spans[KEY]}
+            names = {
+                (before[s.start_char], before[s.end_char] - 1) for s in answer.spans[ENTITIES_KEY]
+            }
             gold = doc.user_data["gold"]
             pairs.append((gold, names))
             right += _accepted(names, gold, doc.user_data["accepted"])
@@ -231,11 +233,11 @@ def score_ppi_names(nlp: Language, data: Path, corpus: str) -> Scores:
     """
     rows = list(_mentions(data / "ppi" / f"{corpus}.xml.gz"))
     scores = {}
-    nlp.enable_pipe(NARROW)
-    with nlp.select_pipes(enable=["names_tok2vec", "genes", NARROW]):
+    nlp.enable_pipe(PROTEINS_KEY)
+    with nlp.select_pipes(enable=["names_tok2vec", "genes", PROTEINS_KEY]):
         docs = list(nlp.pipe(text for text, _ in rows))
-    nlp.disable_pipe(NARROW)
-    for key in (KEY, NARROW):
+    nlp.disable_pipe(PROTEINS_KEY)
+    for key in (ENTITIES_KEY, PROTEINS_KEY):
         pairs = [
             ({(first, last + 1) for first, last in gold},
              {(span.start_char, span.end_char) for span in doc.spans[key]})

@@ -18,16 +18,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from textrank.language._ner_network import (
-    BITS,
-    CONJOINED,
-    PLACE,
-    REACH,
+    CONJUNCTION_VIEWS,
+    MAX_OFFSET,
+    TABLE_BITS,
+    VIEW_INDEX,
     WordTable,
-    glue_of,
-    rows_alone,
-    rows_of_pieces,
-    rows_together,
-    without_case,
+    caseless_mask,
+    conjunction_rows,
+    join_codes,
+    ngram_rows,
+    unigram_rows,
 )
 from textrank.language.ner import legal_transitions
 
@@ -58,7 +58,7 @@ class EvidenceSettings:
     """How long and how cautiously the table is learned."""
 
     epochs: int = 7
-    bits: int = BITS  # of the table's rows
+    bits: int = TABLE_BITS  # of the table's rows
     rate: float = 0.03
     decay: float = 1e-3
     dropout: float = 0.5
@@ -98,27 +98,27 @@ def with_variants(texts: Sequence[NamedText], settings: EvidenceSettings) -> lis
     return [*texts, *map(lower_cased, lower), *(cut_short(text, draw) for text in short)]
 
 
-def rows_of(texts: Sequence[NamedText], table: WordTable, bits: int = BITS) -> Rows:
+def rows_of(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE_BITS) -> Rows:
     """What the words of the texts ask the table for."""
     known: dict[tuple[str, bool], int] = {}
-    which: list[int] = [-1] * REACH
-    glue: list[Array] = [np.zeros(REACH, dtype=np.uint64)]
+    which: list[int] = [-1] * MAX_OFFSET
+    glue: list[Array] = [np.zeros(MAX_OFFSET, dtype=np.uint64)]
     for text in texts:
-        flags = without_case(text.words).tolist()
+        flags = caseless_mask(text.words).tolist()
         keys = zip(text.words, flags, strict=True)
-        which += [known.setdefault(key, len(known)) for key in keys] + [-1] * REACH
-        glue += [joins(text.words, text.spaces), np.zeros(REACH, dtype=np.uint64)]
+        which += [known.setdefault(key, len(known)) for key in keys] + [-1] * MAX_OFFSET
+        glue += [joins(text.words, text.spaces), np.zeros(MAX_OFFSET, dtype=np.uint64)]
     views = np.array([table.views(*key) for key in known], dtype=np.uint64)
-    views = np.vstack([views, np.zeros((1, len(PLACE)), dtype=np.uint64)])  # the last: no word
+    views = np.vstack([views, np.zeros((1, len(VIEW_INDEX)), dtype=np.uint64)])  # the last: no word
     order = np.array(which)
     places = np.flatnonzero(order >= 0)
-    alone = [rows[order[places + at]] for at, rows in rows_alone(views)]
-    columns = [views[order, PLACE[view]] for view in CONJOINED]
-    together = [r[places - REACH] for r in rows_together(columns, np.concatenate(glue))]
-    own = [rows_of_pieces(word) for word, _ in known]
+    alone = [rows[order[places + at]] for at, rows in unigram_rows(views)]
+    columns = [views[order, VIEW_INDEX[view]] for view in CONJUNCTION_VIEWS]
+    together = [r[places - MAX_OFFSET] for r in conjunction_rows(columns, np.concatenate(glue))]
+    own = [ngram_rows(word) for word, _ in known]
     return Rows(
-        np.stack([*alone, *together], axis=1).astype(np.int32) >> (BITS - bits),
-        np.concatenate([own[i] for i in order[places]]).astype(np.int32) >> (BITS - bits),
+        np.stack([*alone, *together], axis=1).astype(np.int32) >> (TABLE_BITS - bits),
+        np.concatenate([own[i] for i in order[places]]).astype(np.int32) >> (TABLE_BITS - bits),
         np.append(0, np.cumsum([len(own[i]) for i in order[places]])),
         np.append(0, np.cumsum([len(text.words) for text in texts])),
     )
@@ -128,7 +128,7 @@ def joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
     """``glue_of`` for words and spaces."""
     opens = np.array([word in ("(", "[") for word in words])
     closes = np.array([word in (")", "]") for word in words])
-    return glue_of(np.array(spaces, dtype=bool), opens, closes)
+    return join_codes(np.array(spaces, dtype=bool), opens, closes)
 
 
 def tags_of(text: NamedText, labels: Sequence[str]) -> Array:

@@ -22,7 +22,7 @@ from workshop.train import SOURCES
 from workshop.training import train_syntax
 from workshop.treebanks import Sentence
 
-from textrank.language._encoder import use_fast_products
+from textrank.language._encoder import use_numpy_products
 from textrank.tasks.parse_ranking.parsers import MIRROR
 
 TREEBANKS = ("CRAFT, train part", "GENIA treebank")
@@ -74,7 +74,7 @@ def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
         versions={"spacy": version("spacy"), "thinc": version("thinc")},
         requirements=["textrank-kernels"],
     )
-    return use_fast_products(nlp)
+    return use_numpy_products(nlp)
 
 
 def main(

@@ -9,10 +9,10 @@ from typing import Any
 import spacy
 from spacy.language import Language
 
-from textrank.language._encoder import use_fast_products
-from textrank.language.load import register
+from textrank.language._encoder import use_numpy_products
+from textrank.language.load import register_components
 from textrank.language.morphology import add_morphology
-from textrank.language.ner import NARROW
+from textrank.language.ner import PROTEINS_KEY
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Settings:
 
 def blank_nlp() -> Language:
     """English without components, with our tokenizer."""
-    register()
+    register_components()
     settings = {
         "batch_size": 32,  # abstracts; a thousand at once would not fit the processor's cache
         "tokenizer": {"@tokenizers": "textrank.bio_tokenizer.v1"},
@@ -94,8 +94,8 @@ def add_names(nlp: Language, settings: Settings) -> None:
     }
     nlp.add_pipe("textrank_genes", name="genes", config={"model": tags})
     nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
-    narrow = {"model": tags, "key": NARROW, "narrow": True}
-    nlp.add_pipe("textrank_genes", name=NARROW, config=narrow)
+    narrow = {"model": tags, "key": PROTEINS_KEY, "narrow": True}
+    nlp.add_pipe("textrank_genes", name=PROTEINS_KEY, config=narrow)
 
 
 def add_for_training(nlp: Language, settings: Settings) -> None:
@@ -154,5 +154,5 @@ def assemble(
         component.from_bytes(learned, exclude=["vocab"])
         for label in getattr(component, "labels", ()):
             nlp.vocab.strings.add(label)
-    nlp.disable_pipe(NARROW)  # for those who ask for it
-    return use_fast_products(nlp)
+    nlp.disable_pipe(PROTEINS_KEY)  # for those who ask for it
+    return use_numpy_products(nlp)

@@ -36,7 +36,7 @@ from workshop.training import (
 from workshop.unlabelled import pubmed_sentences
 from workshop.word_table import SPECIES, build_table
 
-from textrank.language.load import SHIPPED
+from textrank.language.load import SHIPPED_PIPELINE
 
 SYNTAX = Settings(epochs=6)
 NAMES = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=26)
@@ -190,7 +190,7 @@ def describe(
 ) -> None:
     """Writes into the pipeline's ``meta`` what it is, from what, and how good."""
     nlp.meta.update(
-        name=SHIPPED.removeprefix("en_"),
+        name=SHIPPED_PIPELINE.removeprefix("en_"),
         version="0.1.0",
         description="English biomedical text: tags, dependencies, lemmas, names.",
         author="The textrank developers",

@@ -28,8 +28,8 @@ from workshop.prepare import RUN, NameDocs, Treebank, doc_of, runs
 from workshop.treebanks import Sentence
 from workshop.unlabelled import labelled
 
-from textrank.language._encoder import use_fast_products
-from textrank.language._ner_network import BITS, Table, WordTable
+from textrank.language._encoder import use_numpy_products
+from textrank.language._ner_network import TABLE_BITS, WeightTable, WordTable
 from textrank.language.morphology import build_tables
 
 RECOGNIZERS = ("genes", "ner")  # those with evidence of their own
@@ -50,7 +50,7 @@ def train_syntax(
     draw = random.Random(settings.seed)
     nlp = blank_nlp()
     add_syntax(nlp, settings)
-    use_fast_products(nlp)
+    use_numpy_products(nlp)
     examples = examples_of([doc_of(nlp.vocab, run, breaks=draw) for run in train])
     nlp.initialize(lambda: examples)
 
@@ -81,7 +81,7 @@ def train_names(
     nlp = blank_nlp()
     add_names(nlp, settings)
     add_for_training(nlp, settings)
-    use_fast_products(nlp)
+    use_numpy_products(nlp)
     network: Any = nlp.get_pipe("names_tok2vec")
     network.model.attrs["words"] = dict(words)
     texts = {name: [named_text(doc) for doc in own.train] for name, own in corpora.items()}
@@ -126,7 +126,7 @@ def extend_names(
     for name, learned in state.items():
         component: Any = nlp.get_pipe(name)
         component.from_bytes(learned, exclude=["vocab"])
-    use_fast_products(nlp)
+    use_numpy_products(nlp)
     texts = {name: [named_text(doc) for doc in own.train] for name, own in corpora.items()}
     teach(nlp, texts, unlabelled, EVIDENCE, watch)
     return state_of(nlp)
@@ -148,7 +148,7 @@ def teach(
     for name in TAUGHT:
         found = labelled(nlp, name, unlabelled)
         weights, _ = _evidence(nlp, name, [*texts[name], *found], evidence)
-        tables[RECOGNIZERS.index(name)] = Table.of(weights).pack()
+        tables[RECOGNIZERS.index(name)] = WeightTable.of(weights).pack()
         watch(f"evidence of {name}, taught")
     network.model.attrs["evidence"] = tables
     train_narrow(nlp, texts["proteins"])
@@ -161,7 +161,7 @@ def _evidence(
     network: Any = nlp.get_pipe("names_tok2vec")
     recognizer: Any = nlp.get_pipe(name)
     several = len(recognizer.labels) > 1  # a table with many columns has half the rows
-    own = replace(settings, bits=BITS - several, epochs=settings.epochs - 2 * several)
+    own = replace(settings, bits=TABLE_BITS - several, epochs=settings.epochs - 2 * several)
     return train_evidence(texts, recognizer.labels, WordTable(network.model.attrs["words"]), own)
 
 
@@ -191,7 +191,7 @@ def join_evidence(
     by .2 for evidence on a sixth of BC2GM train.
     """
     network: Any = nlp.get_pipe("names_tok2vec")
-    network.model.attrs["evidence"] = [Table.of(own).pack() for own, _ in learned.values()]
+    network.model.attrs["evidence"] = [WeightTable.of(own).pack() for own, _ in learned.values()]
     first = network.model.attrs["shape"]["width"]
     for name, (weights, steps) in learned.items():
         recognizer: Any = nlp.get_pipe(name)

@@ -21,8 +21,8 @@ from sklearn.cluster import MiniBatchKMeans
 from spacy.vocab import Vocab
 from workshop.vectors import word_vectors
 
-from textrank.language._ner_network import number, plain
-from textrank.language.tokenizer import BioTokenizer, split_piece
+from textrank.language._ner_network import fold_digits, hash_text
+from textrank.language.tokenizer import BioTokenizer, tokenize_chunk
 
 CLUSTERS = (64, 256, 1000, 3000)
 FREQUENT = 20  # occurrences of words that clusters are made of; others join the nearest
@@ -41,7 +41,7 @@ def build_table(data: Path, texts: Sequence[Sequence[str]], width: int, seed: in
     """Arrays of a ``WordTable``, from the unlabelled texts in ``data`` and the words of others."""
     pubmed = list(read_pubmed(data))
     every = [*(words for words, _ in pubmed), *texts]
-    forms, vectors = word_vectors(every, plain, width, seed=seed)
+    forms, vectors = word_vectors(every, fold_digits, width, seed=seed)
     counts = Counter(word for words, _ in pubmed for word in words)
     named = Counter(word for words, marks in pubmed for a, b in marks for word in words[a:b])
     listed = gene_lists(data)
@@ -73,7 +73,7 @@ def gene_lists(data: Path) -> dict[str, int]:
     found: Counter[str] = Counter()
 
     def add(name: str, bit: int) -> None:
-        if len(name) > 1 and " " not in name and len(split_piece(name)) == 1:
+        if len(name) > 1 and " " not in name and len(tokenize_chunk(name)) == 1:
             found[name] |= bit
 
     for species in SPECIES:
@@ -96,7 +96,7 @@ def _grouped(
     forms: Sequence[str], vectors: Any, texts: Sequence[Sequence[str]], seed: int
 ) -> Arrays:
     """Clusters and vectors by the numbers of the forms."""
-    counts = Counter(plain(word) for text in texts for word in text)
+    counts = Counter(fold_digits(word) for text in texts for word in text)
     frequent = vectors[[counts[form] >= FREQUENT for form in forms]]
     clusters = [
         MiniBatchKMeans(min(size, len(frequent)), batch_size=4096, n_init=1, max_iter=8,
@@ -104,7 +104,7 @@ def _grouped(
         for size in CLUSTERS
     ]  # fmt: skip
     scale = float(np.quantile(np.abs(vectors), 0.9995)) / 127
-    keys, first = np.unique([number(form) for form in forms], return_index=True)
+    keys, first = np.unique([hash_text(form) for form in forms], return_index=True)
     return {
         "keys": keys.astype(np.uint32),
         "clusters": np.stack(clusters, axis=1).astype(np.uint16)[first],
@@ -128,7 +128,7 @@ def _codes(
     """Three bits of lists, and above them how often a word is part of a name."""
     words = {word for word, count in counts.items() if count >= SEEN} | set(listed)
     codes = {
-        number(word): listed.get(word, 0) | _share(counts.get(word, 0), named.get(word, 0)) << 3
+        hash_text(word): listed.get(word, 0) | _share(counts.get(word, 0), named.get(word, 0)) << 3
         for word in sorted(words)
     }
     keys = np.array(sorted(codes), dtype=np.uint32)

@@ -12,7 +12,7 @@ from workshop.prepare import bc2gm_sentences
 from tests.benchmarks.ratios import measure, table
 from textrank.config import load_model
 from textrank.language import load_nlp
-from textrank.language.load import needed_components
+from textrank.language.load import resolve_components
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.corpus]
 
@@ -68,7 +68,7 @@ def test_one_short_text(nlp, name, bar):
 def test_spelling_of_many_texts(many, nlp):
     """Over the bare tokenizer, which is what judging words adds to."""
     model, blank = load_model("spelling"), spacy.blank("en").tokenizer
-    with nlp.select_pipes(enable=needed_components(nlp, [])):
+    with nlp.select_pipes(enable=resolve_components(nlp, [])):
         docs = list(nlp.pipe(many))
     list(model.pipe(docs[:20]))
     seconds = measure(
@@ -86,7 +86,7 @@ def test_spelling_of_many_texts(many, nlp):
 def test_spelling_of_one_short_text(nlp, text, reads):
     """Over words and sentences where nothing is asked, else over what a user has run before."""
     model, times = load_model("spelling"), 50
-    enable = needed_components(nlp, []) if reads == "words" else nlp.component_names
+    enable = resolve_components(nlp, []) if reads == "words" else nlp.component_names
     with nlp.select_pipes(enable=enable):
         doc = nlp(text)
         assert bool(model.pipeline.task.candidates(doc)) == (text == ASKING)

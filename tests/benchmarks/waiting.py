@@ -26,7 +26,7 @@ import numpy as np
 
 from tests.benchmarks.pubmed import citations
 from tests.benchmarks.ratios import gaussian, labels, measure
-from textrank.language.normalization import plain
+from textrank.language.normalization import to_plain_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -84,7 +84,7 @@ def _abstracts() -> tuple[str, list[str]]:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             texts = [json.loads(line)["text"] for line in lines]
         return f"{TEXTS} abstracts of JNLPBA, others read before", texts[: 2 * TEXTS]
-    return f"{TEXTS} abstracts made up", [plain(text) for text in citations(2 * TEXTS)]
+    return f"{TEXTS} abstracts made up", [to_plain_text(text) for text in citations(2 * TEXTS)]
 
 
 def _articles() -> list[str]:
@@ -172,10 +172,10 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
     }
 
     def run(enable: Sequence[str]) -> Callable[[], object]:
-        from textrank.language.load import needed_components
+        from textrank.language.load import resolve_components
 
         def work() -> None:
-            with nlp.select_pipes(enable=needed_components(nlp, enable) if enable else []):
+            with nlp.select_pipes(enable=resolve_components(nlp, enable) if enable else []):
                 for _ in nlp.pipe(texts):
                     pass
 
@@ -192,12 +192,12 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
 def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
     """A row in units of what the task reads; one that reads words only, over the tokenizer too."""
     from textrank.config import load_model
-    from textrank.language.load import needed_components
+    from textrank.language.load import resolve_components
 
     model = load_model(name)
     task = model.pipeline.task
     alone = not (task.reads or task.recognises)  # reads words only
-    enable = needed_components(nlp, []) if alone else nlp.component_names
+    enable = resolve_components(nlp, []) if alone else nlp.component_names
 
     def analysed(some: Sequence[str]) -> list[Any]:
         with nlp.select_pipes(enable=enable):

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from textrank.candidates import tokens_of
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
-from textrank.language.alignment import second_reading
+from textrank.language.alignment import get_retokenized
 
 NLP = spacy.blank("en")
 TEXT = "STAT1 and -3 bind the IL-2-receptor."
@@ -78,7 +78,7 @@ def test_our_own_words_are_kept_beside_the_given_ones(tmp_path: Path) -> None:
     path.write_text(corpus())
     nlp = load_nlp(only=["tagger", "parser"])
     (doc,), (alone,) = PPIXML(str(path))(nlp), PPIXML(str(path), analysis="spacy")(nlp)
-    own = second_reading(doc)
+    own = get_retokenized(doc)
     assert own is not None
     assert [(t.text, t.tag_, t.head.i, t.dep_) for t in own] == [
         (t.text, t.tag_, t.head.i, t.dep_) for t in alone
@@ -91,7 +91,7 @@ def test_our_own_words_are_kept_beside_the_given_ones(tmp_path: Path) -> None:
 
 def test_without_a_parser_there_is_one_reading(tmp_path: Path) -> None:
     (doc,) = read(tmp_path, corpus())
-    assert second_reading(doc) is None
+    assert get_retokenized(doc) is None
 
 
 def test_gold_names_entities_and_answers(tmp_path: Path) -> None:

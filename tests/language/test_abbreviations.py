@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 
-from textrank.language.abbreviations import abbreviations
+from textrank.language.abbreviations import find_abbreviations
 from textrank.language.tokenizer import BioTokenizer
 from textrank.tasks.identifiers.names import listed
 
@@ -27,7 +27,7 @@ TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
     ],
 )
 def test_pairs(text, pairs):
-    assert [(a.text, b.text) for a, b in abbreviations(TOKENIZE(text))] == pairs
+    assert [(a.text, b.text) for a, b in find_abbreviations(TOKENIZE(text))] == pairs
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,10 @@ def given(docs):
 
 @pytest.mark.parametrize("together", [64, 8192])
 def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
-    monkeypatch.setattr(syntax, "_PAYS", 0)
-    monkeypatch.setattr(_parser, "TOGETHER", together)
+    monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", 0)
+    monkeypatch.setattr(_parser, "MAX_BATCH_WORDS", together)
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(0)))
-    sentences = [syntax.sentence_docs(doc.copy()) for doc in docs]
+    sentences = [syntax.split_sentences(doc.copy()) for doc in docs]
     every = [sentence for own in sentences for sentence in own]
     parser = nlp.get_pipe("parser")
     DependencyParser.set_annotations(parser, every, DependencyParser.predict(parser, every))
@@ -58,7 +58,7 @@ def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
 @pytest.mark.parametrize("pays", [0, 10**9])
 def test_a_sentence_is_analysed_without_its_neighbours(monkeypatch, pays):
     """Also where the parser may split further, which a word salad makes it do."""
-    monkeypatch.setattr(syntax, "_PAYS", pays)
+    monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", pays)
     nlp = load_nlp(only=["tagger", "parser"])
     nlp.disable_pipe("sentences")  # sentences are given here
     rng = random.Random(4)
@@ -81,7 +81,7 @@ def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(1), 3))
     ways = []
     for pays in (0, 10**9):
-        monkeypatch.setattr(syntax, "_PAYS", pays)
+        monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", pays)
         own = [doc.copy() for doc in docs]
         parser = nlp.get_pipe("parser")
         parser.set_annotations(own, parser.predict(own))
@@ -90,7 +90,7 @@ def test_few_sentences_take_the_way_of_spacy_and_say_the_same(nlp, monkeypatch):
 
 
 def test_other_weights_count_at_once(nlp, monkeypatch):
-    monkeypatch.setattr(syntax, "_PAYS", 0)
+    monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", 0)
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(2)))
     parser = nlp.get_pipe("parser")
     own = parser.predict(docs)
@@ -121,8 +121,8 @@ def test_a_text_of_nothing_is_parsed(nlp):
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("last", [True, False])
 def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_once, known, last):
-    monkeypatch.setattr(syntax, "_PAYS", 0)
-    monkeypatch.setattr(_parser, "AT_ONCE", at_once)
+    monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", 0)
+    monkeypatch.setattr(_parser, "MAX_ENSEMBLE_WORDS", at_once)
     rng = random.Random(3)
     later = False if known else None
     texts = [rng.choices([*WORDS, "\n"], k=rng.randrange(1, 60)) for _ in range(12)]
@@ -136,7 +136,7 @@ def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_onc
         for node in parser.model.walk()
         for name in node.param_names
         if node.has_param(name)
-        if not last or (node.id, name) in syntax.last_layers(parser.model)
+        if not last or (node.id, name) in syntax.upper_layer_params(parser.model)
     }
     assert len(own) == (3 if last else 7)
     noise = np.random.default_rng(0)
@@ -144,7 +144,7 @@ def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_onc
         {k: a + 0.3 * a.std() * noise.standard_normal(a.shape, np.float32) for k, a in own.items()}
         for _ in range(3)
     ]
-    found = parser.predict_copies(docs, [{}, *noisy])
+    found = parser.predict_ensemble(docs, [{}, *noisy])
     assert len(found) == 4
     for weights, trees in zip([{}, *noisy], found, strict=True):
         with parser.model.use_params(weights):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textrank.language import ner
-from textrank.language.ner import best_tags, chances, legal_transitions
+from textrank.language.ner import compute_marginals, decode_tags, legal_transitions
 
 LENGTHS = [3, 0, 1, 4, 2, 3]  # texts of one batch, an empty one among them
 
@@ -60,11 +60,11 @@ def test_chances_are_those_of_all_sequences_written_out(labels, seed, some):
     if some:
         allowed = np.random.default_rng(seed).random(emissions.shape) < 0.5
         allowed[:, 0] = True
-    found = chances(emissions, transitions, LENGTHS, allowed)
+    found = compute_marginals(emissions, transitions, LENGTHS, allowed)
     total, tags, pairs, _ = written_out(emissions, transitions, allowed)
-    assert found.log_total == pytest.approx(total)
-    np.testing.assert_allclose(found.tags, tags, atol=1e-12)
-    np.testing.assert_allclose(found.pairs, pairs, atol=1e-12)
+    assert found.log_partition == pytest.approx(total)
+    np.testing.assert_allclose(found.tag_marginals, tags, atol=1e-12)
+    np.testing.assert_allclose(found.transition_counts, pairs, atol=1e-12)
 
 
 @pytest.mark.parametrize("labels", [1, 2])
@@ -73,7 +73,7 @@ def test_the_best_tags_are_the_best_of_all_sequences(labels, seed):
     emissions, transitions = draw(seed, labels)
     everything = np.ones(emissions.shape, dtype=bool)
     *_, best = written_out(emissions, transitions, everything)
-    assert best_tags(emissions, transitions, LENGTHS).tolist() == best
+    assert decode_tags(emissions, transitions, LENGTHS).tolist() == best
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -87,10 +87,10 @@ def test_a_text_that_is_cut_has_the_tags_of_the_whole(seed, monkeypatch):
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
     monkeypatch.setattr(ner, "_PIECE", 2)
     cuts = ner._cuts(emissions, transitions, np.cumsum([200, 1, 150]))
-    found = best_tags(emissions, transitions, lengths)
+    found = decode_tags(emissions, transitions, lengths)
     monkeypatch.setattr(ner, "_FEW", 0)
     assert len(cuts) > 5
-    assert found.tolist() == best_tags(emissions, transitions, lengths).tolist()
+    assert found.tolist() == decode_tags(emissions, transitions, lengths).tolist()
 
 
 @pytest.mark.parametrize("scale", [0.1, 0.5])
@@ -105,14 +105,17 @@ def test_words_that_are_surely_in_no_name_are_in_none(seed, scale, monkeypatch):
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
     sure = ner._sure(emissions, transitions, np.cumsum(lengths))
     monkeypatch.setattr(ner, "_FEW", 0)
-    assert not best_tags(emissions, transitions, lengths)[sure].any()
+    assert not decode_tags(emissions, transitions, lengths)[sure].any()
     assert sure.any() or scale > 0.1
 
 
 def test_chances_are_the_gradient_of_the_total():
     emissions, transitions = draw(0, 1)
-    found = chances(emissions, transitions, LENGTHS)
-    for array, gradient in ((emissions, found.tags), (transitions, found.pairs)):
+    found = compute_marginals(emissions, transitions, LENGTHS)
+    for array, gradient in (
+        (emissions, found.tag_marginals),
+        (transitions, found.transition_counts),
+    ):
         for place in np.ndindex(array.shape):
             if not np.isfinite(array[place]):
                 assert gradient[place] == 0
@@ -120,7 +123,7 @@ def test_chances_are_the_gradient_of_the_total():
             totals = []
             for change in (1e-5, -1e-5):
                 array[place] += change
-                totals.append(chances(emissions, transitions, LENGTHS).log_total)
+                totals.append(compute_marginals(emissions, transitions, LENGTHS).log_partition)
                 array[place] -= change
             slope = (totals[0] - totals[1]) / 2e-5
             assert gradient[place] == pytest.approx(slope, abs=1e-6)
@@ -129,7 +132,7 @@ def test_chances_are_the_gradient_of_the_total():
 def test_no_name_begins_without_an_end():
     rng = np.random.default_rng(0)
     transitions = np.where(legal_transitions(2), 0.0, -np.inf)
-    tags = best_tags(rng.normal(size=(500, 9)), transitions, [300, 200])
+    tags = decode_tags(rng.normal(size=(500, 9)), transitions, [300, 200])
     following = [*tags[1:300], 9, *tags[301:], 9]
     assert set(zip(tags.tolist(), following, strict=True)) <= set(
         map(tuple, np.argwhere(legal_transitions(2)).tolist())
@@ -139,18 +142,18 @@ def test_no_name_begins_without_an_end():
 
 def test_scores_far_apart_and_impossible_answers_stay_finite():
     emissions, transitions = draw(1, 2)
-    far = chances(emissions * 1e4, transitions, LENGTHS)
-    assert np.isfinite(far.log_total)
-    np.testing.assert_allclose(far.tags.sum(axis=1), 1)
+    far = compute_marginals(emissions * 1e4, transitions, LENGTHS)
+    assert np.isfinite(far.log_partition)
+    np.testing.assert_allclose(far.tag_marginals.sum(axis=1), 1)
     inside = np.zeros(emissions.shape, dtype=bool)
     inside[:, 2] = True  # inside a name that never began
-    found = chances(emissions, transitions, LENGTHS, inside)
-    assert np.isfinite(found.log_total)
-    np.testing.assert_allclose(found.tags.sum(axis=1), 1)
+    found = compute_marginals(emissions, transitions, LENGTHS, inside)
+    assert np.isfinite(found.log_partition)
+    np.testing.assert_allclose(found.tag_marginals.sum(axis=1), 1)
 
 
 def test_texts_without_words_are_no_trouble():
     _, transitions = draw(0, 1)
-    found = chances(np.zeros((0, 5)), transitions, [0, 0])
-    assert (found.log_total, found.tags.shape) == (0, (0, 5))
-    assert len(best_tags(np.zeros((0, 5)), transitions, [0])) == 0
+    found = compute_marginals(np.zeros((0, 5)), transitions, [0, 0])
+    assert (found.log_partition, found.tag_marginals.shape) == (0, (0, 5))
+    assert len(decode_tags(np.zeros((0, 5)), transitions, [0])) == 0

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 from thinc.api import Maxout, chain, clone, expand_window, residual
 
 from textrank.language import _encoder
-from textrank.language._encoder import Encoder, Growing, WordNetwork, forms_of
-from textrank.language.alignment import reading_of
+from textrank.language._encoder import CachedTok2Vec, Encoder, GrowingArray, hash_words
+from textrank.language.alignment import normalize_words
 
 TEXTS = (["p53", "binds", "MDM2"], [], ["IL", "-", "2", "\n", "binds", "β1", "and", "p53"])
 
@@ -30,7 +30,7 @@ def windows(width=8, depth=3):
 
 @pytest.mark.parametrize("words", [1, 2, 5, 23])
 def test_blocks_say_what_layers_say(words, rng, monkeypatch):
-    monkeypatch.setattr(_encoder, "BLOCK", 5)
+    monkeypatch.setattr(_encoder, "BLOCK_WORDS", 5)
     model, known = windows(), rng.normal(size=(7, 8)).astype("f")
     order = rng.integers(7, size=words)  # words that come again
     found = Encoder.of(model)
@@ -59,9 +59,9 @@ def network():
 def test_words_remembered_say_what_spacy_says(network):
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=words) for words in TEXTS]
-    ours = WordNetwork.of(network)
+    ours = CachedTok2Vec.of(network)
     for _ in range(2):
-        found = ours([forms_of(doc, None) for doc in docs], vocab)
+        found = ours([hash_words(doc, None) for doc in docs], vocab)
         for own, other in zip(found, network.predict(docs), strict=True):
             np.testing.assert_allclose(own, other, atol=1e-4)
 
@@ -69,13 +69,15 @@ def test_words_remembered_say_what_spacy_says(network):
 def test_a_word_read_otherwise_has_the_forms_of_that(network):
     vocab = spacy.blank("en").vocab
     written, read = Doc(vocab, words=["a", "\n", "p</i>53"]), Doc(vocab, words=["a", "p53"])
-    np.testing.assert_array_equal(forms_of(written, reading_of(written)), forms_of(read, None))
+    np.testing.assert_array_equal(
+        hash_words(written, normalize_words(written)), hash_words(read, None)
+    )
 
 
 def test_memory_is_forgotten_when_the_network_learns(network):
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=TEXTS[0])]
-    ours, forms = WordNetwork.of(network), [forms_of(docs[0], None)]
+    ours, forms = CachedTok2Vec.of(network), [hash_words(docs[0], None)]
     before = ours(forms, vocab)[0]
     for node in network.walk():
         if node.name == "hashembed":
@@ -86,7 +88,7 @@ def test_memory_is_forgotten_when_the_network_learns(network):
 
 
 def test_rows_are_added_to_rows():
-    grown = Growing(np.zeros((1, 2)))
+    grown = GrowingArray(np.zeros((1, 2)))
     for n in range(1, 20):
         grown.add(np.full((n, 2), n))
     expected = np.repeat(np.arange(20), [1, *range(1, 20)])

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language.morphology import TAGS, Morphology, build_tables
+from textrank.language.morphology import PENN_TAGS, Morphology, build_tables
 
 TABLES = build_tables(
     irregular={"noun": {"mice": ["mouse"]}, "verb": {"bound": ["bind"]}},
@@ -54,9 +54,9 @@ def test_auxiliaries_and_subordinators_depend_on_their_place():
 
 def test_every_tag_has_a_part_of_speech_spacy_knows():
     vocab = spacy.blank("en").vocab
-    tags = list(TAGS)
+    tags = list(PENN_TAGS)
     doc = Morphology(vocab)(Doc(vocab, words=["x"] * len(tags), tags=tags))
-    assert [token.pos_ for token in doc] == [pos for pos, _ in TAGS.values()]
+    assert [token.pos_ for token in doc] == [pos for pos, _ in PENN_TAGS.values()]
 
 
 def test_untagged_words_stay_without_part_of_speech():

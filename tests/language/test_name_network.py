@@ -9,13 +9,13 @@ from spacy.tokens import Doc
 
 from textrank.language import _ner_network as module
 from textrank.language._ner_network import (
-    Table,
+    WeightTable,
     _caseless,
     _traits,
     _Words,
-    name_network,
-    number,
-    without_case,
+    build_word_network,
+    caseless_mask,
+    hash_text,
 )
 
 TEXTS = (["p53", "binds", "p53"], [], ["IL", "-", "2", "(", "see", ")", ".", "P53", "BINDS", "DNA"])
@@ -28,10 +28,10 @@ def vocab():
 
 @pytest.fixture
 def model():
-    model = name_network(width=8, rows=50, depth=1, vectors=4, evidence=3)
+    model = build_word_network(width=8, rows=50, depth=1, vectors=4, evidence=3)
     model.initialize()
     rng = np.random.default_rng(0)
-    model.attrs["evidence"] = [Table.of(rng.normal(size=(256, n))).pack() for n in (1, 2)]
+    model.attrs["evidence"] = [WeightTable.of(rng.normal(size=(256, n))).pack() for n in (1, 2)]
     return model
 
 
@@ -73,14 +73,14 @@ def test_what_is_remembered_is_forgotten_when_the_network_changes(model, vocab):
     table.set_param("E", table.get_param("E") + 1)
     after = model.predict(docs)[0]
     assert not np.allclose(before, after)
-    copy = name_network(width=8, rows=50, depth=1, vectors=4, evidence=3)
+    copy = build_word_network(width=8, rows=50, depth=1, vectors=4, evidence=3)
     copy.from_bytes(model.to_bytes())
     np.testing.assert_array_equal(copy.predict(docs)[0], after)
 
 
 def test_a_full_memory_begins_anew(model, vocab, monkeypatch):
     expected = model.predict(docs_of(vocab))
-    monkeypatch.setattr(module, "REMEMBERED", 4)
+    monkeypatch.setattr(module, "MAX_CACHED_WORDS", 4)
     for _ in range(2):
         for own, other in zip(model.predict(docs_of(vocab)), expected, strict=True):
             np.testing.assert_allclose(own, other, atol=1e-5)
@@ -90,7 +90,7 @@ def test_a_known_word_gets_its_vector_and_another_none(model, vocab):
     docs = [Doc(vocab, words=["P65"]), Doc(vocab, words=["cells"])]
     before = model.predict(docs)
     words = dict(model.attrs["words"])
-    words["keys"] = np.array([number("p0")], dtype=np.uint32)
+    words["keys"] = np.array([hash_text("p0")], dtype=np.uint32)
     words["clusters"] = np.zeros((1, 4), dtype=np.uint16)
     words["vectors"] = np.ones((1, 4), dtype=np.int8)
     model.attrs["words"] = words
@@ -121,7 +121,7 @@ def test_sentences_without_case_are_those_of_the_plain_rule(vocab):
     batch = _Words.of([Doc(vocab, words=words)])
     traits = np.array([_traits(word) for word in words])
     found = _caseless(traits, batch.sentences(traits))
-    np.testing.assert_array_equal(found, without_case(words))
+    np.testing.assert_array_equal(found, caseless_mask(words))
     assert found.tolist() == [True] * 3 + [True] * 4 + [False] * 3 + [True] * 6
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 
-from textrank.language.ner import repaired
+from textrank.language.ner import fix_spans
 from textrank.language.tokenizer import BioTokenizer
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
@@ -18,7 +18,7 @@ def names(text: str, *given: str) -> list[str]:
         doc.char_span(text.index(name), text.index(name) + len(name), alignment_mode="expand")
         for name in given
     ]
-    return [doc[a:b].text for a, b in repaired(doc, [(s.start, s.end) for s in spans])]
+    return [doc[a:b].text for a, b in fix_spans(doc, [(s.start, s.end) for s in spans])]
 
 
 @pytest.mark.parametrize(

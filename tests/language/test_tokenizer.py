@@ -7,7 +7,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.language.tokenizer import BioTokenizer, split_piece
+from textrank.language.tokenizer import BioTokenizer, tokenize_chunk
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 
@@ -41,7 +41,7 @@ TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
     ],
 )
 def test_pieces_split_as_in_craft(text, tokens):
-    assert split_piece(text) == tokens.split()
+    assert tokenize_chunk(text) == tokens.split()
 
 
 def test_a_stop_is_split_at_the_end_of_the_text_even_after_a_single_letter():

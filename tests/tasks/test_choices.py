@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Span
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.formats.research import Senseval
 from textrank.model import Model
-from textrank.representations.mentions import Mention, shape_of
+from textrank.representations.mentions import Mention, word_shape
 from textrank.tasks.base import Scored, answered
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.word_senses import WordSenses
@@ -92,7 +92,7 @@ def test_mention_tells_the_name_and_nothing_around_it(doc):
 
 
 def test_shapes_run_together():
-    assert shape_of("IL-2Ralpha") == "A-0Aa"
+    assert word_shape("IL-2Ralpha") == "A-0Aa"
 
 
 @pytest.fixture(scope="module")

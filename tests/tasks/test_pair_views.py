@@ -12,7 +12,7 @@ from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.kernels.algebra import Gaussian, Linear, Normalized
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.language.alignment import KEY, keep_reading, words_only
+from textrank.language.alignment import RETOKENIZED_KEY, store_retokenized, word_doc
 from textrank.tasks.ppi.blocks import (
     GlobalContext,
     LocalContext,
@@ -124,9 +124,9 @@ def read_again(parsed_twice, make_doc) -> tuple[list[Candidate], list[Candidate]
         ["NN", "VBZ", "TO", "NN", "CC", "NN"],
     )
     here, there = named(doc), named(own)
-    keep_reading(doc, own)
+    store_retokenized(doc, own)
     yield here, there
-    del doc.user_data[KEY]
+    del doc.user_data[RETOKENIZED_KEY]
 
 
 def named(doc: Doc) -> list[Candidate]:
@@ -155,7 +155,7 @@ def test_all_readings_give_the_mean_of_each(read_again):
 
 def test_a_pair_without_words_in_the_second_reading_stays_where_it_is(read_again):
     here, _ = read_again
-    here[0].doc.user_data[KEY]["names"].pop()  # ERK
+    here[0].doc.user_data[RETOKENIZED_KEY]["names"].pop()  # ERK
     found, own = (PairViews(parse=parse)(here).view("path") for parse in ("all", "own"))
     moved, stayed = (
         {name[1:] for name in names_of(found, row) if name[0] == "words"} for row in (0, 2)
@@ -204,7 +204,7 @@ def test_pairs_between_white_space_are_those_of_words_alone(make_doc):
         [(1, 2), (3, 4), (6, 7)],
         ["_SP", "NN", "VBZ", "NN", "CC", "VBZ", "NN", "_SP", "_SP"],
     )
-    here, there = PPI().candidates(doc), PPI().candidates(words_only(doc))
+    here, there = PPI().candidates(doc), PPI().candidates(word_doc(doc))
     assert [c.doc is doc for c in here] == [True] * 3
     ours, theirs = (PairViews(parse="own")(found) for found in (here, there))
     for name, view in ours.views.items():

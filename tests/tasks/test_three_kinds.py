@@ -19,7 +19,7 @@ from textrank.candidates import Candidate, document_id, held_together
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import document_folds
 from textrank.language import load_nlp
-from textrank.language.alignment import characters, original
+from textrank.language.alignment import original_doc, original_offsets
 from textrank.metrics import auc
 from textrank.model import Model
 from textrank.tasks.base import Scored, answered
@@ -123,5 +123,7 @@ def figures_of(
 ) -> dict[str, float]:
     truth = {id(doc): answers_of(right) for doc, right in zip(docs, gold, strict=True)}
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
-    right = [truth[id(original(c.doc))].get(characters(c.spans[0]), "") for c in candidates]
+    right = [
+        truth[id(original_doc(c.doc))].get(original_offsets(c.spans[0]), "") for c in candidates
+    ]
     return judged(model, candidates, right, what)

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from textrank.language.normalization import (
     _ODD,
-    clean,
-    ends_sentence,
-    is_block,
-    read,
-    spaced,
-    spell,
-    tokens,
+    fold_spaces,
+    is_block_tag,
+    is_paragraph_tag,
+    normalize_text,
+    normalize_token,
+    tokenize_normalized,
+    transliterate_token,
 )
-from textrank.language.tokenizer import BioTokenizer, split_piece
+from textrank.language.tokenizer import BioTokenizer, tokenize_chunk
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from textrank.language.tokenizer import BioTokenizer, split_piece
     ],
 )
 def test_a_text_is_read_as_a_person_reads_it(text, reading):
-    found = clean(text)
+    found = normalize_text(text)
     assert (found.text if found else text) == reading
 
 
@@ -58,31 +58,31 @@ def test_a_quick_look_misses_no_odd_character(code):
         "a- \t\r\nb",
         "a\u2010\nb",
     ):
-        assert (clean(text) is None) == (_ODD.search(text) is None)
+        assert (normalize_text(text) is None) == (_ODD.search(text) is None)
 
 
 @pytest.mark.parametrize(
     "text", ["p < 0.05 and q > 3", "a<b and c>d", "IL-2- and IL-4-dependent", "R&D", "x", ""]
 )
 def test_what_is_no_markup_stays(text):
-    assert clean(text) is None
+    assert normalize_text(text) is None
 
 
 def test_a_hyphen_left_hanging_at_the_end_of_a_line_joins_nothing():
-    assert clean("IL-2-\nand IL-4-dependent") is None
+    assert normalize_text("IL-2-\nand IL-4-dependent") is None
 
 
 def test_every_character_knows_where_it_stands():
     text = "<b>TNF</b>-&alpha;"
-    found = clean(text)
+    found = normalize_text(text)
     assert [text[a:b] for a, b in zip(found.starts, found.ends, strict=True)] == [
         "T", "N", "F", "-", "&alpha;"
     ]  # fmt: skip
 
 
 def test_tokens_are_those_of_the_reading():
-    words, _ = tokens("<b>p<sub>53</sub></b>-binding TNF-&alpha;", _split)
-    assert [read(word) for word in words if read(word)] == [
+    words, _ = tokenize_normalized("<b>p<sub>53</sub></b>-binding TNF-&alpha;", _split)
+    assert [normalize_token(word) for word in words if normalize_token(word)] == [
         "p53", "-", "binding", "TNF", "-", "α"
     ]  # fmt: skip
 
@@ -95,30 +95,30 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_no_character_is_lost(text):
-    found = tokens(text, _split)
-    words, spaces = spaced(_split(text)) if found is None else found
+    found = tokenize_normalized(text, _split)
+    words, spaces = fold_spaces(_split(text)) if found is None else found
     assert "".join(word + " " * space for word, space in zip(words, spaces, strict=True)) == text
     assert all(words)
 
 
 @given(st.text("aZ5-–−βκΔμﬁＡ²™ \u00ad\x00'’“", max_size=20))
 def test_reading_twice_is_reading_once(text):
-    assert read(read(text)) == read(text)
-    assert spell(spell(text)) == spell(text)
+    assert normalize_token(normalize_token(text)) == normalize_token(text)
+    assert transliterate_token(transliterate_token(text)) == transliterate_token(text)
 
 
 @pytest.mark.parametrize("text", ["<" * 50_000, "&" * 50_000, "<b " * 20_000, "a-\n" * 20_000])
 def test_hostile_text_takes_linear_time(text):
     start = time.process_time()
-    clean(text)
+    normalize_text(text)
     assert time.process_time() - start < 2
 
 
 def test_tags_that_set_off_what_follows():
-    assert is_block("<td>")
-    assert not is_block("<sub>")
-    assert ends_sentence("</p>")
-    assert not ends_sentence("<td>")
+    assert is_block_tag("<td>")
+    assert not is_block_tag("<sub>")
+    assert is_paragraph_tag("</p>")
+    assert not is_paragraph_tag("<td>")
 
 
 def test_the_tokenizer_keeps_the_text(make_doc):
@@ -133,6 +133,6 @@ def _split(text: str) -> list[str]:
     for at in range(1, len(text) + 1):
         if at == len(text) or text[at].isspace() != text[start].isspace():
             piece = text[start:at]
-            found += [piece] if piece.isspace() else split_piece(piece)
+            found += [piece] if piece.isspace() else tokenize_chunk(piece)
             start = at
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language.alignment import LONGEST, Passages
+from textrank.language.alignment import MAX_SENTENCE_CHARACTERS, SourceText
 
 
 def one_sentence(text: str) -> Doc:
@@ -17,19 +17,19 @@ def one_sentence(text: str) -> Doc:
 
 def test_a_sentence_is_told_whole() -> None:
     doc = one_sentence("SHC  binds <i>GRB2</i>.")
-    assert Passages.of(doc, doc).sentence(doc[1:2]) == doc.text
+    assert SourceText.from_doc(doc, doc).sentence(doc[1:2]) == doc.text
 
 
 def test_of_an_endless_sentence_what_is_around_is_told() -> None:
     doc = one_sentence(" and ".join(f"GRB{n}" for n in range(2000)))
-    passages = Passages.of(doc, doc)
+    passages = SourceText.from_doc(doc, doc)
     for at in (0, 2000, len(doc) - 1):
         told = passages.sentence(doc[at : at + 1])
         assert doc[at].text in told.split()
-        assert LONGEST // 3 < len(told) <= LONGEST
+        assert MAX_SENTENCE_CHARACTERS // 3 < len(told) <= MAX_SENTENCE_CHARACTERS
         assert f" {told} " in f" {doc.text} "
 
 
 def test_a_name_that_is_longer_is_told_whole() -> None:
     doc = one_sentence("A " + "b " * 3000 + "c")
-    assert Passages.of(doc, doc).sentence(doc[2:2500]) == doc[2:2500].text
+    assert SourceText.from_doc(doc, doc).sentence(doc[2:2500]) == doc[2:2500].text

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.config import load_corpus
 from textrank.language import long_docs
-from textrank.language.long_docs import forgetting, in_pieces, make_doc, piped
+from textrank.language.long_docs import pipe_long, process_in_chunks, tokenize, vocab_zone
 
 SENTENCE = "SHC binds GRB2 in cells.\n"
 
@@ -22,7 +22,7 @@ SENTENCE = "SHC binds GRB2 in cells.\n"
 def seconds(text: str) -> float:
     nlp = spacy.blank("en")
     start = time.process_time()
-    assert make_doc(nlp, text).text == text
+    assert tokenize(nlp, text).text == text
     return time.process_time() - start
 
 
@@ -35,18 +35,18 @@ def test_a_run_without_blanks_takes_linear_time(unit: str) -> None:
 def test_ordinary_text_is_cut_as_spacy_cuts_it() -> None:
     nlp = spacy.blank("en")
     text = f"Don't  touch (that)\n {'word ' * 300}http://a.b/{'c' * 300} end."
-    assert [t.text for t in make_doc(nlp, text)] == [t.text for t in nlp.make_doc(text)]
+    assert [t.text for t in tokenize(nlp, text)] == [t.text for t in nlp.make_doc(text)]
 
 
 def test_blanks_around_an_endless_run_stay_where_they_were() -> None:
     nlp = spacy.blank("en")
-    doc = make_doc(nlp, f"a {')' * 3000} b")
+    doc = tokenize(nlp, f"a {')' * 3000} b")
     assert [doc[0].whitespace_, doc[-2].whitespace_, doc[-1].text] == [" ", " ", "b"]
 
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    monkeypatch.setattr(long_docs, "LONGEST", 100)
+    monkeypatch.setattr(long_docs, "MAX_CHUNK_CHARACTERS", 100)
     lengths: list[int] = []
     return lengths
 
@@ -67,14 +67,14 @@ def watching(seen: list[int]) -> Language:
 def test_components_see_pieces_and_the_doc_is_whole(seen: list[int]) -> None:
     nlp = watching(seen)
     text = SENTENCE * 40
-    doc = make_doc(nlp, text)
+    doc = tokenize(nlp, text)
     doc.spans["entities"] = [
         Span(doc, t.i, t.i + 1, "protein", kb_id="x", span_id=f"T{t.i}")
         for t in doc
         if t.text in ("SHC", "GRB2")
     ]
     doc.user_data["document"] = "d"
-    (found,) = piped(nlp, [doc])
+    (found,) = pipe_long(nlp, [doc])
     assert found.text == text
     assert max(seen) <= 100
     assert len(seen) > 9
@@ -92,9 +92,9 @@ def test_components_see_pieces_and_the_doc_is_whole(seen: list[int]) -> None:
 
 def test_a_name_is_never_cut(seen: list[int]) -> None:
     nlp = spacy.blank("en")
-    doc = make_doc(nlp, "a " * 200)
+    doc = tokenize(nlp, "a " * 200)
     doc.spans["entities"] = [Span(doc, 30, 70, "long")]
-    found = in_pieces(doc, [])
+    found = process_in_chunks(doc, [])
     assert [(s.start, s.end) for s in found.spans["entities"]] == [(30, 70)]
 
 
@@ -108,7 +108,7 @@ def test_what_writes_to_the_doc_sees_it_whole(seen: list[int]) -> None:
 
     nlp = watching(seen)
     nlp.add_pipe("whole_doc")
-    (found,) = piped(nlp, [make_doc(nlp, SENTENCE * 40)])
+    (found,) = pipe_long(nlp, [tokenize(nlp, SENTENCE * 40)])
     assert found._.found_here == len(SENTENCE) * 40
 
 
@@ -157,11 +157,11 @@ def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps({"text": f"uniqueword{n} here."}) for n in range(300)))
     nlp = spacy.blank("en")
     sizes = []
-    with forgetting(nlp) as memory:
+    with vocab_zone(nlp) as memory:
         for doc in load_corpus(path)(nlp):
             assert doc[0].text.startswith("uniqueword")
-            if memory.due:
-                memory.renew()
+            if memory.is_due:
+                memory.restart()
                 sizes.append(len(nlp.vocab.strings))
     assert len(sizes) == 5  # of 64 documents and the rest
     assert sizes[-1] <= sizes[0]
@@ -170,15 +170,15 @@ def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
 
 def test_a_text_of_very_short_tokens_is_cut_by_their_number() -> None:
     """ "a-a-a-" has a token a character: four times as many as prose, and four times the memory."""
-    doc = long_docs.make_doc(spacy.blank("en"), "a " * (2 * long_docs.TOKENS + 10))
-    assert len(doc.text) <= long_docs.LONGEST + 20
-    found = list(long_docs.split(doc))
-    assert max(map(len, found)) <= long_docs.TOKENS
+    doc = long_docs.tokenize(spacy.blank("en"), "a " * (2 * long_docs.MAX_CHUNK_TOKENS + 10))
+    assert len(doc.text) <= long_docs.MAX_CHUNK_CHARACTERS + 20
+    found = list(long_docs.split_doc(doc))
+    assert max(map(len, found)) <= long_docs.MAX_CHUNK_TOKENS
     assert "".join(piece.text_with_ws for piece in found) == doc.text_with_ws
 
 
 def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_docs, "TOKENS", 10)
+    monkeypatch.setattr(long_docs, "MAX_CHUNK_TOKENS", 10)
     words = [
         "GRB2",
         "binds",
@@ -201,7 +201,7 @@ def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPat
     )
     doc[0].tag_, doc[1].lemma_ = "NN", "bind"
     doc.ents = [Span(doc, 8, 10, label="place", kb_id="Q60", span_id="e1")]
-    cut = list(long_docs.split(doc))
+    cut = list(long_docs.split_doc(doc))
     ends = np.cumsum([0, *map(len, cut)])
     assert len(cut) > 1
     for piece, start, end in zip(cut, ends[:-1], ends[1:], strict=True):

@@ -8,14 +8,14 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language.sentences import Sentences, sentence_starts
+from textrank.language.sentences import SentenceSplitter, find_sentence_starts
 from textrank.language.tokenizer import BioTokenizer
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 
 
 def sentences(text: str) -> list[str]:
-    doc = Sentences(final=True)(TOKENIZE(text))
+    doc = SentenceSplitter(final=True)(TOKENIZE(text))
     return [" ".join(sentence.text.split()) for sentence in doc.sents]
 
 
@@ -77,12 +77,12 @@ def test_hard_wraps_stay_whole():
 
 def test_a_sentence_never_begins_with_white_space_or_markup():
     doc = TOKENIZE("\n\np53 binds.\n\n <b>MDM2</b> does.\n")
-    assert [doc[i].text for i in sentence_starts(doc)] == ["p53", "MDM2"]
+    assert [doc[i].text for i in find_sentence_starts(doc)] == ["p53", "MDM2"]
 
 
 def test_what_is_set_stays():
     doc = Doc(TOKENIZE.vocab, words=["a", "b", ".", "C"], sent_starts=[1, 1, 0, -1])
-    assert [s.text for s in Sentences()(doc).sents] == ["a", "b . C"]
+    assert [s.text for s in SentenceSplitter()(doc).sents] == ["a", "b . C"]
 
 
 def test_a_long_text_takes_linear_time():
@@ -92,9 +92,9 @@ def test_a_long_text_takes_linear_time():
 def _seconds(lines: int) -> float:
     doc = TOKENIZE("p53 binds (MDM2. It does\n" * lines)
     start = time.process_time()
-    Sentences()(doc)
+    SentenceSplitter()(doc)
     return time.process_time() - start
 
 
 def test_an_empty_doc_has_no_sentence():
-    assert sentence_starts(TOKENIZE("")) == sentence_starts(TOKENIZE(" \n")) == []
+    assert find_sentence_starts(TOKENIZE("")) == find_sentence_starts(TOKENIZE(" \n")) == []

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from textrank.language.alignment import (
-    bare,
-    characters,
-    give_parse,
-    give_space_tags,
-    reading_of,
-    spread,
-    words_only,
-    words_within,
+    normalize_words,
+    original_offsets,
+    set_parse,
+    set_space_tags,
+    strip_non_words,
+    to_tokens,
+    trim_to_words,
+    word_doc,
 )
 
 VOCAB = spacy.blank("en").vocab
@@ -27,19 +27,19 @@ VOCAB = spacy.blank("en").vocab
 
 def test_a_doc_of_words_is_itself(make_doc):
     doc = make_doc(["p53", "binds", "MDM2"])
-    assert words_only(doc) is doc
-    assert bare(doc) is doc
-    assert reading_of(doc) is None
+    assert word_doc(doc) is doc
+    assert strip_non_words(doc) is doc
+    assert normalize_words(doc) is None
 
 
 def test_a_doc_is_read_anew_when_its_tokens_change():
     doc = Doc(VOCAB, words=["p53", "\n", "β", "1"], spaces=[False] * 4)
-    assert reading_of(doc) is reading_of(doc)
-    assert reading_of(doc, spelt=True).words == ["p53", "beta", "1"]
+    assert normalize_words(doc) is normalize_words(doc)
+    assert normalize_words(doc, transliterate=True).words == ["p53", "beta", "1"]
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[2:4])
         retokenizer.split(doc[0], ["p", "53"], heads=[doc[1], doc[1]])
-    assert reading_of(doc, spelt=True).words == ["p", "53", "beta1"]
+    assert normalize_words(doc, transliterate=True).words == ["p", "53", "beta1"]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def doc():
 
 
 def test_the_copy_has_tags_arcs_sentences_and_names(doc):
-    copy = words_only(doc)
+    copy = word_doc(doc)
     assert [t.text for t in copy] == ["beta-catenin", "binds", "MDM2"]
     assert [(t.tag_, t.head.i, t.dep_) for t in copy] == [
         ("NN", 1, "nsubj"), ("VBZ", 1, "ROOT"), ("NN", 1, "dobj")
@@ -73,26 +73,26 @@ def test_entities_keep_their_words_whatever_goes(seed: int) -> None:
     bounds = np.unique([0, 12, *rng.integers(0, 13, 6)])
     spans = [Span(doc, a, b, "G", kb_id="K", span_id="i") for a, b in pairwise(bounds.tolist())]
     doc.set_ents([span for span in spans if rng.random() < 0.6])
-    place = {int(old): new for new, old in enumerate(reading_of(doc, spelt=True).kept)}
+    place = {int(old): new for new, old in enumerate(normalize_words(doc, transliterate=True).kept)}
     wanted = [[place[i] for i in range(e.start, e.end) if i in place] for e in doc.ents]
-    found = [([t.i for t in e], e.label_, e.kb_id_, e.id_) for e in words_only(doc).ents]
+    found = [([t.i for t in e], e.label_, e.kb_id_, e.id_) for e in word_doc(doc).ents]
     assert found == [(own, "G", "K", "i") for own in wanted if own]
 
 
 def test_spans_of_the_copy_know_the_characters_of_the_original(doc):
-    copy = words_only(doc)  # span groups do not keep their Doc alive
-    places = [characters(span) for span in copy.spans["entities"]]
+    copy = word_doc(doc)  # span groups do not keep their Doc alive
+    places = [original_offsets(span) for span in copy.spans["entities"]]
     assert [doc.text[a:b] for a, b in places] == ["β-catenin", "MDM2"]
 
 
 def test_a_word_under_white_space_that_is_a_root_becomes_the_root():
     doc = Doc(VOCAB, words=["a", "\n", "b"], heads=[1, 1, 1], deps=["x", "ROOT", "y"])
-    assert [t.head.i for t in words_only(doc)] == [0, 0]
+    assert [t.head.i for t in word_doc(doc)] == [0, 0]
 
 
 def test_a_sentence_that_begins_with_white_space_begins_with_its_first_word():
     doc = Doc(VOCAB, words=["a", "\n", "b"], sent_starts=[True, True, False])
-    assert [s.text for s in words_only(doc).sents] == ["a", "b"]
+    assert [s.text for s in word_doc(doc).sents] == ["a", "b"]
 
 
 def test_answers_for_words_go_back_to_the_doc():
@@ -100,8 +100,8 @@ def test_answers_for_words_go_back_to_the_doc():
     for token, tag in zip(doc, ["NN", "DT", "NN", "NN"], strict=True):
         token.tag_ = tag
     labels = [VOCAB.strings.add(label) for label in ("det", "ROOT")]
-    give_space_tags(doc)
-    give_parse(doc, np.array([1, 0]), np.array(labels, dtype=np.uint64))
+    set_space_tags(doc)
+    set_parse(doc, np.array([1, 0]), np.array(labels, dtype=np.uint64))
     assert [t.tag_ for t in doc] == ["_SP", "DT", "_SP", "NN"]
     assert [t.head.i for t in doc] == [1, 3, 1, 3]
     assert len(list(doc.sents)) == 1
@@ -110,7 +110,7 @@ def test_answers_for_words_go_back_to_the_doc():
 def test_vectors_of_white_space_are_zero(rng):
     doc = Doc(VOCAB, words=["a", "\n", "b"])
     rows = rng.normal(size=(2, 3))
-    assert spread(doc, reading_of(doc), rows).tolist() == [
+    assert to_tokens(doc, normalize_words(doc), rows).tolist() == [
         rows[0].tolist(),
         [0, 0, 0],
         rows[1].tolist(),
@@ -120,18 +120,18 @@ def test_vectors_of_white_space_are_zero(rng):
 @given(st.lists(st.sampled_from(["p53", "\n", " ", "β", "<b>", "\x00"]), max_size=8))
 def test_every_word_is_kept_in_its_place(words):
     doc = Doc(VOCAB, words=words)
-    copy = words_only(doc)
-    assert [doc.text[a:b] for a, b in (characters(copy[i : i + 1]) for i in range(len(copy)))] == [
-        word for word in words if word in ("p53", "β")
-    ]
+    copy = word_doc(doc)
+    assert [
+        doc.text[a:b] for a, b in (original_offsets(copy[i : i + 1]) for i in range(len(copy)))
+    ] == [word for word in words if word in ("p53", "β")]
 
 
 def test_a_text_in_plain_letters_is_read_once():
     plain = Doc(VOCAB, words=["p53", "\n", "binds"], spaces=[False] * 3)
     greek = Doc(VOCAB, words=["β", "\n", "binds"], spaces=[False] * 3)
-    assert reading_of(plain, spelt=True) is reading_of(plain)
-    assert reading_of(greek).words == ["β", "binds"]
-    assert reading_of(greek, spelt=True).words == ["beta", "binds"]
+    assert normalize_words(plain, transliterate=True) is normalize_words(plain)
+    assert normalize_words(greek).words == ["β", "binds"]
+    assert normalize_words(greek, transliterate=True).words == ["beta", "binds"]
 
 
 def set_apart(before: str = "\n", after: str = "\n", inside: str = "binds", head: int = 2) -> Doc:
@@ -145,9 +145,9 @@ def set_apart(before: str = "\n", after: str = "\n", inside: str = "binds", head
 
 def test_white_space_around_a_sentence_needs_no_copy():
     doc = set_apart()
-    assert words_only(doc, [(0, 5)]) is doc
-    assert words_within(doc, [(0, 5), (4, 5)])[0] == (1, 4)
-    first, end = words_within(doc, [(4, 5)])[0]
+    assert word_doc(doc, [(0, 5)]) is doc
+    assert trim_to_words(doc, [(0, 5), (4, 5)])[0] == (1, 4)
+    first, end = trim_to_words(doc, [(4, 5)])[0]
     assert first == end  # no word stands there
 
 
@@ -157,16 +157,16 @@ def test_white_space_around_a_sentence_needs_no_copy():
 )
 def test_what_else_is_not_a_plain_word_needs_one(given):
     doc = set_apart(**given)
-    assert words_only(doc, [(0, 5)]) is not doc
+    assert word_doc(doc, [(0, 5)]) is not doc
 
 
 def test_a_name_with_white_space_needs_a_copy():
     doc = set_apart()
     doc.spans["other"] = [Span(doc, 3, 5, "protein")]
-    assert words_only(doc, [(0, 5)]) is not doc
+    assert word_doc(doc, [(0, 5)]) is not doc
 
 
 def test_the_parse_of_a_corpus_has_all_words():
     doc = set_apart()
     doc.user_data["dependencies"] = []
-    assert words_within(doc, [(0, 5)]) == [(0, 5)]
+    assert trim_to_words(doc, [(0, 5)]) == [(0, 5)]

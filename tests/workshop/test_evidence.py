@@ -19,8 +19,8 @@ from workshop.evidence import (
     with_variants,
 )
 
-from textrank.language._ner_network import Table, empty_table, name_network
-from textrank.language.ner import chances, legal_transitions
+from textrank.language._ner_network import WeightTable, build_word_network, empty_word_table
+from textrank.language.ner import compute_marginals, legal_transitions
 
 SENTENCE = ["The", "IL", "-", "2", "(", "gene", "binds", "p53", ")", "in", "T", "cells", "."]
 SPACES = [True, False, False, True, False, True, True, False, True, True, True, False, True]
@@ -35,26 +35,26 @@ def learned():
         NamedText(["p53", "binds", "DNA", "."], [True, True, False, True], [(0, 1, "GENE")]),
     ]
     settings = EvidenceSettings(epochs=20, rate=0.1, bits=12, lower=1.0, short=0.0)
-    return texts, *train_evidence(texts, ["GENE"], empty_table(4), settings)
+    return texts, *train_evidence(texts, ["GENE"], empty_word_table(4), settings)
 
 
 def test_what_was_learned_tells_names_from_other_words(learned):
     texts, weights, _ = learned
     for text in texts:
-        found = emissions([text], empty_table(4), weights).argmax(axis=1)
+        found = emissions([text], empty_word_table(4), weights).argmax(axis=1)
         assert found.tolist() == tags_of(text, ["GENE"]).tolist()
 
 
 def test_the_network_sums_the_same_weights(learned):
     texts, weights, _ = learned
-    model = name_network(width=8, rows=50, depth=1, vectors=4, evidence=5)
+    model = build_word_network(width=8, rows=50, depth=1, vectors=4, evidence=5)
     model.initialize()
-    table = Table.of(weights)
+    table = WeightTable.of(weights)
     model.attrs["evidence"] = [table.pack()]
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=list(t.words), spaces=list(t.spaces)) for t in texts]
     rounded = table.weights * table.scales
-    expected = emissions(texts, empty_table(4), rounded)
+    expected = emissions(texts, empty_word_table(4), rounded)
     found = np.concatenate([own[:, 8:] for own in model.predict(docs)])
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
@@ -66,9 +66,9 @@ def test_marginals_are_those_of_the_pipelines_field():
     scores = rng.normal(size=(6, 5))
     found, pairs = np.zeros((6, 5)), np.zeros(legal.shape)
     marginals(scores, steps, np.zeros(0, dtype=np.int64), found, pairs)
-    expected = chances(scores, np.where(legal, steps, -np.inf), [6])
-    np.testing.assert_allclose(found, expected.tags, atol=1e-9)
-    np.testing.assert_allclose(np.where(legal, pairs, 0), expected.pairs, atol=1e-9)
+    expected = compute_marginals(scores, np.where(legal, steps, -np.inf), [6])
+    np.testing.assert_allclose(found, expected.tag_marginals, atol=1e-9)
+    np.testing.assert_allclose(np.where(legal, pairs, 0), expected.transition_counts, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,7 +10,7 @@ from workshop.evidence import NamedText
 from workshop.narrow import HeadSettings, learn, train_narrow
 from workshop.networks import Settings, add_names, blank_nlp
 
-from textrank.language.ner import best_tags, legal_transitions
+from textrank.language.ner import decode_tags, legal_transitions
 
 SMALL = Settings(width=16, depth=1, rows=200, vectors=8)
 
@@ -23,7 +23,7 @@ def test_what_vectors_tell_of_tags_is_learned():
     assert weights.shape == (6, 5)
     scores = np.vstack(vectors) @ weights[:-1] + weights[-1]
     legal = np.where(legal_transitions(1), steps, -np.inf)
-    found = best_tags(scores, legal, [len(own) for own in tags])
+    found = decode_tags(scores, legal, [len(own) for own in tags])
     assert found.tolist() == np.concatenate(tags).tolist()
 
 

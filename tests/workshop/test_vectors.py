@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from workshop.vectors import SIZE, _information, word_vectors
 
-from textrank.language._ner_network import plain
+from textrank.language._ner_network import fold_digits
 
 TEXTS = [
     *(["the", name, "protein", "binds", "DNA"] for name in ("p53", "p65", "Smad4") * 5),
@@ -32,7 +32,7 @@ def test_information_is_that_of_counted_neighbours():
 
 
 def test_words_in_like_company_have_like_vectors():
-    words, vectors = word_vectors(TEXTS, plain, 6)
+    words, vectors = word_vectors(TEXTS, fold_digits, 6)
     own = dict(zip(words, vectors, strict=True))
     assert "smad0" in own  # its form: lower case, numbers as 0
     for one, like, other in (("monocytes", "lymphocytes", "p0"), ("p0", "smad0", "monocytes")):
@@ -41,6 +41,6 @@ def test_words_in_like_company_have_like_vectors():
 
 
 def test_rare_words_have_none():
-    words, vectors = word_vectors([["once", "twice", "twice"]], plain, 4)
+    words, vectors = word_vectors([["once", "twice", "twice"]], fold_digits, 4)
     assert words == []
     assert vectors.shape == (0, 4)

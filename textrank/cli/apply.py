@@ -198,7 +198,7 @@ def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) 
     from textrank.candidates import document_id
     from textrank.cli.sources import read_texts
     from textrank.formats.base import READING
-    from textrank.language.long_docs import forgetting
+    from textrank.language.long_docs import vocab_zone
 
     def failed(doc: Doc, error: Exception) -> None:
         warnings.warn(f"{document_id(doc)}: left out, for it fails: {error}", stacklevel=2)
@@ -207,16 +207,16 @@ def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) 
     if keep:
         yield from model.pipe(read_texts(texts, nlp), failed=skipped)
         return
-    with forgetting(nlp) as memory:
+    with vocab_zone(nlp) as memory:
         pending: list[Doc] = []
         for doc in read_texts(texts, nlp):
             pending.append(doc)
-            if memory.due or len(pending) == BATCH:
+            if memory.is_due or len(pending) == BATCH:
                 yield from model.pipe(pending, failed=skipped)
                 pending.clear()
                 del doc
-            if memory.due:
-                memory.renew()
+            if memory.is_due:
+                memory.restart()
         yield from model.pipe(pending, failed=skipped)
 
 

@@ -21,10 +21,10 @@ from thinc.api import Model, NumpyOps
 from thinc.api import Model as Network
 from threadpoolctl import ThreadpoolController
 
-from textrank.language.alignment import Reading
+from textrank.language.alignment import NormalizedWords
 
 
-class OneThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types
+class SingleThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types
     """spaCy's operations on the processor, but for products of matrices.
 
     One thread, since documents are what is worked on side by side (``n_process``), and products
@@ -38,11 +38,11 @@ class OneThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types
         self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False
     ) -> Any:
         """The product of two matrices, either of them transposed first if so asked."""
-        with one_thread():
+        with single_thread_blas():
             return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
 
 
-def one_thread() -> AbstractContextManager[Any]:
+def single_thread_blas() -> AbstractContextManager[Any]:
     """Within it numpy multiplies matrices on one thread."""
     limits: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
     return limits
@@ -53,9 +53,9 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()  # looks for libraries once; that takes milliseconds
 
 
-def use_fast_products(nlp: Language) -> Language:
+def use_numpy_products(nlp: Language) -> Language:
     """Lets all networks of the pipeline multiply so; gives the pipeline back."""
-    ops = OneThreadOps()
+    ops = SingleThreadOps()
     for _, component in nlp.components:
         model = getattr(component, "model", None)
         for node in model.walk() if isinstance(model, Network) else ():
@@ -65,12 +65,12 @@ def use_fast_products(nlp: Language) -> Language:
 
 def fast_products() -> Any:
     """What ``@callbacks = "textrank.fast_products.v1"`` in a spaCy config stands for."""
-    return use_fast_products
+    return use_numpy_products
 
 
 Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.intp]
-BLOCK = 512  # words
+BLOCK_WORDS = 512  # words
 
 
 class Layer(NamedTuple):
@@ -112,11 +112,11 @@ class Encoder:
         old = np.zeros((length + 2, width), dtype=np.float32)
         old[1:-1] = known[order]
         new = np.zeros_like(old)
-        space = _Space.of(min(BLOCK, length), width, self.layers)
+        space = _Space.of(min(BLOCK_WORDS, length), width, self.layers)
         seen = _Seen.of(self.layers[0], known, order)
         for layer in self.layers:
-            for first in range(0, length, BLOCK):
-                end = min(first + BLOCK, length)
+            for first in range(0, length, BLOCK_WORDS):
+                end = min(first + BLOCK_WORDS, length)
                 pieces = space.pieces[: end - first]
                 if layer is self.layers[0]:
                     seen.gather(first, end, pieces)
@@ -199,7 +199,7 @@ class _Space(NamedTuple):
         np.add(old[first + 1 : end + 1], high, out=new[first + 1 : end + 1])
 
 
-def prints(models: Sequence[Model[Any, Any]]) -> list[float]:
+def fingerprint_params(models: Sequence[Model[Any, Any]]) -> list[float]:
     """Some numbers that change when what networks have learned does."""
     return list(_prints(models))
 
@@ -214,13 +214,13 @@ def _prints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
 
 
 Forms: TypeAlias = NDArray[np.uint64]  # (words, 2): hashes of a word as it stands and of its norm
-REMEMBERED = 20_000  # words; some hundred bytes each
+MAX_CACHED_WORDS = 20_000  # words; some hundred bytes each
 _FORMS = ("NORM", "PREFIX", "SUFFIX", "SHAPE", "LOWER", "ORTH")
 _LAYERS = ("extract_features", "list2ragged", "with_array", "with_array", "ragged2list")
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Growing:
+class GrowingArray:
     """Rows of an array to which others are added; its room doubles when it is full.
 
     The ``room`` that is asked for is taken at once, so that memory stays what it is while rows are
@@ -252,13 +252,13 @@ class Growing:
         return self._room[: self._used]
 
 
-def places(lengths: Sequence[int] | NDArray[np.intp], gap: int) -> NDArray[np.intp]:
+def padded_positions(lengths: Sequence[int] | NDArray[np.intp], gap: int) -> NDArray[np.intp]:
     """Where words of texts stand when ``gap`` empty places come before and after each text."""
     sizes = np.asarray(lengths, dtype=np.intp)
     return np.arange(sizes.sum()) + np.repeat(np.arange(1, len(sizes) + 1) * gap, sizes)
 
 
-class WordNetwork:
+class CachedTok2Vec:
     """``spacy.HashEmbedCNN.v2`` and its like: forms of words, and windows over them."""
 
     def __init__(self, model: Model[Any, Any]) -> None:
@@ -269,10 +269,10 @@ class WordNetwork:
         self._learned: list[float] = []
         self._encoder: Encoder | None = None
         self._rows: dict[int, int] = {}
-        self._known = Growing(np.zeros((0, 0), dtype=np.float32))
+        self._known = GrowingArray(np.zeros((0, 0), dtype=np.float32))
 
     @classmethod
-    def of(cls, model: Model[Any, Any]) -> WordNetwork | None:
+    def of(cls, model: Model[Any, Any]) -> CachedTok2Vec | None:
         """That of a network, None if it is of another kind."""
         if len(model.layers) != 2 or Encoder.of(model.layers[1]) is None:
             return None
@@ -288,7 +288,7 @@ class WordNetwork:
         """Vectors of the words of some texts."""
         self._refresh()
         lengths = [len(own) for own in forms]
-        at = places(lengths, self._gap)
+        at = padded_positions(lengths, self._gap)
         rows = self._remembered(np.concatenate(forms), vocab)
         order = np.zeros(sum(lengths) + self._gap * (len(forms) + 1), dtype=np.intp)
         order[at] = rows
@@ -298,14 +298,14 @@ class WordNetwork:
 
     def _refresh(self) -> None:
         """Forgets all if the network is not what it was."""
-        learned = prints([self._hashed, self._mix, self._encode])
-        if learned == self._learned and len(self._rows) > REMEMBERED:
+        learned = fingerprint_params([self._hashed, self._mix, self._encode])
+        if learned == self._learned and len(self._rows) > MAX_CACHED_WORDS:
             self._rows = {}
             self._known.forget()
         elif learned != self._learned:
             self._learned, self._rows = learned, {}
             nothing = np.zeros((1, self._mix.get_dim("nO")), dtype=np.float32)
-            self._known = Growing(nothing, REMEMBERED * 5 // 4)
+            self._known = GrowingArray(nothing, MAX_CACHED_WORDS * 5 // 4)
             self._encoder = Encoder.of(self._encode)
 
     def _remembered(self, forms: Forms, vocab: Vocab) -> NDArray[np.intp]:
@@ -331,7 +331,7 @@ class WordNetwork:
         return vectors
 
 
-def forms_of(doc: Doc, reading: Reading | None) -> Forms:
+def hash_words(doc: Doc, reading: NormalizedWords | None) -> Forms:
     """The forms of the words of a Doc."""
     given: Any = doc.to_array([ORTH, NORM]).reshape(-1, 2)
     if reading is None:

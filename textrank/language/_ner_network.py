@@ -22,8 +22,8 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc
 from thinc.api import HashEmbed, Maxout, Model, chain, clone, concatenate, expand_window, residual
 
-from textrank.language._encoder import Encoder, Growing, places, prints
-from textrank.language.alignment import Reading, spaces
+from textrank.language._encoder import Encoder, GrowingArray, fingerprint_params, padded_positions
+from textrank.language.alignment import NormalizedWords, spaces_after
 
 Hashes: TypeAlias = NDArray[np.uint64]
 VIEWS = (
@@ -31,9 +31,9 @@ VIEWS = (
     *("cluster64", "cluster256", "cluster1000", "cluster3000", "listed", "named"),
     *("first2", "first3", "first4", "last2", "last3", "last4", "last5"),
 )
-PLACE: Mapping[str, int] = {view: place for place, view in enumerate(VIEWS)}
-MOST_PIECES = 30
-_MARKS = tuple(f"{place}|" for place in PLACE.values())  # which view a text is of
+VIEW_INDEX: Mapping[str, int] = {view: place for place, view in enumerate(VIEWS)}
+MAX_CHAR_NGRAMS = 30
+_MARKS = tuple(f"{place}|" for place in VIEW_INDEX.values())  # which view a text is of
 _LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
     "sigma tau upsilon phi chi psi omega"
@@ -44,16 +44,16 @@ _RUN = re.compile(r"(.)\1+")
 _ROMAN = re.compile(r"[IVX]{1,4}")
 
 
-def plain(word: str) -> str:
+def fold_digits(word: str) -> str:
     """The word in lower case, each number as 0.
 
-    >>> plain("Smad34a")
+    >>> fold_digits("Smad34a")
     'smad0a'
     """
     return _DIGITS.sub("0", word.lower())
 
 
-def shape(word: str) -> str:
+def word_shape(word: str) -> str:
     """Kinds of characters: ``p53`` is ``xdd``, ``IL`` is ``XX``."""
     if word.isascii():
         return word[:24].translate(_SHAPES)
@@ -67,10 +67,10 @@ def _shape_of(c: str) -> str:
 _SHAPES = {code: _shape_of(chr(code)) for code in range(128)}
 
 
-def kind(word: str) -> str:
+def word_class(word: str) -> str:
     """Of the few ways in which words are written, the one of this word.
 
-    >>> [kind(word) for word in ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")]
+    >>> [word_class(word) for word in ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")]
     ['greek', 'roman', 'number2', 'mixed', 'capitals4', 'lower', 'initial', 'inner', 'other']
     """
     if word.lower() in _GREEK:
@@ -96,19 +96,19 @@ def _kind_of_letters(word: str) -> str:
     return "initial" if word[0].isupper() else "lower"
 
 
-def pieces(word: str) -> list[str]:
+def char_ngrams(word: str) -> list[str]:
     """Runs of three and four characters of the plain word and its ends."""
-    whole = f"^{plain(word)}$"
+    whole = f"^{fold_digits(word)}$"
     found = [whole[i : i + n] for n in (3, 4) for i in range(len(whole) - n + 1)]
-    return list(dict.fromkeys(found))[:MOST_PIECES]
+    return list(dict.fromkeys(found))[:MAX_CHAR_NGRAMS]
 
 
-def number(text: str) -> int:
+def hash_text(text: str) -> int:
     """The 32 bits that stand for a text in all tables."""
     return murmur(text) & 0xFFFFFFFF
 
 
-def without_case(words: Sequence[str]) -> NDArray[np.bool_]:
+def caseless_mask(words: Sequence[str]) -> NDArray[np.bool_]:
     """Which words stand in a sentence that says nothing by its capitals.
 
     That is one without any, or one of at least three words of letters, all in capitals. Sentences
@@ -150,7 +150,7 @@ class WordTable:
 
     def place(self, word: str) -> int:
         """Row of the vector of the word, -1 where it has none."""
-        return _last(self._keys, number(plain(word)))
+        return _last(self._keys, hash_text(fold_digits(word)))
 
     def vectors(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Vectors in these rows, zero for -1."""
@@ -165,16 +165,16 @@ class WordTable:
         """The word's views as numbers, in the order of ``VIEWS``."""
         mark = "~" if caseless else ""
         word = word.lower() if caseless else word
-        lower, form = word.lower(), shape(word)
+        lower, form = word.lower(), word_shape(word)
         at = self.place(word)
         clusters = ["?"] * 4 if at < 0 else self.arrays["clusters"][at].tolist()
         listed, named = self._listed(word, lower, caseless)
         texts = (
-            mark + word, lower, plain(word), mark + form, mark + _RUN.sub(r"\1", form),
-            mark + kind(word), *map(str, clusters), mark + listed, f"{mark}{named}",
+            mark + word, lower, fold_digits(word), mark + form, mark + _RUN.sub(r"\1", form),
+            mark + word_class(word), *map(str, clusters), mark + listed, f"{mark}{named}",
             mark + word[:2], word[:3], word[:4], lower[-2:], lower[-3:], lower[-4:], lower[-5:],
         )  # fmt: skip
-        return [number(view + text) for view, text in zip(_MARKS, texts, strict=True)]
+        return [hash_text(view + text) for view, text in zip(_MARKS, texts, strict=True)]
 
     def _listed(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
         """Lists that hold the word (``i``: in other case), and how often it is part of a name."""
@@ -186,7 +186,7 @@ class WordTable:
 
     def _code(self, cased: str, form: str) -> int:
         keys, codes = self._codes[cased]
-        at = _last(keys, number(form))
+        at = _last(keys, hash_text(form))
         return int(codes[at]) if at >= 0 else 0
 
 
@@ -196,7 +196,7 @@ def _last(keys: Sequence[int], key: int) -> int:
     return at if at >= 0 and keys[at] == key else -1
 
 
-def empty_table(width: int) -> WordTable:
+def empty_word_table(width: int) -> WordTable:
     """A table that knows no word."""
     return WordTable(
         {
@@ -212,9 +212,9 @@ def empty_table(width: int) -> WordTable:
 
 Template: TypeAlias = tuple[tuple[str, int], ...]  # views, each with its place
 Floats: TypeAlias = NDArray[np.float32]
-REACH = 3  # words to either side
-BITS = 18  # of rows; a table of fewer rows has several in one
-OFFSETS = tuple(range(-REACH, REACH + 1))
+MAX_OFFSET = 3  # words to either side
+TABLE_BITS = 18  # of rows; a table of fewer rows has several in one
+OFFSETS = tuple(range(-MAX_OFFSET, MAX_OFFSET + 1))
 _PAIRED = ("plain", "short_shape", "kind", "cluster64", "cluster256", "listed", "cluster1000")
 _NEAR = (
     *("lower", "plain", "shape", "short_shape", "kind", "cluster64", "cluster256"),
@@ -226,7 +226,7 @@ _BRACKETED = ("kind", "short_shape", "plain", "listed")
 
 def _alone() -> list[Template]:
     """Templates of one word."""
-    views = {0: tuple(PLACE), 1: _NEAR, 2: _BESIDE, 3: ("plain", "cluster256")}
+    views = {0: tuple(VIEW_INDEX), 1: _NEAR, 2: _BESIDE, 3: ("plain", "cluster256")}
     return [((view, at),) for at in OFFSETS for view in views[abs(at)]]
 
 
@@ -257,15 +257,19 @@ def _together() -> list[Template]:
     return found
 
 
-ALONE: Sequence[Template] = _alone()
-TOGETHER: Sequence[Template] = _together()
-_USED = sorted({PLACE[view] for template in TOGETHER for view, _ in template})
-CONJOINED: Mapping[str, int] = {name: _USED.index(p) for name, p in PLACE.items() if p in _USED}
-_BRACKETS = len(ALONE) + len(TOGETHER)  # templates numbered from here on know about brackets
+UNIGRAM_TEMPLATES: Sequence[Template] = _alone()
+CONJUNCTION_TEMPLATES: Sequence[Template] = _together()
+_USED = sorted({VIEW_INDEX[view] for template in CONJUNCTION_TEMPLATES for view, _ in template})
+CONJUNCTION_VIEWS: Mapping[str, int] = {
+    name: _USED.index(p) for name, p in VIEW_INDEX.items() if p in _USED
+}
+_BRACKETS = len(UNIGRAM_TEMPLATES) + len(
+    CONJUNCTION_TEMPLATES
+)  # templates numbered from here on know about brackets
 _PIECES = _BRACKETS + len(_BRACKETED) + 1
 
 
-def factor(template: int, part: int) -> np.uint64:
+def hash_multiplier(template: int, part: int) -> np.uint64:
     """An odd number of 64 random bits, for hashing by multiplication and shift."""
     mask = (1 << 64) - 1
     z = (0x9E3779B97F4A7C15 * (16 * template + part + 1)) & mask  # SplitMix64
@@ -274,8 +278,8 @@ def factor(template: int, part: int) -> np.uint64:
     return np.uint64((z ^ (z >> 31)) | 1)
 
 
-_FACTORS = [[factor(t, part) for part in range(5)] for t in range(_PIECES + 1)]
-_SHIFT = np.uint64(64 - BITS)
+_FACTORS = [[hash_multiplier(t, part) for part in range(5)] for t in range(_PIECES + 1)]
+_SHIFT = np.uint64(64 - TABLE_BITS)
 
 
 def _rows(template: int, columns: Sequence[Hashes]) -> NDArray[np.intp]:
@@ -289,53 +293,53 @@ def _rows(template: int, columns: Sequence[Hashes]) -> NDArray[np.intp]:
     return total.astype(np.intp)
 
 
-def rows_alone(views: Hashes) -> Iterator[tuple[int, NDArray[np.intp]]]:
+def unigram_rows(views: Hashes) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """Place and table rows of each template of one word; ``views`` is (words, views)."""
-    for template, ((view, at),) in enumerate(ALONE):
-        yield at, _rows(template, [views[:, PLACE[view]]])
+    for template, ((view, at),) in enumerate(UNIGRAM_TEMPLATES):
+        yield at, _rows(template, [views[:, VIEW_INDEX[view]]])
 
 
-def rows_of_pieces(word: str) -> NDArray[np.intp]:
+def ngram_rows(word: str) -> NDArray[np.intp]:
     """Table rows of the pieces of a word."""
     return _rows_of_pieces([word])[0]
 
 
 def _rows_of_pieces(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The same for many words, one after the other, and how many each has."""
-    own = [pieces(word) for word in words]
-    numbers = np.array([number(piece) for each in own for piece in each], dtype=np.uint64)
+    own = [char_ngrams(word) for word in words]
+    numbers = np.array([hash_text(piece) for each in own for piece in each], dtype=np.uint64)
     return _rows(_PIECES, [numbers]), np.array([len(each) for each in own], dtype=np.intp)
 
 
-def rows_together(columns: Sequence[Hashes], glue: Hashes) -> Iterator[NDArray[np.intp]]:
+def conjunction_rows(columns: Sequence[Hashes], glue: Hashes) -> Iterator[NDArray[np.intp]]:
     """Table rows of each template of several words, for the places that are ``REACH`` from an end.
 
     ``columns`` has views in the order of ``CONJOINED`` along all words; ``glue`` tells how a word
     is joined to its neighbours, and whether it stands in brackets.
     """
-    stop = len(glue) - REACH
+    stop = len(glue) - MAX_OFFSET
     at = {
-        (view, offset): columns[place][REACH + offset : stop + offset]
-        for view, place in CONJOINED.items()
+        (view, offset): columns[place][MAX_OFFSET + offset : stop + offset]
+        for view, place in CONJUNCTION_VIEWS.items()
         for offset in OFFSETS
     }
-    joined = glue[REACH:stop]
-    for template, parts in enumerate(TOGETHER, start=len(ALONE)):
+    joined = glue[MAX_OFFSET:stop]
+    for template, parts in enumerate(CONJUNCTION_TEMPLATES, start=len(UNIGRAM_TEMPLATES)):
         yield _rows(template, [at[part] for part in parts])
     for template, view in enumerate(_BRACKETED, start=_BRACKETS):
         yield _rows(template, [at[view, 0], joined])
     yield _rows(_PIECES - 1, [at["kind", -1], at["kind", 1], joined])
 
 
-class Table:
+class WeightTable:
     """Weights in bytes, (rows, columns); ``scales`` has what one step of each column is worth."""
 
     def __init__(self, weights: NDArray[np.int8], scales: Floats) -> None:
         self.weights, self.scales = np.ascontiguousarray(weights), scales
-        self._shift = BITS - (len(weights).bit_length() - 1)  # it has a power of two of rows
+        self._shift = TABLE_BITS - (len(weights).bit_length() - 1)  # it has a power of two of rows
 
     @classmethod
-    def of(cls, weights: NDArray[Any]) -> Table:
+    def of(cls, weights: NDArray[Any]) -> WeightTable:
         """The nearest table to weights of any size."""
         scales = np.maximum(np.abs(weights).max(axis=0, initial=0.0), 1e-6) / 127
         return cls(np.rint(weights / scales).astype(np.int8), scales.astype(np.float32))
@@ -345,7 +349,7 @@ class Table:
         return {"table": zlib.compress(self.weights.T.tobytes(), 9), "scales": self.scales}
 
     @classmethod
-    def unpack(cls, stored: Mapping[str, Any]) -> Table:
+    def unpack(cls, stored: Mapping[str, Any]) -> WeightTable:
         """The table that was packed."""
         scales = np.asarray(stored["scales"], dtype=np.float32)
         weights = np.frombuffer(zlib.decompress(stored["table"]), dtype=np.int8)
@@ -381,10 +385,10 @@ _BYTE, _BYTES = np.uint64(8), np.uint64(0x00FF00FF00FF00FF)
 _BLOCK = 4096  # places that are worked on at once
 
 
-class Evidence:
+class LinearTagScores:
     """Tables side by side, one for each recognizer."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
+    def __init__(self, tables: Sequence[WeightTable]) -> None:
         self.tables = tables
 
     @property
@@ -398,34 +402,36 @@ class Evidence:
         At place ``k`` stands what the word tells about the one that it is ``k`` words behind.
         """
         parts = [np.zeros((len(words), len(OFFSETS), 0), dtype=np.float32)]
-        alone = list(rows_alone(views))
+        alone = list(unigram_rows(views))
         own, sizes = _rows_of_pieces(words)
         some, starts = sizes > 0, (np.cumsum(sizes) - sizes)[sizes > 0]
         for table in self.tables:
             total = np.zeros((len(words), len(OFFSETS), len(table.scales)), dtype=np.int32)
             for at, rows in alone:
-                total[:, at + REACH] += table[rows]
+                total[:, at + MAX_OFFSET] += table[rows]
             if len(starts):
                 sums = np.add.reduceat(table[own], starts, axis=0, dtype=np.int32)
-                total[some, REACH] += sums
+                total[some, MAX_OFFSET] += sums
             parts.append(total * table.scales)
         return np.concatenate(parts, axis=2)
 
     def of_places(self, columns: Sequence[Hashes], glue: Hashes) -> Floats:
         """What words tell together with their neighbours, (places, columns)."""
-        places = len(glue) - 2 * REACH
+        places = len(glue) - 2 * MAX_OFFSET
         found = np.zeros((places, self.width), dtype=np.float32)
         for first in range(0, places if self.tables else 0, _BLOCK):
             end = min(first + _BLOCK, places)
-            seen = slice(first, end + 2 * REACH)
-            rows = list(rows_together([column[seen] for column in columns], glue[seen]))
+            seen = slice(first, end + 2 * MAX_OFFSET)
+            rows = list(conjunction_rows([column[seen] for column in columns], glue[seen]))
             np.concatenate(
                 [table.sums(rows) for table in self.tables], axis=1, out=found[first:end]
             )
         return found
 
 
-def glue_of(spaces: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]) -> Any:
+def join_codes(
+    spaces: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]
+) -> Any:
     """How each word of a text is joined: space before, space after, within brackets.
 
     One number a word, from 1 on, as ``rows_together`` takes it.
@@ -437,10 +443,10 @@ def glue_of(spaces: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray
     return (1 + ~before + 2 * ~spaces + 4 * inside).astype(np.uint64)
 
 
-NameNetwork: TypeAlias = Model[list[Doc], list[Any]]  # an array for each Doc
+WordNetwork: TypeAlias = Model[list[Doc], list[Any]]  # an array for each Doc
 Ints: TypeAlias = NDArray[np.intp]
 # Views that are embedded, and how many rows their table has for each of the network's ``rows``.
-EMBEDDED = {
+EMBEDDED_VIEWS = {
     "plain": 0.5,
     "lower": 1.0,
     "first3": 0.5,
@@ -451,42 +457,44 @@ EMBEDDED = {
     "named": 0.02,
     "cluster1000": 0.2,
 }
-FEWEST = 64  # rows of a table
-REMEMBERED = 20_000  # words; about a kilobyte each
+MIN_TABLE_ROWS = 64  # rows of a table
+MAX_CACHED_WORDS = 20_000  # words; about a kilobyte each
 _CASELESS = np.uint64(0x9E3779B97F4A7C15)  # marks the key of a word that is read without case
 _UPPER, _NAME_NETWORK_LETTERS, _CAPITALS, _END, _OPENS, _CLOSES = (1 << bit for bit in range(6))
 
 
-def name_network(width: int, rows: int, depth: int, vectors: int, evidence: int) -> NameNetwork:
+def build_word_network(
+    width: int, rows: int, depth: int, vectors: int, evidence: int
+) -> WordNetwork:
     """Words -> vectors of ``width + evidence`` numbers; ``textrank.NameNetwork.v1``.
 
     ``rows`` is the size of the largest table of hashed views, ``vectors`` the width of the vectors
     that the table of words has, ``evidence`` the number of tags for which there is evidence.
     """
     tables: list[Model[Any, Any]] = [
-        HashEmbed(width, max(int(rows * share), FEWEST), column=i, seed=i + 7, dropout=0.0)
-        for i, share in enumerate(EMBEDDED.values())
+        HashEmbed(width, max(int(rows * share), MIN_TABLE_ROWS), column=i, seed=i + 7, dropout=0.0)
+        for i, share in enumerate(EMBEDDED_VIEWS.values())
     ]
-    mix = Maxout(width, width * len(EMBEDDED) + vectors, nP=3, dropout=0.0, normalize=True)
+    mix = Maxout(width, width * len(EMBEDDED_VIEWS) + vectors, nP=3, dropout=0.0, normalize=True)
     window: Model[Any, Any] = chain(
         expand_window(window_size=1), Maxout(width, 3 * width, nP=3, dropout=0.0, normalize=True)
     )
-    model: NameNetwork = Model(
+    model: WordNetwork = Model(
         "name_network",
         _Forward(),
         init=_init,
         layers=[concatenate(*tables), mix, clone(residual(window), depth)],
         dims={"nO": width + evidence},
     )
-    model.attrs["words"] = empty_table(vectors).arrays
-    model.attrs["evidence"] = [Table.of(np.zeros((1, evidence))).pack()] if evidence else []
+    model.attrs["words"] = empty_word_table(vectors).arrays
+    model.attrs["evidence"] = [WeightTable.of(np.zeros((1, evidence))).pack()] if evidence else []
     model.attrs["shape"] = {"width": width, "depth": depth}
     return model
 
 
-def _init(model: NameNetwork, X: Any = None, Y: Any = None) -> None:
+def _init(model: WordNetwork, X: Any = None, Y: Any = None) -> None:
     tables, mix, encode = model.layers
-    tables.initialize(X=np.zeros((1, len(EMBEDDED)), dtype=np.uint64))
+    tables.initialize(X=np.zeros((1, len(EMBEDDED_VIEWS)), dtype=np.uint64))
     mix.initialize()
     encode.initialize(X=np.zeros((3, model.attrs["shape"]["width"]), dtype=np.float32))
 
@@ -500,11 +508,13 @@ class _Words:
     lengths: Ints
 
     @classmethod
-    def of(cls, docs: Sequence[Doc], readings: Sequence[Reading | None] | None = None) -> _Words:
+    def of(
+        cls, docs: Sequence[Doc], readings: Sequence[NormalizedWords | None] | None = None
+    ) -> _Words:
         readings = readings or [None] * len(docs)
         both = list(zip(docs, readings, strict=True))
         keys = [doc.to_array([ORTH]) if own is None else own.orths for doc, own in both]
-        white = np.concatenate([spaces(doc, own) for doc, own in both])
+        white = np.concatenate([spaces_after(doc, own) for doc, own in both])
         return cls(np.concatenate(keys), white, np.array([len(own) for own in keys], dtype=np.intp))
 
     def sentences(self, traits: Ints) -> Ints:
@@ -550,15 +560,19 @@ def _caseless(traits: Ints, starts: Ints) -> NDArray[np.bool_]:
 class _Memory:
     """What is known of words, a row each; the first row is that of no word."""
 
-    def __init__(self, table: WordTable, evidence: Evidence, width: int) -> None:
+    def __init__(self, table: WordTable, evidence: LinearTagScores, width: int) -> None:
         self.table, self.evidence = table, evidence
         self.rows: dict[int, int] = {}
-        self.embedded = Growing(np.zeros((1, len(EMBEDDED)), dtype=np.uint64), REMEMBERED)
-        self.places = Growing(np.full(1, -1, dtype=np.intp), REMEMBERED)
-        self.mixed = Growing(np.zeros((1, width), dtype=np.float32), REMEMBERED)
-        self.views = Growing(np.zeros((1, len(CONJOINED)), dtype=np.uint64), REMEMBERED)
-        nothing = np.zeros((1, len(PLACE)), dtype=np.uint64)
-        self.told = Growing(evidence.of_words(nothing, [""]), REMEMBERED)
+        self.embedded = GrowingArray(
+            np.zeros((1, len(EMBEDDED_VIEWS)), dtype=np.uint64), MAX_CACHED_WORDS
+        )
+        self.places = GrowingArray(np.full(1, -1, dtype=np.intp), MAX_CACHED_WORDS)
+        self.mixed = GrowingArray(np.zeros((1, width), dtype=np.float32), MAX_CACHED_WORDS)
+        self.views = GrowingArray(
+            np.zeros((1, len(CONJUNCTION_VIEWS)), dtype=np.uint64), MAX_CACHED_WORDS
+        )
+        nothing = np.zeros((1, len(VIEW_INDEX)), dtype=np.uint64)
+        self.told = GrowingArray(evidence.of_words(nothing, [""]), MAX_CACHED_WORDS)
 
     def forget(self) -> None:
         """Forgets all words, and keeps the room for others."""
@@ -572,12 +586,12 @@ class _Memory:
         self.rows.update((key, first + i) for i, (key, _, _) in enumerate(words))
         texts = [word for _, word, _ in words]
         views = np.array([self.table.views(w, c) for _, w, c in words], dtype=np.uint64)
-        embedded = views[:, [PLACE[view] for view in EMBEDDED]]
+        embedded = views[:, [VIEW_INDEX[view] for view in EMBEDDED_VIEWS]]
         places = np.array([self.table.place(word) for word in texts], dtype=np.intp)
         self.mixed.add(mix(embedded, self.table.vectors(places)))
         self.embedded.add(embedded)
         self.places.add(places)
-        self.views.add(views[:, [PLACE[view] for view in CONJOINED]])
+        self.views.add(views[:, [VIEW_INDEX[view] for view in CONJUNCTION_VIEWS]])
         self.told.add(self.evidence.of_words(views, texts))
 
 
@@ -592,14 +606,14 @@ class _Forward:
         self._unpacked: tuple[list[Any], Any] = [None, None], None
 
     def __call__(
-        self, model: NameNetwork, docs: list[Doc], is_train: bool
+        self, model: WordNetwork, docs: list[Doc], is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
         if not any(len(doc) for doc in docs):
             return [np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs], _nothing
         return self._run(model, _Words.of(docs), docs[0].vocab.strings, is_train)
 
     def predict(
-        self, model: NameNetwork, docs: Sequence[Doc], readings: Sequence[Reading | None]
+        self, model: WordNetwork, docs: Sequence[Doc], readings: Sequence[NormalizedWords | None]
     ) -> list[Any]:
         """Vectors of the words of each Doc, which are read so."""
         words = _Words.of(docs, readings)
@@ -608,13 +622,13 @@ class _Forward:
         return self._run(model, words, docs[0].vocab.strings, False)[0]
 
     def _run(
-        self, model: NameNetwork, words: _Words, strings: StringStore, is_train: bool
+        self, model: WordNetwork, words: _Words, strings: StringStore, is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
-        gap = max(REACH, model.attrs["shape"]["depth"])
+        gap = max(MAX_OFFSET, model.attrs["shape"]["depth"])
         traits = self._traits_of(words.keys, strings)
         starts = words.sentences(traits)
         memory, rows = self._remember(model, words, _caseless(traits, starts), strings)
-        at = places(words.lengths, gap)
+        at = padded_positions(words.lengths, gap)
         order = np.zeros(len(at) + gap * (len(words.lengths) + 1), dtype=np.intp)
         order[at] = rows
         if is_train:
@@ -625,7 +639,7 @@ class _Forward:
         found = np.hstack([context, told])
         return np.split(found, np.cumsum(words.lengths)[:-1]), backprop
 
-    def _context(self, model: NameNetwork, known: Floats, order: Ints) -> Floats:
+    def _context(self, model: WordNetwork, known: Floats, order: Ints) -> Floats:
         if self._encoder is None:
             found: Floats = model.layers[2].predict(known[order])
             return found
@@ -633,7 +647,7 @@ class _Forward:
 
     def _traits_of(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
         distinct, which = np.unique(keys, return_inverse=True)
-        if len(self._traits) > REMEMBERED:
+        if len(self._traits) > MAX_CACHED_WORDS:
             self._traits.clear()
         own = []
         for key in distinct.tolist():
@@ -643,14 +657,14 @@ class _Forward:
         return np.array(own, dtype=np.intp)[which]
 
     def _remember(
-        self, model: NameNetwork, words: _Words, caseless: NDArray[np.bool_], strings: StringStore
+        self, model: WordNetwork, words: _Words, caseless: NDArray[np.bool_], strings: StringStore
     ) -> tuple[_Memory, Ints]:
         """Rows of the words in the memory, which learns those that it does not know."""
         keys = np.where(caseless, words.keys ^ _CASELESS, words.keys)
         distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
         memory, listed = self._fresh(model), distinct.tolist()
         if any(key not in memory.rows for key in listed):
-            if len(memory.rows) + len(listed) > REMEMBERED:
+            if len(memory.rows) + len(listed) > MAX_CACHED_WORDS:
                 memory.forget()
             new = [
                 (key, strings[int(words.keys[at])], bool(caseless[at]))
@@ -660,9 +674,13 @@ class _Forward:
             memory.add(new, lambda ids, vectors: _mix(model, ids, vectors))
         return memory, np.array([memory.rows[key] for key in listed], dtype=np.intp)[which]
 
-    def _fresh(self, model: NameNetwork) -> _Memory:
+    def _fresh(self, model: WordNetwork) -> _Memory:
         """The memory, a new one if the network is not what it was."""
-        learned = (id(model.attrs["words"]), id(model.attrs["evidence"]), *prints(model.layers))
+        learned = (
+            id(model.attrs["words"]),
+            id(model.attrs["evidence"]),
+            *fingerprint_params(model.layers),
+        )
         if self._memory is None or learned != self._learned:
             table, evidence = self._tables(model)
             self._memory = _Memory(table, evidence, model.attrs["shape"]["width"])
@@ -670,16 +688,16 @@ class _Forward:
             self._learned = learned
         return self._memory
 
-    def _tables(self, model: NameNetwork) -> tuple[WordTable, Evidence]:
+    def _tables(self, model: WordNetwork) -> tuple[WordTable, LinearTagScores]:
         """Those of the memory that was, or unpacked, which takes a while."""
         own = [model.attrs["words"], model.attrs["evidence"]]
         if not all(a is b for a, b in zip(own, self._unpacked[0], strict=True)):
-            tables = [Table.unpack(stored) for stored in own[1]]
-            self._unpacked = own, (WordTable(own[0]), Evidence(tables))
+            tables = [WeightTable.unpack(stored) for stored in own[1]]
+            self._unpacked = own, (WordTable(own[0]), LinearTagScores(tables))
         return self._unpacked[1]
 
 
-def forward_of(model: Any) -> _Forward | None:
+def get_forward(model: Any) -> _Forward | None:
     """The forward pass of a network of this kind, None for another."""
     return model._func if isinstance(model._func, _Forward) else None
 
@@ -688,14 +706,14 @@ def _nothing(_: list[Any]) -> list[Doc]:
     return []
 
 
-def _mix(model: NameNetwork, ids: NDArray[np.uint64], vectors: Floats) -> Floats:
+def _mix(model: WordNetwork, ids: NDArray[np.uint64], vectors: Floats) -> Floats:
     tables, mix, _ = model.layers
     mixed: Floats = mix.predict(np.hstack([tables.predict(ids), vectors]))
     return mixed
 
 
 def _learn_context(
-    model: NameNetwork, memory: _Memory, order: Ints, places: Ints
+    model: WordNetwork, memory: _Memory, order: Ints, places: Ints
 ) -> tuple[Floats, Callable[[list[Any]], list[Doc]]]:
     """As what is remembered, but so that the network can learn."""
     tables, mix, encode = model.layers
@@ -725,7 +743,7 @@ def _told(memory: _Memory, order: Ints, places: Ints, glue: NDArray[np.uint64]) 
     joined = np.zeros(len(order), dtype=np.uint64)
     joined[places] = glue
     columns = np.ascontiguousarray(memory.views.rows[order].T)
-    told = memory.evidence.of_places(list(columns), joined)[places - REACH]
+    told = memory.evidence.of_places(list(columns), joined)[places - MAX_OFFSET]
     known = memory.told.rows  # (words, offsets, evidence)
     own = known.reshape(len(known) * len(OFFSETS), told.shape[1])
     for place, at in enumerate(OFFSETS):

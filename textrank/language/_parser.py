@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.intp]
 Floats: TypeAlias = NDArray[np.float32]
 SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
-FEATURES = 8  # words a state is known by
-TOGETHER = 8192  # words of the sentences that are parsed side by side
+N_STATE_WORDS = 8  # words a state is known by
+MAX_BATCH_WORDS = 8192  # words of the sentences that are parsed side by side
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class ParserNetwork:
     """What scores the moves of a state, and which move each score is of."""
 
     lower: Floats  # (width, features * pieces * hidden): of the words of a state
@@ -36,7 +36,7 @@ class Network:
     labels: NDArray[np.uint64]  # (classes,)
 
     @classmethod
-    def of(cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]) -> Network:
+    def of(cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]) -> ParserNetwork:
         """That of a spaCy parser whose classes have these names and labels."""
         lower, upper = model.layers[1], model.layers[2]
         pieces, width = lower.get_dim("nP"), lower.get_dim("nI")
@@ -47,7 +47,7 @@ class Network:
         flat = pieces * lower.get_dim("nO")
         return cls(
             np.ascontiguousarray(pieces_apart(lower.get_param("W"), -1, width).T),
-            pieces_apart(lower.get_param("pad")[0], FEATURES, flat),
+            pieces_apart(lower.get_param("pad")[0], N_STATE_WORDS, flat),
             np.ascontiguousarray(lower.get_param("b").T).ravel(),
             np.ascontiguousarray(upper.get_param("W").T),
             upper.get_param("b"),
@@ -67,7 +67,7 @@ class Network:
         np.matmul(vectors, self.lower, out=table[:-1])
         table[-1] = self.padding.ravel()
 
-    def above(self, model: Any) -> Network:
+    def above(self, model: Any) -> ParserNetwork:
         """The same with the bias and the upper layer that a spaCy parser has now."""
         lower, upper = model.layers[1], model.layers[2]
         return replace(
@@ -85,34 +85,38 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class ArcArrays:
     """Heads relative to words and labels of arcs, both 0 for a root."""
 
     heads: NDArray[np.int64]
     labels: NDArray[np.uint64]
 
-    def part(self, start: int, end: int) -> Tree:
+    def part(self, start: int, end: int) -> ArcArrays:
         """That of some of the words."""
-        return Tree(self.heads[start:end], self.labels[start:end])
+        return ArcArrays(self.heads[start:end], self.labels[start:end])
 
 
-def parse(network: Network, vectors: Floats, starts: Ints, lengths: Sequence[int]) -> Tree:
+def parse_sentences(
+    network: ParserNetwork, vectors: Floats, starts: Ints, lengths: Sequence[int]
+) -> ArcArrays:
     """The arcs of all words of some Docs.
 
     ``starts`` has 1 where a sentence is known to begin and -1 where it is known not to;
     ``lengths`` are those of the Docs, one after the other. Where it has 0, the parser may begin
     another sentence.
     """
-    tree = Tree(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
-    for group in groups_of(starts, lengths, TOGETHER):
+    tree = ArcArrays(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
+    for group in group_sentences(starts, lengths, MAX_BATCH_WORDS):
         _parse_group(network, vectors, starts, group, tree)
     return tree
 
 
-def _parse_group(network: Network, vectors: Floats, starts: Ints, group: Group, tree: Tree) -> None:
+def _parse_group(
+    network: ParserNetwork, vectors: Floats, starts: Ints, group: SentenceGroup, tree: ArcArrays
+) -> None:
     """Add the arcs of some sentences to the tree."""
     words = group.words
-    states = States.of(group, starts[words])
+    states = ParserStates.of(group, starts[words])
     states.run(network, network.table(vectors[words]))
     has_head = states.head[:-2] < states.junk
     heads = states.head[:-2] - np.arange(len(words))
@@ -137,7 +141,7 @@ def sentence_bounds(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class SentenceGroup:
     """Sentences, one after the other."""
 
     words: Ints  # which words these are
@@ -145,7 +149,7 @@ class Group:
     close: Ints  # the last word of each sentence, within ``words``
 
 
-def groups_of(starts: Ints, lengths: Sequence[int], together: int) -> Iterator[Group]:
+def group_sentences(starts: Ints, lengths: Sequence[int], together: int) -> Iterator[SentenceGroup]:
     """The sentences of Docs in groups of like length and about so many words."""
     first, last = sentence_bounds(starts, lengths)
     order = np.argsort(first - last, kind="stable")
@@ -156,15 +160,15 @@ def groups_of(starts: Ints, lengths: Sequence[int], together: int) -> Iterator[G
             yield _group(first[chosen], last[chosen])
 
 
-def _group(first: Ints, last: Ints) -> Group:
+def _group(first: Ints, last: Ints) -> SentenceGroup:
     sizes = last - first
     close = np.cumsum(sizes)
     begin = close - sizes
     words = np.arange(close[-1]) + np.repeat(first - begin, sizes)
-    return Group(words, begin, close - 1)
+    return SentenceGroup(words, begin, close - 1)
 
 
-class States:
+class ParserStates:
     """Where the parses of some sentences stand, each a stack and a buffer of linked words.
 
     ``none`` stands for a word that is not there; ``junk`` is where a word without a head has it.
@@ -186,7 +190,7 @@ class States:
         self.top = self.front = np.zeros(0, dtype=np.intp)
 
     @classmethod
-    def of(cls, group: Group, starts: Ints) -> States:
+    def of(cls, group: SentenceGroup, starts: Ints) -> ParserStates:
         """All sentences at their first words."""
         states = cls(len(group.words))
         states.start[:-2] = starts
@@ -195,7 +199,7 @@ class States:
         states.top = np.full(len(group.first), states.none, dtype=np.intp)
         return states
 
-    def run(self, network: Network, table: Floats) -> None:
+    def run(self, network: ParserNetwork, table: Floats) -> None:
         """Moves on until all sentences are parsed."""
         penalties = network.penalties()
         while len(self.front):
@@ -221,7 +225,7 @@ class States:
 
     def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
         """What words add at a place of the states."""
-        return table.take(FEATURES * words + place, axis=0)
+        return table.take(N_STATE_WORDS * words + place, axis=0)
 
     def _allowed(self, second: Ints, following: Ints) -> Any:
         """Bits of the moves that may be made: shift, reduce, arcs, break."""
@@ -261,13 +265,16 @@ class States:
         self.stays[head] = False
 
 
-AT_ONCE = 8192  # words of the sentences that are parsed side by side, times copies
+MAX_ENSEMBLE_WORDS = 8192  # words of the sentences that are parsed side by side, times copies
 STAY = BREAK + 1  # what a parse does that is over before those of other copies
 
 
-def parse_copies(
-    networks: Sequence[Network], vectors: Sequence[Floats], starts: Ints, lengths: Sequence[int]
-) -> list[Tree]:
+def parse_ensemble(
+    networks: Sequence[ParserNetwork],
+    vectors: Sequence[Floats],
+    starts: Ints,
+    lengths: Sequence[int],
+) -> list[ArcArrays]:
     """For each network, with its own vectors of the words, what ``arc_eager.parse`` finds.
 
     All sentences must be known: ``starts`` has no 0, and a Doc begins with one.
@@ -275,13 +282,13 @@ def parse_copies(
     shape = len(networks), len(starts)
     heads, labels = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
     tables = _Tables(networks, vectors)
-    for group in groups_of(starts, lengths, max(AT_ONCE // len(tables), 1)):
+    for group in group_sentences(starts, lengths, max(MAX_ENSEMBLE_WORDS // len(tables), 1)):
         states = _Grid(group, starts[group.words], networks)
         states.run_all(networks, tables.of(group.words), len(tables) == 1)
         for row, network in enumerate(networks):
             found = states.tree(row, network)
             heads[row, group.words], labels[row, group.words] = found.heads, found.labels
-    return [Tree(*own) for own in zip(heads, labels, strict=True)]
+    return [ArcArrays(*own) for own in zip(heads, labels, strict=True)]
 
 
 class _Tables:
@@ -290,7 +297,7 @@ class _Tables:
     The room for them is taken once, for it is large.
     """
 
-    def __init__(self, networks: Sequence[Network], vectors: Sequence[Floats]) -> None:
+    def __init__(self, networks: Sequence[ParserNetwork], vectors: Sequence[Floats]) -> None:
         first = networks[0]
         alike = all(network.lower is first.lower for network in networks)
         each = list(zip(networks, vectors, strict=True))
@@ -312,10 +319,12 @@ class _Tables:
         return tables.reshape(-1, self._wide[1])
 
 
-class _Grid(States):
+class _Grid(ParserStates):
     """The parses of some sentences by several copies; each copy has its words in its own block."""
 
-    def __init__(self, group: Group, starts: Ints, networks: Sequence[Network]) -> None:
+    def __init__(
+        self, group: SentenceGroup, starts: Ints, networks: Sequence[ParserNetwork]
+    ) -> None:
         copies = len(networks)
         self.bias = np.stack([network.bias for network in networks])[:, None]
         self.size = len(group.words) + 1  # with the word that is not there
@@ -335,9 +344,11 @@ class _Grid(States):
         self.none = np.repeat(last, len(group.first))
         self.top = self.none.copy()
 
-    def run_all(self, networks: Sequence[Network], table: Floats, alike: bool) -> None:
+    def run_all(self, networks: Sequence[ParserNetwork], table: Floats, alike: bool) -> None:
         """Moves on until all sentences are parsed by all copies; they may share the table."""
-        self.skipped = FEATURES * (self.none - self.size + 1) if alike else np.zeros_like(self.none)
+        self.skipped = (
+            N_STATE_WORDS * (self.none - self.size + 1) if alike else np.zeros_like(self.none)
+        )
         upper = np.stack([network.upper for network in networks])
         penalties = np.stack([network.penalties() for network in networks])
         copy = np.arange(len(networks))[:, None]
@@ -363,15 +374,15 @@ class _Grid(States):
         self.none, self.skipped = self.none[some], self.skipped[some]
 
     def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
-        found = table.take(FEATURES * words + (place - self.skipped), axis=0)
+        found = table.take(N_STATE_WORDS * words + (place - self.skipped), axis=0)
         if place == 0:
             each = found.reshape(len(self.bias), -1, found.shape[1])
             each += self.bias
         return found
 
-    def tree(self, copy: int, network: Network) -> Tree:
+    def tree(self, copy: int, network: ParserNetwork) -> ArcArrays:
         """The arcs that a copy found."""
         block = slice(copy * self.size, (copy + 1) * self.size - 1)
         head, has_head = self.head[block], self.head[block] < self.junk
         steps = np.where(has_head, head - np.arange(block.start, block.stop), 0)
-        return Tree(steps, np.where(has_head, network.labels[self.label[block]], np.uint64(0)))
+        return ArcArrays(steps, np.where(has_head, network.labels[self.label[block]], np.uint64(0)))

@@ -13,7 +13,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
 from textrank.features import Indices
-from textrank.language.alignment import reading_of, texts_of
+from textrank.language.alignment import get_word_texts, normalize_words
 
 Pair = tuple[Span, Span]
 SHORTEST, LONGEST = 2, 12  # characters of an abbreviation
@@ -21,7 +21,7 @@ _INSIDE = 25  # words that a bracket may hold
 _BRACKETS = np.array([get_string_id(bracket) for bracket in "()[]"], dtype=np.uint64)
 
 
-def abbreviations(doc: Doc) -> list[Pair]:
+def find_abbreviations(doc: Doc) -> list[Pair]:
     """Abbreviations that the text defines, each with its long form, in text order.
 
     "long form (SF)" and "SF (long form)", by the rule of Schwartz & Hearst (2003, Pacific Symposium
@@ -30,7 +30,7 @@ def abbreviations(doc: Doc) -> list[Pair]:
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words="tumor necrosis factor ( TNF ) binds".split())
-    >>> [(short.text, long.text) for short, long in abbreviations(doc)]
+    >>> [(short.text, long.text) for short, long in find_abbreviations(doc)]
     [('TNF', 'tumor necrosis factor')]
     """
     text = _Text(doc)
@@ -47,14 +47,14 @@ class _Text:
 
     def __init__(self, doc: Doc) -> None:
         self.doc = doc
-        self._reading = reading_of(doc, spelt=True)
+        self._reading = normalize_words(doc, transliterate=True)
         self._table: Any = doc.to_array([ORTH, SPACY, SENT_START])
         self._orths = self._table[:, 0] if self._reading is None else self._reading.orths
 
     @cached_property
     def words(self) -> list[str]:
         """The words."""
-        return texts_of(self.doc, self._reading)
+        return get_word_texts(self.doc, self._reading)
 
     @cached_property
     def kept(self) -> list[int]:
@@ -194,10 +194,10 @@ def _most(short: str) -> int:
 _BRACKETED = re.compile(r"\(\s*([^\s()\[\],;]{2,10}|[A-Za-z]{1,4}[\s-]\w{1,4})\s*(?:[,;][^()]*)?\)")
 
 
-def long_forms(text: str) -> dict[str, str]:
+def find_long_forms(text: str) -> dict[str, str]:
     """Each abbreviation of a plain text with its long form, where a bracket holds the short one.
 
-    >>> long_forms("class switch recombination (CSR) and p53 (see below)")
+    >>> find_long_forms("class switch recombination (CSR) and p53 (see below)")
     {'CSR': 'class switch recombination'}
     """
     found: dict[str, str] = {}

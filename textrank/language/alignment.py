@@ -34,16 +34,16 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import starts_of
 from textrank.features import Indices
-from textrank.language.normalization import read, spell
+from textrank.language.normalization import normalize_token, transliterate_token
 
-ORIGINAL = "textrank_original"  # in user_data of a reading: first characters of tokens, and ends
+OFFSETS_KEY = "textrank_original"  # in user_data of a reading: first characters of tokens, and ends
 _CARRIED = (ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID, TAG, POS, MORPH, LEMMA)  # to a reading
 _BEGIN, _INSIDE = 3, 1  # of an entity, as spaCy's ENT_IOB says it
 _CACHE_SIZE = 1 << 14  # words; a stream of new ones must not need ever more memory
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class NormalizedWords:
     """Which tokens of a Doc are words, and how they are read."""
 
     kept: Indices
@@ -61,15 +61,17 @@ class _Reader:
     """What words are read as, worked out once a word; by spaCy's hash, which names it."""
 
     def __init__(
-        self, read: Callable[[str], str], like: Callable[[Doc], Reading | None] | None = None
+        self,
+        read: Callable[[str], str],
+        like: Callable[[Doc], NormalizedWords | None] | None = None,
     ) -> None:
         self._read = read
         self._like = like  # a reader that mostly reads the same, and whose reading then serves
         self._plain: set[int] = set()  # words that are read as they are written
         self._odd: dict[int, str] = {}  # and the others
-        self._made: WeakKeyDictionary[Doc, tuple[Any, Reading | None]] = WeakKeyDictionary()
+        self._made: WeakKeyDictionary[Doc, tuple[Any, NormalizedWords | None]] = WeakKeyDictionary()
 
-    def __call__(self, doc: Doc) -> Reading | None:
+    def __call__(self, doc: Doc) -> NormalizedWords | None:
         """The reading of a Doc, made once for all components as long as its tokens stay."""
         orths: Any = doc.to_array([ORTH])
         before, reading = self._made.get(doc, (None, None))
@@ -78,7 +80,7 @@ class _Reader:
             self._made[doc] = orths, reading
         return reading
 
-    def _reading(self, doc: Doc, orths: NDArray[np.uint64]) -> Reading | None:
+    def _reading(self, doc: Doc, orths: NDArray[np.uint64]) -> NormalizedWords | None:
         odd = set(orths.tolist()).difference(self._plain)
         if not odd <= self._odd.keys():
             self._learn(doc, odd)
@@ -94,7 +96,7 @@ class _Reader:
         other = self._like(doc) if self._like is not None else None
         if other is not None and np.array_equal(own, other.orths):
             return other
-        return Reading(kept, own, changed, doc.vocab.strings)
+        return NormalizedWords(kept, own, changed, doc.vocab.strings)
 
     def _learn(self, doc: Doc, orths: set[int]) -> None:
         if len(self._plain) + len(self._odd) > _CACHE_SIZE:
@@ -118,16 +120,16 @@ def _among(orths: NDArray[np.uint64], some: Collection[int]) -> NDArray[np.bool_
     return found
 
 
-_as_read = _Reader(read)
-_as_spelt = _Reader(spell, like=_as_read)
+_as_read = _Reader(normalize_token)
+_as_spelt = _Reader(transliterate_token, like=_as_read)
 
 
-def reading_of(doc: Doc, *, spelt: bool = False) -> Reading | None:
+def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords | None:
     """The words of a Doc, in plain letters if ``spelt``; None where its tokens are just these."""
-    return _as_spelt(doc) if spelt else _as_read(doc)
+    return _as_spelt(doc) if transliterate else _as_read(doc)
 
 
-def texts_of(doc: Doc, reading: Reading | None) -> list[str]:
+def get_word_texts(doc: Doc, reading: NormalizedWords | None) -> list[str]:
     """The words of a Doc as they are read."""
     if reading is not None:
         return reading.words
@@ -135,12 +137,12 @@ def texts_of(doc: Doc, reading: Reading | None) -> list[str]:
     return [strings[orth] for orth in doc.to_array([ORTH]).tolist()]
 
 
-def bare(doc: Doc, *, spelt: bool = False) -> Doc:
+def strip_non_words(doc: Doc, *, transliterate: bool = False) -> Doc:
     """The Doc itself, or its words with the tags, sentences and vectors that a network reads."""
-    reading = reading_of(doc, spelt=spelt)
+    reading = normalize_words(doc, transliterate=transliterate)
     if reading is None:
         return doc
-    words = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
+    words = Doc(doc.vocab, words=reading.words, spaces=spaces_after(doc, reading).tolist())
     if len(words):
         given: Any = doc.to_array([SENT_START, TAG])[reading.kept]
         words.from_array([SENT_START, TAG], given)
@@ -149,7 +151,7 @@ def bare(doc: Doc, *, spelt: bool = False) -> Doc:
     return words
 
 
-def spread(doc: Doc, reading: Reading | None, rows: Any) -> Any:
+def to_tokens(doc: Doc, reading: NormalizedWords | None, rows: Any) -> Any:
     """A row for each token of a Doc, given those of its words; none for white space and markup."""
     if reading is None:
         return rows
@@ -158,9 +160,9 @@ def spread(doc: Doc, reading: Reading | None, rows: Any) -> Any:
     return spread
 
 
-def give_space_tags(doc: Doc) -> None:
+def set_space_tags(doc: Doc) -> None:
     """Tags white space and markup as white space."""
-    reading = reading_of(doc)
+    reading = normalize_words(doc)
     if reading is None:
         return
     tags = np.full(len(doc), doc.vocab.strings.add("_SP"), dtype=np.uint64)
@@ -168,19 +170,19 @@ def give_space_tags(doc: Doc) -> None:
     doc.from_array([TAG], cast(Any, tags.reshape(-1, 1)))
 
 
-def give_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
+def set_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
     """Arcs of its words to a Doc, heads relative; what is no word hangs on the word before."""
-    heads, labels = in_tokens(doc, heads, labels)
+    heads, labels = arcs_to_tokens(doc, heads, labels)
     rows = np.column_stack([heads.astype(np.int64).astype(np.uint64), labels])
     if len(doc):
         doc.from_array([HEAD, DEP], cast(Any, rows))
 
 
-def in_tokens(
+def arcs_to_tokens(
     doc: Doc, heads: Indices, labels: NDArray[np.uint64]
 ) -> tuple[Indices, NDArray[np.uint64]]:
     """The same of all tokens of a Doc, given arcs of its words."""
-    reading = reading_of(doc)
+    reading = normalize_words(doc)
     if reading is None:
         return heads, labels
     kept = reading.kept
@@ -199,7 +201,7 @@ def _neighbours(kept: Indices, length: int) -> Indices:  # (length,)
     return kept[np.maximum(np.searchsorted(kept, np.arange(length), side="right") - 1, 0)]
 
 
-def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
+def word_doc(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
     """The Doc itself, or a copy without white space and markup, its words in plain letters.
 
     Where only the sentences ``within`` some tokens are looked at and ``words_within`` gives plain
@@ -209,16 +211,16 @@ def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])
-    >>> [token.text for token in words_only(doc)], characters(words_only(doc)[1:2])
+    >>> [token.text for token in word_doc(doc)], original_offsets(word_doc(doc)[1:2])
     (['TNF-alpha', 'binds'], (9, 14))
     """
-    reading = reading_of(doc, spelt=True)
+    reading = normalize_words(doc, transliterate=True)
     if reading is None or "dependencies" in doc.user_data:  # a corpus gave tokens and parse
         return doc
     if within is not None and _plain_within(doc, reading, within):
         return doc
     kept = reading.kept
-    copy = Doc(doc.vocab, words=reading.words, spaces=spaces(doc, reading).tolist())
+    copy = Doc(doc.vocab, words=reading.words, spaces=spaces_after(doc, reading).tolist())
     given: Any = doc.to_array([*_CARRIED, IDX, LENGTH])
     own = given[kept]
     own[:, 0] = _begun(given[:, 0], kept)
@@ -230,13 +232,13 @@ def words_only(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc
         copy.from_array([SENT_START], cast(Any, _sentence_starts(doc, kept)))
     starts = own[:, -2].astype(np.int64)
     places = [starts.tolist(), (starts + own[:, -1].astype(np.int64)).tolist()]
-    copy.user_data = {**doc.user_data, ORIGINAL: places}
-    copy.user_hooks[ORIGINAL] = cast(Any, doc)
+    copy.user_data = {**doc.user_data, OFFSETS_KEY: places}
+    copy.user_hooks[OFFSETS_KEY] = cast(Any, doc)
     _copy_names(doc, copy, kept)
     return copy
 
 
-def _plain_within(doc: Doc, reading: Reading, bounds: Sequence[tuple[int, int]]) -> bool:
+def _plain_within(doc: Doc, reading: NormalizedWords, bounds: Sequence[tuple[int, int]]) -> bool:
     """Whether plain words stand together between bounds, with nothing but white space around.
 
     Nothing of a sentence may hang on white space, and no name may hold some.
@@ -246,7 +248,7 @@ def _plain_within(doc: Doc, reading: Reading, bounds: Sequence[tuple[int, int]])
     gone[reading.kept] = False
     steps, white = np.asarray(doc.to_array([HEAD, IS_SPACE])).T
     markup = gone & (white == 0)
-    for (start, end), (first, last) in zip(bounds, words_within(doc, bounds), strict=True):
+    for (start, end), (first, last) in zip(bounds, trim_to_words(doc, bounds), strict=True):
         if odd[first:last].any() or markup[start:end].any():
             return False
     heads = np.arange(len(doc)) + steps.astype(np.int64)
@@ -255,17 +257,17 @@ def _plain_within(doc: Doc, reading: Reading, bounds: Sequence[tuple[int, int]])
     return not (held or gone[heads[reading.kept]].any())
 
 
-def words_within(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def trim_to_words(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """From the first to the last word between bounds.
 
     Where tokens and parse were given with a corpus, every token is a word.
 
     >>> import spacy
-    >>> words_within(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])
+    >>> trim_to_words(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])
     [(1, 3)]
     """
-    given = "dependencies" in doc.user_data or ORIGINAL in doc.user_data
-    reading = None if given else reading_of(doc, spelt=True)
+    given = "dependencies" in doc.user_data or OFFSETS_KEY in doc.user_data
+    reading = None if given else normalize_words(doc, transliterate=True)
     if reading is None:
         return list(bounds)
     first, end = reading.kept.searchsorted(np.array(bounds, dtype=np.intp).reshape(-1, 2)).T
@@ -274,12 +276,12 @@ def words_within(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int,
     return list(zip(kept[first].tolist(), last.tolist(), strict=True))
 
 
-def original(doc: Doc) -> Doc:
+def original_doc(doc: Doc) -> Doc:
     """The Doc that ``words_only`` made this one of, or the Doc itself."""
-    return cast(Doc, doc.user_hooks.get(ORIGINAL, doc))
+    return cast(Doc, doc.user_hooks.get(OFFSETS_KEY, doc))
 
 
-def spaces(doc: Doc, reading: Reading | None) -> NDArray[np.bool_]:
+def spaces_after(doc: Doc, reading: NormalizedWords | None) -> NDArray[np.bool_]:
     """Whether anything white stands between a word and the next."""
     if reading is None:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
@@ -339,7 +341,7 @@ def _starts(starts: Indices, kept: Indices) -> Any:
     return found.astype(np.uint64)
 
 
-def paragraphs(doc: Doc, reading: Reading | None) -> list[int]:
+def paragraph_lengths(doc: Doc, reading: NormalizedWords | None) -> list[int]:
     """How many words stand between sentence ends that the layout shows: no name goes on there."""
     if reading is None or not doc.has_annotation("SENT_START"):
         return [len(doc) if reading is None else len(reading.kept)]
@@ -370,21 +372,21 @@ def _moved(spans: Sequence[Span], copy: Doc, kept: Indices) -> list[Span]:
     ]
 
 
-def characters(span: Span) -> tuple[int, int]:
+def original_offsets(span: Span) -> tuple[int, int]:
     """Where a span stands in the user's text."""
-    places: Sequence[Sequence[int]] | None = span.doc.user_data.get(ORIGINAL)
+    places: Sequence[Sequence[int]] | None = span.doc.user_data.get(OFFSETS_KEY)
     if places is None or not len(span):
         return span.start_char, span.end_char
     return places[0][span.start], places[1][span.end - 1]
 
 
-KEY = "own words"  # in doc.user_data, as plain values
+RETOKENIZED_KEY = "own words"  # in doc.user_data, as plain values
 
 
-def keep_reading(doc: Doc, own: Doc) -> None:
+def store_retokenized(doc: Doc, own: Doc) -> None:
     """Keeps words, tags, tree and names of another Doc of the same text in this one."""
     spans = own.spans.get("entities", ())
-    doc.user_data[KEY] = {
+    doc.user_data[RETOKENIZED_KEY] = {
         "words": [token.text for token in own],
         "spaces": [bool(token.whitespace_) for token in own],
         "tags": [token.tag_ for token in own],
@@ -395,18 +397,18 @@ def keep_reading(doc: Doc, own: Doc) -> None:
     }
 
 
-def second_reading(doc: Doc) -> Doc | None:
+def get_retokenized(doc: Doc) -> Doc | None:
     """The Doc that ``keep_reading`` kept, or None.
 
     >>> import spacy
     >>> vocab = spacy.blank("en").vocab
     >>> doc = Doc(vocab, words=["Grb2", "-", "binding"], spaces=[False] * 3)
     >>> own = Doc(vocab, words=["Grb2-binding"], spaces=[False], heads=[0], deps=["ROOT"])
-    >>> keep_reading(doc, own)
-    >>> [token.text for token in second_reading(doc)]
+    >>> store_retokenized(doc, own)
+    >>> [token.text for token in get_retokenized(doc)]
     ['Grb2-binding']
     """
-    kept: dict[str, Any] | None = doc.user_data.get(KEY)
+    kept: dict[str, Any] | None = doc.user_data.get(RETOKENIZED_KEY)
     if kept is None:
         return None
     columns: Any = {key: kept[key] for key in ("words", "spaces", "tags", "heads", "deps")}
@@ -419,11 +421,11 @@ def second_reading(doc: Doc) -> Doc | None:
     return own
 
 
-LONGEST = 2000  # characters of a sentence that are told of what stands in it
+MAX_SENTENCE_CHARACTERS = 2000  # characters of a sentence that are told of what stands in it
 
 
 @dataclass(frozen=True, eq=False)
-class Passages:
+class SourceText:
     """The text of a Doc and where its sentences begin, each worked out once.
 
     ``doc.text`` and ``span.sent`` go through the whole Doc at every call, which for the names of
@@ -434,13 +436,13 @@ class Passages:
     starts: Sequence[int]  # in tokens of the Doc that spans are of
 
     @classmethod
-    def of(cls, doc: Doc, words: Doc) -> Passages:
+    def from_doc(cls, doc: Doc, words: Doc) -> SourceText:
         """Those of a Doc, for spans of ``words``: the Doc itself or its ``words_only``."""
         return cls(doc.text, starts_of(words).tolist())
 
     def __call__(self, span: Span) -> str:
         """The words of a span as the user wrote them."""
-        return self.text[slice(*characters(span))]
+        return self.text[slice(*original_offsets(span))]
 
     def sentence(self, span: Span) -> str:
         """The sentence of a span as the user wrote it; of an endless one what is around the span.
@@ -448,14 +450,14 @@ class Passages:
         A list of ten thousand names would else be told ten thousand times.
         """
         first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
-        start, end = characters(span.doc[self.starts[first] : self.starts[last]])
-        if end - start > LONGEST:
-            start, end = self._around(characters(span), start, end)
+        start, end = original_offsets(span.doc[self.starts[first] : self.starts[last]])
+        if end - start > MAX_SENTENCE_CHARACTERS:
+            start, end = self._around(original_offsets(span), start, end)
         return self.text[start:end]
 
     def _around(self, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:
         """Where to cut: at blanks, and never in the span."""
-        aside = max(LONGEST - (place[1] - place[0]), 0) // 2
+        aside = max(MAX_SENTENCE_CHARACTERS - (place[1] - place[0]), 0) // 2
         if place[0] - aside > start:
             start = place[0] - aside
             start = max(start, 1 + self.text.find(" ", start, place[0]))

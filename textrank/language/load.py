@@ -13,15 +13,15 @@ from spacy.util import registry
 
 from textrank.io import shipped_folder
 from textrank.language._encoder import fast_products
-from textrank.language._ner_network import name_network
+from textrank.language._ner_network import build_word_network
 from textrank.language.morphology import Morphology
-from textrank.language.ner import GeneRecognizer, NameRecognizer, name_tags
-from textrank.language.sentences import Sentences
-from textrank.language.syntax import WordParser, WordsToVectors, WordTagger
+from textrank.language.ner import GeneRecognizer, NameRecognizer, build_tag_network
+from textrank.language.sentences import SentenceSplitter
+from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.language.tokenizer import bio_tokenizer
 
-SHIPPED = "en_textrank_bio"
-LONGEST = 2_000_000  # characters of a text; a million take about 3 GB
+SHIPPED_PIPELINE = "en_textrank_bio"
+MAX_TEXT_CHARACTERS = 2_000_000  # characters of a text; a million take about 3 GB
 
 # What a component reads that others write; networks they listen to are found in the config.
 _NEEDS: dict[str, tuple[str, ...]] = {
@@ -34,25 +34,25 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 _ALWAYS = ("sentences",)  # costs next to nothing, and every task looks at sentences
 
 
-def register() -> tuple[type, ...]:
+def register_components() -> tuple[type, ...]:
     """Makes the names that the shipped pipeline's config uses known to spaCy.
 
     The package's entry points do the same where it is installed; this serves a source tree. The
     classes given are those of the components, whose factories came with their modules.
     """
     registry.tokenizers.register("textrank.bio_tokenizer.v1", func=bio_tokenizer)
-    registry.architectures.register("textrank.NameNetwork.v1", func=name_network)
-    registry.architectures.register("textrank.NameTags.v1", func=name_tags)
+    registry.architectures.register("textrank.NameNetwork.v1", func=build_word_network)
+    registry.architectures.register("textrank.NameTags.v1", func=build_tag_network)
     registry.callbacks.register("textrank.fast_products.v1", func=fast_products)
-    networks = (WordsToVectors, WordTagger, WordParser, GeneRecognizer, NameRecognizer)
-    return (Sentences, Morphology, *networks)
+    networks = (WordTok2Vec, WordTagger, WordParser, GeneRecognizer, NameRecognizer)
+    return (SentenceSplitter, Morphology, *networks)
 
 
 def load_nlp(
     name: str | Path | None = None,
     *,
     only: Sequence[str] | None = None,
-    max_length: int = LONGEST,
+    max_length: int = MAX_TEXT_CHARACTERS,
 ) -> Language:
     """A spaCy pipeline: the shipped biomedical one, or another by its name or path.
 
@@ -66,36 +66,38 @@ def load_nlp(
     >>> [name.text for name in doc.spans["entities"]]
     ['GRB2', 'SOS1']
     """
-    nlp = _load(SHIPPED if name is None else name)
+    nlp = _load(SHIPPED_PIPELINE if name is None else name)
     if name is None and "identifiers" not in nlp.component_names:
         nlp.add_pipe("textrank_identifiers", "identifiers")
     nlp.max_length = max_length
     if only is not None:
-        wanted = needed_components(nlp, only)
+        wanted = resolve_components(nlp, only)
         for component in set(nlp.disabled) & set(wanted):
             nlp.enable_pipe(component)
         nlp.select_pipes(enable=wanted)
     return nlp
 
 
-def model_path(name: str = SHIPPED) -> Path:
+def model_path(name: str = SHIPPED_PIPELINE) -> Path:
     """The folder of a shipped model, for ``spacy.load``."""
     path = shipped_folder("models") / name
     if not path.is_dir():
-        raise ValueError(f"no shipped model {name!r} in {path.parent}; there is {SHIPPED!r}")
+        raise ValueError(
+            f"no shipped model {name!r} in {path.parent}; there is {SHIPPED_PIPELINE!r}"
+        )
     return path
 
 
 def _load(name: str | Path) -> Language:
-    register()
-    if name == SHIPPED:
+    register_components()
+    if name == SHIPPED_PIPELINE:
         return spacy.load(model_path())
     try:
         return spacy.load(_known(name))
     except OSError as error:
         raise ValueError(
             f"no spaCy pipeline {str(name)!r}: neither an installed package nor a folder with a "
-            f"config.cfg. Install it, or leave the name out for the shipped {SHIPPED!r}. ({error})"
+            f"config.cfg. Install it, or leave the name out for the shipped {SHIPPED_PIPELINE!r}. ({error})"
         ) from error
 
 
@@ -117,12 +119,12 @@ def _known(name: str | Path) -> Path | str:
     if not isinstance(meta, dict) or not {"lang", "name", "version"} <= meta.keys():
         raise ValueError(
             f"no spaCy pipeline {str(name)!r}: neither an installed model package nor a folder "
-            f"with a config.cfg. Install it, or leave the name out for the shipped {SHIPPED!r}."
+            f"with a config.cfg. Install it, or leave the name out for the shipped {SHIPPED_PIPELINE!r}."
         )
     return str(name)
 
 
-def needed_components(nlp: Language, only: Sequence[str]) -> list[str]:
+def resolve_components(nlp: Language, only: Sequence[str]) -> list[str]:
     """The components named and all that they build on."""
     unknown = [component for component in only if component not in nlp.component_names]
     if unknown:

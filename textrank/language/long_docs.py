@@ -15,23 +15,29 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled
 from spacy.tokens import Doc, Span
 
-LONGEST = 100_000  # characters that networks see at once; a million would take about 3 GB
-TOKENS = 25_000  # likewise; prose of so many characters has fewer, "a-a-a-" four times as many
-RUN = 200  # characters without a blank that spaCy's tokenizer sees at once: it takes their square
-_ENDLESS = re.compile(rf"\S{{{5 * RUN}}}\S+")
+MAX_CHUNK_CHARACTERS = (
+    100_000  # characters that networks see at once; a million would take about 3 GB
+)
+MAX_CHUNK_TOKENS = (
+    25_000  # likewise; prose of so many characters has fewer, "a-a-a-" four times as many
+)
+MAX_UNBROKEN_CHARACTERS = (
+    200  # characters without a blank that spaCy's tokenizer sees at once: it takes their square
+)
+_ENDLESS = re.compile(rf"\S{{{5 * MAX_UNBROKEN_CHARACTERS}}}\S+")
 _ENDS = frozenset(".!?")
 _MARKS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "NORM")  # of tokens without heads
 _ATTRIBUTES = (*_MARKS, "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
 
 
-def make_doc(nlp: Language, text: str) -> Doc:
+def tokenize(nlp: Language, text: str) -> Doc:
     """The tokens of a text of any length, in time that grows no faster than it.
 
     spaCy's own tokenizer takes the square of a stretch without blanks; one of a thousand
     characters and more, which is no word of anybody's, is therefore cut into pieces first.
 
     >>> import spacy
-    >>> make_doc(spacy.blank("en"), ")" * 20000).text == ")" * 20000
+    >>> tokenize(spacy.blank("en"), ")" * 20000).text == ")" * 20000
     True
     """
     cuts = list(_cuts(text)) if isinstance(nlp.tokenizer, Tokenizer) else []
@@ -44,10 +50,10 @@ def make_doc(nlp: Language, text: str) -> Doc:
 
 def _cuts(text: str) -> Iterator[int]:
     for run in _ENDLESS.finditer(text):
-        yield from range(run.start() + RUN, run.end(), RUN)
+        yield from range(run.start() + MAX_UNBROKEN_CHARACTERS, run.end(), MAX_UNBROKEN_CHARACTERS)
 
 
-def piped(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
+def pipe_long(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
     """The Docs after all components of a pipeline; a long one may be seen a piece at a time.
 
     From the first component on that writes to ``doc._``, components see the whole Doc: what they
@@ -60,7 +66,7 @@ def piped(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
     at = writing.index(True) if True in writing else len(writing)
     pipes = [pipe for _, pipe in nlp.pipeline]
     for doc in docs:
-        yield from chained([in_pieces(doc, pipes[:at])], pipes[at:])
+        yield from apply_pipes([process_in_chunks(doc, pipes[:at])], pipes[at:])
 
 
 def is_long(doc: Doc) -> bool:
@@ -68,10 +74,10 @@ def is_long(doc: Doc) -> bool:
     if not len(doc):
         return False
     last = doc[len(doc) - 1]  # to ask for the text takes all of it
-    return len(doc) > TOKENS or last.idx + len(last.text_with_ws) > LONGEST
+    return len(doc) > MAX_CHUNK_TOKENS or last.idx + len(last.text_with_ws) > MAX_CHUNK_CHARACTERS
 
 
-def in_pieces(doc: Doc, pipes: Iterable[Any]) -> Doc:
+def process_in_chunks(doc: Doc, pipes: Iterable[Any]) -> Doc:
     """Run components on a Doc; one that may need too much memory sees pieces of a long Doc.
 
     Components with a true attribute ``any_length``, as those of the shipped pipeline, see the whole
@@ -79,22 +85,22 @@ def in_pieces(doc: Doc, pipes: Iterable[Any]) -> Doc:
     """
     for whole, group in groupby(pipes, lambda pipe: bool(getattr(pipe, "any_length", False))):
         some = list(group)
-        doc = next(iter(chained([doc], some))) if whole else _piecewise(doc, some)
+        doc = next(iter(apply_pipes([doc], some))) if whole else _piecewise(doc, some)
     return doc
 
 
 def _piecewise(doc: Doc, pipes: Sequence[Any]) -> Doc:
-    pieces = list(split(doc))
+    pieces = list(split_doc(doc))
     if len(pieces) == 1:
-        return next(iter(chained(pieces, pipes)))
-    done = [piece for own in pieces for piece in chained([own], pipes)]
+        return next(iter(apply_pipes(pieces, pipes)))
+    done = [piece for own in pieces for piece in apply_pipes([own], pipes)]
     without: Any = {"exclude": ("user_data", "tensor")}
     joined = Doc.from_docs(done, ensure_whitespace=False, **without)
     joined.user_data.update(doc.user_data)
     return joined
 
 
-def split(doc: Doc) -> Iterator[Doc]:
+def split_doc(doc: Doc) -> Iterator[Doc]:
     """The pieces of a long Doc, each with its spans: cut where lines or sentences end."""
     bounds = [0, *_bounds(doc), len(doc)]
     if len(bounds) == 2:
@@ -119,7 +125,7 @@ def _cut(doc: Doc, table: Any, start: int, end: int) -> Doc:
     return piece.from_array(list(_ATTRIBUTES), table[start:end])
 
 
-def chained(docs: Iterable[Doc], pipes: Iterable[Any]) -> Iterable[Doc]:
+def apply_pipes(docs: Iterable[Doc], pipes: Iterable[Any]) -> Iterable[Doc]:
     """The Docs after each component in turn; one may take a single Doc only, as in spaCy."""
     for pipe in pipes:
         many: Callable[..., Iterable[Doc]] | None = getattr(pipe, "pipe", None)
@@ -139,10 +145,12 @@ def _bounds(doc: Doc) -> Iterator[int]:
         free[span.start + 1 : span.end] = False
     last = 0
     size = len(doc.text)
-    while len(doc) and (size - starts[last] > LONGEST or len(doc) - last > TOKENS):
-        most = int(np.searchsorted(starts, starts[last] + LONGEST, side="right")) - 1
-        least = int(np.searchsorted(starts, starts[last] + LONGEST // 2))
-        most, least = min(most, last + TOKENS), min(least, last + TOKENS // 2)
+    while len(doc) and (
+        size - starts[last] > MAX_CHUNK_CHARACTERS or len(doc) - last > MAX_CHUNK_TOKENS
+    ):
+        most = int(np.searchsorted(starts, starts[last] + MAX_CHUNK_CHARACTERS, side="right")) - 1
+        least = int(np.searchsorted(starts, starts[last] + MAX_CHUNK_CHARACTERS // 2))
+        most, least = min(most, last + MAX_CHUNK_TOKENS), min(least, last + MAX_CHUNK_TOKENS // 2)
         last = max(_best(doc, free, least, most), last + 1)
         if last >= len(doc):
             return
@@ -176,7 +184,7 @@ def _moved(span: Span, piece: Doc, start: int) -> Span:
 
 
 @dataclass
-class Forgetting:
+class VocabZone:
     """spaCy keeps every word it ever met; a zone of its memory is given up as a whole.
 
     A reader sets ``due`` when it has made no Doc but those it gave away. Whoever reads is then
@@ -184,37 +192,37 @@ class Forgetting:
     """
 
     nlp: Language
-    due: bool = False
+    is_due: bool = False
     _zone: ExitStack = field(default_factory=ExitStack)
 
-    def renew(self) -> None:
+    def restart(self) -> None:
         """Forgets the words met so far, and begins anew."""
         self._zone.close()
         self._zone.enter_context(self.nlp.memory_zone())
-        self.due = False
+        self.is_due = False
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Forgets the words met so far."""
         self._zone.close()
 
 
-_current: ContextVar[Forgetting | None] = ContextVar("textrank_forgetting", default=None)
+_current: ContextVar[VocabZone | None] = ContextVar("textrank_forgetting", default=None)
 
 
 @contextmanager
-def forgetting(nlp: Language) -> Iterator[Forgetting]:
+def vocab_zone(nlp: Language) -> Iterator[VocabZone]:
     """Inside this block readers say when the words they met can be forgotten."""
-    memory = Forgetting(nlp)
+    memory = VocabZone(nlp)
     token = _current.set(memory)
     try:
-        memory.renew()
+        memory.restart()
         yield memory
     finally:
         _current.reset(token)
-        memory.stop()
+        memory.close()
 
 
-def tell_done() -> None:
+def mark_batch_done() -> None:
     """Said by a reader that holds no Doc that it has not given away."""
     if (memory := _current.get()) is not None:
-        memory.due = True
+        memory.is_due = True

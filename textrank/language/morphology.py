@@ -20,11 +20,11 @@ from spacy.tokens import Doc
 from spacy.util import minibatch, raise_error
 from spacy.vocab import Vocab
 
-from textrank.language.normalization import read
+from textrank.language.normalization import normalize_token
 
 # Penn tag -> universal part of speech and features. The rule lemmatizer leaves a base form alone
 # only where the features call it one: without Number=Sing, "virus" would become "viru".
-TAGS: dict[str, tuple[str, str]] = {
+PENN_TAGS: dict[str, tuple[str, str]] = {
     "NN": ("NOUN", "Number=Sing"),
     "NNS": ("NOUN", "Number=Plur"),
     "NNP": ("PROPN", "NounType=Prop|Number=Sing"),
@@ -157,8 +157,8 @@ class Morphology:
     def _row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
         """Part of speech, form and lemma, and the lemma's letters where it is not the word."""
         strings = self.vocab.strings
-        word, name = read(strings[orth]) or strings[orth], strings[tag]
-        pos, morph = TAGS.get(name, ("X" if name else "", ""))
+        word, name = normalize_token(strings[orth]) or strings[orth], strings[tag]
+        pos, morph = PENN_TAGS.get(name, ("X" if name else "", ""))
         lemma = self.lemma(word, name)
         if pos == "VERB" and (lemma == "be" or strings[dep] in ("aux", "auxpass")):
             pos = "AUX" if lemma in _AUXILIARY else pos

@@ -27,9 +27,15 @@ from spacy.vocab import Vocab
 from thinc.api import Linear, Model, chain, list2ragged, with_array
 from thinc.types import Floats2d, Ragged
 
-from textrank.language._encoder import one_thread
-from textrank.language.abbreviations import abbreviations
-from textrank.language.alignment import Reading, bare, paragraphs, reading_of, texts_of
+from textrank.language._encoder import single_thread_blas
+from textrank.language.abbreviations import find_abbreviations
+from textrank.language.alignment import (
+    NormalizedWords,
+    get_word_texts,
+    normalize_words,
+    paragraph_lengths,
+    strip_non_words,
+)
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -39,12 +45,14 @@ _TINY = 1e-280  # keeps weights off zero, so that no sum of them is
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class Marginals:
     """What follows from the scores of the tags of some texts."""
 
-    log_total: float  # logarithm of the weight of all sequences of tags, summed over the texts
-    tags: Floats  # (words, tags): how probable a tag is
-    pairs: Floats  # (tags + 1, tags + 1): how often one tag is expected to follow another
+    log_partition: float  # logarithm of the weight of all sequences of tags, summed over the texts
+    tag_marginals: Floats  # (words, tags): how probable a tag is
+    transition_counts: (
+        Floats  # (tags + 1, tags + 1): how often one tag is expected to follow another
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +93,16 @@ def legal_transitions(labels: int) -> Bools:
     return legal
 
 
-def chances(
+def compute_marginals(
     emissions: Floats, transitions: Floats, lengths: Sequence[int], allowed: Bools | None = None
-) -> Chances:
+) -> Marginals:
     """How probable tags and pairs of tags are, by the forward-backward algorithm.
 
     ``emissions`` is (words, tags), one text after the other; ``transitions`` has -inf where a tag
     must not follow another. With ``allowed``, (words, tags), only those tags count.
     """
     if not len(emissions):
-        return Chances(0.0, np.zeros_like(emissions), np.zeros_like(transitions))
+        return Marginals(0.0, np.zeros_like(emissions), np.zeros_like(transitions))
     steps = _Steps.of(lengths)
     highest = emissions.max(axis=1, keepdims=True)
     weights = np.exp(emissions - highest)
@@ -111,7 +119,7 @@ def chances(
     tags[steps.order] = ahead * behind
     total = np.log(scale).sum() + np.log(ends).sum() + highest.sum()
     total += top * (len(weights) + steps.first)
-    return Chances(float(total), tags, _pairs(steps, step, ahead, reached * behind, ends))
+    return Marginals(float(total), tags, _pairs(steps, step, ahead, reached * behind, ends))
 
 
 def _forward(steps: _Steps, weights: Floats, step: Floats) -> tuple[Floats, Floats]:
@@ -149,7 +157,7 @@ def _pairs(steps: _Steps, step: Floats, ahead: Floats, came: Floats, ends: Float
     return pairs * step
 
 
-def best_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) -> Ints:
+def decode_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) -> Ints:
     """The tag of each word in the sequence that scores highest, by the Viterbi algorithm.
 
     Tags are those of ``legal_transitions``. Texts are cut after words that are surely in no name.
@@ -242,7 +250,7 @@ def _trace(steps: _Steps, scores: Floats, transitions: Floats, sure: Bools) -> I
     return found
 
 
-Place = tuple[int, int]  # tokens, the end exclusive
+TokenRange = tuple[int, int]  # tokens, the end exclusive
 # What a long form ends with that may well be a gene, though none was found there.
 _GENE = re.compile(
     r"(?:ase|in|or|gen|ine|protein|factor|gene|antigen|ligand|homolog|subunit|domain|family|"
@@ -252,7 +260,7 @@ _GENE = re.compile(
 _SURE = re.compile(r"(?=.*[A-Z].*[A-Z0-9]|.*\d.*[A-Za-z]|[a-z]+\d).{3,}")
 
 
-def repaired(doc: Doc, names: Sequence[Place]) -> list[Place]:
+def fix_spans(doc: Doc, names: Sequence[TokenRange]) -> list[TokenRange]:
     """The names without what is none, with those that the text shows to be missing, in order.
 
     A name has a letter; a bracket in it is closed in it; an abbreviation that the text defines as
@@ -271,16 +279,16 @@ class _Tokens:
     """The words of a Doc, read in plain letters, by their tokens."""
 
     def __init__(self, doc: Doc) -> None:
-        reading = reading_of(doc, spelt=True)
+        reading = normalize_words(doc, transliterate=True)
         self.kept = list(range(len(doc))) if reading is None else reading.kept.tolist()
-        self.words = texts_of(doc, reading)
+        self.words = get_word_texts(doc, reading)
         self.number = {token: n for n, token in enumerate(self.kept)}
 
     def key(self, start: int, end: int) -> tuple[str, ...]:
         """The words of some tokens."""
         return tuple(self.words[self.number[i]] for i in range(start, end) if i in self.number)
 
-    def whole(self, start: int, end: int) -> Place | None:
+    def whole(self, start: int, end: int) -> TokenRange | None:
         """The name without punctuation at its edges, its brackets closed; None if nothing is left.
 
         A hyphen, a prime or a plus may end a name, a stop or a comma never.
@@ -308,9 +316,9 @@ class _Tokens:
                 inside = inside[:-1]
         return inside
 
-    def without_overlaps(self, names: Iterable[Place]) -> set[Place]:
+    def without_overlaps(self, names: Iterable[TokenRange]) -> set[TokenRange]:
         """Of names that share a token the first."""
-        kept: set[Place] = set()
+        kept: set[TokenRange] = set()
         last = 0
         for start, end in sorted(names):
             if start >= last:
@@ -318,7 +326,7 @@ class _Tokens:
                 last = end
         return kept
 
-    def elsewhere(self, names: set[Place]) -> set[Place]:
+    def elsewhere(self, names: set[TokenRange]) -> set[TokenRange]:
         """Other places of names that are found at least as often as they are not."""
         counts = Counter(self.key(*name) for name in names)
         sure = {key for key in counts if _SURE.fullmatch("".join(key))}
@@ -326,7 +334,7 @@ class _Tokens:
         for key in sorted(sure, key=len, reverse=True):
             first[key[0]].append(key)
         taken = {i for start, end in names for i in range(start, end)}
-        others: dict[tuple[str, ...], list[Place]] = defaultdict(list)
+        others: dict[tuple[str, ...], list[TokenRange]] = defaultdict(list)
         for n in [n for n, word in enumerate(self.words) if word in first]:
             for key in first[self.words[n]]:
                 if tuple(self.words[n : n + len(key)]) == key:
@@ -350,14 +358,14 @@ _LAST, _FIRST = frozenset(_KINDS.split()), frozenset(_SOURCES.split())
 _NAMING = re.compile(r".*[A-Z0-9]")
 
 
-def narrowed(doc: Doc, start: int, end: int) -> Place:
+def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
     """A name without words before and after it that say whose or what kind of thing it is.
 
     They are left where the word beside them is a word like others: "TATA-binding protein".
 
     >>> import spacy
     >>> doc = spacy.blank("en")("human p53 gene and retinol binding protein")
-    >>> narrowed(doc, 0, 3), narrowed(doc, 4, 7)
+    >>> trim_span(doc, 0, 3), trim_span(doc, 4, 7)
     ((1, 2), (4, 7))
     """
     words = [token.text for token in doc[start:end]]
@@ -372,9 +380,9 @@ def narrowed(doc: Doc, start: int, end: int) -> Place:
 _EDGES = frozenset([".", ",", ";", ":", "!", "?", "...", "…", "=", "<", ">", '"', "“", "”", "/"])
 
 
-def _abbreviated(doc: Doc, text: _Tokens, names: set[Place]) -> set[Place]:
+def _abbreviated(doc: Doc, text: _Tokens, names: set[TokenRange]) -> set[TokenRange]:
     """Names with short forms of names, and without short forms of what is none."""
-    for short, long in abbreviations(doc):
+    for short, long in find_abbreviations(doc):
         place, key = (short.start, short.end), text.key(short.start, short.end)
         if _named(long, names):
             if not any(start < place[1] and place[0] < end for start, end in names):
@@ -384,7 +392,7 @@ def _abbreviated(doc: Doc, text: _Tokens, names: set[Place]) -> set[Place]:
     return names
 
 
-def _named(long: Span, names: set[Place]) -> bool:
+def _named(long: Span, names: set[TokenRange]) -> bool:
     """Whether the long form is a name, or ends with one that is most of it."""
     return any(
         end == long.end and start <= long.start + 1 and start >= long.start - 2
@@ -392,16 +400,16 @@ def _named(long: Span, names: set[Place]) -> bool:
     )
 
 
-def _overlapping(span: Span, names: set[Place]) -> bool:
+def _overlapping(span: Span, names: set[TokenRange]) -> bool:
     return any(start < span.end and span.start < end for start, end in names)
 
 
-KEY = "entities"
-NARROW = "proteins"  # the group of single proteins under their narrowest names
+ENTITIES_KEY = "entities"
+PROTEINS_KEY = "proteins"  # the group of single proteins under their narrowest names
 Network = Model[list[Doc], Ragged]
 
 
-class Name(NamedTuple):
+class LabelledSpan(NamedTuple):
     """Where a name stands in its Doc, in tokens, and which label it has."""
 
     start: int
@@ -409,7 +417,7 @@ class Name(NamedTuple):
     label: str
 
 
-def name_tags(
+def build_tag_network(
     tok2vec: Model[list[Doc], list[Floats2d]], nO: int | None = None
 ) -> Model[list[Doc], Ragged]:
     """Words in context -> scores of their tags; ``textrank.NameTags.v1``.
@@ -483,26 +491,28 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         self.model.set_dim("nO", 4 * len(labels) + 1)
         self.model.initialize(X=[each.predicted for each in examples[:10]])
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[Name]]:
+    def predict(self, docs: Iterable[Doc]) -> list[list[LabelledSpan]]:
         """The names of each Doc."""
         docs = list(docs)
-        readings = [reading_of(doc, spelt=True) for doc in docs]
+        readings = [normalize_words(doc, transliterate=True) for doc in docs]
         both = list(zip(docs, readings, strict=True))
-        parts = [paragraphs(*one) for one in both]
+        parts = [paragraph_lengths(*one) for one in both]
         lengths = [sum(own) for own in parts]
         if not any(lengths):
             return [[] for _ in docs]
-        with one_thread():
+        with single_thread_blas():
             scores = self._scores(docs, readings).astype(np.float64)
-        best = best_tags(scores, self._transitions(), [n for own in parts for n in own])
+        best = decode_tags(scores, self._transitions(), [n for own in parts for n in own])
         tags = np.split(best, np.cumsum(lengths)[:-1])
         names = [_names(own, self.labels) for own in tags]
         return [_in_tokens(*one, own) for one, own in zip(both, names, strict=True)]
 
-    def _scores(self, docs: Sequence[Doc], readings: Sequence[Reading | None]) -> Any:
+    def _scores(self, docs: Sequence[Doc], readings: Sequence[NormalizedWords | None]) -> Any:
         """Scores of the tags of all words."""
         if not any(isinstance(node, Tok2VecListener) for node in self.model.walk()):
-            return self.model.predict([bare(doc, spelt=True) for doc in docs]).dataXd
+            return self.model.predict(
+                [strip_non_words(doc, transliterate=True) for doc in docs]
+            ).dataXd
         scores = self.model.predict(docs).dataXd  # what was said of a token depends on no other
         ends = np.cumsum([len(doc) for doc in docs]).tolist()
         kept = [
@@ -511,7 +521,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         ]
         return scores[np.concatenate(kept)]
 
-    def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[Name]]) -> None:
+    def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[LabelledSpan]]) -> None:
         """Puts the names where they belong."""
         for doc, own in zip(docs, names, strict=True):
             spans = [Span(doc, *name) for name in own]
@@ -527,11 +537,13 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         allowed = np.concatenate([_allowed(each, self.labels) for each in examples])
         lengths = [int(length) for length in scores.lengths]
         emissions = np.asarray(scores.dataXd, dtype=np.float64)
-        free = chances(emissions, self._transitions(), lengths)
-        right = chances(emissions, self._transitions(), lengths, allowed)
-        self.model.inc_grad("T", (free.pairs - right.pairs).astype(np.float32))
-        gradient: Any = (free.tags - right.tags).astype(np.float32)
-        return free.log_total - right.log_total, Ragged(gradient, scores.lengths)
+        free = compute_marginals(emissions, self._transitions(), lengths)
+        right = compute_marginals(emissions, self._transitions(), lengths, allowed)
+        self.model.inc_grad(
+            "T", (free.transition_counts - right.transition_counts).astype(np.float32)
+        )
+        gradient: Any = (free.tag_marginals - right.tag_marginals).astype(np.float32)
+        return free.log_partition - right.log_partition, Ragged(gradient, scores.lengths)
 
     def _transitions(self) -> Floats:
         learned = self.model.get_param("T").astype(np.float64)
@@ -552,23 +564,23 @@ class GeneRecognizer(NameRecognizer):
         name: str,
         *,
         scorer: Callable[..., Any] | None,
-        key: str = KEY,
+        key: str = ENTITIES_KEY,
         narrow: bool = False,
     ) -> None:
         super().__init__(vocab, model, name, scorer=scorer)
         self.key = key
         self.narrow = narrow
 
-    def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[Name]]) -> None:
+    def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[LabelledSpan]]) -> None:
         """Puts the names where they belong."""
         for doc, own in zip(docs, names, strict=True):
             if self.key not in doc.spans:
                 labels = {(name.start, name.end): name.label for name in own}
                 usual = own[0].label if own else ""
-                cut = narrowed if self.narrow else _whole
+                cut = trim_span if self.narrow else _whole
                 doc.spans[self.key] = [
                     Span(doc, *cut(doc, *place), labels.get(place, usual), span_id=f"e{number}")
-                    for number, place in enumerate(repaired(doc, list(labels)))
+                    for number, place in enumerate(fix_spans(doc, list(labels)))
                 ]
 
 
@@ -576,18 +588,20 @@ def _whole(_: Doc, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _names(tags: Ints, labels: Sequence[str]) -> list[Name]:
+def _names(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
     kind = np.where(tags > 0, (tags - 1) % 4, -1)
     starts = np.flatnonzero((kind == 0) | (kind == 3))
     ends = np.flatnonzero(kind >= 2) + 1
     which = (tags[starts] - 1) // 4
     return [
-        Name(start, end, labels[label])
+        LabelledSpan(start, end, labels[label])
         for start, end, label in zip(starts.tolist(), ends.tolist(), which.tolist(), strict=True)
     ]
 
 
-def _in_tokens(doc: Doc, reading: Reading | None, names: list[Name]) -> list[Name]:
+def _in_tokens(
+    doc: Doc, reading: NormalizedWords | None, names: list[LabelledSpan]
+) -> list[LabelledSpan]:
     """Names given in words, in the tokens of the Doc, of which white space and markup are some.
 
     A name has a letter or digit (14-3-3 is one); white space and signs name nothing.
@@ -596,7 +610,7 @@ def _in_tokens(doc: Doc, reading: Reading | None, names: list[Name]) -> list[Nam
     orths = doc.to_array([ORTH]) if reading is None else reading.orths
     strings = doc.vocab.strings
     return [
-        Name(int(at[name.start]), int(at[name.end - 1]) + 1, name.label)
+        LabelledSpan(int(at[name.start]), int(at[name.end - 1]) + 1, name.label)
         for name in names
         if any(any(map(str.isalnum, strings[o])) for o in orths[name.start : name.end].tolist())
     ]
@@ -636,7 +650,7 @@ def score_genes(examples: Iterable[Example], **_: Any) -> dict[str, float]:
     found = right = given = 0
     for example in examples:
         gold = {(ent.start_char, ent.end_char) for ent in example.reference.ents}
-        names = {(s.start_char, s.end_char) for s in example.predicted.spans.get(KEY, ())}
+        names = {(s.start_char, s.end_char) for s in example.predicted.spans.get(ENTITIES_KEY, ())}
         found, right, given = found + len(names), right + len(gold & names), given + len(gold)
     precision = right / found if found else 0.0
     recall = right / given if given else 0.0
@@ -657,12 +671,14 @@ DEFAULT_MODEL = {
 @Language.factory(
     "textrank_genes",
     assigns=["doc.spans"],
-    default_config={"model": DEFAULT_MODEL, "key": KEY, "narrow": False},
+    default_config={"model": DEFAULT_MODEL, "key": ENTITIES_KEY, "narrow": False},
     default_score_weights={"genes_f": 1.0, "genes_p": 0.0, "genes_r": 0.0},
 )
 def make_genes(nlp: Language, name: str, model: Network, key: str, narrow: bool) -> GeneRecognizer:
     """What the factory of this name gives."""
-    scorer = score_genes if key == KEY else None  # a second group would report over the first
+    scorer = (
+        score_genes if key == ENTITIES_KEY else None
+    )  # a second group would report over the first
     return GeneRecognizer(nlp.vocab, model, name, scorer=scorer, key=key, narrow=narrow)
 
 

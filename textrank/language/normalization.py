@@ -71,7 +71,7 @@ _GREEK = {
 _SPELT = {**_DASHES, **_QUOTES, **_GREEK}
 
 
-class Clean(NamedTuple):
+class NormalizedText(NamedTuple):
     """The reading of a text, and for each of its characters where that stands in the original."""
 
     text: str
@@ -79,14 +79,14 @@ class Clean(NamedTuple):
     ends: list[int]
 
 
-def clean(text: str) -> Clean | None:
+def normalize_text(text: str) -> NormalizedText | None:
     """The reading of a text with its alignment; None where it is the text itself.
 
     White space stays as it is, for it is no part of any token. One pass over the text.
 
-    >>> clean("<b>p<sub>53</sub></b> &amp; TNF-&alpha;").text
+    >>> normalize_text("<b>p<sub>53</sub></b> &amp; TNF-&alpha;").text
     'p53 & TNF-α'
-    >>> clean("nothing odd") is None
+    >>> normalize_text("nothing odd") is None
     True
     """
     hinted = _HINT.search(text) or _WRAP_HINT.search(text)
@@ -109,7 +109,7 @@ def clean(text: str) -> Clean | None:
     parts.append(text[last:])
     starts += range(last, len(text))
     ends += range(last + 1, len(text) + 1)
-    return Clean("".join(parts), starts, ends)
+    return NormalizedText("".join(parts), starts, ends)
 
 
 def _read_odd(found: re.Match[str], text: str, words: frozenset[str], end: int) -> tuple[str, int]:
@@ -120,7 +120,7 @@ def _read_odd(found: re.Match[str], text: str, words: frozenset[str], end: int) 
             number = before is None or re.fullmatch(r"\W*[\d.,]*", before[0])  # 10<sup>6</sup>
             return ("".join(found[0][5:-6].split()) if number else ""), end
         case "tag":
-            return (" " if is_block(found[0]) else ""), end
+            return (" " if is_block_tag(found[0]) else ""), end
         case "entity":
             return _entity(found[0]), end
         case "gone":
@@ -155,10 +155,10 @@ def _entity(name: str) -> str:
     return " " if read.isspace() or not read.isprintable() else read
 
 
-def is_block(tag: str) -> bool:
+def is_block_tag(tag: str) -> bool:
     """Whether a tag sets off what follows, as ``<p>`` does and ``<b>`` does not.
 
-    >>> is_block("</td>"), is_block("<sub>")
+    >>> is_block_tag("</td>"), is_block_tag("<sub>")
     (True, False)
     """
     found = _TAG.fullmatch(tag)
@@ -170,22 +170,22 @@ _BLOCK_NAMES = frozenset(_BLOCK.split())
 _PARAGRAPHS = _BLOCK_NAMES - frozenset(_CELLS.split())
 
 
-def ends_sentence(tag: str) -> bool:
+def is_paragraph_tag(tag: str) -> bool:
     """Whether a tag ends a sentence: a paragraph does, a cell of a table does not."""
     found = _TAG.fullmatch(tag)
     name = (found["name"] or "").lower() if found else ""
     return name in _PARAGRAPHS
 
 
-def tags(text: str) -> Iterator[re.Match[str]]:
+def find_tags(text: str) -> Iterator[re.Match[str]]:
     """The tags of a text."""
     return _TAG.finditer(text) if "<" in text else iter(())
 
 
-def read(word: str) -> str:
+def normalize_token(word: str) -> str:
     """A token as a person reads it; empty for white space, markup and control characters.
 
-    >>> read("p</i>53"), read("&alpha;"), read("<b>"), read("ﬁnger"), read("phos-\\nphorylation")
+    >>> normalize_token("p</i>53"), normalize_token("&alpha;"), normalize_token("<b>"), normalize_token("ﬁnger"), normalize_token("phos-\\nphorylation")
     ('p53', 'α', '', 'finger', 'phosphorylation')
     """
     if _PLAIN.fullmatch(word):
@@ -199,35 +199,37 @@ def read(word: str) -> str:
     return "".join(word.split())
 
 
-def spell(word: str) -> str:
+def transliterate_token(word: str) -> str:
     """A token in plain letters, as the corpora of names write them: ``β1`` is ``beta1``.
 
     Micro keeps its sign, for what it stands before is a unit far oftener than a receptor.
 
-    >>> spell("β1"), spell("NF-κB"), spell("–"), spell("μm")
+    >>> transliterate_token("β1"), transliterate_token("NF-κB"), transliterate_token("–"), transliterate_token("μm")
     ('beta1', 'NF-kappaB', '-', 'μm')
     """
-    return read(word).translate(_SPELT)
+    return normalize_token(word).translate(_SPELT)
 
 
-def plain(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """A text as a person reads it, on one line with single spaces.
 
-    >>> plain("TNF-&alpha;\\n  <b>receptor</b>")
+    >>> to_plain_text("TNF-&alpha;\\n  <b>receptor</b>")
     'TNF-α receptor'
     """
-    reading = clean(text)
+    reading = normalize_text(text)
     return " ".join((text if reading is None else reading.text).split())
 
 
-def tokens(text: str, split: Callable[[str], list[str]]) -> tuple[list[str], list[bool]] | None:
+def tokenize_normalized(
+    text: str, split: Callable[[str], list[str]]
+) -> tuple[list[str], list[bool]] | None:
     """Tokens of a text that has something odd, with their spaces; None where nothing is odd.
 
     ``split`` makes tokens of the reading, white space among them. A token of the original begins
     and ends with the characters that its reading comes from; what lies between two tokens is white
     space or markup.
     """
-    reading = clean(text)
+    reading = normalize_text(text)
     if reading is None:
         return None
     words: list[str] = []
@@ -249,10 +251,10 @@ def tokens(text: str, split: Callable[[str], list[str]]) -> tuple[list[str], lis
     return words, spaces
 
 
-def spaced(tokens: list[str]) -> tuple[list[str], list[bool]]:
+def fold_spaces(tokens: list[str]) -> tuple[list[str], list[bool]]:
     """Tokens without the single spaces that follow them, and whether one does.
 
-    >>> spaced(["a", "  ", "b", " ", "c"])
+    >>> fold_spaces(["a", "  ", "b", " ", "c"])
     (['a', ' ', 'b', 'c'], [True, False, True, False])
     """
     words: list[str] = []

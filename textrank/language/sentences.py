@@ -19,8 +19,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.features import Indices
-from textrank.language.alignment import reading_of
-from textrank.language.normalization import ends_sentence, tags
+from textrank.language.alignment import normalize_words
+from textrank.language.normalization import find_tags, is_paragraph_tag
 
 _STOPS = frozenset([".", "!", "?", "...", "…"])
 _CLOSERS = frozenset([")", "]", "}", '"', "'", "’", "”", "''"])
@@ -65,18 +65,18 @@ _BRACKET = 60  # words in which a bracket closes, or it is none
 _LINE_END = re.compile(r"\r\n?|[\n\x0b\x0c\x85\u2028\u2029]")
 
 
-def sentence_starts(doc: Doc) -> list[int]:
+def find_sentence_starts(doc: Doc) -> list[int]:
     """The tokens that begin a sentence, white space and markup never among them.
 
     >>> import spacy
     >>> words = ["p53", "binds", ".", "\\n", "MDM2", "does", "too", "."]
-    >>> sentence_starts(Doc(spacy.blank("en").vocab, words=words))
+    >>> find_sentence_starts(Doc(spacy.blank("en").vocab, words=words))
     [0, 4]
     """
-    return [token for token, starts in decided(doc).items() if starts]
+    return [token for token, starts in decide_boundaries(doc).items() if starts]
 
 
-def decided(doc: Doc) -> dict[int, bool]:
+def decide_boundaries(doc: Doc) -> dict[int, bool]:
     """Tokens of which rules can say whether a sentence begins there, in text order.
 
     Those are the first one, those after a stop, and those after a line's end that ends a sentence.
@@ -102,7 +102,7 @@ class _Words:
 
     @classmethod
     def of(cls, doc: Doc) -> _Words:
-        reading = reading_of(doc)
+        reading = normalize_words(doc)
         orths, places = doc.to_array([ORTH, IDX]).T.tolist() if len(doc) else ([], [])
         if reading is None:
             strings = doc.vocab.strings
@@ -196,7 +196,7 @@ def _layout(doc: Doc, kept: Indices, places: Sequence[int]) -> Iterator[int]:
         start = places[before] + len(doc[before])
         gap = text[start : places[token]]
         ends = len(_LINE_END.findall(gap))
-        if ends > 1 or any(ends_sentence(tag[0]) for tag in tags(gap)) or "\x0c" in gap:
+        if ends > 1 or any(is_paragraph_tag(tag[0]) for tag in find_tags(gap)) or "\x0c" in gap:
             yield n
         elif ends == 1:
             lines = lines or _Lines.of(text)
@@ -287,7 +287,7 @@ def _is_entry(above: str, line: str) -> bool:
     return not _UNFINISHED.search(above) and (head[0].isupper() or not head.isalpha())
 
 
-def set_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:
+def set_sentence_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:
     """Lets sentences begin at these tokens, and if ``final`` at no others; in linear time.
 
     White space begins none that it is not said to.
@@ -301,7 +301,7 @@ def set_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class SentenceSplitter:
     """Sets where sentences begin, as ``sentence_starts`` finds it; keeps what is set already.
 
     Put before a parser, which then parses within these sentences. Unless ``final``, the parser may
@@ -316,7 +316,7 @@ class Sentences:
             return doc
         given = doc.to_array([SENT_START]).ravel().astype(np.int64)
         starts = np.full(len(doc), -1 if self.final else 0, dtype=np.int64)
-        known = decided(doc)
+        known = decide_boundaries(doc)
         starts[list(known)] = np.where(list(known.values()), 1, -1)
         starts[: next(iter(known), 0) + 1] = -1  # the first word and what stands before it
         starts[0] = 1
@@ -330,6 +330,6 @@ class Sentences:
     assigns=["token.is_sent_start", "doc.sents"],
     default_config={"final": False},
 )
-def make_sentences(nlp: Language, name: str, final: bool) -> Sentences:
+def make_sentences(nlp: Language, name: str, final: bool) -> SentenceSplitter:
     """What the factory of this name gives."""
-    return Sentences(final)
+    return SentenceSplitter(final)

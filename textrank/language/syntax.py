@@ -25,20 +25,27 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from textrank.language._encoder import WordNetwork, forms_of, one_thread
-from textrank.language._ner_network import forward_of
-from textrank.language._parser import FEATURES, Network, Tree, longest_sentence, parse, parse_copies
+from textrank.language._encoder import CachedTok2Vec, hash_words, single_thread_blas
+from textrank.language._ner_network import get_forward
+from textrank.language._parser import (
+    N_STATE_WORDS,
+    ArcArrays,
+    ParserNetwork,
+    longest_sentence,
+    parse_ensemble,
+    parse_sentences,
+)
 from textrank.language.alignment import (
-    Reading,
-    bare,
-    give_parse,
-    give_space_tags,
-    reading_of,
-    spread,
+    NormalizedWords,
+    normalize_words,
+    set_parse,
+    set_space_tags,
+    strip_non_words,
+    to_tokens,
 )
 
 
-class WordsToVectors(Tok2Vec):
+class WordTok2Vec(Tok2Vec):
     """A network over words in context; tokens that are no words get zeros.
 
     ``spelt`` words are in plain letters (``beta1``), as the corpora of names have them. The context
@@ -51,46 +58,52 @@ class WordsToVectors(Tok2Vec):
         super().__init__(vocab, model, name)
         self.spelt = spelt
         self._of_model: Any = None
-        self._words: WordNetwork | None = None
+        self._words: CachedTok2Vec | None = None
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """The vectors of the tokens of each Doc."""
         docs = list(docs)
-        readings = [reading_of(doc, spelt=self.spelt) for doc in docs]
+        readings = [normalize_words(doc, transliterate=self.spelt) for doc in docs]
         found: list[Any] = []
-        with one_thread():
+        with single_thread_blas():
             for part in _parts(docs):
                 found += self._of_words(docs[part], readings[part])
-        return [spread(*one) for one in zip(docs, readings, found, strict=True)]
+        return [to_tokens(*one) for one in zip(docs, readings, found, strict=True)]
 
-    def _of_words(self, docs: list[Doc], readings: Sequence[Reading | None]) -> list[Any]:
+    def _of_words(self, docs: list[Doc], readings: Sequence[NormalizedWords | None]) -> list[Any]:
         if not any(map(len, docs)):
             return cast(list[Any], super().predict(docs))
-        if (names := forward_of(self.model)) is not None:
+        if (names := get_forward(self.model)) is not None:
             return names.predict(self.model, docs, readings)
         if (network := self._network()) is not None:
             return self._by_sentence(network, docs, readings)
         if self.spelt:
-            return cast(list[Any], super().predict([bare(doc, spelt=True) for doc in docs]))
-        units = [sentence_docs(doc) for doc in docs]
+            return cast(
+                list[Any],
+                super().predict([strip_non_words(doc, transliterate=True) for doc in docs]),
+            )
+        units = [split_sentences(doc) for doc in docs]
         found = iter(super().predict([unit for own in units for unit in own]))
         return [np.concatenate([next(found) for _ in own]) for own in units]
 
     def _by_sentence(
-        self, network: WordNetwork, docs: Sequence[Doc], readings: Sequence[Reading | None]
+        self,
+        network: CachedTok2Vec,
+        docs: Sequence[Doc],
+        readings: Sequence[NormalizedWords | None],
     ) -> list[Any]:
         """Vectors of the words of each Doc, every sentence a text for the network."""
         both = list(zip(docs, readings, strict=True))
-        forms = [forms_of(*one) for one in both]
+        forms = [hash_words(*one) for one in both]
         bounds = [[] if self.spelt else _inner_starts(*one) for one in both]
         parts = [part for own, at in zip(forms, bounds, strict=True) for part in np.split(own, at)]
         vectors = np.concatenate(network(parts, docs[0].vocab))
         return np.split(vectors, np.cumsum([len(own) for own in forms])[:-1])
 
-    def _network(self) -> WordNetwork | None:
+    def _network(self) -> CachedTok2Vec | None:
         if self._of_model is not self.model:  # spaCy may put another model here
             self._of_model = self.model
-            self._words = WordNetwork.of(self.model)
+            self._words = CachedTok2Vec.of(self.model)
         return self._words
 
 
@@ -102,37 +115,37 @@ class WordTagger(Tagger):  # type: ignore[misc]
     def predict(self, docs: Iterable[Doc]) -> Any:
         """Tags of the tokens of each Doc, by number."""
         docs = list(docs)
-        if listens(self.model):  # what was said of a token depends on no other
+        if uses_listener(self.model):  # what was said of a token depends on no other
             return super().predict(docs)
-        units = [sentence_docs(doc) for doc in docs]
+        units = [split_sentences(doc) for doc in docs]
         found = iter(super().predict([unit for own in units for unit in own]))
         tags = [np.concatenate([next(found) for _ in own]) for own in units]
-        readings = [reading_of(doc) for doc in docs]
-        return [spread(*one) for one in zip(docs, readings, tags, strict=True)]
+        readings = [normalize_words(doc) for doc in docs]
+        return [to_tokens(*one) for one in zip(docs, readings, tags, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], tags: Any) -> None:
         """Sets the tags."""
         super().set_annotations(docs, tags)
         for doc in docs:
-            give_space_tags(doc)
+            set_space_tags(doc)
 
 
 class _Given(NamedTuple):
     """Docs with how their words are read and where their sentences begin."""
 
     docs: list[Doc]
-    readings: list[Reading | None]
+    readings: list[NormalizedWords | None]
     starts: Any  # of all words
     lengths: list[int]
 
     @classmethod
     def of(cls, docs: Sequence[Doc]) -> _Given:
-        readings = [reading_of(doc) for doc in docs]
+        readings = [normalize_words(doc) for doc in docs]
         starts = [_starts(*one) for one in zip(docs, readings, strict=True)]
         together = np.concatenate([_NONE, *starts])
         return cls(list(docs), readings, together, [len(own) for own in starts])
 
-    def parts(self, whole: Tree) -> list[Tree]:
+    def parts(self, whole: ArcArrays) -> list[ArcArrays]:
         """The tree of each Doc."""
         ends = np.cumsum(self.lengths).tolist()
         return [whole.part(e - size, e) for size, e in zip(self.lengths, ends, strict=True)]
@@ -158,13 +171,13 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         given = _Given.of(docs)
         if self.cfg["beam_width"] != 1 or not self._side_by_side(given.starts, given.lengths):
             return self._one_by_one(docs)
-        with one_thread():
+        with single_thread_blas():
             network, vectors = self._seen(given)
-            return given.parts(parse(network, vectors, given.starts, given.lengths))
+            return given.parts(parse_sentences(network, vectors, given.starts, given.lengths))
 
-    def _one_by_one(self, docs: Sequence[Doc]) -> list[Tree]:
+    def _one_by_one(self, docs: Sequence[Doc]) -> list[ArcArrays]:
         """The trees of the words of each Doc, found by spaCy's own code."""
-        units = [sentence_docs(doc) for doc in docs]
+        units = [split_sentences(doc) for doc in docs]
         every = [unit for own in units for unit in own]
         found = super().predict(every)
         if self.cfg["beam_width"] == 1:
@@ -175,61 +188,63 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             trees = iter([_given(unit) for unit in copies])
         return [_joined([next(trees) for _ in own]) for own in units]
 
-    def predict_copies(self, docs: Sequence[Doc], copies: Sequence[Any]) -> list[list[Any]]:
+    def predict_ensemble(self, docs: Sequence[Doc], copies: Sequence[Any]) -> list[list[Any]]:
         """What copies of the parser find, given by other weights of its network."""
         given = _Given.of(docs)
         known = self.cfg["beam_width"] == 1 and (given.starts != 0).all()
         pays = self._side_by_side(given.starts, given.lengths, len(copies))
         if not copies or not known or not pays:
             return [self._predict_with(weights, docs) for weights in copies]
-        with one_thread():
+        with single_thread_blas():
             networks, vectors = zip(*self._seen_by(copies, given), strict=True)
-            trees = parse_copies(networks, vectors, given.starts, given.lengths)
+            trees = parse_ensemble(networks, vectors, given.starts, given.lengths)
         return [given.parts(tree) for tree in trees]
 
     def _predict_with(self, weights: Any, docs: Sequence[Doc]) -> list[Any]:
         with self.model.use_params(weights):
             return list(self.predict(docs))
 
-    def _seen_by(self, copies: Sequence[Any], given: _Given) -> Iterator[tuple[Network, Any]]:
+    def _seen_by(self, copies: Sequence[Any], given: _Given) -> Iterator[tuple[ParserNetwork, Any]]:
         """What each copy sees; where they differ in the last layers alone, words look alike."""
-        alike = {key for weights in copies for key in weights} <= last_layers(self.model)
+        alike = {key for weights in copies for key in weights} <= upper_layer_params(self.model)
         own, vectors = self._seen(given) if alike else (None, None)
         for weights in copies:
             with self.model.use_params(weights):
                 yield (own.above(self.model), vectors) if own else self._seen(given)
 
-    def _seen(self, given: _Given) -> tuple[Network, Any]:
+    def _seen(self, given: _Given) -> tuple[ParserNetwork, Any]:
         """The network as it is now, and what it sees of the words."""
         docs, readings = given.docs, given.readings
         vectors = self.model.get_ref("tok2vec")
-        if listens(vectors):
+        if uses_listener(vectors):
             bounds = np.cumsum([len(doc) for doc in docs])[:-1]
             own = np.split(vectors.predict(docs), bounds)
             rows = [x if r is None else x[r.kept] for x, r in zip(own, readings, strict=True)]
             found = np.concatenate(rows)
         else:
-            units = [unit for doc in docs for unit in sentence_docs(doc)]
+            units = [unit for doc in docs for unit in split_sentences(doc)]
             found = vectors.predict(units)
         names = [self.moves.get_class_name(n) for n in range(self.moves.n_moves)]
         labels = np.array([self.vocab.strings.add(name[2:]) for name in names], dtype=np.uint64)
-        return Network.of(self.model, names, labels), found
+        return ParserNetwork.of(self.model, names, labels), found
 
     def _side_by_side(self, starts: Any, lengths: Sequence[int], copies: int = 1) -> bool:
         """Whether the network is the usual one, and sentences and copies enough that it pays."""
         usual = self.model.attrs.get("has_upper") and not self.model.attrs.get("unseen_classes")
         layers = self.model.layers
-        sizes = usual and (layers[1].get_dim("nF"), layers[1].get_dim("nP")) == (FEATURES, 2)
+        sizes = usual and (layers[1].get_dim("nF"), layers[1].get_dim("nP")) == (N_STATE_WORDS, 2)
         if not sizes or "subtok" in self.labels:
             return False
-        return copies * len(starts) > _PAYS * longest_sentence(starts, lengths)
+        return copies * len(starts) > _MIN_BATCH_RATIO * longest_sentence(starts, lengths)
 
     def set_annotations(self, docs: Sequence[Doc], parses: Any) -> None:
         """Sets heads, labels and sentences."""
-        for doc, found in zip(docs, self.finished(docs, parses), strict=True):
-            give_parse(doc, *found)
+        for doc, found in zip(docs, self.deprojectivize(docs, parses), strict=True):
+            set_parse(doc, *found)
 
-    def finished(self, docs: Sequence[Doc], trees: Sequence[Tree]) -> Iterator[tuple[Any, Any]]:
+    def deprojectivize(
+        self, docs: Sequence[Doc], trees: Sequence[ArcArrays]
+    ) -> Iterator[tuple[Any, Any]]:
         """Heads and labels of the words, arcs that cross others put where their labels say."""
         add = self.vocab.strings.add
         root, lifted = add("ROOT"), {add(name[2:]) for name in self.move_names if "||" in name}
@@ -238,10 +253,10 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             own = tree if plain else self._projected(doc, tree)
             yield own.heads, np.where(own.heads == 0, root, own.labels)
 
-    def _projected(self, doc: Doc, tree: Tree) -> Tree:
-        words = bare(doc)
+    def _projected(self, doc: Doc, tree: ArcArrays) -> ArcArrays:
+        words = strip_non_words(doc)
         words = words.copy() if words is doc else words
-        give_parse(words, tree.heads, tree.labels)
+        set_parse(words, tree.heads, tree.labels)
         for hook in self.postprocesses:
             hook(words)
         return _given(words)
@@ -260,36 +275,38 @@ def _parts(docs: Sequence[Doc]) -> Iterator[slice]:
 
 _NONE = np.zeros(0, dtype=np.int64)
 _TOGETHER = 8192  # words of the Docs whose vectors are worked out together
-_PAYS = 16  # as many words as the longest sentence times this are parsed faster side by side
+_MIN_BATCH_RATIO = (
+    16  # as many words as the longest sentence times this are parsed faster side by side
+)
 
 
-def listens(model: Any) -> bool:
+def uses_listener(model: Any) -> bool:
     """Whether a network takes the vectors of words from Docs, where another left them."""
     return any(isinstance(node, Tok2VecListener) for node in model.walk())
 
 
-def last_layers(model: Any) -> set[tuple[int, str]]:
+def upper_layer_params(model: Any) -> set[tuple[int, str]]:
     """The weights of a parser behind what words look like: those that score, and the bias there."""
     lower, *upper = model.layers[1:]
     return {(lower.id, "b"), *((node.id, name) for node in upper for name in node.param_names)}
 
 
-def _starts(doc: Doc, reading: Reading | None) -> Any:
+def _starts(doc: Doc, reading: NormalizedWords | None) -> Any:
     starts = doc.to_array([SENT_START]).astype(np.int64)
     return starts if reading is None else starts[reading.kept]
 
 
-def _inner_starts(doc: Doc, reading: Reading | None) -> Any:
+def _inner_starts(doc: Doc, reading: NormalizedWords | None) -> Any:
     """Return the words, but for the first, at which a sentence is known to begin."""
     return np.flatnonzero(_starts(doc, reading)[1:] == 1) + 1
 
 
-def sentence_docs(doc: Doc) -> list[Doc]:
+def split_sentences(doc: Doc) -> list[Doc]:
     """Return the sentences of a Doc, so far as they are known, as Docs of words.
 
     Each has the tags, vectors and sentence starts that its words have in the Doc.
     """
-    words = bare(doc)
+    words = strip_non_words(doc)
     inner = _inner_starts(words, None).tolist()
     if not inner:
         return [words]
@@ -308,24 +325,24 @@ def sentence_docs(doc: Doc) -> list[Doc]:
     return found
 
 
-def _joined(trees: Sequence[Tree]) -> Tree:
+def _joined(trees: Sequence[ArcArrays]) -> ArcArrays:
     """Join the trees of sentences to that of their Doc."""
     if len(trees) == 1:
         return trees[0]
     heads = np.concatenate([tree.heads for tree in trees])
-    return Tree(heads, np.concatenate([tree.labels for tree in trees]))
+    return ArcArrays(heads, np.concatenate([tree.labels for tree in trees]))
 
 
-def _tree(state: Any, length: int) -> Tree:
+def _tree(state: Any, length: int) -> ArcArrays:
     heads, labels = np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.uint64)
     for arc in state.arcs:
         heads[arc["child"]], labels[arc["child"]] = arc["head"] - arc["child"], arc["label"]
-    return Tree(heads, labels)
+    return ArcArrays(heads, labels)
 
 
-def _given(doc: Doc) -> Tree:
+def _given(doc: Doc) -> ArcArrays:
     rows: Any = doc.to_array([HEAD, DEP]).reshape(-1, 2)
-    return Tree(rows[:, 0].astype(np.int64), rows[:, 1])
+    return ArcArrays(rows[:, 0].astype(np.int64), rows[:, 1])
 
 
 @Language.factory(
@@ -333,9 +350,9 @@ def _given(doc: Doc) -> Tree:
     assigns=["doc.tensor"],
     default_config={"model": DEFAULT_TOK2VEC_MODEL, "spelt": False},
 )
-def make_tok2vec(nlp: Language, name: str, model: Any, spelt: bool) -> WordsToVectors:
+def make_tok2vec(nlp: Language, name: str, model: Any, spelt: bool) -> WordTok2Vec:
     """What the factory of this name gives."""
-    return WordsToVectors(nlp.vocab, model, name, spelt=spelt)
+    return WordTok2Vec(nlp.vocab, model, name, spelt=spelt)
 
 
 @Language.factory(

@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from textrank.language.normalization import spaced
-from textrank.language.normalization import tokens as odd_tokens
+from textrank.language.normalization import fold_spaces
+from textrank.language.normalization import tokenize_normalized as odd_tokens
 
 # Prefixes that stay with an ordinary word (`non-invasive`). Before a name they split, because
 # in `anti-CD3` the name is CD3, and a mention must not begin inside a token.
@@ -60,12 +60,12 @@ _CACHED_LENGTH = 40  # longer pieces hardly ever come back
 _CACHE_SIZE = 1 << 14  # pieces; a stream of new ones must not need ever more memory
 
 
-def split_piece(piece: str) -> list[str]:
+def tokenize_chunk(piece: str) -> list[str]:
     """The tokens of a text without white space.
 
-    >>> split_piece("(IL-2/IL-4,")
+    >>> tokenize_chunk("(IL-2/IL-4,")
     ['(', 'IL', '-', '2', '/', 'IL', '-', '4', ',']
-    >>> split_piece("Abcg8+/-"), split_piece("Ca2+,"), split_piece("non-invasive")
+    >>> tokenize_chunk("Abcg8+/-"), tokenize_chunk("Ca2+,"), tokenize_chunk("non-invasive")
     (['Abcg8', '+', '/', '-'], ['Ca2+', ','], ['non-invasive'])
     """
     return _TOKEN.findall(piece)
@@ -90,7 +90,7 @@ class BioTokenizer:
     def __call__(self, text: str) -> Doc:
         # spaCy's strings are UTF-8, which half a surrogate pair is not; offsets stay as they were.
         text = _LONE_SURROGATE.sub("\ufffd", text)
-        words, spaces = odd_tokens(text, self._tokens) or spaced(self._tokens(text))
+        words, spaces = odd_tokens(text, self._tokens) or fold_spaces(self._tokens(text))
         return Doc(self.vocab, words=words, spaces=spaces)
 
     def _tokens(self, text: str) -> list[str]:
@@ -112,7 +112,9 @@ class BioTokenizer:
     def _split(self, piece: str) -> tuple[str, ...]:
         tokens = self._cache.get(piece)
         if tokens is None:
-            tokens = tuple(split_piece(piece))  # unlike a list, nothing for Python to look through
+            tokens = tuple(
+                tokenize_chunk(piece)
+            )  # unlike a list, nothing for Python to look through
             if len(piece) <= _CACHED_LENGTH:
                 if len(self._cache) >= _CACHE_SIZE:
                     self._cache.clear()

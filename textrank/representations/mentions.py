@@ -24,21 +24,21 @@ from textrank.candidates import (
     starts_of,
     tokens_of,
 )
-from textrank.features import Cells, Features, Indices, Names, Repeated
+from textrank.features import FeatureNames, Features, Indices, RawCSR, SharedRows
 from textrank.progress import track
 from textrank.representations.contexts import stem
 
-__all__ = ["binary"]
+__all__ = ["binary_features"]
 
 T = TypeVar("T", bound=Hashable)
 
 
-def binary(rows: Iterable[Iterable[T]]) -> tuple[Cells, list[T]]:
+def binary_features(rows: Iterable[Iterable[T]]) -> tuple[RawCSR, list[T]]:
     """A one for each thing of each row, things in the order in which they came; and the things.
 
     What a row has, it has once. Rows are looked at one by one, so that they need not all be held.
 
-    >>> cells, things = binary([["a", "b"], ["c", "a"]])
+    >>> cells, things = binary_features([["a", "b"], ["c", "a"]])
     >>> cells.matrix().toarray().tolist(), things
     ([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]], ['a', 'b', 'c'])
     """
@@ -53,7 +53,7 @@ def binary(rows: Iterable[Iterable[T]]) -> tuple[Cells, list[T]]:
     cells = np.array(numbers, dtype=np.intp) + before
     cells.sort()  # the columns of each row in order
     shape = len(ends) - 1, len(columns)
-    return Cells(np.ones(len(cells)), (cells - before).astype(np.int32), indptr, shape), list(
+    return RawCSR(np.ones(len(cells)), (cells - before).astype(np.int32), indptr, shape), list(
         columns
     )
 
@@ -97,8 +97,8 @@ class Mention:
             span = candidate.spans[self.focus]
             words = tuple(span.doc[i].text for i in tokens_of(span))
             at.append(rows.setdefault(words, len(rows)))
-        cells, things = binary(self._look(words) for words in rows)
-        named = Names.of(("letters", t) if isinstance(t, str) else t for t in things)
+        cells, things = binary_features(self._look(words) for words in rows)
+        named = FeatureNames.of(("letters", t) if isinstance(t, str) else t for t in things)
         found = Features(cells, named)
         return found if len(rows) == len(at) else found.rows(np.array(at, dtype=np.intp))
 
@@ -110,7 +110,7 @@ class Mention:
             ("whole", whole),
             ("last", lower[-1]),
             ("length", str(min(len(words), 6))),
-            ("shape", shape_of(" ".join(words))),
+            ("shape", word_shape(" ".join(words))),
             *(("word", word) for word in lower),
             *(("pair", *two) for two in pairwise(lower)),
         ]
@@ -120,10 +120,10 @@ class Mention:
         return dict.fromkeys(found)
 
 
-def shape_of(text: str) -> str:
+def word_shape(text: str) -> str:
     """Capitals as A, other letters as a, digits as 0, each run once.
 
-    >>> shape_of("NF-kappaB p65")
+    >>> word_shape("NF-kappaB p65")
     'A-aA a0'
     """
     return re.sub(r"(.)\1+", r"\1", "".join([_kind(letter) for letter in text]))
@@ -145,12 +145,12 @@ haplotype polymorphism polymorphisms mutation mutations variant variants rna rna
 pre-mrna messenger message messages transcript transcripts utr protein proteins polypeptide
 polypeptides peptide peptides molecule molecules product products isoform isoforms
 """
-KINDS = frozenset(_KINDS.split())
-LINKS = frozenset(("of", "for", "to", "encoding", "in", "from", "the"))
+KIND_WORDS = frozenset(_KINDS.split())
+LINK_WORDS = frozenset(("of", "for", "to", "encoding", "in", "from", "the"))
 
 
 @dataclass(frozen=True)
-class Once:
+class SharedRepresentation:
     """A representation made once for all candidates of the same words, such as a question each."""
 
     representation: Representation[Any]
@@ -158,17 +158,17 @@ class Once:
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
         return self.shared(candidates).whole()
 
-    def shared(self, candidates: Sequence[Candidate]) -> Repeated:
+    def shared(self, candidates: Sequence[Candidate]) -> SharedRows:
         """The representation of each words, and which candidates have it."""
-        first, at = of_same_words(candidates)
-        return Repeated(self.representation(first), at)
+        first, at = group_by_spans(candidates)
+        return SharedRows(self.representation(first), at)
 
     def loose(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
         """The representation of candidates whose words differ, see ``of_same_words``."""
-        return loosely(self.representation, candidates)
+        return fast_represent(self.representation, candidates)
 
 
-def of_same_words(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
+def group_by_spans(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
     """The first candidate of each words, and for every candidate which of these has its words."""
     rows: dict[tuple[Any, ...], int] = {}
     first: list[Candidate] = []
@@ -184,7 +184,9 @@ def of_same_words(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Ind
     return first, np.array(at, dtype=np.intp)
 
 
-def loosely(represent: Representation[Any], candidates: Sequence[Candidate]) -> Sequence[Any]:
+def fast_represent(
+    represent: Representation[Any], candidates: Sequence[Candidate]
+) -> Sequence[Any]:
     """The representation in the form that is made soonest."""
     if isinstance(represent, LooseRepresentation):
         return represent.loose(candidates)
@@ -192,7 +194,7 @@ def loosely(represent: Representation[Any], candidates: Sequence[Candidate]) -> 
 
 
 @dataclass(frozen=True)
-class Core:
+class NameCore:
     """A representation of the core of each name: "IL-2 gene" and "IL-2" before "gene" are alike.
 
     A recogniser takes such a word into a name or leaves it out; read so, it is context both times.
@@ -207,7 +209,7 @@ class Core:
 
     def _cut(self, candidate: Candidate) -> Candidate:
         span = candidate.spans[self.focus]
-        start, end = core_of(span)
+        start, end = find_core(span)
         if (start, end) == (span.start, span.end):
             return candidate
         spans = list(candidate.spans)
@@ -215,20 +217,20 @@ class Core:
         return replace(candidate, spans=tuple(spans))
 
 
-def core_of(span: Span) -> tuple[int, int]:
+def find_core(span: Span) -> tuple[int, int]:
     """First token and end of a name without words of a kind at its ends; all where only these are.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("exon 3 of the BRCA1 gene promoter")
-    >>> core_of(doc[:]), core_of(doc[5:])
+    >>> find_core(doc[:]), find_core(doc[5:])
     ((4, 5), (5, 7))
     """
     first, last = span[0].lower_, span[-1].lower_
-    if not {first, last} & KINDS or len(tokens_of(span)) != len(span):
+    if not {first, last} & KIND_WORDS or len(tokens_of(span)) != len(span):
         return span.start, span.end
     words = [token.lower_ for token in span]
     start, end = _head(words), len(words)
-    while end > start and words[end - 1] in KINDS:
+    while end > start and words[end - 1] in KIND_WORDS:
         end -= 1
     if end <= start or not any(word.isalnum() or len(word) > 1 for word in words[start:end]):
         return span.start, span.end
@@ -238,14 +240,14 @@ def core_of(span: Span) -> tuple[int, int]:
 def _head(words: Sequence[str]) -> int:
     """Where a name begins after a kind with a number and a link, as in "exon 3 of the"."""
     at = 0
-    while at < len(words) and words[at] in KINDS:
+    while at < len(words) and words[at] in KIND_WORDS:
         at += 1
     if not at:
         return 0
     linked = at
-    while linked < len(words) and (words[linked] in LINKS or words[linked].isdigit()):
+    while linked < len(words) and (words[linked] in LINK_WORDS or words[linked].isdigit()):
         linked += 1
-    return linked if linked < len(words) and words[linked - 1] in LINKS else 0
+    return linked if linked < len(words) and words[linked - 1] in LINK_WORDS else 0
 
 
 _PREPOSITIONS = """
@@ -259,16 +261,21 @@ ARTICLES = frozenset(
 COPULAS = frozenset(("is", "was", "are", "were", "be"))
 CONJUNCTIONS = frozenset((",", "and", "or", "/", "nor", "versus", "plus", "-"))
 _ENDS = ". ; : ? ! which that whereas while because although but"
-ENDS = frozenset(_ENDS.split())
-BEHIND = PREPOSITIONS | COPULAS | ENDS  # what ends a noun phrase, read backwards
-AHEAD = BEHIND | CONJUNCTIONS  # and forwards
-SAYING = COPULAS | {","}
-AFTER, BEFORE = 4, 5  # words that are read on either side of a name or of what it hangs on
-CLAUSE = 12  # and those of the rest of the clause
+CLAUSE_ENDS = frozenset(_ENDS.split())
+PHRASE_ENDS_BACKWARD = (
+    PREPOSITIONS | COPULAS | CLAUSE_ENDS
+)  # what ends a noun phrase, read backwards
+PHRASE_ENDS_FORWARD = PHRASE_ENDS_BACKWARD | CONJUNCTIONS  # and forwards
+APPOSITION_MARKS = COPULAS | {","}
+MAX_WORDS_AFTER, MAX_WORDS_BEFORE = (
+    4,
+    5,
+)  # words that are read on either side of a name or of what it hangs on
+MAX_CLAUSE_WORDS = 12  # and those of the rest of the clause
 
 
 @dataclass(frozen=True)
-class Beside:
+class SyntacticContext:
     """Binary features of the words around a name by what they are to it.
 
     Other names that it is listed with, and brackets, are passed over: in "IL-2 (T-cell growth
@@ -286,8 +293,8 @@ class Beside:
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        cells, names = binary(self._told(candidates))
-        return Features(cells, Names.of(names))
+        cells, names = binary_features(self._told(candidates))
+        return Features(cells, FeatureNames.of(names))
 
     def _told(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
         texts: dict[int, _Text] = {}
@@ -342,7 +349,7 @@ class _Text:
             *[("does", "after", stem(word)) for word in self._clause(right, high)],
             *[
                 ("does", "before", stem(word))
-                for word in self.words[max(low, start - CLAUSE) : start]
+                for word in self.words[max(low, start - MAX_CLAUSE_WORDS) : start]
             ],
         ]
 
@@ -364,7 +371,7 @@ class _Text:
         return at
 
     def _close(self, at: int, high: int) -> int:
-        for i in range(at + 1, min(high, at + CLAUSE)):
+        for i in range(at + 1, min(high, at + MAX_CLAUSE_WORDS)):
             if self.words[i] in (")", "]"):
                 return i + 1
         return 0
@@ -392,7 +399,7 @@ class _Text:
     def _after(self, at: int, high: int) -> list[Name]:
         if at < high and self.words[at] in ("'s", "'"):
             at += 1
-        words = self._until(at, min(high, at + AFTER))
+        words = self._until(at, min(high, at + MAX_WORDS_AFTER))
         stems = [stem(word) for word in words]
         found: list[Name] = [("after", "first", stem(self.words[at]) if at < high else "")]
         found += [("after", "some", one) for one in stems]
@@ -409,7 +416,7 @@ class _Text:
         """Words up to what surely ends a noun phrase."""
         found: list[str] = []
         for word in self.words[at:high]:
-            if word in AHEAD or not word[0].isalnum():
+            if word in PHRASE_ENDS_FORWARD or not word[0].isalnum():
                 break
             found.append(word)
         return found
@@ -434,9 +441,9 @@ class _Text:
     def _back(self, at: int, low: int) -> tuple[int, list[str]]:
         """Words before a place as far as a noun phrase may reach, nearest first."""
         found: list[str] = []
-        while at > low and len(found) < BEFORE:
+        while at > low and len(found) < MAX_WORDS_BEFORE:
             word = self.words[at - 1]
-            if word in BEHIND or not word[0].isalnum():
+            if word in PHRASE_ENDS_BACKWARD or not word[0].isalnum():
                 break
             found.append(word)
             at -= 1
@@ -444,7 +451,7 @@ class _Text:
 
     def _said(self, at: int, high: int) -> list[Name]:
         """After "is a" or ", a" what it is."""
-        if at + 1 >= high or self.words[at] not in SAYING:
+        if at + 1 >= high or self.words[at] not in APPOSITION_MARKS:
             return []
         if self.words[at + 1] in ("a", "an", "the", "one"):
             return [("is", "a", stem(word)) for word in self._until(at + 2, min(high, at + 8))]
@@ -453,7 +460,7 @@ class _Text:
 
     def _clause(self, at: int, high: int) -> list[str]:
         found: list[str] = []
-        for word in self.words[at : min(high, at + CLAUSE)]:
+        for word in self.words[at : min(high, at + MAX_CLAUSE_WORDS)]:
             if word in (".", ";", ":"):
                 break
             found.append(word)
@@ -511,4 +518,6 @@ def _features(distinct: Sequence[Mapping[str, float]]) -> Features:
     places = np.fromiter(map(columns.__getitem__, names), dtype=np.intp, count=len(names))
     ends = np.append(0, np.cumsum(some))[np.cumsum([0, *map(len, distinct)])]
     shape = (len(distinct), len(columns))
-    return Features(sp.csr_array((values[some], places, ends), shape=shape), Names.of(columns))
+    return Features(
+        sp.csr_array((values[some], places, ends), shape=shape), FeatureNames.of(columns)
+    )

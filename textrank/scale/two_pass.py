@@ -16,11 +16,11 @@ from spacy.tokens import Doc
 from textrank.candidates import starts_of
 from textrank.config import adjusted, load_model, model_names
 from textrank.language import load_nlp, model_path
-from textrank.language.load import SHIPPED, needed_components
-from textrank.language.long_docs import chained, in_pieces, is_long
+from textrank.language.load import SHIPPED_PIPELINE, resolve_components
+from textrank.language.long_docs import apply_pipes, is_long, process_in_chunks
 from textrank.language.morphology import Morphology
-from textrank.language.sentences import Sentences
-from textrank.language.syntax import WordParser, WordsToVectors, WordTagger
+from textrank.language.sentences import SentenceSplitter
+from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.model import Model
 from textrank.progress import collected_later
 from textrank.scale.job import Job, checksum
@@ -29,7 +29,7 @@ from textrank.tasks.base import group_of
 PARSED_ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
 MIN_NAMES = {"ppi": 2}  # names a sentence must have before it can have an answer of the task
 # Components whose answer about a sentence does not depend on other sentences.
-SENTENCE_COMPONENTS = (WordsToVectors, WordTagger, WordParser, Morphology)
+SENTENCE_COMPONENTS = (WordTok2Vec, WordTagger, WordParser, Morphology)
 
 
 class Analysis:
@@ -68,7 +68,7 @@ class Analysis:
         self.two_passes = (
             not whole
             and self.min_names > 0
-            and any(isinstance(pipe, Sentences) and pipe.final for pipe in self.first)
+            and any(isinstance(pipe, SentenceSplitter) and pipe.final for pipe in self.first)
             and any(isinstance(pipe, WordParser) for pipe in self.second)
             and all(isinstance(pipe, SENTENCE_COMPONENTS) for pipe in self.second)
         )
@@ -132,13 +132,13 @@ def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
 def _in_pieces(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
     """The Docs after some components, together; long ones by themselves and in pieces."""
     if not any(map(is_long, docs)):
-        return list(chained(docs, pipes))
-    return [in_pieces(doc, pipes) for doc in docs]
+        return list(apply_pipes(docs, pipes))
+    return [process_in_chunks(doc, pipes) for doc in docs]
 
 
 def _with_sentences(doc: Doc) -> Doc:
     whole = doc.has_annotation("SENT_START", require_complete=True)
-    return doc if whole else Sentences(final=True)(doc)
+    return doc if whole else SentenceSplitter(final=True)(doc)
 
 
 def load_analysis(job: Job) -> Analysis:
@@ -148,7 +148,7 @@ def load_analysis(job: Job) -> Analysis:
     every = job.nlp is not None or task.reads is None
     nlp = load_nlp(job.nlp, only=None if every else [*(task.reads or ()), *task.recognises])
     names, parses = (
-        needed_components(nlp, [name for name in wanted if name in nlp.pipe_names])
+        resolve_components(nlp, [name for name in wanted if name in nlp.pipe_names])
         for wanted in (task.recognises, task.reads or ())
     )
     return Analysis(model, nlp, names, parses, whole=job.whole)
@@ -159,8 +159,8 @@ def job_settings(job: Job) -> dict[str, Any]:
     return {
         "model": Path(job.model).name,
         "model_checksum": checksum(_folder(job.model)),
-        "language": Path(job.nlp).name if job.nlp else SHIPPED,
-        "language_checksum": checksum(_folder(job.nlp or SHIPPED)),
+        "language": Path(job.nlp).name if job.nlp else SHIPPED_PIPELINE,
+        "language_checksum": checksum(_folder(job.nlp or SHIPPED_PIPELINE)),
         "settings": list(job.settings),
         "format": job.format,
     }
@@ -168,7 +168,7 @@ def job_settings(job: Job) -> dict[str, Any]:
 
 def _folder(name: str) -> Path:
     """The folder of a model: a shipped one, that of a path, or of an installed package."""
-    if name == SHIPPED or name in model_names():
+    if name == SHIPPED_PIPELINE or name in model_names():
         return model_path(name)
     path = Path(name)
     if path.exists():

@@ -13,8 +13,8 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id, labels_of, tokens_of
 from textrank.features import Vector
-from textrank.language.alignment import Passages
-from textrank.metrics import argmax_first, classification_measures
+from textrank.language.alignment import SourceText
+from textrank.metrics import argmax_first, classification_metrics
 
 Explain: TypeAlias = Callable[[Sequence[Candidate]], list[list[tuple[tuple[str, ...], float]]]]
 
@@ -41,7 +41,7 @@ class Scored:
 
     def measures(self) -> dict[str, float | None]:
         """Those of yes and no: AUC, and F under several thresholds."""
-        return classification_measures(self.y, self.scores, self.threshold, self.unreachable)
+        return classification_metrics(self.y, self.scores, self.threshold, self.unreachable)
 
 
 @runtime_checkable
@@ -198,7 +198,7 @@ class ChoiceTask(WithoutReasons):
 
     name: ClassVar[str]
 
-    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
+    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
         """The answer as plain values."""
         raise NotImplementedError
 
@@ -208,7 +208,7 @@ class ChoiceTask(WithoutReasons):
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the answers on ``doc._.textrank_<task>``, in text order."""
-        text = Passages.of(doc, scored.candidates[0].doc if scored.candidates else doc)
+        text = SourceText.from_doc(doc, scored.candidates[0].doc if scored.candidates else doc)
         found = [self.row(text, question) for question in answered(scored)]
         doc._.set(f"textrank_{self.name}", found)
         return doc

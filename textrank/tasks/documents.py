@@ -16,14 +16,14 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, document_id
 from textrank.features import Vector
-from textrank.language.alignment import words_only
+from textrank.language.alignment import word_doc
 from textrank.metrics import (
     auc,
     decide,
     mean_average_precision,
     merge_ties,
     precision_recall_f,
-    ranking_measures,
+    ranking_metrics,
 )
 from textrank.tasks.base import Scored, WithoutReasons
 
@@ -54,7 +54,7 @@ class Categorise(WithoutReasons):
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One a topic; none for a document without words."""
-        words = words_only(doc)
+        words = word_doc(doc)
         gold = _gold(doc)
         if not len(words):
             return []
@@ -183,7 +183,7 @@ class Retrieve(WithoutReasons):
         """Pairs in the right order, NDCG, MAP and tau_b, each a mean over queries."""
         y, scores = scored.y, scored.scores
         queries = [(c.document, c.query) for c in scored.candidates]
-        found = ranking_measures(y, scores, queries)
+        found = ranking_metrics(y, scores, queries)
         wrong = found["disagreement"]
         found["pairwise_accuracy"] = None if wrong is None else 1.0 - wrong
         found["map"] = mean_average_precision(y, scores, queries).mean

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, fill_names, named_spans
-from textrank.language.alignment import Passages, characters, words_only
-from textrank.language.normalization import plain
+from textrank.language.alignment import SourceText, original_offsets, word_doc
+from textrank.language.normalization import to_plain_text
 from textrank.metrics import argmax_first
 from textrank.tasks.base import Answered, ChoiceTask, Question, choice_candidates_of
 
@@ -52,7 +52,7 @@ class GeneProtein(ChoiceTask):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each name, or one for each name and answer where there are more than two."""
         fill_names(doc, self.entities)
-        labelled = [(s, s.label_) for s in named_spans(words_only(doc), self.entities)]
+        labelled = [(s, s.label_) for s in named_spans(word_doc(doc), self.entities)]
         return choice_candidates_of(
             [
                 Question(span, tuple(self.answers), right=self._right(label))
@@ -65,14 +65,14 @@ class GeneProtein(ChoiceTask):
         """None: every marked name is judged."""
         return 0
 
-    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
+    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
         """What a name stands for, with its place and sentence."""
         p = question.probabilities(self.answers)
         best = list(p)[int(argmax_first(list(p.values())))]
         span = question.span
-        start, end = characters(span)
+        start, end = original_offsets(span)
         return {
-            "name": plain(text.text[start:end]),
+            "name": to_plain_text(text.text[start:end]),
             "span": [start, end],
             "sentence": text.sentence(span),
             "label": best,

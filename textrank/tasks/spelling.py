@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Span
 from textrank._ragged import offsets
 from textrank.candidates import Candidate, document_id, token_table
 from textrank.features import Vector
-from textrank.language.alignment import Passages
+from textrank.language.alignment import SourceText
 from textrank.metrics import merge_ties, tie_tolerance
 from textrank.tasks.base import (
     Answered,
@@ -154,7 +154,7 @@ class Spelling:
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
         asked = ((question, self._best(question, scored.limit)) for question in answered(scored))
         found = [(question, word) for question, word in asked if word is not None]
-        text = Passages.of(doc, doc) if found else Passages("", [])
+        text = SourceText.from_doc(doc, doc) if found else SourceText("", [])
         return [self._proposal(text, *proposed) for proposed in found]
 
     def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
@@ -229,7 +229,7 @@ class Spelling:
         best = max((word for word in odds if word != printed), key=odds.__getitem__)
         return best if odds[best] >= threshold and odds[best] > odds[printed] else None
 
-    def _proposal(self, text: Passages, question: Answered, best: str) -> dict[str, Any]:
+    def _proposal(self, text: SourceText, question: Answered, best: str) -> dict[str, Any]:
         span = question.span
         return {
             "printed": span.text,

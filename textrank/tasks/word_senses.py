@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate
-from textrank.language.alignment import Passages, characters, words_only
+from textrank.language.alignment import SourceText, original_offsets, word_doc
 from textrank.metrics import argmax_first
 from textrank.tasks.base import Answered, ChoiceTask, Question, choice_candidates_of, text_of
 
@@ -41,19 +41,17 @@ class WordSenses(ChoiceTask):
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each word with two senses, one for each sense of other words."""
-        return choice_candidates_of(
-            [self._question(span) for span in self._targets(words_only(doc))]
-        )
+        return choice_candidates_of([self._question(span) for span in self._targets(word_doc(doc))])
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Marked words without known senses."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked(doc))
 
-    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
+    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
         """The sense of a word, with its place."""
         p = question.probabilities(self.senses[question.title])
         best = list(p)[int(argmax_first(list(p.values())))]
-        row = {"word": text_of(question.span), "span": list(characters(question.span))}
+        row = {"word": text_of(question.span), "span": list(original_offsets(question.span))}
         return {**row, "sense": best, "probability": p[best], "probabilities": p}
 
     def _targets(self, doc: Doc) -> list[Span]:

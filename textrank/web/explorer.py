@@ -29,7 +29,7 @@ from starlette.routing import Route
 
 from textrank.candidates import Candidate
 from textrank.evaluation.cross_validation import decisions_of
-from textrank.language.alignment import characters
+from textrank.language.alignment import original_offsets
 from textrank.model import Model
 from textrank.reports.explanation import Explanation, explanation_page, reasons
 from textrank.results import queries
@@ -149,7 +149,7 @@ class Reasons:
         start = row["sentence_start"] or 0
         asked = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
         for candidate in model.pipeline.task.candidates(doc):
-            ends = [characters(s) for s in candidate.spans]
+            ends = [original_offsets(s) for s in candidate.spans]
             if len(ends) == 2 and all(map(_overlap, ends, asked)):
                 return candidate
         raise ValueError("the sentence alone does not hold both names. Explain the whole text.")

@@ -11,14 +11,14 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.representations.mentions import Mention, shape_of
+from textrank.representations.mentions import Mention, word_shape
 
 
 def plain(words: list[str], shortest: int, longest: int) -> list[tuple[str, ...]]:
     lower = [word.lower() for word in words]
     whole = " ".join(lower)
     found: list[tuple[str, ...]] = [("whole", whole), ("last", lower[-1])]
-    found += [("length", str(min(len(words), 6))), ("shape", shape_of(" ".join(words)))]
+    found += [("length", str(min(len(words), 6))), ("shape", word_shape(" ".join(words)))]
     found += [("word", word) for word in lower]
     found += [("pair", one, two) for one, two in pairwise(lower)]
     text = f"<{whole}>"
@@ -51,4 +51,4 @@ def test_shapes_of_letters_are_those_of_the_pattern() -> None:
     for letter in map(chr, range(0x3000)):
         digits = re.sub(r"\d", "0", letter)
         plain = re.sub(r"[^\W\d_]", lambda m: "A" if m[0].isupper() else "a", digits)
-        assert shape_of(letter) == plain
+        assert word_shape(letter) == plain

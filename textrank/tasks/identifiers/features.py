@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from textrank.language.abbreviations import long_forms
+from textrank.language.abbreviations import find_long_forms
 from textrank.tasks.identifiers.gazetteer import SURE, Gene, Kind, Lookup, Match
 from textrank.tasks.identifiers.names import (
     HUMAN,
@@ -72,7 +72,7 @@ class Surroundings:
             for match in own
             if match.kind is not Kind.MEMBER
         )
-        long = long_forms(text)
+        long = find_long_forms(text)
         leaning = lookup.leaning(text)
         return cls(
             lookup,

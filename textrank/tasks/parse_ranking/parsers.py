@@ -19,10 +19,10 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank.features import Matrix
-from textrank.language._parser import Tree as Arcs
-from textrank.language.alignment import in_tokens
+from textrank.language._parser import ArcArrays as Arcs
+from textrank.language.alignment import arcs_to_tokens
 from textrank.language.load import load_nlp, model_path
-from textrank.language.syntax import WordParser, last_layers
+from textrank.language.syntax import WordParser, upper_layer_params
 
 MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
 TOGETHER = 256  # sentences that networks see at a time
@@ -130,7 +130,7 @@ def _trees(
 
 def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iterator[Any]:
     if isinstance(parser, WordParser):
-        yield from parser.predict_copies(docs, copies)
+        yield from parser.predict_ensemble(docs, copies)
         return
     for weights in copies:
         with parser.model.use_params(weights):
@@ -140,8 +140,8 @@ def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iter
 def _parsed(parser: Any, docs: Sequence[Doc], states: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Steps to the head and labels of the tokens; our parser says them without setting them."""
     if isinstance(parser, WordParser) and all(isinstance(state, Arcs) for state in states):
-        parses = parser.finished(docs, states)
-        yield from (in_tokens(doc, *own) for doc, own in zip(docs, parses, strict=True))
+        parses = parser.deprojectivize(docs, states)
+        yield from (arcs_to_tokens(doc, *own) for doc, own in zip(docs, parses, strict=True))
         return
     for doc, state in zip(docs, states, strict=True):
         copy = doc.copy()
@@ -212,7 +212,7 @@ def _noise(name: str, sigma: float, copies: int, seed: int, layers: Layers) -> t
     }
     amounts = {key: sigma * array.std() for key, array in own.items()}
     if layers == "last":
-        bias, last = (model.layers[1].id, "b"), last_layers(model)
+        bias, last = (model.layers[1].id, "b"), upper_layer_params(model)
         amounts = {key: amount for key, amount in amounts.items() if key in last}
         amounts[bias] *= BIAS
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Token
 
 from textrank.candidates import Candidate, tokens_of
 from textrank.features import Indices, Matrix
-from textrank.language.alignment import words_within
+from textrank.language.alignment import trim_to_words
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
 Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own"]
@@ -218,7 +218,7 @@ def sentences(
         words = [
             _covering(own, [candidates[i] for i in members]) if own != extent else own
             for own, (extent, members) in zip(
-                words_within(doc, list(extents)), extents.items(), strict=True
+                trim_to_words(doc, list(extents)), extents.items(), strict=True
             )
         ]
         if parse == "own":

@@ -18,9 +18,9 @@ from spacy.tokens import Doc, Span
 
 from textrank._ragged import lengths
 from textrank.candidates import Candidate, asking
-from textrank.features import Features, Indices, Matrix, Names, Vector
-from textrank.kernels.views import CONSTANT, Blocks
-from textrank.language.alignment import Passages, characters
+from textrank.features import FeatureNames, Features, Indices, Matrix, Vector
+from textrank.kernels.views import CONSTANT, PerQuestionKernel
+from textrank.language.alignment import SourceText, original_offsets
 from textrank.metrics import argmax_first, choose_first
 from textrank.tasks.base import Answered, ChoiceTask, Scored, answered
 from textrank.tasks.ppi._trees import Tellings, tellings
@@ -135,9 +135,9 @@ class PPIStatement(ChoiceTask):
             row[self.aspect] = given
         return doc
 
-    def row(self, text: Passages, question: Answered) -> dict[str, Any]:
+    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
         """The places of a pair's names and how likely each answer is."""
-        spans = [list(characters(span)) for span in question.candidates[0].spans]
+        spans = [list(original_offsets(span)) for span in question.candidates[0].spans]
         return {"spans": spans, "probabilities": question.probabilities(self.answers)}
 
     def decided(self, scores: Matrix, limit: float) -> Indices:
@@ -229,7 +229,7 @@ PARSE: Parse = "own"  # that statements are read from
 class Weights:
     """The weights of all answers to the questions of one model."""
 
-    names: Names  # d of them
+    names: FeatureNames  # d of them
     values: Matrix  # (d, answers)
     offsets: Vector  # (answers,)
     limit: float = 0.0  # log-odds from which a status other than asserted counts
@@ -238,7 +238,7 @@ class Weights:
     def of(cls, model: Model, aspect: str) -> Weights:
         """Those of a model whose features stand under their questions, as ``Blocks`` has them."""
         kernel = model.pipeline.kernel
-        if model.names is None or not isinstance(kernel, Blocks):
+        if model.names is None or not isinstance(kernel, PerQuestionKernel):
             raise ValueError(
                 f"a model of {model.pipeline.task.name} with kernel {type(kernel).__name__} has no "
                 "weights by question. Train it with the kernel blocks.v1 and a feature kernel."
@@ -247,7 +247,7 @@ class Weights:
         places = {asking(aspect, answer): place for place, answer in enumerate(answers)}
         question = np.array([places.get(word, -1) for word in words], dtype=np.intp)
         asked = question[model.names.parts[:, 0]]
-        plain = Names(words, model.names.parts[:, 1:])
+        plain = FeatureNames(words, model.names.parts[:, 1:])
         constant = _is_constant(plain)
         offsets = np.zeros(len(answers))
         offsets[asked[constant]] = model.fit.coef[constant] * kernel.constant
@@ -273,7 +273,7 @@ def _views(name: str, model: Model) -> Mapping[str, float]:
     return views.weights
 
 
-def _is_constant(names: Names) -> NDArray[np.bool_]:
+def _is_constant(names: FeatureNames) -> NDArray[np.bool_]:
     """Which names are that of the constant and nothing more."""
     places = [place for place, word in enumerate(names.vocabulary) if word == CONSTANT]
     found: NDArray[np.bool_] = np.isin(names.parts[:, 0], places)
@@ -282,7 +282,7 @@ def _is_constant(names: Names) -> NDArray[np.bool_]:
     return found
 
 
-def _merged(names: Names) -> tuple[Names, Indices]:
+def _merged(names: FeatureNames) -> tuple[FeatureNames, Indices]:
     """Each name once, and where each of the given ones stands among them."""
     once = names[: _period(names.parts)]
     if len(once) < len(names):  # the same names in the same order under every question
@@ -308,13 +308,13 @@ class Table:
     the weights of the first and beside them those of the second.
     """
 
-    names: Names
+    names: FeatureNames
     values: Matrix  # (names + 1, 2 * answers); the last row is that of unknown names
 
     @classmethod
     def of(cls, weights: Sequence[Weights]) -> Table:
         """The weights of several models side by side."""
-        names, column = _merged(Names.join([_renamed(w.names) for w in weights]))
+        names, column = _merged(FeatureNames.join([_renamed(w.names) for w in weights]))
         width = sum(len(w.offsets) for w in weights)
         values = np.zeros((len(names) + 1, 2 * width))
         row, left = 0, 0
@@ -346,17 +346,17 @@ class Table:
         return same * (one + two)[:, :half] + turned * (one - two)[:, half:]
 
 
-def _turned(names: Names) -> NDArray[np.bool_]:
+def _turned(names: FeatureNames) -> NDArray[np.bool_]:
     """Which features are differences."""
     return np.array([word == "turned" for word in names.vocabulary], dtype=bool)[names.parts[:, 0]]
 
 
-def _renamed(names: Names) -> Names:
+def _renamed(names: FeatureNames) -> FeatureNames:
     """The names with differences under the same word as sums."""
     number = len(names.vocabulary)
     parts = names.parts.copy()
     parts[_turned(names), 0] = number
-    return Names((*names.vocabulary, "sides"), parts)
+    return FeatureNames((*names.vocabulary, "sides"), parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,7 +443,7 @@ def _triggers(told: Tellings, kinds: Sequence[str]) -> list[list[list[int]]]:
         number = int(own.sentence_of[token])
         sentence = own.contexts[number].sentence
         place = sentence.start + token - int(own.starts[number])
-        known[token] = characters(sentence.doc[place : place + 1])
+        known[token] = original_offsets(sentence.doc[place : place + 1])
     return [[list(known[token])] if token >= 0 else [] for token in tokens.tolist()]
 
 

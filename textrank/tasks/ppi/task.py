@@ -13,9 +13,9 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id, named_spans, starts_of, tokens_of
 from textrank.features import Indices, Vector
-from textrank.language.abbreviations import abbreviations
-from textrank.language.alignment import characters, words_only
-from textrank.language.normalization import plain
+from textrank.language.abbreviations import find_abbreviations
+from textrank.language.alignment import original_offsets, word_doc
+from textrank.language.normalization import to_plain_text
 from textrank.metrics import TIE_TOLERANCE, best_threshold, sort_ties, tie_tolerance
 from textrank.tasks.base import Scored, WithoutReasons
 
@@ -91,7 +91,7 @@ class PPI(WithoutReasons):
         paired = _paired(starts, names)
         if not paired:
             return []
-        words = words_only(doc, paired)
+        words = word_doc(doc, paired)
         if words is not doc:
             doc, starts, names = words, starts_of(words), self.names(words)
         document = document_id(doc)
@@ -223,7 +223,7 @@ class _Names:
     def __call__(self, span: Span) -> _Named:
         key = span.start, span.end, span.id_, span.kb_id
         if key not in self.known:
-            found = _name(span, self.text), characters(span), span.kb_id_ or None
+            found = _name(span, self.text), original_offsets(span), span.kb_id_ or None
             self.known[key] = found
         return self.known[key]
 
@@ -241,7 +241,7 @@ class _Texts:
             sentence = span.sent
             self.sentences[span.start] = sentence.start
             if sentence.start not in self.known:
-                self.known[sentence.start] = self.text[slice(*characters(sentence))].strip()
+                self.known[sentence.start] = self.text[slice(*original_offsets(sentence))].strip()
         return self.known[self.sentences[span.start]]
 
 
@@ -253,7 +253,7 @@ def _name(span: Span, text: str) -> str:
     """The name as a person reads it in the text; without what lies in its holes."""
     tokens = tokens_of(span)
     if len(tokens) == span.end - span.start:
-        return plain(text[slice(*characters(span))])
+        return to_plain_text(text[slice(*original_offsets(span))])
     return " ".join(span.doc[i].text for i in tokens)
 
 
@@ -266,7 +266,7 @@ class _Same:
 
     @classmethod
     def of(cls, doc: Doc) -> _Same:
-        found = abbreviations(doc)
+        found = find_abbreviations(doc)
         return cls(
             frozenset((short.text.lower(), long.text.lower()) for short, long in found),
             frozenset((min(a.end, b.end), max(a.end, b.end)) for a, b in found),

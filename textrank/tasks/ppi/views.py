@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.features import Features, Names, Viewed
+from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.language.alignment import second_reading
-from textrank.linalg import squares
+from textrank.language.alignment import get_retokenized
+from textrank.linalg import squared_norms
 from textrank.tasks.ppi._trees import tellings
 from textrank.tasks.ppi.blocks import (
     GlobalContext,
@@ -73,7 +73,7 @@ class PairViews:
     def __post_init__(self) -> None:
         check_among("parse", [self.parse], get_args(Parses))
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
+    def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         if self.parse != "both" and self.parse != "all":
             return self.of_batch(entity_pairs(candidates, self.parse))
         pairs = entity_pairs(candidates, BOTH["given"])
@@ -83,18 +83,18 @@ class PairViews:
         if any(map(parsed_twice, docs.values())):
             parsed["own"] = self._parsed(entity_pairs(candidates, BOTH["own"]))
         if self.parse == "both":
-            return Viewed({**worded, **beside(parsed)})
+            return MultiView({**worded, **beside(parsed)})
         whole = {name: {**worded, **own} for name, own in parsed.items()}
         again = _read_again(candidates, docs)
         third = whole["own"]
         if again is not None:
             pairs = entity_pairs(again, BOTH["own"])
             third = {**_met(WORDS, pairs), **self._parsed(pairs)}
-        return Viewed(beside({**whole, "words": third}))
+        return MultiView(beside({**whole, "words": third}))
 
-    def of_batch(self, pairs: PairBatch) -> Viewed:
+    def of_batch(self, pairs: PairBatch) -> MultiView:
         """The views of pairs that are already analysed, by one parse."""
-        return Viewed.joining(pairs.holding(BLOCKS).unit, tuple(BLOCKS), self._computed(pairs))
+        return MultiView.joining(pairs.holding(BLOCKS).unit, tuple(BLOCKS), self._computed(pairs))
 
     def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""
@@ -130,7 +130,7 @@ def _read_again(candidates: Sequence[Candidate], docs: Mapping[int, Doc]) -> lis
 
     One whose names are not known there, by their ids, stays where it is.
     """
-    own = {key: again for key, doc in docs.items() if (again := second_reading(doc)) is not None}
+    own = {key: again for key, doc in docs.items() if (again := get_retokenized(doc)) is not None}
     if not own:
         return None
     names = {
@@ -175,12 +175,12 @@ def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
     values = sp.csr_array((data, indices, times * F.indptr), shape=shape)
     under = np.repeat(np.arange(times) + len(names.vocabulary), len(names))
     parts = np.column_stack([under, np.vstack([names.parts] * times)]).astype(np.int32)
-    return Features(values, Names((*names.vocabulary, *prefixes), parts))
+    return Features(values, FeatureNames((*names.vocabulary, *prefixes), parts))
 
 
 def unit(features: Features) -> Features:
     """The features with every row of length one; an empty row stays empty."""
-    squared = squares(features.cells)
+    squared = squared_norms(features.cells)
     squared[squared == 0] = 1.0
     return features.scaled(1.0 / np.sqrt(squared))
 
@@ -222,7 +222,7 @@ class StatementViews:
                 f"no block {unknown[0]!r}; there are {', '.join(STATEMENT_VIEWS_BLOCKS)}"
             )
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
+    def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         numbers: dict[tuple[object, ...], int] = {}
         rows = [numbers.setdefault(_key(c), len(numbers)) for c in candidates]
         first = {
@@ -231,7 +231,7 @@ class StatementViews:
         }
         pairs = [first[number] for number in range(len(numbers))]
         features = self.of_pairs(pairs).rows(np.array(rows, dtype=np.intp))
-        return Viewed({"question": [c.asked for c in candidates], "pair": features})
+        return MultiView({"question": [c.asked for c in candidates], "pair": features})
 
     def of_pairs(self, candidates: Sequence[Candidate]) -> Features:
         """The features of each pair, whatever is asked."""
