@@ -85,13 +85,13 @@ def positions(theme: Theme) -> Any:
         "scale-free smooth": ScaleFree(1.5),
         "side-aware weighting": Weighting(1.0, 0.1, of=Sided(0.3)),
     }
-    span, context = 6, plotting.transformed_context_example()
+    span, context = 6, plotting.example_context()
     places = np.array([p for p in range(-span, span + 1) if p])
     figure, axes = plt.subplots(2, len(ways), figsize=(12, 4.6), layout="constrained")
     for column, (name, way) in enumerate(ways.items()):
         factor = way.factor(places).values
         similar = (factor @ factor.T).toarray()
-        shown = plotting.transformed(context, span, way)
+        shown = plotting.transform_context(context, span, way)
         for row, values in enumerate((similar, shown)):
             axes[row, column].imshow(values, cmap=theme["map"], aspect="auto", vmin=0)
             axes[row, column].set_xticks([0, span - 1, span, 2 * span - 1], ["−6", "−1", "1", "6"])
@@ -106,7 +106,7 @@ def positions(theme: Theme) -> Any:
 
 def graph(theme: Theme) -> Any:
     """A sentence graph with the path between two names, and the word order."""
-    candidate = plotting.example()
+    candidate = plotting.example_pair()
     made = DependencyGraph()([candidate])[0]
     words = [token.text for token in candidate.doc]
     drawing = plotting._Drawing(made, words)
@@ -138,7 +138,7 @@ def graph(theme: Theme) -> Any:
 
 def windows(theme: Theme) -> Any:
     """Feature sequences of a parse with a window, and three ways to compare places in it."""
-    candidate = plotting.parse_windows_example()
+    candidate = plotting.example_parse()
     views = ParseSequences()([candidate]).views
     figure = plt.figure(figsize=(11, 4), layout="constrained")
     grid = figure.add_gridspec(3, 5)

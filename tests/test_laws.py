@@ -12,7 +12,7 @@ import spacy
 from tests.kernels.graph_references import random_graph
 from textrank.candidates import Targets
 from textrank.config import registries
-from textrank.features import Features, Names, Viewed
+from textrank.features import FeatureNames, Features, MultiView
 from textrank.graphs import Contexts, Sequences
 from textrank.kernels.algebra import Linear
 from textrank.representations.transformations import Strict
@@ -40,11 +40,11 @@ def contexts(rng):
 
 
 def views(rng):
-    return Viewed({"a": rng.random((6, 4)), "b": rng.random((6, 2))})
+    return MultiView({"a": rng.random((6, 4)), "b": rng.random((6, 2))})
 
 
 def blocks(rng):
-    names = Names.of([("q1", "x"), ("q1", "y"), ("q2", "x")])
+    names = FeatureNames.of([("q1", "x"), ("q1", "y"), ("q2", "x")])
     return Features(sp.csr_array(rng.random((5, 3))), names)
 
 
@@ -124,7 +124,7 @@ def test_registered_learners_hold_documents_out(name, rng):
     F = rng.standard_normal((24, 4))
     groups = np.repeat(np.arange(6), 4)
     y = np.where(F[:, 0] + rng.standard_normal(24) > 0, 1.0, -1.0)
-    names = Names.of([f"x{i}" for i in range(4)])
+    names = FeatureNames.of([f"x{i}" for i in range(4)])
     data = Features(sp.csr_array(F), names)
     learner = TABLE["learners"][name](**LEARNERS[name])
     other = np.where(groups == 2, -y, y)

@@ -13,16 +13,16 @@ from textrank.metrics import (
     PRF,
     accuracy,
     auc,
+    average_over_queries,
     average_precision,
     best_threshold,
     decide,
     disagreement,
     error_rate,
+    expected_f_threshold,
     kendall_tau_b,
-    likely_threshold,
     mean_average_precision,
     ndcg,
-    over_queries,
     positive_rate_threshold,
     precision_recall_f,
     recall_at_precision,
@@ -204,7 +204,7 @@ def test_over_queries_averages_and_counts_what_is_undefined(rows):
         part = [r for r in rows if r[2] == query]
         values.append(kendall_tau_b([r[0] for r in part], [r[1] for r in part]))
     defined = [v for v in values if v is not None]
-    result = over_queries(kendall_tau_b, y, scores, [r[2] for r in rows])
+    result = average_over_queries(kendall_tau_b, y, scores, [r[2] for r in rows])
     assert (result.defined, result.undefined) == (len(defined), len(values) - len(defined))
     assert result.mean == (pytest.approx(np.mean(defined)) if defined else None)
 
@@ -242,10 +242,10 @@ def test_a_likely_threshold_is_the_best_one_where_labels_are_sure() -> None:
     rng = np.random.default_rng(0)
     scores = rng.standard_normal(60).round(1)  # with ties
     y = np.where(scores + rng.standard_normal(60) > 0, 1.0, -1.0)
-    assert likely_threshold(scores, (y > 0).astype(float)) == best_threshold(y, scores)
+    assert expected_f_threshold(scores, (y > 0).astype(float)) == best_threshold(y, scores)
     p = rng.random(60)
     expected = [2 * p[scores >= cut].sum() / ((scores >= cut).sum() + p.sum()) for cut in scores]
-    found = likely_threshold(scores, p)
+    found = expected_f_threshold(scores, p)
     said = scores >= found
     assert 2 * p[said].sum() / (said.sum() + p.sum()) == pytest.approx(max(expected))
-    assert likely_threshold([], []) is None
+    assert expected_f_threshold([], []) is None

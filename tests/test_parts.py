@@ -8,8 +8,8 @@ import spacy
 
 from textrank.config import load_model
 from textrank.explanation import Looked, ranked
-from textrank.features import Features, Names
-from textrank.linear_scores import Met, Weighed
+from textrank.features import FeatureNames, Features
+from textrank.linear_scores import Contributions, LinearScores
 
 TEXTS = [
     "I wonder weather this is true. It was bigger then that, and then they left.",
@@ -44,14 +44,14 @@ def test_reasons_of_proposals_are_those_that_explain_gives(nlp, monkeypatch, wor
 
 
 def test_portions_are_told_one_after_the_other(nlp):
-    names, coef = Names.of(["a", "b", "c"]), np.array([2.0, -1.0, 0.5])
+    names, coef = FeatureNames.of(["a", "b", "c"]), np.array([2.0, -1.0, 0.5])
     doc = nlp(TEXTS[0])
     some = load_model("spelling").pipeline.task.candidates(doc)[:3]
-    first = Met(np.array([1, 0, 0]), np.array([0, 2, 0]), np.array([1.0, 8.0, 1.0]))
-    second = Met(np.array([0]), np.array([1]), np.array([3.0]))
+    first = Contributions(np.array([1, 0, 0]), np.array([0, 2, 0]), np.array([1.0, 8.0, 1.0]))
+    second = Contributions(np.array([0]), np.array([1]), np.array([3.0]))
     weighed = [
-        Weighed(np.array([6.0, 2.0]), np.array([65.0, 1.0]), lambda: first),
-        Weighed(np.array([-3.0]), np.array([9.0]), lambda: second),
+        LinearScores(np.array([6.0, 2.0]), np.array([65.0, 1.0]), lambda: first),
+        LinearScores(np.array([-3.0]), np.array([9.0]), lambda: second),
     ]
     looked = Looked(some, weighed, names, coef)
     assert looked.scores.tolist() == [6.0, 2.0, -3.0]
@@ -63,7 +63,7 @@ def test_portions_are_told_one_after_the_other(nlp):
 def test_a_candidate_that_was_not_scored_is_refused(nlp):
     task = load_model("spelling").pipeline.task
     doc = nlp(TEXTS[0])
-    looked = Looked(task.candidates(doc), [], Names.of(["a"]), np.ones(1))
+    looked = Looked(task.candidates(doc), [], FeatureNames.of(["a"]), np.ones(1))
     with pytest.raises(ValueError, match="none of the candidates that were scored"):
         looked.explain(task.candidates(doc))
 

@@ -12,7 +12,7 @@ from textrank.candidates import Targets, held_together
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import DocumentFolds
-from textrank.features import Alternatives
+from textrank.features import GramAlternatives
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.base import choose
@@ -121,7 +121,7 @@ def test_a_model_on_a_basis_keeps_no_other_pairs(docs: list[Doc]) -> None:
     dataset = reduced.prepare(docs)
     model = reduced.fit_prepared(dataset)
     number, fit = fit_best(reduced.learner, dataset.data, dataset.targets)
-    assert isinstance(dataset.data, Alternatives)
+    assert isinstance(dataset.data, GramAlternatives)
     assert len(model.support or ()) == len(model.fit.coef) == 8 < len(fit.coef)
     expected = dataset.data.grams[number] @ fit.coef
     np.testing.assert_allclose(model.score(dataset.candidates), expected, atol=1e-9)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textrank.config import dump_pipeline, load_pipeline
-from textrank.features import Viewed
+from textrank.features import MultiView
 from textrank.graphs import Contexts, Sequences
 from textrank.io import pack_arrays, unpack_arrays
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
@@ -23,7 +23,7 @@ from textrank.kernels.sequences import (
 )
 from textrank.kernels.views import EachView
 from textrank.learners.rls import RLS
-from textrank.linalg import Blocked
+from textrank.linalg import ChunkedKernel
 from textrank.pipeline import Pipeline
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.contexts import WordPositions
@@ -64,7 +64,9 @@ KERNELS = [
     AllPathsGraph(combine="sum", directed=False, max_length=3, threshold=0.0, max_radius=0.5),
     Sum([ShortestPathGraph(directed=False, max_length=2), LabelBag()]),
     EachView(LocalityConvolution(), weights={"bigram": 0.5}),
-    Blocked(Normalized(Sum([GapWeighted(), LocalSum(), SpectrumKernel(), LocalityImproved()]))),
+    ChunkedKernel(
+        Normalized(Sum([GapWeighted(), LocalSum(), SpectrumKernel(), LocalityImproved()]))
+    ),
 ]
 
 
@@ -88,7 +90,7 @@ def test_something_else_in_the_place_of_a_kernel_is_named() -> None:
 def test_contexts_and_sequences_are_saved_with_a_model() -> None:
     contexts = Contexts.of([[("a", -1)], [("b", 2), ("a", 1)]])
     sequences = Sequences.of([["x"], ["y", "x"]])
-    saved = unpack_arrays(pack_arrays(Viewed({"words": contexts, "links": sequences})))
+    saved = unpack_arrays(pack_arrays(MultiView({"words": contexts, "links": sequences})))
     assert [c.pairs() for c in saved.view("words")] == [c.pairs() for c in contexts]
     assert [s.symbols() for s in saved.view("links")] == [s.symbols() for s in sequences]
     np.testing.assert_array_equal(saved.view("links").starts, sequences.starts)

@@ -15,7 +15,7 @@ from textrank import metrics
 from textrank.candidates import Targets
 from textrank.estimators import RLSClassifier, RLSRegressor
 from textrank.evaluation.statistics import aucs, bootstrap_intervals, effect
-from textrank.features import Alternatives
+from textrank.features import GramAlternatives
 from textrank.learners.base import agreement, choose, qualities
 from textrank.learners.calibration import Conformal, expected_threshold, mean_threshold
 from textrank.learners.multiclass import decode, one_vs_all
@@ -23,14 +23,14 @@ from textrank.learners.rls import RLS
 from textrank.learners.selection import fit_best
 from textrank.metrics import (
     argmax_first,
-    calibration,
     choose_first,
     choose_largest,
-    equally_good,
+    is_tied_with_best,
     merge_ties,
-    precision_recall,
+    precision_recall_curve,
     rank_ties,
-    roc,
+    roc_curve,
+    score_calibration,
     sort_ties,
 )
 from textrank.tasks.ppi.task import PPI
@@ -65,17 +65,17 @@ METRICS = {
     "ndcg": lambda y, scores: metrics.ndcg(y + 1, scores),
     "ndcg@10": lambda y, scores: metrics.ndcg(y + 1, scores, k=10),
     "mean_average_precision": partial(metrics.mean_average_precision, queries=QUERIES),
-    "ranking_measures": lambda y, scores: metrics.ranking_measures(y + 1, scores, QUERIES),
-    "classification_measures": lambda y, s: metrics.classification_measures(y, s, 0.5),
+    "ranking_measures": lambda y, scores: metrics.ranking_metrics(y + 1, scores, QUERIES),
+    "classification_measures": lambda y, s: metrics.classification_metrics(y, s, 0.5),
     "agreement": lambda y, scores: agreement(scores[None], y).tolist(),
     "quality by auc": lambda y, s: qualities(s[None], everyone(y), "auc").tolist(),
     "quality by f": lambda y, s: qualities(s[None], everyone(y), "f").tolist(),
     "quality by disagreement": lambda y, s: qualities(
         s[None], Targets(y, np.arange(len(y)), QUERIES), "disagreement"
     ).tolist(),
-    "roc": lambda y, s: points(roc(y, s)),
-    "precision_recall": lambda y, s: points(precision_recall(y, s)),
-    "calibration bins": lambda y, s: [(b.candidates, b.share) for b in calibration(y, s)],
+    "roc": lambda y, s: points(roc_curve(y, s)),
+    "precision_recall": lambda y, s: points(precision_recall_curve(y, s)),
+    "calibration bins": lambda y, s: [(b.candidates, b.share) for b in score_calibration(y, s)],
     "bootstrap_intervals": lambda y, s: bootstrap_intervals(
         y, s, QUERIES.astype(str).tolist(), resamples=20
     ),
@@ -83,7 +83,7 @@ METRICS = {
 }
 THRESHOLDS = {
     "best_threshold": metrics.best_threshold,
-    "likely_threshold": lambda y, s: metrics.likely_threshold(s, 1 / (1 + np.exp(-s))),
+    "likely_threshold": lambda y, s: metrics.expected_f_threshold(s, 1 / (1 + np.exp(-s))),
     "positive_rate_threshold": lambda y, s: metrics.positive_rate_threshold(s, 0.3),
     "rate of nought": lambda y, s: metrics.positive_rate_threshold(s, 0.0),
     "rate of one": lambda y, s: metrics.positive_rate_threshold(s, 1.0),
@@ -127,7 +127,7 @@ def test_a_query_with_scores_near_zero_is_tied_by_the_scale_of_all_queries(rng):
     labels, queries = [1.0, 0.0, 1.0, 0.0], ["a", "a", "b", "b"]
     for _ in range(5):
         scores = np.array([1.0, 0.5, *rng.uniform(-NOISE, NOISE, 2)])
-        found = metrics.over_queries(metrics.disagreement, labels, scores, queries)
+        found = metrics.average_over_queries(metrics.disagreement, labels, scores, queries)
         assert found.mean == 0.25
 
 
@@ -149,7 +149,7 @@ def test_learners_choose_the_largest_alpha_that_ranks_equally_well(rng):
         noise = rng.uniform(-NOISE, NOISE, (60, 60))
         K = np.outer(y, y) + noise + noise.T
         assert RLS(alphas=[1.0, 100.0, 10.0], select="auc").fit(K, targets).alpha == 100.0
-        kernels = Alternatives(({"n": 1.0}, {"n": 2.0}), (K, K.copy()))
+        kernels = GramAlternatives(({"n": 1.0}, {"n": 2.0}), (K, K.copy()))
         assert fit_best(RLS(alphas=[1.0, 10.0], select="auc"), kernels, targets)[0] == 1
 
 
@@ -210,7 +210,7 @@ def test_ranks_without_noise_are_those_of_scipy(tied):
 def test_choices_among_qualities():
     assert choose_first([0.5, 0.9 - NOISE, 0.9, 0.9 + NOISE]) == 1
     assert choose_largest([0.9, 0.9 + NOISE, 0.5], [2.0, 1.0, 3.0]) == 0
-    assert equally_good([np.nan, 0.2]).tolist() == [False, True]
-    assert equally_good([-np.inf, -np.inf]).tolist() == [True, True]
+    assert is_tied_with_best([np.nan, 0.2]).tolist() == [False, True]
+    assert is_tied_with_best([-np.inf, -np.inf]).tolist() == [True, True]
     # Errors: round-off of zero is zero, but small errors that differ are kept apart.
-    assert equally_good([-1e-30, -3e-31, -1e-12, -1.0]).tolist() == [True, True, False, False]
+    assert is_tied_with_best([-1e-30, -3e-31, -1e-12, -1.0]).tolist() == [True, True, False, False]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         registry,
     )
     from textrank.evaluation import Report, cross_validate, evaluate
-    from textrank.features import FeatureKernel, Features, Kernel, LabelledGraph, Names
+    from textrank.features import FeatureKernel, FeatureNames, Features, Kernel, LabelledGraph
     from textrank.language import load_nlp
     from textrank.model import Model
     from textrank.pipeline import Pipeline
@@ -39,7 +39,7 @@ _HOMES = {
     "Kernel": "features",
     "LabelledGraph": "features",
     "Model": "model",
-    "Names": "features",
+    "FeatureNames": "features",
     "Pipeline": "pipeline",
     "Report": "evaluation",
     "Targets": "candidates",
@@ -58,11 +58,11 @@ _HOMES = {
 __all__ = [
     "Candidate",
     "FeatureKernel",
+    "FeatureNames",
     "Features",
     "Kernel",
     "LabelledGraph",
     "Model",
-    "Names",
     "Pipeline",
     "Report",
     "Targets",

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from textrank.features import Indices
 
-TABLE = 16  # places of a table for each code that is numbered by it: filling it takes the time
+MAX_TABLE_SLOTS_PER_CODE = (
+    16  # places of a table for each code that is numbered by it: filling it takes the time
+)
 
 
 def offsets(sizes: Sequence[int] | NDArray[Any]) -> Indices:
@@ -49,10 +51,10 @@ def slices(sizes: Iterable[int]) -> Iterator[slice]:
         end += size
 
 
-def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+def expand(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     """The places of all items of some lists, given where each begins: whose they are, and where.
 
-    >>> [a.tolist() for a in spread(np.array([5, 0]), np.array([2, 3]))]
+    >>> [a.tolist() for a in expand(np.array([5, 0]), np.array([2, 3]))]
     [[0, 0, 1, 1, 1], [5, 6, 0, 1, 2]]
     """
     owner = np.arange(len(sizes)).repeat(sizes)
@@ -60,21 +62,21 @@ def spread(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     return owner, np.arange(len(owner)) + (starts - begins)[owner]
 
 
-def flat(lists: Iterable[Sequence[int]]) -> Indices:
+def concat(lists: Iterable[Sequence[int]]) -> Indices:
     """The items of all lists, one list after the other."""
     return np.array(list(chain.from_iterable(lists)), dtype=np.intp)
 
 
-def summed(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
+def sum_by_owner(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
     """The sum of each owner's values.
 
-    >>> summed(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2]), 3).tolist()
+    >>> sum_by_owner(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2]), 3).tolist()
     [1.0, 0.0, 6.0]
     """
     return np.asarray(np.bincount(owner, values, minlength=size), dtype=np.float64)
 
 
-def firsts(owner: Indices) -> Indices:
+def run_starts(owner: Indices) -> Indices:
     """Where each run of equal owners begins."""
     if not len(owner):
         return np.zeros(0, dtype=np.intp)
@@ -84,47 +86,47 @@ def firsts(owner: Indices) -> Indices:
     return new.nonzero()[0]
 
 
-def least(values: NDArray[Any], owner: Indices, size: int, empty: Any) -> NDArray[Any]:
+def segment_min(values: NDArray[Any], owner: Indices, size: int, empty: Any) -> NDArray[Any]:
     """The least value of each owner, whose values stand together; ``empty`` of one without any.
 
     Of rows of values the least in each column.
 
-    >>> least(np.array([3, 1, 2]), np.array([0, 0, 2]), 3, 9).tolist()
+    >>> segment_min(np.array([3, 1, 2]), np.array([0, 0, 2]), 3, 9).tolist()
     [1, 9, 2]
     """
     found = np.full((size, *values.shape[1:]), empty, dtype=values.dtype)
-    begins = firsts(owner)
+    begins = run_starts(owner)
     if len(begins):
         found[owner[begins]] = np.minimum.reduceat(values, begins)
     return found
 
 
-def totals(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
+def sum_rows_by_owner(values: NDArray[Any], owner: Indices, size: int) -> NDArray[np.float64]:
     """The rows of values of each owner added up, (size, k); rows of an owner stand together.
 
-    >>> totals(np.array([[1, 0], [1, 1], [0, 1]]), np.array([0, 0, 2]), 3).tolist()
+    >>> sum_rows_by_owner(np.array([[1, 0], [1, 1], [0, 1]]), np.array([0, 0, 2]), 3).tolist()
     [[2.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
     """
     found = np.zeros((size, values.shape[1]))
-    begins = firsts(owner)
+    begins = run_starts(owner)
     if len(begins):
         found[owner[begins]] = np.add.reduceat(values, begins, dtype=np.float64)
     return found
 
 
-def first_where(mask: NDArray[np.bool_], owner: Indices) -> Indices:
+def first_true(mask: NDArray[np.bool_], owner: Indices) -> Indices:
     """The first place of each owner at which the mask holds; owners stand together."""
     some = mask.nonzero()[0]
-    return some[firsts(owner[some])]
+    return some[run_starts(owner[some])]
 
 
-def numbered(codes: Indices) -> tuple[Indices, Indices]:
+def factorize(codes: Indices) -> tuple[Indices, Indices]:
     """The different codes in order, and the number of each; as ``np.unique``, but quicker.
 
     Codes that are not large are looked up in a table of all there could be. Of others a code and
     its place are sorted as one number, where there is room for both.
 
-    >>> [a.tolist() for a in numbered(np.array([7, 3, 7]))]
+    >>> [a.tolist() for a in factorize(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
     """
     bits = len(codes).bit_length()
@@ -132,7 +134,7 @@ def numbered(codes: Indices) -> tuple[Indices, Indices]:
     if not len(codes) or least < 0 or most.bit_length() + bits > 62:
         known, number = np.unique(codes, return_inverse=True)
         return known, number
-    if most < TABLE * len(codes):
+    if most < MAX_TABLE_SLOTS_PER_CODE * len(codes):
         return _looked_up(codes, most)
     both = codes << bits
     both |= np.arange(len(codes))
@@ -156,10 +158,10 @@ def _looked_up(codes: Indices, most: int) -> tuple[Indices, Indices]:
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class RaggedArray:
     """Lists of numbers, one after the other.
 
-    >>> owner, value = Lists.of([[7, 8], [], [9]]).of_each(np.array([2, 0]))
+    >>> owner, value = RaggedArray.of([[7, 8], [], [9]]).of_each(np.array([2, 0]))
     >>> owner.tolist(), value.tolist()
     ([0, 1, 1], [9, 7, 8])
     """
@@ -168,12 +170,12 @@ class Lists:
     values: Indices
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+    def of(cls, lists: Sequence[Sequence[int]]) -> RaggedArray:
         """Those of plain lists."""
-        return cls(offsets([len(own) for own in lists]), flat(lists))
+        return cls(offsets([len(own) for own in lists]), concat(lists))
 
     @classmethod
-    def grouped(cls, owner: Indices, values: Indices, size: int) -> Lists:
+    def grouped(cls, owner: Indices, values: Indices, size: int) -> RaggedArray:
         """The values of each of ``size`` owners, in their order."""
         return cls(
             offsets(np.bincount(owner, minlength=size)), values[owner.argsort(kind="stable")]
@@ -186,7 +188,7 @@ class Lists:
 
     def of_each(self, index: Indices) -> tuple[Indices, Indices]:
         """The items of some lists: the place in ``index``, and the item."""
-        owner, place = spread(self.starts[index], self.sizes[index])
+        owner, place = expand(self.starts[index], self.sizes[index])
         return owner, self.values[place]
 
     def first(self, index: Indices) -> Indices:

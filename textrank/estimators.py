@@ -36,7 +36,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from textrank.candidates import Targets
-from textrank.features import Features, Kernel, Matrix, Names, Vector, size
+from textrank.features import FeatureNames, Features, Kernel, Matrix, Vector, count_rows
 from textrank.learners import g2p, rankrls, ranksvm
 from textrank.learners.base import (
     agreement,
@@ -55,9 +55,9 @@ from textrank.metrics import choose_largest, merge_ties
 
 __all__ = ["G2P", "RLSClassifier", "RLSRegressor", "RankRLS", "RankSVM"]
 
-GRID = tuple(2.0**k for k in range(-15, 15))  # that of the literature
+DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 15))  # that of the literature
 AnyKernel = str | Callable[..., Any] | Kernel[Any]
-NO_LABELS = "no_validation"  # scikit-learn's word for it
+NO_TARGETS = "no_validation"  # scikit-learn's word for it
 
 
 class KernelMachine(BaseEstimator):
@@ -75,15 +75,15 @@ class KernelMachine(BaseEstimator):
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
-    def _read(self, X: Any, y: Any = NO_LABELS, **checks: Any) -> Any:
+    def _read(self, X: Any, y: Any = NO_TARGETS, **checks: Any) -> Any:
         """Validate X and y as scikit-learn does; X stays as it is for a kernel on other things.
 
         Raises ValueError where a number is NaN, infinite, or so large that squares overflow.
         """
         if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
-            return X if y is NO_LABELS else (X, np.asarray(y))
+            return X if y is NO_TARGETS else (X, np.asarray(y))
         found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
-        X, y = (found, None) if isinstance(y, str) and y == NO_LABELS else found
+        X, y = (found, None) if isinstance(y, str) and y == NO_TARGETS else found
         if self.kernel != "precomputed":  # check_gram knows how large a Gram matrix may be
             check_magnitude(X.data if sp.issparse(X) else X, "features")
         if y is not None and np.issubdtype(y.dtype, np.floating):
@@ -140,7 +140,7 @@ class KernelMachine(BaseEstimator):
         return np.asarray(self._compare(X, self.X_fit_) @ self.dual_coef_)
 
 
-def rows_of(labels: Any, X: Any) -> list[NDArray[np.intp]]:
+def group_rows(labels: Any, X: Any) -> list[NDArray[np.intp]]:
     """The rows of each group; where there are none, every row with the rows that equal it.
 
     A copy of a held-out row would give its answer away, and a row that stands twice is the same
@@ -195,7 +195,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def __init__(
         self,
-        alphas: Sequence[float] = GRID,
+        alphas: Sequence[float] = DEFAULT_ALPHAS,
         kernel: AnyKernel = "linear",
         *,
         gamma: float | None = None,
@@ -215,7 +215,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         data, dual = self._data(X)
         weights = _weights(sample_weight, X)
-        rows = rows_of(groups, X)
+        rows = group_rows(groups, X)
         solution = solve_rls(data, Y, np.array(alphas), rows, weights=weights, dual=dual)
         heldout = solution.heldout
         error = _mean_error(heldout, Y, weights)
@@ -255,7 +255,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
 
     def __init__(
         self,
-        alphas: Sequence[float] = GRID,
+        alphas: Sequence[float] = DEFAULT_ALPHAS,
         kernel: AnyKernel = "linear",
         *,
         select: Literal["accuracy", "squared_error", "auc", "f"] = "squared_error",
@@ -289,7 +289,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         self.code_ = self._code(len(self.classes_))
         data, dual = self._data(X)
         weights = self._class_weights(y, _weights(sample_weight, X))
-        rows, grid = rows_of(groups, X), np.array(alphas)
+        rows, grid = group_rows(groups, X), np.array(alphas)
         if (self.code_ != 0).all():
             solution = solve_rls(
                 data,
@@ -456,7 +456,7 @@ class RankRLS(_Ranker):
 
     def __init__(
         self,
-        alphas: Sequence[float] = GRID,
+        alphas: Sequence[float] = DEFAULT_ALPHAS,
         kernel: AnyKernel = "linear",
         *,
         cost: Cost = "magnitude",
@@ -502,7 +502,7 @@ class RankRLS(_Ranker):
     def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
         alphas = self._check_alphas()
         X = self._read(X)
-        n = size(X)
+        n = count_rows(X)
         pairs, z, w = _edges(preferences, n, self.cost, self.normalised)
         data, dual = self._data(X)
         M = incidence(pairs, n)
@@ -561,7 +561,7 @@ def _numbers(labels: Any, n: int) -> NDArray[np.intp]:
 
 
 def _named(X: Any) -> Features:
-    return Features(sp.csr_array(X), Names.of([str(i) for i in range(X.shape[1])]))
+    return Features(sp.csr_array(X), FeatureNames.of([str(i) for i in range(X.shape[1])]))
 
 
 def _edges(

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from textrank._ragged import offsets
 from textrank.candidates import Candidate
-from textrank.features import Features, Names, Vector
-from textrank.linear_scores import Met, Weighed
+from textrank.features import FeatureNames, Features, Vector
+from textrank.linear_scores import Contributions, LinearScores
 
 Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
 
@@ -26,8 +26,10 @@ class Looked:
     """Candidates after one look at each: their scores, and why they have them where one asks."""
 
     candidates: Sequence[Candidate]
-    weighed: Sequence[Weighed]  # by the same weights, one portion of the candidates after the other
-    names: Names  # of the weights
+    weighed: Sequence[
+        LinearScores
+    ]  # by the same weights, one portion of the candidates after the other
+    names: FeatureNames  # of the weights
     coef: Vector
 
     @property
@@ -50,7 +52,7 @@ class Looked:
         """What each named feature adds to the score of each candidate."""
         begins = offsets([len(own.products) for own in self.weighed])
         met = [own.met().moved(begin) for own, begin in zip(self.weighed, begins, strict=False)]
-        found = Met.together(met).features(len(self.candidates), self.names)
+        found = Contributions.together(met).features(len(self.candidates), self.names)
         return found.with_data(found.cells.data * self.coef[found.cells.indices])
 
     @cached_property

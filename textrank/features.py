@@ -23,18 +23,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank._ragged import lengths, offsets, summed
+from textrank._ragged import lengths, offsets, sum_by_owner
 
-SPARSE = 4  # slots a code, at the least
+MIN_SLOTS_PER_CODE = 4  # slots a code, at the least
 
 
 @dataclass(frozen=True, eq=False)
-class Codes:
+class HashIndex:
     """Where numbers of 64 bits stand among others; a search costs as little as what is sought.
 
     Their last bits must tell most of them apart: they are hashes, or count something.
 
-    >>> Codes(np.array([7, 3, 7], dtype=np.uint64)).find(np.array([3, 7, 9], dtype=np.uint64))
+    >>> HashIndex(np.array([7, 3, 7], dtype=np.uint64)).find(np.array([3, 7, 9], dtype=np.uint64))
     array([ 1,  0, -1])
     """
 
@@ -76,7 +76,7 @@ class Codes:
         Twice that, and one more where other codes have the same bits: these have to be searched.
         """
         codes, order = self.ordered
-        size = 1 << (SPARSE * len(codes)).bit_length()
+        size = 1 << (MIN_SLOTS_PER_CODE * len(codes)).bit_length()
         slots = np.full(size, -2, dtype=np.int32)
         last = codes & np.uint64(size - 1)
         slots[last[::-1]] = 2 * order[::-1]  # of equals the first is set last
@@ -85,13 +85,13 @@ class Codes:
         return slots
 
 
-class Cells(NamedTuple):
+class RawCSR(NamedTuple):
     """The cells of a sparse matrix, row after row; a row has a column once, columns in order.
 
     Of the few candidates of a short text there are dozens of small matrices: for SciPy to check
     each of them takes longer than what is then done with it.
 
-    >>> Cells.of(np.array([[0.0, 2.0], [1.0, 0.0]])).matrix().toarray().tolist()
+    >>> RawCSR.of(np.array([[0.0, 2.0], [1.0, 0.0]])).matrix().toarray().tolist()
     [[0.0, 2.0], [1.0, 0.0]]
     """
 
@@ -101,7 +101,7 @@ class Cells(NamedTuple):
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Cells:
+    def of(cls, values: NDArray[np.float64]) -> RawCSR:
         """Those of a dense matrix that are not zero."""
         row, column = values.nonzero()
         ends = np.zeros(len(values) + 1, dtype=np.int32)
@@ -121,7 +121,7 @@ class Cells(NamedTuple):
         return found
 
 
-def side_by_side(blocks: Sequence[sp.csr_array | Cells]) -> sp.csr_array:
+def hstack_csr(blocks: Sequence[sp.csr_array | RawCSR]) -> sp.csr_array:
     """Matrices of as many rows as one; many times as fast as SciPy's, which goes by coordinates."""
     counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
     starts = offsets(counts.sum(axis=0))
@@ -139,20 +139,20 @@ def side_by_side(blocks: Sequence[sp.csr_array | Cells]) -> sp.csr_array:
 
 Indices: TypeAlias = NDArray[np.intp]
 Arrays: TypeAlias = dict[str, NDArray[np.generic]]
-UNKNOWN = -2  # a word that none of the names sought among has
+UNKNOWN_WORD = -2  # a word that none of the names sought among has
 
 
 @dataclass(frozen=True, eq=False)
-class Names(Sequence[tuple[str, ...]]):
+class FeatureNames(Sequence[tuple[str, ...]]):
     """Names of feature columns, each a tuple of words from one vocabulary.
 
     A million label pairs are two integers each and one list of words, so they are saved, compared
     and joined as arrays. Shorter tuples are padded with -1.
 
-    >>> names = Names.of([("bind", "PROT1"), ("bind", "PROT2")])
+    >>> names = FeatureNames.of([("bind", "PROT1"), ("bind", "PROT2")])
     >>> names[1]
     ('bind', 'PROT2')
-    >>> names.find(Names.of([("bind", "PROT2"), ("new", "PROT2")]))
+    >>> names.find(FeatureNames.of([("bind", "PROT2"), ("new", "PROT2")]))
     array([ 1, -1])
     """
 
@@ -160,7 +160,7 @@ class Names(Sequence[tuple[str, ...]]):
     parts: NDArray[np.int32]  # (d, k)
 
     @classmethod
-    def of(cls, names: Iterable[str | tuple[str, ...]]) -> Names:
+    def of(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
         """Names from plain strings or tuples of strings, in their order."""
         tuples = [(name,) if isinstance(name, str) else name for name in names]
         each = list(chain.from_iterable(tuples))
@@ -177,60 +177,60 @@ class Names(Sequence[tuple[str, ...]]):
     @overload
     def __getitem__(self, index: int) -> tuple[str, ...]: ...
     @overload
-    def __getitem__(self, index: slice) -> Names: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, ...] | Names:
+    def __getitem__(self, index: slice) -> FeatureNames: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, ...] | FeatureNames:
         if isinstance(index, slice):
-            return Names(self.vocabulary, self.parts[index])
+            return FeatureNames(self.vocabulary, self.parts[index])
         return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         words = self.vocabulary
         return (tuple([words[p] for p in row if p >= 0]) for row in self.parts.tolist())
 
-    def take(self, columns: Indices) -> Names:
+    def take(self, columns: Indices) -> FeatureNames:
         """The names of these columns, in this order."""
-        return Names(self.vocabulary, self.parts[columns])
+        return FeatureNames(self.vocabulary, self.parts[columns])
 
-    def compact(self) -> Names:
+    def compact(self) -> FeatureNames:
         """The same names over only the words they use, to save space."""
         used, parts = np.unique(self.parts, return_inverse=True)
         missing = int(len(used) > 0 and used[0] == -1)
         words = tuple(self.vocabulary[i] for i in used[missing:])
-        return Names(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
+        return FeatureNames(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
 
-    def spelt_once(self) -> Names:
+    def spelt_once(self) -> FeatureNames:
         """The same names over a vocabulary that has each word once."""
         doubled = len(set(self.vocabulary)) < len(self.vocabulary)
-        return Names.join([self]) if doubled else self
+        return FeatureNames.join([self]) if doubled else self
 
-    def under(self, prefix: str) -> Names:
+    def under(self, prefix: str) -> FeatureNames:
         """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
         words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
         first = np.full((len(self), 1), words.index(prefix), dtype=np.int32)
-        return Names(words, np.hstack([first, self.parts]))
+        return FeatureNames(words, np.hstack([first, self.parts]))
 
-    def rest(self) -> Names:
+    def rest(self) -> FeatureNames:
         """The same names without their first word."""
-        return Names(self.vocabulary, self.parts[:, 1:])
+        return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
-    def after(self, name: str) -> Names:
+    def after(self, name: str) -> FeatureNames:
         """The same names after one more."""
         words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
         first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
         first[0, 0] = words.index(name)
-        return Names(words, np.vstack([first, self.parts]))
+        return FeatureNames(words, np.vstack([first, self.parts]))
 
-    def find(self, names: Names) -> Indices:
+    def find(self, names: FeatureNames) -> Indices:
         """The column of each of ``names`` here, -1 where it is unknown; of equals the first.
 
         Costs what is sought: the index of these names is made at the first search.
         """
         return self._index.find(names)
 
-    def distinct(self) -> tuple[Names, Indices]:
+    def distinct(self) -> tuple[FeatureNames, Indices]:
         """Each name once, in the order they first occur, and where each of these stands there.
 
-        >>> names, place = Names.of(["b", "a", "b"]).distinct()
+        >>> names, place = FeatureNames.of(["b", "a", "b"]).distinct()
         >>> list(names), place.tolist()
         ([('b',), ('a',)], [0, 1, 0])
         """
@@ -244,22 +244,22 @@ class Names(Sequence[tuple[str, ...]]):
         return NameIndex(self)
 
     @staticmethod
-    def join(blocks: Sequence[Names]) -> Names:
+    def join(blocks: Sequence[FeatureNames]) -> FeatureNames:
         """All names of the blocks, one block after the other; nothing is merged."""
         each = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
         words = dict(zip(each, count(), strict=False))
         width = max((b.parts.shape[1] for b in blocks), default=1)
         parts = [_widen(_translate(b, words), width) for b in blocks]
-        return Names(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
+        return FeatureNames(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back; the words as one UTF-8 text, never a pickle."""
-        return {**packed(self.vocabulary), "parts": self.parts}
+        return {**pack_words(self.vocabulary), "parts": self.parts}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Names:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
         """The names that ``to_arrays`` wrote."""
-        words = unpacked(arrays)
+        words = unpack_words(arrays)
         parts = arrays["parts"].astype(np.int32)
         if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
             raise ValueError(
@@ -277,7 +277,7 @@ class NameIndex:
     for these, the number is a hash, and what is found by it is compared word for word.
     """
 
-    names: Names
+    names: FeatureNames
 
     @cached_property
     def words(self) -> dict[str, int]:
@@ -285,9 +285,9 @@ class NameIndex:
         return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> HashIndex:
         """The numbers of all names."""
-        return Codes(self._numbers(self._own))
+        return HashIndex(self._numbers(self._own))
 
     def firsts(self) -> Indices:
         """The first column of the same name, for each column."""
@@ -300,10 +300,10 @@ class NameIndex:
             return self.find(self.names)
         return first
 
-    def find(self, names: Names) -> Indices:
+    def find(self, names: FeatureNames) -> Indices:
         """The column of each of ``names`` here, -1 where it is unknown.
 
-        >>> NameIndex(Names.of(["a", ("a", "b")])).find(Names.of([("a", "b"), "b", "a"]))
+        >>> NameIndex(FeatureNames.of(["a", ("a", "b")])).find(FeatureNames.of([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
         digits = self._digits(names)
@@ -327,7 +327,7 @@ class NameIndex:
         """The words of each column."""
         return self._digits(self.names)
 
-    def _digits(self, names: Names) -> NDArray[np.uint64]:
+    def _digits(self, names: FeatureNames) -> NDArray[np.uint64]:
         """The words of names by their numbers here: 0 is none, one above all is an unknown."""
         unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
         numbers = [self.words.get(word, unknown) for word in names.vocabulary]
@@ -360,7 +360,7 @@ class NameIndex:
         return codes ^ (codes >> np.uint64(32))  # the last bits are told apart by all
 
 
-def _translate(names: Names, words: Mapping[str, int]) -> NDArray[np.int32]:
+def _translate(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np.int32]:
     numbers = map(words.__getitem__, names.vocabulary)
     return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
 
@@ -370,13 +370,13 @@ def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
     return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
 
 
-def packed(vocabulary: Sequence[str]) -> Arrays:
+def pack_words(vocabulary: Sequence[str]) -> Arrays:
     """The words as one UTF-8 text, never a pickle."""
     text = "\n".join(_escape(word) for word in vocabulary)
     return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
 
 
-def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
+def unpack_words(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
     """The names that ``packed`` wrote."""
     text = arrays["words"].astype(np.uint8).tobytes().decode()
     return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
@@ -393,8 +393,8 @@ def _unescape(word: str) -> str:
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 SparseMatrix: TypeAlias = sp.csr_array
-Bag: TypeAlias = Mapping[str, float] | Mapping[tuple[str, ...], float]
-LARGEST = np.iinfo(np.int32).max
+NamedValues: TypeAlias = Mapping[str, float] | Mapping[tuple[str, ...], float]
+MAX_INT32 = np.iinfo(np.int32).max
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -410,22 +410,22 @@ class Features(Sequence["Features"]):
     ([('binds',), ('not',)], [[2.0, 0.0], [1.0, 1.0]])
     """
 
-    cells: SparseMatrix | Cells  # (n, d)
-    names: Names  # d of them
+    cells: SparseMatrix | RawCSR  # (n, d)
+    names: FeatureNames  # d of them
 
     def __post_init__(self) -> None:
         if self.cells.shape[1] != len(self.names):
             raise ValueError(f"{self.cells.shape[1]} columns but {len(self.names)} names")
-        if not isinstance(self.cells, Cells):
+        if not isinstance(self.cells, RawCSR):
             object.__setattr__(self, "cells", _short_indices(self.cells))
 
     @cached_property
     def values(self) -> SparseMatrix:
         """The matrix, made of its cells at the first call."""
-        return self.cells.matrix() if isinstance(self.cells, Cells) else self.cells
+        return self.cells.matrix() if isinstance(self.cells, RawCSR) else self.cells
 
     @classmethod
-    def of(cls, rows: Iterable[Bag]) -> Features:
+    def of(cls, rows: Iterable[NamedValues]) -> Features:
         """A row for every dictionary of named values; columns in the order in which they came."""
         columns: defaultdict[str | tuple[str, ...], int] = defaultdict(count().__next__)
         data: list[float] = []
@@ -438,7 +438,7 @@ class Features(Sequence["Features"]):
         shape = (len(ends) - 1, len(columns))
         matrix = sp.csr_array((np.array(data, dtype=np.float64), indices, ends), shape=shape)
         matrix.sort_indices()
-        return cls(matrix, Names.of(columns))
+        return cls(matrix, FeatureNames.of(columns))
 
     def __len__(self) -> int:
         return int(self.cells.shape[0])
@@ -448,7 +448,7 @@ class Features(Sequence["Features"]):
             return self.rows(index)
         return self.rows(np.arange(len(self))[[index]])
 
-    def onto(self, names: Names) -> SparseMatrix:
+    def onto(self, names: FeatureNames) -> SparseMatrix:
         """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
         own = self.cells
         columns = names.find(self.names)[own.indices]
@@ -477,7 +477,7 @@ class Features(Sequence["Features"]):
     def with_data(self, data: Vector) -> Features:
         """The same cells with other values, none of them zero."""
         own = self.cells
-        return Features(Cells(data, own.indices, own.indptr, own.shape), self.names)
+        return Features(RawCSR(data, own.indices, own.indptr, own.shape), self.names)
 
     @staticmethod
     def below(blocks: Sequence[Features]) -> Features:
@@ -485,7 +485,7 @@ class Features(Sequence["Features"]):
         if blocks and all(block.names is blocks[0].names for block in blocks):
             names = blocks[0].names
         else:
-            joined = Names.join([block.names for block in blocks])
+            joined = FeatureNames.join([block.names for block in blocks])
             names = joined.take(np.unique(joined.find(joined)))
         values = [block.onto(names) for block in blocks]
         stacked = sp.vstack(values) if values else sp.csr_array((0, len(names)))
@@ -494,23 +494,23 @@ class Features(Sequence["Features"]):
     @staticmethod
     def beside(blocks: Mapping[str, Features]) -> Features:
         """Blocks side by side, the columns of each named under its key."""
-        names = Names.join([block.names.under(key) for key, block in blocks.items()])
-        return Features(side_by_side([block.cells for block in blocks.values()]), names)
+        names = FeatureNames.join([block.names.under(key) for key, block in blocks.items()])
+        return Features(hstack_csr([block.cells for block in blocks.values()]), names)
 
 
 def _short_indices(values: SparseMatrix) -> SparseMatrix:
     """The matrix with indices of 32 bits where they suffice: half the memory, and liblinear's."""
-    if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= LARGEST:
+    if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= MAX_INT32:
         return values
     cells = (values.data, values.indices.astype(np.int32), values.indptr.astype(np.int32))
     return sp.csr_array(cells, shape=values.shape)
 
 
 @dataclass(frozen=True, eq=False)
-class Repeated(Sequence[Any]):
+class SharedRows(Sequence[Any]):
     """Representations that several candidates share, such as questions about the same words.
 
-    >>> found = Repeated(["SHC", "GRB2"], np.array([0, 0, 1]))
+    >>> found = SharedRows(["SHC", "GRB2"], np.array([0, 0, 1]))
     >>> list(found), found.whole()
     (['SHC', 'SHC', 'GRB2'], ['SHC', 'SHC', 'GRB2'])
     """
@@ -526,13 +526,13 @@ class Repeated(Sequence[Any]):
             return self.rows(index)
         return self.each[int(self.at[index])]
 
-    def rows(self, index: Indices | slice) -> Repeated:
+    def rows(self, index: Indices | slice) -> SharedRows:
         """Those of some candidates."""
-        return Repeated(self.each, self.at[index])
+        return SharedRows(self.each, self.at[index])
 
     def whole(self) -> Sequence[Any]:
         """One a candidate."""
-        return take(self.each, self.at)
+        return take_rows(self.each, self.at)
 
 
 @dataclass(frozen=True)
@@ -568,7 +568,7 @@ class LabelledGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class Alternatives:
+class GramAlternatives:
     """Gram matrices of the same candidates by several kernels, of which training chooses one."""
 
     settings: Sequence[Mapping[str, float]]  # what tells the kernels apart
@@ -585,9 +585,9 @@ class Alternatives:
     def __len__(self) -> int:
         return len(self.grams[0])
 
-    def part(self, rows: Indices, columns: Indices) -> Alternatives:
+    def part(self, rows: Indices, columns: Indices) -> GramAlternatives:
         """Some rows and columns of each matrix."""
-        return Alternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
+        return GramAlternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
 
 
 @runtime_checkable
@@ -621,7 +621,7 @@ class ChoiceKernel(Kernel[T_contra], Protocol[T_contra]):
     def alternatives(self) -> Sequence[Kernel[Any]]:
         """The kernels to choose from."""
 
-    def compared(self, X: Sequence[T_contra]) -> Alternatives:
+    def compared(self, X: Sequence[T_contra]) -> GramAlternatives:
         """The Gram matrices of all of them, sharing what they share."""
 
 
@@ -649,17 +649,17 @@ class ScalingKernel(Kernel[T_contra], Protocol[T_contra]):
         """How many had to be scaled."""
 
 
-Data: TypeAlias = Matrix | Features | Alternatives
+KernelData: TypeAlias = Matrix | Features | GramAlternatives
 
 
 def has_features(kernel: Kernel[T]) -> TypeGuard[FeatureKernel[T]]:
     """Whether the kernel, and every kernel it is made of, has an explicit feature map."""
     return isinstance(kernel, FeatureKernel) and all(
-        has_features(part) for part in parts_of(kernel)
+        has_features(part) for part in subkernels(kernel)
     )
 
 
-def parts_of(kernel: Kernel[Any]) -> list[Kernel[Any]]:
+def subkernels(kernel: Kernel[Any]) -> list[Kernel[Any]]:
     """The kernels among the settings of a kernel."""
     own: Sequence[Any] = fields(kernel) if is_dataclass(kernel) else ()
     found: list[Kernel[Any]] = []
@@ -670,18 +670,20 @@ def parts_of(kernel: Kernel[Any]) -> list[Kernel[Any]]:
     return found
 
 
-def part(data: Data, rows: Indices, columns: Indices) -> Data:
+def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -> KernelData:
     """Some rows of features, or some rows and columns of Gram matrices."""
     if isinstance(data, Features):
         return data.rows(rows)
     return (
-        data.part(rows, columns) if isinstance(data, Alternatives) else data[np.ix_(rows, columns)]
+        data.part(rows, columns)
+        if isinstance(data, GramAlternatives)
+        else data[np.ix_(rows, columns)]
     )
 
 
-def single(data: Data, what: str) -> Matrix | Features:
+def require_single_kernel(data: KernelData, what: str) -> Matrix | Features:
     """The data, refused where several kernels are still to be chosen from."""
-    if isinstance(data, Alternatives):
+    if isinstance(data, GramAlternatives):
         raise ValueError(
             f"{what} works with one kernel, but the pipeline chooses among {len(data.grams)}. Fix "
             f"{', '.join(data.settings[0])} to one value with --set."
@@ -697,13 +699,13 @@ class Batch(Protocol):
         """Some of them, in the order of the index."""
 
 
-def size(X: Sequence[Any]) -> int:
+def count_rows(X: Sequence[Any]) -> int:
     """How many there are; the rows of a matrix, also of a sparse one, which has no ``len``."""
     array: Any = X if isinstance(X, np.ndarray) or sp.issparse(X) else None
     return len(X) if array is None else int(array.shape[0])
 
 
-def take(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
+def take_rows(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
     """Some of the representations, in the order of ``index``, in the container they came in."""
     if isinstance(index, slice) or isinstance(X, np.ndarray) or sp.issparse(X):
         return X[index]  # type: ignore[index]
@@ -713,7 +715,7 @@ def take(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
 
 
 @dataclass(frozen=True, eq=False)
-class SideBySide:
+class JointFeatures:
     """Features of several views of the same candidates in one matrix, named under their view.
 
     Below the rows of candidates others may stand, of what several candidates share.
@@ -732,18 +734,18 @@ class SideBySide:
         indices = (kept.cumsum(dtype=np.int32) - 1)[own.indices[inside]]
         ends = offsets(inside)[own.indptr].astype(np.int32)
         shape = own.shape[0], int(np.count_nonzero(kept))
-        names = Names(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
-        return Features(Cells(own.data[inside], indices, ends, shape), names)
+        names = FeatureNames(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
+        return Features(RawCSR(own.data[inside], indices, ends, shape), names)
 
     @cached_property
     def top(self) -> Features:
         """The rows of candidates."""
         own, ends = self.features.cells, self.features.cells.indptr[: self.size + 1]
         cells = own.data[: ends[-1]], own.indices[: ends[-1]], ends
-        return Features(Cells(*cells, (self.size, own.shape[1])), self.features.names)
+        return Features(RawCSR(*cells, (self.size, own.shape[1])), self.features.names)
 
     @cached_property
-    def unit(self) -> SideBySide:
+    def unit(self) -> JointFeatures:
         """With every row of each view of length one; an empty row stays empty."""
         own, times = self.features.cells, len(self.views)
         part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
@@ -756,14 +758,14 @@ class SideBySide:
         own = self.top.cells
         weight = np.array([weights.get(name, 0.0) for name in self.views])[self.of[own.indices]]
         row = np.arange(self.size).repeat(lengths(own.indptr))
-        return summed(weight * own.data**2, row, self.size)
+        return sum_by_owner(weight * own.data**2, row, self.size)
 
 
 @dataclass(frozen=True, eq=False)
 class _Views(Mapping[str, Sequence[Any]]):
     """Views of which those found together are cut out when they are asked for."""
 
-    together: SideBySide
+    together: JointFeatures
     names: Sequence[str]
     known: dict[str, Sequence[Any]]
 
@@ -782,10 +784,10 @@ class _Views(Mapping[str, Sequence[Any]]):
 
 
 @dataclass(frozen=True, eq=False)
-class Viewed(Sequence[Mapping[str, Any]]):
+class MultiView(Sequence[Mapping[str, Any]]):
     """The same candidates seen in several named ways; each view is a sequence of its own.
 
-    >>> pairs = Viewed({"length": [3, 5], "word": ["bind", "binds"]})
+    >>> pairs = MultiView({"length": [3, 5], "word": ["bind", "binds"]})
     >>> pairs[1]
     {'length': 5, 'word': 'binds'}
     >>> pairs.view("word")
@@ -793,12 +795,12 @@ class Viewed(Sequence[Mapping[str, Any]]):
     """
 
     views: Mapping[str, Sequence[Any]]
-    together: SideBySide | None = None  # some of the views, perhaps among others
+    together: JointFeatures | None = None  # some of the views, perhaps among others
 
     @classmethod
     def joining(
-        cls, together: SideBySide, names: Sequence[str], others: Mapping[str, Sequence[Any]]
-    ) -> Viewed:
+        cls, together: JointFeatures, names: Sequence[str], others: Mapping[str, Sequence[Any]]
+    ) -> MultiView:
         """Some views of those found together, and others."""
         return cls(_Views(together, (*names, *others), dict(others)), together)
 
@@ -806,22 +808,22 @@ class Viewed(Sequence[Mapping[str, Any]]):
         joined = self.together
         sizes = {} if joined is None else {"together": joined.size}
         others = (name for name in self.views if joined is None or name not in joined.views)
-        sizes |= {name: size(self.views[name]) for name in others}
+        sizes |= {name: count_rows(self.views[name]) for name in others}
         if len(set(sizes.values())) != 1:
             raise ValueError(f"views must have one element a candidate each, got {sizes}")
 
     def __len__(self) -> int:
         if self.together is not None:
             return self.together.size
-        return size(next(iter(self.views.values())))
+        return count_rows(next(iter(self.views.values())))
 
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Viewed:  # type: ignore[override]
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | MultiView:  # type: ignore[override]
         part = {name: view[index] for name, view in self.views.items()}
-        return Viewed(part) if isinstance(index, slice) else part
+        return MultiView(part) if isinstance(index, slice) else part
 
-    def rows(self, index: Indices | slice) -> Viewed:
+    def rows(self, index: Indices | slice) -> MultiView:
         """Some candidates, all views."""
-        return Viewed({name: take(view, index) for name, view in self.views.items()})
+        return MultiView({name: take_rows(view, index) for name, view in self.views.items()})
 
     def shared(self, name: str) -> Sequence[Any]:
         """All candidates in one view; ``Repeated`` where they share what they look like."""
@@ -832,4 +834,4 @@ class Viewed(Sequence[Mapping[str, Any]]):
     def view(self, name: str) -> Sequence[Any]:
         """All candidates in one view, copied only where they share what they look like."""
         found = self.shared(name)
-        return found.whole() if isinstance(found, Repeated) else found
+        return found.whole() if isinstance(found, SharedRows) else found

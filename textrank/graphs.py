@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from textrank.features import (
     Arrays,
+    FeatureNames,
     Features,
     Indices,
     LabelledGraph,
     Matrix,
-    Names,
     SparseMatrix,
-    packed,
-    unpacked,
+    pack_words,
+    unpack_words,
 )
 
 T = TypeVar("T", bound=np.generic)
@@ -131,7 +131,7 @@ class GraphBatch(Sequence[LabelledGraph]):
         """Arrays that ``from_arrays`` takes back."""
         shapes = [(*f.labels.shape, *f.weights.shape) for f in self.families]
         return {
-            **packed(self.vocabulary),
+            **pack_words(self.vocabulary),
             "graphs": np.array(self.size),
             "shapes": np.array(shapes, dtype=np.int64).reshape(-1, 5),
             "members": _flat([f.members for f in self.families], np.int64),
@@ -157,7 +157,7 @@ class GraphBatch(Sequence[LabelledGraph]):
             GraphFamily(m, ends.reshape(-1, 2), x.reshape(s[3:]), labels.reshape(s[:3]))
             for m, ends, x, labels, s in parts
         )
-        batch = cls(unpacked(arrays), families, int(arrays["graphs"]))
+        batch = cls(unpack_words(arrays), families, int(arrays["graphs"]))
         if len(batch.vocabulary) != int(arrays["size"]) or not all(map(batch._holds, families)):
             raise ValueError(DAMAGED)
         return batch
@@ -307,7 +307,7 @@ class Contexts(Sequence["Contexts"]):
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        arrays = _prefixed("vocabulary", Names.of(self.vocabulary).to_arrays())
+        arrays = _prefixed("vocabulary", FeatureNames.of(self.vocabulary).to_arrays())
         own: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
         return {**arrays, **own}
 
@@ -315,7 +315,7 @@ class Contexts(Sequence["Contexts"]):
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Contexts:
         """The contexts that ``to_arrays`` wrote."""
         return cls(
-            Names.from_arrays(_under("vocabulary", arrays)).vocabulary,
+            FeatureNames.from_arrays(_under("vocabulary", arrays)).vocabulary,
             arrays["words"].astype(np.int32),
             arrays["positions"].astype(np.int32),
             arrays["starts"].astype(np.intp),
@@ -374,13 +374,13 @@ class Sequences(Sequence["Sequences"]):
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        arrays = _prefixed("alphabet", Names.of(self.alphabet).to_arrays())
+        arrays = _prefixed("alphabet", FeatureNames.of(self.alphabet).to_arrays())
         return {**arrays, "codes": self.codes, "starts": self.starts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Sequences:
         """The sequences that ``to_arrays`` wrote."""
-        alphabet = Names.from_arrays(_under("alphabet", arrays)).vocabulary
+        alphabet = FeatureNames.from_arrays(_under("alphabet", arrays)).vocabulary
         return cls(alphabet, arrays["codes"].astype(np.int32), arrays["starts"].astype(np.intp))
 
 

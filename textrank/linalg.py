@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 
 from textrank._ragged import lengths
 from textrank.features import (
-    Cells,
     FeatureKernel,
     Features,
     Indices,
     Kernel,
     Matrix,
+    RawCSR,
     SparseMatrix,
     Vector,
-    size,
+    count_rows,
 )
 from textrank.progress import track
 
 __all__ = ["gram", "inverse"]
 
 
-def not_psd(evidence: str) -> ValueError:
+def not_psd_error(evidence: str) -> ValueError:
     """The error of a Gram matrix that no feature map can have."""
     return ValueError(
         f"the Gram matrix is not positive semi-definite: {evidence}. It is not a kernel; "
@@ -39,9 +39,9 @@ def not_psd(evidence: str) -> ValueError:
 
 T = TypeVar("T")
 # One column shared by a share s of the rows costs s² n² slow sparse steps or n² fast dense ones.
-DENSE_SHARE = 0.05
+MIN_DENSE_SHARE = 0.05
 # Temporary numbers held at once beside the result.
-BUDGET = 1 << 24
+MAX_TEMPORARY_VALUES = 1 << 24
 
 
 def gram(F: SparseMatrix, G: SparseMatrix | None = None, *, dtype: str = "float64") -> Matrix:
@@ -67,7 +67,7 @@ def gram(F: SparseMatrix, G: SparseMatrix | None = None, *, dtype: str = "float6
     return _rectangular(F, G)
 
 
-def gram_of(features: Callable[[Any], Features], X: Any, Y: Any = None) -> Matrix:
+def gram_of_features(features: Callable[[Any], Features], X: Any, Y: Any = None) -> Matrix:
     """The Gram matrix of a feature map; columns that X lacks do not matter."""
     F = features(X)
     return gram(F.values) if Y is None else gram(F.values, features(Y).onto(F.names))
@@ -82,16 +82,16 @@ class ExplicitKernel(Generic[T]):
 
     def __call__(self, X: Sequence[T], Y: Sequence[T] | None = None) -> Matrix:
         """The Gram matrix, (x, y)."""
-        return gram_of(self.features, X, Y)
+        return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[T]) -> Vector:
         """The kernel of each with itself, (x,)."""
-        return squares(self.features(X).values)
+        return squared_norms(self.features(X).values)
 
 
-def squares(F: SparseMatrix | Cells) -> Vector:
+def squared_norms(F: SparseMatrix | RawCSR) -> Vector:
     """Squared length of each row: the diagonal of ``F F'``."""
-    if not isinstance(F, Cells):
+    if not isinstance(F, RawCSR):
         F = F if isinstance(F, sp.csr_array) else sp.csr_array(F)  # to wrap it anew takes time
         if not F.has_canonical_format:  # entries stored twice add up before they are squared
             F = F.copy()
@@ -101,7 +101,7 @@ def squares(F: SparseMatrix | Cells) -> Vector:
     return np.bincount(rows, squared, minlength=F.shape[0]).astype(np.float64, copy=False)
 
 
-def blocks(n: int, rows: int) -> list[slice]:
+def row_slices(n: int, rows: int) -> list[slice]:
     """Consecutive slices of at most ``rows`` that cover ``n``."""
     return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
@@ -117,19 +117,19 @@ def gram_blocks(
     [(2, 3), (1, 3)]
     """
     other = X if Y is None else Y
-    slices = blocks(size(X), rows)
+    slices = row_slices(count_rows(X), rows)
     for part in track(slices, "kernel rows", len(slices)):
         yield part, kernel(X[part], other)
 
 
 @dataclass(frozen=True)
-class Blocked:
+class ChunkedKernel:
     """A kernel computed block by block: its temporaries stay small, and progress is shown.
 
     Only the upper blocks of a symmetric matrix are computed. ``dtype`` float32 halves the memory.
 
     >>> from textrank.kernels.algebra import Linear
-    >>> Blocked(Linear(), rows=1)(np.array([[1.0], [2.0]])).tolist()
+    >>> ChunkedKernel(Linear(), rows=1)(np.array([[1.0], [2.0]])).tolist()
     [[1.0, 2.0], [2.0, 4.0]]
     """
 
@@ -145,11 +145,11 @@ class Blocked:
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         across = X if Y is None else Y
-        K = np.empty((size(X), size(across)), dtype=self.dtype)
+        K = np.empty((count_rows(X), count_rows(across)), dtype=self.dtype)
         pairs = [
             (a, b)
-            for a in blocks(size(X), self.rows)
-            for b in blocks(size(across), self.rows)
+            for a in row_slices(count_rows(X), self.rows)
+            for b in row_slices(count_rows(across), self.rows)
             if Y is not None or a.start <= b.start
         ]
         for a, b in track(pairs, "kernel blocks", len(pairs)):
@@ -161,7 +161,7 @@ class Blocked:
 
     def diag(self, X: Sequence[Any]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
-        parts = [self.kernel.diag(X[part]) for part in blocks(size(X), self.rows)]
+        parts = [self.kernel.diag(X[part]) for part in row_slices(count_rows(X), self.rows)]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def features(self, X: Sequence[Any]) -> Features:
@@ -185,17 +185,17 @@ def features_of(kernel: Kernel[T], X: Sequence[T]) -> Features:
 def _symmetric(F: SparseMatrix) -> Matrix:
     n = F.shape[0]
     count = np.bincount(F.indices, minlength=F.shape[1])
-    frequent = count > max(1.0, DENSE_SHARE * n)
+    frequent = count > max(1.0, MIN_DENSE_SHARE * n)
     by_column = sp.csc_array(F)
 
     K = _dense_part(by_column[:, np.flatnonzero(frequent)])
     rare = sp.csr_array(by_column[:, np.flatnonzero((count > 1) & ~frequent)])
     if rare.nnz:
-        for part in blocks(n, max(1, BUDGET // max(n, 1))):
+        for part in row_slices(n, max(1, MAX_TEMPORARY_VALUES // max(n, 1))):
             K[part, part.start :] += (rare[part] @ rare[part.start :].T).toarray()
 
     _mirror(K)
-    K[np.diag_indices(n)] = squares(F)
+    K[np.diag_indices(n)] = squared_norms(F)
     return np.ascontiguousarray(K)
 
 
@@ -204,7 +204,7 @@ def _dense_part(columns: sp.csc_array) -> Matrix:
     n, width = columns.shape
     K = np.zeros((n, n), dtype=columns.dtype, order="F")
     syrk = blas.ssyrk if columns.dtype == np.float32 else blas.dsyrk
-    for part in blocks(width, max(1, BUDGET // max(n, 1))):
+    for part in row_slices(width, max(1, MAX_TEMPORARY_VALUES // max(n, 1))):
         dense = columns[:, part].toarray(order="F")
         K = syrk(1.0, dense, beta=1.0, c=K, overwrite_c=1)
     return K
@@ -213,7 +213,7 @@ def _dense_part(columns: sp.csc_array) -> Matrix:
 def _mirror(K: Matrix) -> None:
     """Copies the upper triangle below the diagonal, block by block."""
     n = len(K)
-    for part in blocks(n, 1024):
+    for part in row_slices(n, 1024):
         K[part.stop :, part] = K[part, part.stop :].T
         square = np.triu(K[part, part])
         K[part, part] = square + np.triu(square, 1).T
@@ -223,18 +223,18 @@ def _rectangular(F: SparseMatrix, G: SparseMatrix) -> Matrix:
     n, m = F.shape[0], G.shape[0]
     counts = [np.bincount(side.indices, minlength=side.shape[1]).astype(float) for side in (F, G)]
     shared = counts[0] * counts[1]
-    frequent = shared > max(DENSE_SHARE**2 * n * m, 1.0)
+    frequent = shared > max(MIN_DENSE_SHARE**2 * n * m, 1.0)
     F_columns, G_columns = sp.csc_array(F), sp.csc_array(G)
 
     K: NDArray[Any] = np.zeros((n, m), dtype=F.dtype)
     chosen = np.flatnonzero(frequent)
-    for part in blocks(len(chosen), max(1, BUDGET // max(n + m, 1))):
+    for part in row_slices(len(chosen), max(1, MAX_TEMPORARY_VALUES // max(n + m, 1))):
         K += F_columns[:, chosen[part]].toarray() @ G_columns[:, chosen[part]].toarray().T
 
     rest = np.flatnonzero((shared > 0) & ~frequent)
     F_rare, G_rare = sp.csr_array(F_columns[:, rest]), sp.csr_array(G_columns[:, rest])
     if F_rare.nnz:
-        for part in blocks(n, max(1, BUDGET // max(m, 1))):
+        for part in row_slices(n, max(1, MAX_TEMPORARY_VALUES // max(m, 1))):
             K[part] += (F_rare[part] @ G_rare.T).toarray()
     return K
 
@@ -394,7 +394,7 @@ def spectrum_gram(F: Matrix | SparseMatrix, common: float = 0.05) -> Matrix:
     return K
 
 
-def densified(F: Matrix | SparseMatrix) -> Matrix:
+def to_dense(F: Matrix | SparseMatrix) -> Matrix:
     """The matrix without sparse storage."""
     return np.asarray(F.toarray() if isinstance(F, sp.sparray) else F)
 
@@ -406,7 +406,7 @@ def _chunks(columns: Indices, n: int) -> list[Indices]:
 
 def _clipped(w: Vector, size: float) -> Vector:
     if w[0] < -1e-8 * max(w[-1], size):
-        raise not_psd(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
+        raise not_psd_error(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
     return w.clip(min=0)  # round-off only: anything larger was refused above
 
 
@@ -512,10 +512,10 @@ def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
     # The transpose of a C-ordered symmetric array is Fortran-ordered: LAPACK works in place.
     factor, failed = sla.lapack.dpotrf(G.T, lower=1, overwrite_a=1, clean=0)
     if failed:
-        raise not_psd(f"K + {alpha:g} I has no Cholesky factor (leading minor {failed})")
+        raise not_psd_error(f"K + {alpha:g} I has no Cholesky factor (leading minor {failed})")
     result, failed = sla.lapack.dpotri(factor, lower=1, overwrite_c=1)
     if failed:
-        raise not_psd(f"K + {alpha:g} I is singular at row {failed}")
+        raise not_psd_error(f"K + {alpha:g} I is singular at row {failed}")
     G = result.T
     _check_largest(G, alpha if weights is None else alpha / float(weights.max()))
     return mirror(G)
@@ -527,7 +527,7 @@ def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
     M.flat[:: len(M) + 1] += alpha
     _, x, failed = sla.lapack.dposv(M.T, Y, lower=1, overwrite_a=1)
     if failed:
-        raise not_psd(f"K + {alpha:g} I has no Cholesky factor (leading minor {failed})")
+        raise not_psd_error(f"K + {alpha:g} I has no Cholesky factor (leading minor {failed})")
     return np.asarray(x)
 
 
@@ -556,13 +556,13 @@ def _check_largest(G: Matrix, alpha: float, steps: int = 6) -> None:
         v = sla.blas.dsymv(1.0, G.T, v, lower=1)
         size = float(np.linalg.norm(v))
     if size > (1 + 1e-6) / alpha:
-        raise not_psd(f"it has an eigenvalue of {1 / size - alpha:.3g} or less")
+        raise not_psd_error(f"it has an eigenvalue of {1 / size - alpha:.3g} or less")
 
 
-KRYLOV_BUDGET = 1 << 27  # numbers of stored basis vectors: one gigabyte
+MAX_BASIS_VALUES = 1 << 27  # numbers of stored basis vectors: one gigabyte
 
 
-def krylov_path(
+def solve_krylov_path(
     X: SparseMatrix,
     y: Vector,
     alphas: Vector,
@@ -590,10 +590,10 @@ def krylov_path(
         return np.asarray(T @ weighted(X @ q))
 
     right = np.asarray(T @ weighted(y))
-    return krylov_solutions(product, right, alphas, tolerance=tolerance, most=most)
+    return solve_krylov(product, right, alphas, tolerance=tolerance, most=most)
 
 
-def krylov_solutions(
+def solve_krylov(
     product: Callable[[Vector], Vector],
     right: Vector,
     alphas: Vector,
@@ -608,7 +608,7 @@ def krylov_solutions(
     run = _Iterations(product, right, float(alphas.min()), tolerance, most)
     stored: list[Vector] | None = []
     for direction in run:
-        if stored is not None and (len(stored) + 1) * len(right) > KRYLOV_BUDGET:
+        if stored is not None and (len(stored) + 1) * len(right) > MAX_BASIS_VALUES:
             stored = None
         if stored is not None:
             stored.append(direction)
@@ -684,7 +684,7 @@ def _solve_small(run: _Iterations, alphas: Vector) -> Matrix:  # (iterations, a)
     return steps
 
 
-def coefs_without_vectors(K: Matrix, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n, p)
+def solve_tridiagonal(K: Matrix, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n, p)
     """``(K + alpha I)^-1 Y`` at every alpha, where nothing is to be held out.
 
     The reduction is half of an eigh; after it every alpha and output takes O(n), and ``Q`` is
@@ -702,7 +702,9 @@ def coefs_without_vectors(K: Matrix, Y: Matrix, alphas: Vector) -> Matrix:  # (a
     for a, alpha in enumerate(alphas):
         *_, x, failed = sla.lapack.dptsv(diagonal + alpha, beside, Z)
         if failed:
-            raise not_psd(f"K + {alpha:g} I has a leading minor that is not positive ({failed})")
+            raise not_psd_error(
+                f"K + {alpha:g} I has a leading minor that is not positive ({failed})"
+            )
         S[:, a * p : (a + 1) * p] = x
     S[1:] = sla.lapack.dormqr("L", "N", reflections, tau, np.asfortranarray(S[1:]), work)[0]
     return S.reshape(n, len(alphas), p).transpose(1, 0, 2)

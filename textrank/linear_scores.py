@@ -11,24 +11,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank._ragged import offsets, summed
+from textrank._ragged import offsets, sum_by_owner
 from textrank.features import (
-    UNKNOWN,
-    Cells,
-    Codes,
+    UNKNOWN_WORD,
     FeatureKernel,
+    FeatureNames,
     Features,
+    HashIndex,
     Indices,
     Kernel,
-    Names,
-    Repeated,
+    RawCSR,
+    SharedRows,
     Vector,
 )
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class Met(NamedTuple):
+class Contributions(NamedTuple):
     """Features of candidates that have a weight, in any order; a candidate has a weight once."""
 
     rows: Indices  # candidates
@@ -36,55 +36,57 @@ class Met(NamedTuple):
     values: Vector  # of the features
 
     @classmethod
-    def together(cls, parts: Sequence[Met]) -> Met:
+    def together(cls, parts: Sequence[Contributions]) -> Contributions:
         """Those of several kernels, each with weights of its own."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def scaled(self, factor: float | Vector) -> Met:
+    def scaled(self, factor: float | Vector) -> Contributions:
         """Every feature times a number, or those of each candidate times its own."""
         each = factor[self.rows] if isinstance(factor, np.ndarray) else factor
         return self._replace(values=self.values * each)
 
-    def moved(self, first: int) -> Met:
+    def moved(self, first: int) -> Contributions:
         """The same of candidates that stand behind others."""
         return self._replace(rows=self.rows + first)
 
-    def features(self, size: int, names: Names) -> Features:
+    def features(self, size: int, names: FeatureNames) -> Features:
         """As those of so many candidates in the columns of the model."""
         order = np.lexsort((self.columns, self.rows))
         ends = offsets(np.bincount(self.rows, minlength=size)).astype(np.int32)
         columns = self.columns[order].astype(np.int32)
-        return Features(Cells(self.values[order], columns, ends, (size, len(names))), names)
+        return Features(RawCSR(self.values[order], columns, ends, (size, len(names))), names)
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class LinearScores:
     """What the features ``f`` of each candidate come to by the weights of its question."""
 
     products: Vector  # (n,) f'w
     squares: Vector  # (n,) f'f
-    met: Callable[[], Met]  # those of f that have a w; found only where somebody asks why
+    met: Callable[[], Contributions]  # those of f that have a w; found only where somebody asks why
 
-    def scaled(self, factor: float | Vector) -> Weighed:
+    def scaled(self, factor: float | Vector) -> LinearScores:
         """What features come to that are times a number, or for each candidate its own."""
         products, squares = factor * self.products, factor**2 * self.squares
-        return Weighed(products, squares, lambda: self.met().scaled(factor))
+        return LinearScores(products, squares, lambda: self.met().scaled(factor))
 
 
-Weigh: TypeAlias = Callable[[Sequence[Any], Indices], Weighed]  # representations, and what they ask
+Scorer: TypeAlias = Callable[
+    [Sequence[Any], Indices], LinearScores
+]  # representations, and what they ask
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class FeatureWeights:
     """A weight for each feature and question; the weights of one question are a linear model."""
 
-    names: Names  # (d,) of features
+    names: FeatureNames  # (d,) of features
     asked: Indices  # (d,) numbers of questions
     coef: Vector  # (d,)
     columns: Indices  # (d,) where they stand in the model that they are part of
 
     @classmethod
-    def of(cls, names: Names, coef: Vector) -> Weights:
+    def of(cls, names: FeatureNames, coef: Vector) -> FeatureWeights:
         """The weights of a model that has one question only."""
         asked = np.zeros(len(names), dtype=np.intp)
         return cls(names.spelt_once(), asked, coef, np.arange(len(names)))
@@ -94,15 +96,15 @@ class Weights:
         """How many there are."""
         return int(self.asked.max(initial=0)) + 1
 
-    def under(self, word: str) -> Weights:
+    def under(self, word: str) -> FeatureWeights:
         """Those of the features whose names begin with a word, called by the rest of them."""
         known = self.names.vocabulary
-        number = known.index(word) if word in known else UNKNOWN
+        number = known.index(word) if word in known else UNKNOWN_WORD
         rows = np.flatnonzero(self.names.parts[:, 0] == number)
         names = self.names.take(rows).rest()
-        return Weights(names, self.asked[rows], self.coef[rows], self.columns[rows])
+        return FeatureWeights(names, self.asked[rows], self.coef[rows], self.columns[rows])
 
-    def renamed(self, names: Names, asked: Indices) -> Weights:
+    def renamed(self, names: FeatureNames, asked: Indices) -> FeatureWeights:
         """The same weights of features and questions that are called otherwise."""
         return replace(self, names=names, asked=asked)
 
@@ -115,7 +117,7 @@ class Weights:
         code = np.where((features < 0) | (asked < 0), -1, features * self.questions + asked)
         return self._codes.find(code.astype(np.uint64))
 
-    def weigh(self, F: Features, asked: Indices, at: Indices | None = None) -> Weighed:
+    def weigh(self, F: Features, asked: Indices, at: Indices | None = None) -> LinearScores:
         """Rows of features, or with ``at`` those of candidates which share rows.
 
         Columns of equal names may stand apart, as long as no row has both.
@@ -125,21 +127,21 @@ class Weights:
         rows = np.repeat(np.arange(n), sizes)
         features = self._distinct[0].find(F.names)[values.indices]
         place = self.find(features, np.repeat(asked, sizes))
-        products = summed(values.data * self._padded[place], rows, n)
+        products = sum_by_owner(values.data * self._padded[place], rows, n)
 
-        def met() -> Met:
+        def met() -> Contributions:
             known = np.flatnonzero(place >= 0)
-            return Met(rows[known], self.columns[place[known]], values.data[known])
+            return Contributions(rows[known], self.columns[place[known]], values.data[known])
 
-        return Weighed(products, summed(values.data**2, rows, n), met)
+        return LinearScores(products, sum_by_owner(values.data**2, rows, n), met)
 
     @cached_property
-    def _distinct(self) -> tuple[Names, Indices]:
+    def _distinct(self) -> tuple[FeatureNames, Indices]:
         return self.names.distinct()
 
     @cached_property
-    def _codes(self) -> Codes:
-        return Codes((self._distinct[1] * self.questions + self.asked).astype(np.uint64))
+    def _codes(self) -> HashIndex:
+        return HashIndex((self._distinct[1] * self.questions + self.asked).astype(np.uint64))
 
     @cached_property
     def _padded(self) -> Vector:
@@ -147,55 +149,55 @@ class Weights:
 
 
 @runtime_checkable
-class WeighedKernel(Kernel[T_contra], Protocol[T_contra]):
+class ScorerKernel(Kernel[T_contra], Protocol[T_contra]):
     """A kernel that scores by weights of its features without making the features."""
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """What scores candidates by these weights, prepared for any number of them."""
 
 
-def weighing(kernel: Kernel[Any], weights: Weights) -> Weigh:
+def compile_scorer(kernel: Kernel[Any], weights: FeatureWeights) -> Scorer:
     """What scores candidates by weights of the kernel's features; they must be explicit."""
-    if isinstance(kernel, WeighedKernel):
+    if isinstance(kernel, ScorerKernel):
         return kernel.weighed(weights)
     if not isinstance(kernel, FeatureKernel):
         raise TypeError(f"{type(kernel).__name__} has no explicit features that could be weighed.")
-    return by_features(kernel, weights)
+    return compile_feature_scorer(kernel, weights)
 
 
-def by_features(kernel: FeatureKernel[Any], weights: Weights) -> Weigh:
+def compile_feature_scorer(kernel: FeatureKernel[Any], weights: FeatureWeights) -> Scorer:
     """The same by the features themselves; those that candidates share are looked up once."""
 
-    def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
-        each, at = shared(X)
+    def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
+        each, at = split_shared(X)
         return weights.weigh(kernel.features(each), asked, at)
 
     return weigh
 
 
-def shared(X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
+def split_shared(X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
     """What candidates look like, and which is whose; None where each has its own."""
-    return (X.each, X.at) if isinstance(X, Repeated) else (X, None)
+    return (X.each, X.at) if isinstance(X, SharedRows) else (X, None)
 
 
-Words = NDArray[np.int32]  # numbers of words of a vocabulary
+WordNumbers = NDArray[np.int32]  # numbers of words of a vocabulary
 
 
 @dataclass(frozen=True, eq=False)
-class Slotted(Sequence[Features]):
+class TemplateFeatures(Sequence[Features]):
     """Features of candidates as the words that fill their names; few words make many names.
 
     Feature ``j`` of candidate ``i`` is named ``titles[j]`` and the words ``fill[i, slots[j]]``.
 
-    >>> two = Slotted(("-1 +1", "to", "of"), np.array([[1, 2]]), np.array([0]), np.array([[0, 1]]),
+    >>> two = TemplateFeatures(("-1 +1", "to", "of"), np.array([[1, 2]]), np.array([0]), np.array([[0, 1]]),
     ...               np.array([0.5]))
     >>> two.features().names[0]
     ('-1 +1', 'to', 'of')
     """
 
     vocabulary: tuple[str, ...]
-    fill: Words  # (n, c)
-    titles: Words  # (b,)
+    fill: WordNumbers  # (n, c)
+    titles: WordNumbers  # (b,)
     slots: Indices  # (b, k) columns of ``fill``; -1 after the last
     values: Vector  # (b,)
     present: NDArray[np.bool_] | None = None  # (n, b) which candidates have which; all without
@@ -213,17 +215,17 @@ class Slotted(Sequence[Features]):
         return np.ones(shape, dtype=bool) if self.present is None else self.present
 
     @cached_property
-    def padded(self) -> Words:  # (n, c + 1)
+    def padded(self) -> WordNumbers:  # (n, c + 1)
         """What fills the slots, with nothing in the last column."""
         return np.hstack([self.fill, np.full((len(self), 1), -1, dtype=np.int32)])
 
-    def names(self, rows: Indices, features: Indices) -> Words:  # (f, 1 + k)
+    def names(self, rows: Indices, features: Indices) -> WordNumbers:  # (f, 1 + k)
         """The words of the names of some features, each of a candidate."""
         cells = self.slots.take(features, axis=0) % self.padded.shape[1]
         cells += (rows * self.padded.shape[1])[:, None]
         return np.hstack([self.titles[features][:, None], self.padded.take(cells)])
 
-    def having(self, known: Names) -> Slotted:
+    def having(self, known: FeatureNames) -> TemplateFeatures:
         """Only the features of these names."""
         present = self.had.copy()
         present[present] = known.find(self.features().names) >= 0
@@ -232,33 +234,39 @@ class Slotted(Sequence[Features]):
     def features(self) -> Features:
         """As a matrix with a column of its own for each feature of each candidate."""
         rows, features = np.nonzero(self.had)
-        names = Names(self.vocabulary, self.names(rows, features))
+        names = FeatureNames(self.vocabulary, self.names(rows, features))
         cells = (self.values[features], np.arange(len(names)), offsets(self.had.sum(axis=1)))
         return Features(sp.csr_array(cells, shape=(len(self), len(names))), names)
 
 
 @dataclass(frozen=True, eq=False)
-class SlotWeights:
+class TemplateWeights:
     """Weights of features with such names, found by hashes of words and question, then compared.
 
     Hashes are sums over the words of a name, so that those of many names cost a few additions.
     """
 
-    weights: Weights
+    weights: FeatureWeights
 
-    def __call__(self, X: Slotted, asked: Indices, at: Indices | None = None) -> Weighed:
+    def __call__(
+        self, X: TemplateFeatures, asked: Indices, at: Indices | None = None
+    ) -> LinearScores:
         """What candidates come to, or with ``at`` those who share what they look like."""
         at = np.arange(len(X)) if at is None else at
-        numbers = [self._words.get(word, UNKNOWN) for word in X.vocabulary]
+        numbers = [self._words.get(word, UNKNOWN_WORD) for word in X.vocabulary]
         number = np.array([*numbers, -1], dtype=np.int32)
         known = replace(X, titles=number[X.titles], fill=number[X.fill])
         row, feature, place = self._found(known, asked, at)
         values = X.values[feature]
-        products = summed(self.weights.coef[place] * values, row, len(at))
+        products = sum_by_owner(self.weights.coef[place] * values, row, len(at))
         squares = (X.had @ X.values**2)[at]
-        return Weighed(products, squares, lambda: Met(row, self.weights.columns[place], values))
+        return LinearScores(
+            products, squares, lambda: Contributions(row, self.weights.columns[place], values)
+        )
 
-    def _found(self, X: Slotted, asked: Indices, at: Indices) -> tuple[Indices, Indices, Indices]:
+    def _found(
+        self, X: TemplateFeatures, asked: Indices, at: Indices
+    ) -> tuple[Indices, Indices, Indices]:
         """Candidates with features that have a weight, these, and where it stands."""
         names = np.tile(_coded(X.titles, 0), (len(X), 1))  # (n, b)
         for number, column in enumerate(X.slots.T, 1):
@@ -272,7 +280,7 @@ class SlotWeights:
         same = self._same(X.names(at[row], feature), asked[row], place)
         return row[same], feature[same], place[same]
 
-    def _same(self, parts: Words, asked: Indices, place: Indices) -> NDArray[np.bool_]:
+    def _same(self, parts: WordNumbers, asked: Indices, place: Indices) -> NDArray[np.bool_]:
         """Whether names and questions are those that weights have, not only their hashes."""
         own = self.weights.names.parts[place]
         width = min(own.shape[1], parts.shape[1])
@@ -285,11 +293,11 @@ class SlotWeights:
         return {word: number for number, word in enumerate(self.weights.names.vocabulary)}
 
     @cached_property
-    def _codes(self) -> Codes:
+    def _codes(self) -> HashIndex:
         codes = _coded(self.weights.asked, -1)
         for place, column in enumerate(self.weights.names.parts.T):
             codes += _coded(column, place)
-        return Codes(_folded(codes))
+        return HashIndex(_folded(codes))
 
 
 def _coded(numbers: NDArray[np.integer], place: int) -> NDArray[np.uint64]:

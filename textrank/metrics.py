@@ -119,14 +119,14 @@ def argmax_first(scores: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
     return np.asarray(np.argmax(values >= values.max(axis=axis, keepdims=True) - tolerance, axis))
 
 
-def equally_good(qualities: ArrayLike) -> NDArray[np.bool_]:
+def is_tied_with_best(qualities: ArrayLike) -> NDArray[np.bool_]:
     """Return which settings are as good as the best one; larger qualities are better.
 
     A quality counts as the best if it is at most ``TIE_TOLERANCE`` times the best one below it.
     Errors are given with a minus sign; two errors that both are round-off of zero (below
     ``TIE_TOLERANCE**2`` of the largest one) are equal too. NaN is worse than any number.
 
-    >>> equally_good([0.8, 0.9, 0.9 - 1e-14]).tolist()
+    >>> is_tied_with_best([0.8, 0.9, 0.9 - 1e-14]).tolist()
     [False, True, True]
     """
     values = np.asarray(qualities, dtype=np.float64)
@@ -147,7 +147,7 @@ def choose_first(qualities: ArrayLike) -> int:
     >>> choose_first([0.8, 0.9 - 1e-14, 0.9])
     1
     """
-    return int(np.argmax(equally_good(qualities)))
+    return int(np.argmax(is_tied_with_best(qualities)))
 
 
 def choose_largest(qualities: ArrayLike, parameters: Sequence[float] | Vector) -> int:
@@ -158,7 +158,7 @@ def choose_largest(qualities: ArrayLike, parameters: Sequence[float] | Vector) -
     >>> choose_largest([0.9, 0.9 - 1e-14, 0.8], [1.0, 10.0, 100.0])
     1
     """
-    good: list[int] = np.flatnonzero(equally_good(qualities)).tolist()
+    good: list[int] = np.flatnonzero(is_tied_with_best(qualities)).tolist()
     return max(good, key=lambda index: (parameters[index], index))
 
 
@@ -176,7 +176,7 @@ def _sort_lines(scores: ArrayLike, axis: int) -> tuple[Indices, NDArray[np.float
     return order, ranked, starts
 
 
-Measure: TypeAlias = Callable[[Vector, Vector], float | None]
+Metric: TypeAlias = Callable[[Vector, Vector], float | None]
 Queries: TypeAlias = Sequence[object] | NDArray[np.generic]  # the query of each candidate
 
 
@@ -264,13 +264,13 @@ def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> flo
     return float(cuts[choose_first(2 * hit / (answered + gold))])
 
 
-def likely_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
+def expected_f_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
     """The threshold of maximal expected F where only probabilities of a yes are known.
 
     ``2 sum p / (answered + sum of all p)``, midway between neighbouring scores; no label is used,
     so that it suits all candidates, also where those with labels were not drawn at random.
 
-    >>> likely_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
+    >>> expected_f_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
     0.4
     """
     values, chance = _finite("scores", scores), _finite("probabilities", probabilities)
@@ -425,13 +425,15 @@ def ndcg(
     return float(np.add.reduceat(gains[order], starts) @ shared) / best
 
 
-def over_queries(measure: Measure, y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
+def average_over_queries(
+    measure: Metric, y: ArrayLike, scores: ArrayLike, queries: Queries
+) -> QueryMean:
     """A measure computed in each query and averaged; queries without a value are counted.
 
     The tolerance of ties is that of the scores of all queries, for that is the scale of their
     round-off: a query may have scores near zero only.
 
-    >>> over_queries(kendall_tau_b, [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"])
+    >>> average_over_queries(kendall_tau_b, [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"])
     QueryMean(mean=1.0, defined=1, undefined=1)
     """
     labels, values = _pair(y, scores)
@@ -453,10 +455,10 @@ def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) ->
     >>> mean_average_precision([1, -1, -1, 1], [0.9, 0.1, 0.8, 0.2], ["a", "a", "b", "b"]).mean
     0.75
     """
-    return over_queries(average_precision, y, scores, queries)
+    return average_over_queries(average_precision, y, scores, queries)
 
 
-def classification_measures(
+def classification_metrics(
     y: ArrayLike,
     scores: ArrayLike,
     threshold: float | None,
@@ -470,7 +472,7 @@ def classification_measures(
     itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
     positives in the fold, which a user may know without knowing the answers.
 
-    >>> classification_measures([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
+    >>> classification_metrics([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
     0.5
     """
     labels = np.asarray(y, dtype=np.float64)
@@ -490,18 +492,18 @@ def classification_measures(
     }
 
 
-def ranking_measures(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
+def ranking_metrics(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
     """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
 
     NDCG takes the labels as gains, so it is left out where one is negative.
 
-    >>> ranking_measures([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
+    >>> ranking_metrics([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
     1.0
     """
-    chosen: dict[str, Measure] = {"tau": kendall_tau_b, "disagreement": disagreement}
+    chosen: dict[str, Metric] = {"tau": kendall_tau_b, "disagreement": disagreement}
     if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:
         chosen |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
-    return {name: over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
+    return {name: average_over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
 
 
 def _cuts(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
@@ -578,7 +580,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
+class CurveBand:
     """The mean of several curves on one grid, with their spread; ``undefined`` had no curve."""
 
     x: Vector
@@ -589,7 +591,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Bin:
+class CalibrationBin:
     """Candidates with similar scores: how many there are, and how many of them are positive."""
 
     score: float  # mean
@@ -599,7 +601,7 @@ class Bin:
     candidates: int
 
 
-def roc(y: ArrayLike, scores: ArrayLike) -> Curve | None:
+def roc_curve(y: ArrayLike, scores: ArrayLike) -> Curve | None:
     """True-positive rate over false-positive rate; None with one class only.
 
     Equal scores are passed in one slanted step, so the area below is the AUC with ties ½.
@@ -613,20 +615,20 @@ def roc(y: ArrayLike, scores: ArrayLike) -> Curve | None:
 
 def mean_roc(
     folds: Sequence[tuple[ArrayLike, ArrayLike]], grid: ArrayLike | None = None
-) -> Band | None:
+) -> CurveBand | None:
     """ROC curves averaged vertically: the mean true-positive rate at each false-positive rate.
 
     ``folds`` holds labels and scores of each test fold. None where no fold has both classes.
     """
     x = np.linspace(0, 1, 201) if grid is None else np.asarray(grid, dtype=np.float64)
-    curves = [curve for y, scores in folds if (curve := roc(y, scores)) is not None]
+    curves = [curve for y, scores in folds if (curve := roc_curve(y, scores)) is not None]
     if not curves:
         return None
     rows = np.array([_upper(curve, x) for curve in curves])
-    return Band(x, rows.mean(axis=0), rows.std(axis=0), len(curves), len(folds) - len(curves))
+    return CurveBand(x, rows.mean(axis=0), rows.std(axis=0), len(curves), len(folds) - len(curves))
 
 
-def precision_recall(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
+def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
     """Precision over recall at every threshold, from the highest down; None without a positive."""
     hit, answered, positives = _steps(y, scores)
     if not positives:
@@ -634,7 +636,7 @@ def precision_recall(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> C
     return Curve(hit[1:] / (positives + unreachable), hit[1:] / answered[1:])
 
 
-def calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
+def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
     """How often a score is right: candidates in equally large bins by score.
 
     Equal scores stay in one bin, so there may be fewer. The interval is Wilson's.
@@ -649,11 +651,11 @@ def calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
         at = place == number
         share = float((labels[at] > 0).mean())
         low, high = _wilson(share, int(at.sum()))
-        result.append(Bin(float(values[at].mean()), share, low, high, int(at.sum())))
+        result.append(CalibrationBin(float(values[at].mean()), share, low, high, int(at.sum())))
     return result
 
 
-def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[Bin]:
+def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
     """How often candidates of a probability are positive, in bins of equal width."""
     labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
     place = np.minimum((p * bins).astype(np.intp), bins - 1)
@@ -662,7 +664,7 @@ def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[
         at = place == number
         share = float((labels[at] > 0).mean())
         low, high = _wilson(share, int(at.sum()))
-        result.append(Bin(float(p[at].mean()), share, low, high, int(at.sum())))
+        result.append(CalibrationBin(float(p[at].mean()), share, low, high, int(at.sum())))
     return result
 
 
@@ -677,7 +679,7 @@ def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) ->
     return sum(abs(b.share - b.score) * b.candidates for b in found) / max(total, 1)
 
 
-def expected_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
+def chance_calibration_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
     """The calibration error that chance gives probabilities that are all true, simulated."""
     p, rng = np.asarray(probabilities, dtype=np.float64), np.random.default_rng(seed)
     drawn = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))

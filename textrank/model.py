@@ -29,14 +29,14 @@ from textrank.config import config_of, load_block, versions
 from textrank.explanation import Looked, Parts, ranked, relative, usual
 from textrank.features import (
     AdditiveKernel,
+    FeatureNames,
     Features,
     Matrix,
-    Names,
     PreparedKernel,
     Vector,
+    count_rows,
     has_features,
-    size,
-    take,
+    take_rows,
 )
 from textrank.io import (
     META_FILE,
@@ -51,10 +51,10 @@ from textrank.io import (
 from textrank.learners.base import Fit
 from textrank.learners.calibration import Platt, fit_calibration
 from textrank.learners.document_context import NUMBERS, DocumentWeights
-from textrank.linear_scores import Weighed, Weights, weighing
+from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
 from textrank.metrics import auc, merge_ties
 from textrank.progress import collected_later
-from textrank.representations.mentions import loosely
+from textrank.representations.mentions import fast_represent
 from textrank.tasks.base import Explain, Scored, Task, candidates_of
 from textrank.tasks.ppi.pairs import entity_pairs
 from textrank.tasks.ppi.statements import ANSWERS, PARSE, Aspects, state
@@ -80,7 +80,7 @@ class Model:
     pipeline: Pipeline
     fit: Fit
     support: Sequence[Any] | None  # the training representations; None where features serve
-    names: Names | None  # of the feature weights
+    names: FeatureNames | None  # of the feature weights
     threshold: float | None
     heldout: Vector  # leave-document-out scores of the training candidates
     labels: Vector  # and their answers: what thresholds and probabilities are made from
@@ -115,16 +115,20 @@ class Model:
     def _seen(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
         """What ``scored`` looks at."""
         represent = self.pipeline.representation
-        return represent(candidates) if self._weigh is None else loosely(represent, candidates)
+        return (
+            represent(candidates) if self._weigh is None else fast_represent(represent, candidates)
+        )
 
     @cached_property
-    def _weigh(self) -> Callable[[Sequence[Any]], Weighed] | None:
+    def _weigh(self) -> Callable[[Sequence[Any]], LinearScores] | None:
         """The weights laid out for scoring at the first call; None where there are no features."""
         kernel = self.pipeline.kernel
         if self.names is None or not has_features(kernel):
             return None
-        weigh = weighing(kernel, Weights.of(self.names, self.fit.coef))
-        return lambda X: weigh(X, np.zeros(size(X), dtype=np.intp))  # one question, or the kernel's
+        weigh = compile_scorer(kernel, FeatureWeights.of(self.names, self.fit.coef))
+        return lambda X: weigh(
+            X, np.zeros(count_rows(X), dtype=np.intp)
+        )  # one question, or the kernel's
 
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:
@@ -287,7 +291,7 @@ class Model:
         kernel = cast(AdditiveKernel[Any], self.pipeline.kernel)
         support = cast(Any, self.support)
         some = np.unique(np.linspace(0, len(support) - 1, SOME).astype(np.intp))
-        return usual(kernel.contributions(take(support, some), support, self.fit.coef))
+        return usual(kernel.contributions(take_rows(support, some), support, self.fit.coef))
 
     def adjusted(self, task: Task, threshold: float | None) -> Model:
         """The model with other settings of its task; its probabilities stay."""
@@ -357,7 +361,7 @@ class Model:
         pipeline = load_block(folder / "config.cfg", "pipeline")
         arrays = read_arrays(folder / "arrays.npz")
         named = {k.removeprefix("names/"): v for k, v in arrays.items() if k.startswith("names/")}
-        names = Names.from_arrays(named) if named else None
+        names = FeatureNames.from_arrays(named) if named else None
         support = None if named else unpack_arrays(arrays)
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
@@ -417,7 +421,7 @@ def number_of(meta: Mapping[str, Any], key: str) -> float:
 def check_sizes(
     folder: Path,
     coef: Vector,
-    names: Names | None,
+    names: FeatureNames | None,
     support: Sequence[Any] | None,
     heldout: Vector,
     labels: Vector,

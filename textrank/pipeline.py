@@ -22,8 +22,16 @@ from textrank.candidates import (
     held_together,
 )
 from textrank.explanation import average_of
-from textrank.features import ChoiceKernel, Data, Features, Kernel, Vector, has_features, take
-from textrank.kernels.views import diverging
+from textrank.features import (
+    ChoiceKernel,
+    Features,
+    Kernel,
+    KernelData,
+    Vector,
+    has_features,
+    take_rows,
+)
+from textrank.kernels.views import count_diverging
 from textrank.learners.base import Fit, Learner
 from textrank.learners.calibration import fit_calibration
 from textrank.learners.selection import fit_best
@@ -89,7 +97,7 @@ class Pipeline:
         targets = Targets.of(candidates)
         return Dataset(candidates, targets, X, data, unreachable, self._notes(X), len(docs))
 
-    def restore(self, docs: Sequence[Doc], data: Data, notes: Sequence[str] = ()) -> Dataset:
+    def restore(self, docs: Sequence[Doc], data: KernelData, notes: Sequence[str] = ()) -> Dataset:
         """The same without the work, from the comparison that was kept; it cannot be fitted."""
         candidates, unreachable = self._candidates(docs)
         rows = len(data)
@@ -101,7 +109,7 @@ class Pipeline:
         targets = Targets.of(candidates)
         return Dataset(candidates, targets, (), data, unreachable, notes, len(docs))
 
-    def compare(self, X: Sequence[Any]) -> Data:
+    def compare(self, X: Sequence[Any]) -> KernelData:
         """Explicit features where the kernel has them, else the Gram matrix or a choice of them."""
         if self._choices and isinstance(self.kernel, ChoiceKernel):
             return self.kernel.compared(X)
@@ -136,7 +144,7 @@ class Pipeline:
         return list(several) if len(several) > 1 else []
 
     def _notes(self, X: Sequence[Any]) -> list[str]:
-        count = diverging(self.kernel, X)
+        count = count_diverging(self.kernel, X)
         return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
 
     def _candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
@@ -162,7 +170,7 @@ class Dataset:
     candidates: list[Candidate]
     targets: Targets
     X: Sequence[Any]
-    data: Data
+    data: KernelData
     unreachable: Mapping[str, int]  # by document
     notes: Sequence[str] = ()  # what a reader of the report must know
     documents: int = 0  # as they were read, copies counted
@@ -173,7 +181,7 @@ def _weighty(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequence[Any]]:
     used = np.flatnonzero(fit.coef)
     if fit.coef.ndim > 1 or not len(used) or len(used) == len(fit.coef):
         return fit, support
-    return replace(fit, coef=fit.coef[used]), take(support, used)
+    return replace(fit, coef=fit.coef[used]), take_rows(support, used)
 
 
 _ROLES: Mapping[str, type] = {

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["matplotlib_pyplot", "parse_windows", "sentence_graph", "transformed_context"]
+__all__ = ["draw_parse_windows", "draw_sentence_graph", "draw_transformed_context", "import_pyplot"]
 
 
-def matplotlib_pyplot() -> Any:
+def import_pyplot() -> Any:
     """Matplotlib's pyplot, or how to install it."""
     try:
         import matplotlib.pyplot as plt
@@ -46,14 +46,16 @@ def matplotlib_pyplot() -> Any:
     return plt
 
 
-PATH, OTHER, SIDES = (
+PATH_COLOR, LINE_COLOR, SIDE_COLORS = (
     "#c0392b",
     "#8a8f98",
     {"before": "#e8eef6", "middle": "#f9e3c4", "after": "#e3f1e2"},
 )
 
 
-def sentence_graph(candidate: Candidate, representation: DependencyGraph | None = None) -> Figure:
+def draw_sentence_graph(
+    candidate: Candidate, representation: DependencyGraph | None = None
+) -> Figure:
     """The graph of one candidate as a drawing; ``savefig`` writes it in any format.
 
     Dependencies are arcs over the words, those on a shortest path between the two entities in
@@ -82,7 +84,7 @@ class _Drawing:
         return [(into[v][0], out[v], self.graph.labels[v][0], into[v][1]) for v in sorted(out)]
 
     def figure(self) -> Figure:
-        plt = matplotlib_pyplot()
+        plt = import_pyplot()
         wide = 1.25 * len(self.words)
         height = 0.9 + 0.38 * max((abs(g - d) for g, d, *_ in self.dependencies), default=1)
         figure = plt.figure(figsize=(wide, 0.8 * (height + 1.75)))
@@ -100,7 +102,7 @@ class _Drawing:
         from matplotlib.patches import FancyArrowPatch
         from matplotlib.path import Path
 
-        color, width = (PATH, 2.2) if label.startswith("path:") else (OTHER, 1.1)
+        color, width = (PATH_COLOR, 2.2) if label.startswith("path:") else (LINE_COLOR, 1.1)
         top = 0.45 + 0.5 * abs(governor - dependent)
         left = governor + (0.12 if dependent > governor else -0.12)
         # Upright at both ends, so that arcs of one word stand side by side.
@@ -119,23 +121,30 @@ class _Drawing:
         labels = self.graph.labels[place]
         on_path = any(label.startswith("path:") for label in labels)
         axes.text(place, 0.18, self.words[place], ha="center", fontsize=12, weight="bold")
-        color = PATH if on_path else OTHER
+        color = PATH_COLOR if on_path else LINE_COLOR
         axes.text(place, -0.12, _shown(labels), ha="center", fontsize=8.5, color=color)
 
         vertex = len(self.graph) - len(self.words) + place
         side = self.graph.labels[vertex][0].partition(":")[0]
         text = _shown(self.graph.labels[vertex])
-        box = {"facecolor": SIDES[side], "edgecolor": OTHER, "boxstyle": "round,pad=0.3", "lw": 0.6}
+        box = {
+            "facecolor": SIDE_COLORS[side],
+            "edgecolor": LINE_COLOR,
+            "boxstyle": "round,pad=0.3",
+            "lw": 0.6,
+        }
         axes.text(place, -0.85, text, ha="center", va="center", fontsize=8, bbox=box)
-        axes.text(place, -1.35, side, ha="center", va="center", fontsize=8, color=OTHER)
+        axes.text(place, -1.35, side, ha="center", va="center", fontsize=8, color=LINE_COLOR)
         if place:
             weight = self.graph.edges[vertex - 1, vertex]
-            axes.text(place - 0.5, -0.68, f"{weight:g}", ha="center", fontsize=7.5, color=OTHER)
+            axes.text(
+                place - 0.5, -0.68, f"{weight:g}", ha="center", fontsize=7.5, color=LINE_COLOR
+            )
             axes.annotate(
                 "",
                 xy=(place - 0.42, -0.85),
                 xytext=(place - 0.58, -0.85),
-                arrowprops={"arrowstyle": "-|>", "color": OTHER, "lw": 1.0},
+                arrowprops={"arrowstyle": "-|>", "color": LINE_COLOR, "lw": 1.0},
             )
 
 
@@ -145,7 +154,7 @@ def _shown(labels: Sequence[str]) -> str:
     return " · ".join(sorted(bare, key=lambda label: label.isupper() and label not in BLIND))
 
 
-def example() -> Candidate:
+def example_pair() -> Candidate:
     """A sentence with a pair, a third entity, and dependencies as the corpora have them."""
     words = ["Here", "KinA", "slowly", "modifies", "RecB", "and", "binds", "TraF", "."]
     tags = ["RB", "NN", "RB", "VBZ", "NN", "CC", "VBZ", "NN", "."]
@@ -170,22 +179,22 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m textrank.plotting FILE")
     # The same drawing is the same file: no date, and names of parts that do not change.
-    with matplotlib_pyplot().rc_context({"svg.hashsalt": "textrank"}):
-        sentence_graph(example()).savefig(sys.argv[1], metadata={"Date": None})
+    with import_pyplot().rc_context({"svg.hashsalt": "textrank"}):
+        draw_sentence_graph(example_pair()).savefig(sys.argv[1], metadata={"Date": None})
 
 
 if __name__ == "__main__":
     main()
-WINDOW, CENTRE, LINE = "#f9e3c4", "#c0392b", "#8a8f98"
+WINDOW_COLOR, CENTRE_COLOR, LINK_COLOR = "#f9e3c4", "#c0392b", "#8a8f98"
 
 
-def parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2) -> Figure:
+def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2) -> Figure:
     """The links over the words, and below the sequences; the window around one symbol is shaded.
 
     Locality kernels compare such windows: ``centre`` is the symbol in its middle, ``window`` how
     many symbols it reaches to each side.
     """
-    plt = matplotlib_pyplot()
+    plt = import_pyplot()
     views = ParseSequences()([candidate])
     figure, axes = plt.subplots(figsize=(12, 6.2), layout="constrained")
     axes.axis("off")
@@ -197,8 +206,12 @@ def parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2) -> 
         axes.text(-0.75, y, name.replace("_", " "), ha="right", va="center", fontsize=10)
         for place, symbol in enumerate(symbols):
             inside = abs(place - centre) <= window
-            edge = CENTRE if place == centre else LINE
-            box = {"boxstyle": "round,pad=0.25", "ec": edge, "fc": WINDOW if inside else "white"}
+            edge = CENTRE_COLOR if place == centre else LINK_COLOR
+            box = {
+                "boxstyle": "round,pad=0.25",
+                "ec": edge,
+                "fc": WINDOW_COLOR if inside else "white",
+            }
             x = place * 9.4 / max(len(symbols), 8)
             axes.text(x, y, symbol, ha="center", va="center", fontsize=8, bbox=box)
     axes.set_ylim(-0.75 * (len(views.views) + 0.7), 2.6)
@@ -213,11 +226,11 @@ def _draw_links(axes: Axes, candidate: Candidate) -> None:
     for left, right, kind in candidate.doc.user_data["dependencies"]:
         height = 0.55 * abs(right - left) + 0.25
         a, b = left * step, right * step
-        axes.plot([a, a, b, b], [0.22, height, height, 0.22], color=LINE, lw=1)
-        axes.text((a + b) / 2, height + 0.05, kind, ha="center", fontsize=9, color=CENTRE)
+        axes.plot([a, a, b, b], [0.22, height, height, 0.22], color=LINK_COLOR, lw=1)
+        axes.text((a + b) / 2, height + 0.05, kind, ha="center", fontsize=9, color=CENTRE_COLOR)
 
 
-def parse_windows_example() -> Candidate:
+def example_parse() -> Candidate:
     """A link grammar linkage of five words."""
     words = ["Loss", "of", "syntrophin", "leads", "to", "weakness"]
     doc = Doc(spacy.blank("en").vocab, words=words, tags=["n", "p", "n", "v", "p", "n"])
@@ -227,8 +240,8 @@ def parse_windows_example() -> Candidate:
 
 
 if __name__ == "__main__":
-    parse_windows(parse_windows_example()).savefig(sys.argv[1], dpi=80)
-POSITIONS: Mapping[str, PositionTransformation] = {
+    draw_parse_windows(example_parse()).savefig(sys.argv[1], dpi=80)
+EXAMPLE_TRANSFORMATIONS: Mapping[str, PositionTransformation] = {
     "bag of words": Bag(),
     "contextual weighting 1.5, 0.025": Weighting(1.5, 0.025),
     "side-aware weighting, across 0.5": Weighting(1.5, 0.025, of=Sided(0.5)),
@@ -240,7 +253,7 @@ POSITIONS: Mapping[str, PositionTransformation] = {
 }
 
 
-def transformed(
+def transform_context(
     context: Contexts,
     span: int,
     positions: PositionTransformation | None = None,
@@ -258,18 +271,18 @@ def transformed(
     return X
 
 
-def transformed_context(
+def draw_transformed_context(
     context: Contexts,
     span: int,
-    positions: Mapping[str, PositionTransformation] = POSITIONS,
+    positions: Mapping[str, PositionTransformation] = EXAMPLE_TRANSFORMATIONS,
     words: Mapping[str, WordTransformation] | None = None,
 ) -> Figure:
     """One context as it is and under each transformation, a panel each; the weight curve last."""
-    plt = matplotlib_pyplot()
-    panels = {"word-position matrix": transformed(context, span)}
-    panels |= {name: transformed(context, span, t) for name, t in positions.items()}
+    plt = import_pyplot()
+    panels = {"word-position matrix": transform_context(context, span)}
+    panels |= {name: transform_context(context, span, t) for name, t in positions.items()}
     own = {"character n-grams of words": CharacterNgrams(2, 3)} if words is None else words
-    panels |= {name: transformed(context, span, words=t) for name, t in own.items()}
+    panels |= {name: transform_context(context, span, words=t) for name, t in own.items()}
     rows = -(-(len(panels) + 1) // 3)
     figure, grid = plt.subplots(rows, 3, figsize=(13, 2.7 * rows), layout="constrained")
     axes = list(grid.ravel())
@@ -300,7 +313,7 @@ def _curve(axes: Axes, span: int) -> None:
     axes.legend(fontsize=8)
 
 
-def transformed_context_example() -> Contexts:
+def example_context() -> Contexts:
     """The words around the name in "the factor binds and activates the NAME gene ..."."""
     before = ["the", "factor", "binds", "and", "activates", "the"]
     after = ["gene", "in", "activated", "T", "cells", "and"]
@@ -309,4 +322,4 @@ def transformed_context_example() -> Contexts:
 
 
 if __name__ == "__main__":
-    transformed_context(transformed_context_example(), 6).savefig(sys.argv[1], dpi=80)
+    draw_transformed_context(example_context(), 6).savefig(sys.argv[1], dpi=80)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textrank.features import Kernel, Matrix, has_features, size, take
+from textrank.features import Kernel, Matrix, count_rows, has_features, take_rows
 
 
 def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e-8) -> None:
@@ -21,7 +21,7 @@ def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e
     >>> from textrank.kernels.algebra import Linear
     >>> check_kernel(Linear(), np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]))
     """
-    n = size(X)
+    n = count_rows(X)
     if n < 2:
         raise ValueError(f"check_kernel needs at least 2 inputs to compare, got {n}")
     K = np.asarray(kernel(X), dtype=np.float64)
@@ -60,23 +60,23 @@ def _holds(law: bool, broken: str) -> None:
 
 
 def _check_parts(kernel: Kernel[Any], X: Sequence[Any], K: Matrix, close: _Close) -> None:
-    n = size(X)
+    n = count_rows(X)
     half = n // 2
-    first, rest = take(X, np.arange(half)), take(X, np.arange(half, n))
+    first, rest = take_rows(X, np.arange(half)), take_rows(X, np.arange(half, n))
     close(kernel(first, rest), K[:half, half:], "k(X, Y) is not the block of k(X and Y)")
     close(kernel(rest, first), K[half:, :half], "k(X, Y) is not k(Y, X)'")
     close(kernel(first), K[:half, :half], "k of some inputs is not the block of k of all")
-    close(kernel(take(X, np.arange(1))), K[:1, :1], "k of a single input differs")
+    close(kernel(take_rows(X, np.arange(1))), K[:1, :1], "k of a single input differs")
     order = np.random.default_rng(0).permutation(n)
-    close(kernel(take(X, order)), K[np.ix_(order, order)], "permuting inputs changes values")
+    close(kernel(take_rows(X, order)), K[np.ix_(order, order)], "permuting inputs changes values")
 
 
 def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
-    none = take(X, np.arange(0))
+    none = take_rows(X, np.arange(0))
     for shape, K in (
         ((0, 0), kernel(none)),
-        ((0, size(X)), kernel(none, X)),
-        ((size(X), 0), kernel(X, none)),
+        ((0, count_rows(X)), kernel(none, X)),
+        ((count_rows(X), 0), kernel(X, none)),
         ((0,), kernel.diag(none)),
     ):
         _holds(np.shape(K) == shape, f"without inputs the shape is {np.shape(K)}, not {shape}")
@@ -84,10 +84,10 @@ def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
 
 def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> None:
     F = kernel.features(X)
-    _holds(len(F) == size(X), f"{len(F)} rows of features for {size(X)} inputs")
+    _holds(len(F) == count_rows(X), f"{len(F)} rows of features for {count_rows(X)} inputs")
     values = F.values.toarray()
     close(values @ values.T, K, "features(X) features(X)' is not k(X)")
-    half = size(X) // 2
-    known, new = kernel.features(take(X, np.arange(half))), kernel.features(X)
+    half = count_rows(X) // 2
+    known, new = kernel.features(take_rows(X, np.arange(half))), kernel.features(X)
     moved = new.onto(known.names).toarray()
     close(moved @ known.values.toarray().T, K[:, :half], "features onto known names lose value")

@@ -8,7 +8,7 @@ from typing import Any
 from textrank.candidates import Representation
 from textrank.features import Kernel
 from textrank.kernels.algebra import OnView, Sum
-from textrank.kernels.views import Blocks
+from textrank.kernels.views import PerQuestionKernel
 from textrank.learners.base import Learner
 from textrank.pipeline import Pipeline
 from textrank.representations.mentions import Question
@@ -48,7 +48,7 @@ def view_pipeline(
     representations = {name: view["representation"] for name, view in views.items()}
     kernels = {name: OnView(name, view["kernel"]) for name, view in views.items()}
     weights = {name: float(view.get("weight", 1.0)) for name, view in views.items()}
-    kernel = Blocks(QUESTION_VIEW, Sum(kernels, weights), constant)
+    kernel = PerQuestionKernel(QUESTION_VIEW, Sum(kernels, weights), constant)
     return Pipeline(task, Views({QUESTION_VIEW: Question(), **representations}), kernel, learner)
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 pytest.importorskip("starlette", reason="pages need the extra web")
 
-from textrank.features import Names
+from textrank.features import FeatureNames
 from textrank.learners.online import Online
 from textrank.web._kernel_rows import FeatureRows
 from textrank.web.active_learner import Question, Teaching
@@ -26,7 +26,9 @@ def _teaching(rng: np.random.Generator) -> tuple[Teaching, Any]:
     values = rng.random(n * EACH) / np.sqrt(EACH / 3)
     F = sp.csr_array((values, (rows, columns.ravel())), shape=(n, FEATURES))
     F.sum_duplicates()
-    names = Names(tuple(map(str, range(FEATURES))), np.arange(FEATURES, dtype=np.int32)[:, None])
+    names = FeatureNames(
+        tuple(map(str, range(FEATURES))), np.arange(FEATURES, dtype=np.int32)[:, None]
+    )
     scores = F @ rng.standard_normal(FEATURES)
     y = np.where(scores > np.quantile(scores, 0.8), 1.0, -1.0)
     asked = range(TRAINED, n)

@@ -15,7 +15,7 @@ from textrank.learners.base import groups_of
 from textrank.learners.rankrls import Centring
 from textrank.learners.ranksvm import RankSVM, _Problem
 from textrank.learners.reduced import Reduced, heldout_without_basis
-from textrank.linalg import krylov_path
+from textrank.linalg import solve_krylov_path
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 
@@ -91,7 +91,7 @@ def test_conjugate_gradient_at_32000():
             q /= np.abs(q).max()
 
     def path(alphas):
-        return krylov_path(X, y, alphas, laplacian=laplacian)
+        return solve_krylov_path(X, y, alphas, laplacian=laplacian)
 
     alone, many = np.array([0.1]), 0.1 * 2.0 ** np.arange(0, 25)
     name = f"its {steps} x 2 sparse products"
@@ -112,7 +112,7 @@ def count_iterations(X, y, laplacian):
         calls.append(1)
         return laplacian(u)
 
-    krylov_path(X, y, np.array([0.1]), laplacian=counted)
+    solve_krylov_path(X, y, np.array([0.1]), laplacian=counted)
     return len(calls) - 1
 
 
@@ -123,7 +123,7 @@ def test_a_million_sparse_rows():
     X = sp.csr_array((np.ones(n * each), indices, np.arange(0, n * each + 1, each)), shape=(n, d))
     y = X @ rng.standard_normal(d) + rng.standard_normal(n)
     start = time.process_time()
-    krylov_path(X, y, 2.0 ** np.arange(0, 10))
+    solve_krylov_path(X, y, 2.0 ** np.arange(0, 10))
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(

@@ -12,7 +12,7 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.features import Viewed
+from textrank.features import MultiView
 from textrank.graphs import Sequences
 from textrank.kernels.sequences import (
     GapWeighted,
@@ -86,7 +86,7 @@ def show(*cells):
 
 def test_gram_matrix_against_one_pair_at_a_time(rng):
     X = parses(200, rng)
-    views = Viewed(
+    views = MultiView(
         {str(t): Sequences.of([[str(c) for c in parse[t]] for parse in X]) for t in range(7)}
     )
     values = 200 * 201 / 2

@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 
 from textrank.candidates import Targets
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
-from textrank.features import Features, Names
+from textrank.features import FeatureNames, Features
 from textrank.learners import rankrls, rls
 from textrank.learners.multiclass import all_pairs
 
@@ -291,7 +291,9 @@ def test_nested_scores_are_those_of_retraining_at_every_scale(rng, shape, scale,
     documents = np.arange(len(y)) // 4
     targets = Targets(np.where(y > 0, 1.0, -1.0), documents, documents)
     one = learner(alphas=[0.5, 2.0], select="squared_error")
-    named = lambda F: Features(sp.csr_array(F), Names.of([str(i) for i in range(F.shape[1])]))  # noqa: E731
+    named = lambda F: Features(
+        sp.csr_array(F), FeatureNames.of([str(i) for i in range(F.shape[1])])
+    )  # noqa: E731
     folds = documents % 2
     (nested,) = one.nested(named(X), targets, [folds])
     for fold in (0, 1):

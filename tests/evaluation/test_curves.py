@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from textrank.metrics import (
     auc,
-    calibration,
     calibration_error,
-    expected_error,
+    chance_calibration_error,
     mean_roc,
-    precision_recall,
+    precision_recall_curve,
     reliability,
-    roc,
+    roc_curve,
+    score_calibration,
 )
 
 judged = st.lists(st.tuples(st.sampled_from([-1, 1]), st.integers(0, 4)), max_size=14)
@@ -26,7 +26,7 @@ judged = st.lists(st.tuples(st.sampled_from([-1, 1]), st.integers(0, 4)), max_si
 @given(judged)
 def test_roc_agrees_with_scikit_learn_and_its_area_is_the_auc(rows):
     y, scores = [a for a, _ in rows], [b for _, b in rows]
-    curve = roc(y, scores)
+    curve = roc_curve(y, scores)
     if len(set(y)) < 2:
         assert curve is None
         return
@@ -57,7 +57,7 @@ def test_vertical_averaging_is_the_mean_height_at_each_point(rng):
 @given(judged, st.integers(0, 2))
 def test_precision_recall_agrees_with_scikit_learn(rows, unreachable):
     y, scores = np.array([a for a, _ in rows]), np.array([b for _, b in rows])
-    curve = precision_recall(y, scores, unreachable)
+    curve = precision_recall_curve(y, scores, unreachable)
     if not (y > 0).any():
         assert curve is None
         return
@@ -70,7 +70,7 @@ def test_precision_recall_agrees_with_scikit_learn(rows, unreachable):
 def test_calibration_bins_hold_all_candidates_once(rng):
     scores = rng.normal(size=200).round(1)
     y = np.where(rng.random(200) < 1 / (1 + np.exp(-scores)), 1, -1)
-    bins = calibration(y, scores, bins=5)
+    bins = score_calibration(y, scores, bins=5)
     assert sum(b.candidates for b in bins) == 200
     assert [b.score for b in bins] == sorted(b.score for b in bins)
     positives = sum(b.share * b.candidates for b in bins)
@@ -82,9 +82,9 @@ def test_calibration_bins_hold_all_candidates_once(rng):
 
 
 def test_calibration_of_equal_scores_and_of_nothing():
-    (only,) = calibration([1, -1, 1, 1], [0.5] * 4)
+    (only,) = score_calibration([1, -1, 1, 1], [0.5] * 4)
     assert (only.share, only.candidates) == (0.75, 4)
-    assert calibration([], []) == []
+    assert score_calibration([], []) == []
 
 
 def test_a_probability_is_worth_what_its_bin_says(rng: np.random.Generator) -> None:
@@ -94,5 +94,5 @@ def test_a_probability_is_worth_what_its_bin_says(rng: np.random.Generator) -> N
     assert sum(b.candidates for b in bins) == 5000
     assert all(abs(b.share - b.score) < 0.08 for b in bins)
     true, shifted = calibration_error(y, p), calibration_error(y, np.minimum(p + 0.2, 1.0))
-    assert true < 2 * expected_error(p)
+    assert true < 2 * chance_calibration_error(p)
     assert shifted > 0.1

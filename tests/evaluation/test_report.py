@@ -12,10 +12,10 @@ from textrank.evaluation.report import classification_fold, ranking_fold
 from textrank.metrics import (
     auc,
     best_threshold,
-    classification_measures,
+    classification_metrics,
     decide,
     precision_recall_f,
-    ranking_measures,
+    ranking_metrics,
 )
 
 CONTRACT = {
@@ -106,7 +106,7 @@ def test_text_shows_marks_and_undefined_folds():
 def test_classification_measures_hold_three_thresholds(rng):
     y = np.where(rng.random(60) < 0.3, 1.0, -1.0)
     scores = y * 0.5 + rng.normal(size=60)
-    found = classification_measures(y, scores, 0.3, unreachable=2)
+    found = classification_metrics(y, scores, 0.3, unreachable=2)
     assert found["auc"] == auc(y, scores)
     assert found["f"] == precision_recall_f(y, scores >= 0.3, 2).f
     best = decide(scores, best_threshold(y, scores, 2))
@@ -128,4 +128,4 @@ def test_ranking_fold_counts_queries_without_tau():
     assert fold.measures["tau"] == 1.0
     assert fold.chosen == {"queries": 2.0, "undefined_queries": 1.0}
     assert "ndcg" in fold.measures
-    assert "ndcg" not in ranking_measures([-1.0, 2.0], [0.1, 0.4], ["a", "a"])
+    assert "ndcg" not in ranking_metrics([-1.0, 2.0], [0.1, 0.4], ["a", "a"])

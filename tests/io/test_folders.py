@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.features import Features, LabelledGraph, Names, Viewed
+from textrank.features import FeatureNames, Features, LabelledGraph, MultiView
 from textrank.graphs import GraphBatch
 from textrank.io import (
     atomic_model_folder,
@@ -19,7 +19,7 @@ from textrank.io import (
     write_manifest,
 )
 
-FEATURES = Features(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), Names.of([("a", "b"), ("c\n",)]))
+FEATURES = Features(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), FeatureNames.of([("a", "b"), ("c\n",)]))
 GRAPHS = GraphBatch.of([LabelledGraph(["a", "b"], {(0, 1): 0.5}), LabelledGraph(["c"], {})])
 
 
@@ -39,7 +39,7 @@ def test_graphs_come_back(tmp_path: Path) -> None:
 
 
 def test_views_come_back_in_order(tmp_path: Path) -> None:
-    views = Viewed({"z": np.eye(2), "graphs": GRAPHS, "a": FEATURES})
+    views = MultiView({"z": np.eye(2), "graphs": GRAPHS, "a": FEATURES})
     again = through(views, tmp_path)
     assert list(again.views) == ["z", "graphs", "a"]
     np.testing.assert_array_equal(again.view("z"), np.eye(2))

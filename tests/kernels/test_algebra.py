@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from textrank.features import Features, Names, Viewed, has_features
+from textrank.features import FeatureNames, Features, MultiView, has_features
 from textrank.kernels.algebra import (
     Centred,
     Distance,
@@ -27,7 +27,7 @@ from textrank.kernels.algebra import (
     Similarities,
     Sum,
 )
-from textrank.linalg import Blocked, features_of, gram, gram_blocks, squares
+from textrank.linalg import ChunkedKernel, features_of, gram, gram_blocks, squared_norms
 from textrank.testing import check_kernel
 
 REFERENCE = np.array([[1.0, 0.5, -1.0], [0.2, 0.1, 0.0]])
@@ -76,7 +76,7 @@ KERNELS = [
         lambda x, z: (dot(x, z) + 1) ** 2 / ((dot(x, x) + 1) * (dot(z, z) + 1)),
     ),
     (Centred(Linear(), reference=REFERENCE), centred),
-    (Blocked(Linear(), rows=2), dot),
+    (ChunkedKernel(Linear(), rows=2), dot),
     (
         Similarities(Linear(), REFERENCE),
         lambda x, z: sum(dot(x, r) * dot(z, r) for r in REFERENCE),
@@ -118,22 +118,22 @@ def test_vectors_come_as_arrays_sparse_matrices_lists_or_features(form, rng):
 
 
 def test_features_are_matched_by_name():
-    X = Features(sp.csr_array([[1.0, 2.0]]), Names.of(["a", "b"]))
-    Y = Features(sp.csr_array([[5.0, 7.0]]), Names.of(["c", "b"]))
+    X = Features(sp.csr_array([[1.0, 2.0]]), FeatureNames.of(["a", "b"]))
+    Y = Features(sp.csr_array([[5.0, 7.0]]), FeatureNames.of(["c", "b"]))
     assert Linear()(X, Y).item() == 14.0
     assert Linear()([X, Y]).tolist() == [[5.0, 14.0], [14.0, 74.0]]
 
 
 def test_rows_below_each_other_share_columns_of_equal_name():
-    X = Features(sp.csr_array([[1.0, 2.0]]), Names.of(["a", "b"]))
-    Y = Features(sp.csr_array([[5.0, 7.0]]), Names.of(["c", "b"]))
+    X = Features(sp.csr_array([[1.0, 2.0]]), FeatureNames.of(["a", "b"]))
+    Y = Features(sp.csr_array([[5.0, 7.0]]), FeatureNames.of(["c", "b"]))
     both = Features.below([X, Y])
     assert sorted(both.names) == [("a",), ("b",), ("c",)]
-    assert both.onto(Names.of(["a", "b", "c"])).toarray().tolist() == [[1, 2, 0], [0, 7, 5]]
+    assert both.onto(FeatureNames.of(["a", "b", "c"])).toarray().tolist() == [[1, 2, 0], [0, 7, 5]]
 
 
 def test_features_of_a_sum_are_named_after_their_views(rng):
-    X = Viewed({"left": rng.normal(size=(4, 2)), "right": rng.normal(size=(4, 3))})
+    X = MultiView({"left": rng.normal(size=(4, 2)), "right": rng.normal(size=(4, 3))})
     kernel = Sum(
         [Normalized(OnView("left", Linear())), OnView("right", Linear())], weights=[1.0, 0.25]
     )
@@ -151,25 +151,25 @@ def test_named_kernels_equal_listed_ones(rng):
 
 
 def test_two_parts_of_one_view_keep_their_columns_apart(rng):
-    X = Viewed({"v": rng.normal(size=(4, 2))})
+    X = MultiView({"v": rng.normal(size=(4, 2))})
     kernel = Sum([OnView("v", Linear()), Normalized(OnView("v", Linear()))])
     check_kernel(kernel, X)
     assert {name[0] for name in kernel.features(X).names} == {"v_1", "v_2"}
 
 
 def test_a_view_of_plain_mappings_works_too(rng):
-    X = Viewed({"v": rng.normal(size=(4, 2))})
+    X = MultiView({"v": rng.normal(size=(4, 2))})
     np.testing.assert_allclose(OnView("v", Linear())(list(X)), OnView("v", Linear())(X))
 
 
 def test_an_unknown_view_is_named_with_the_known_ones():
     with pytest.raises(ValueError, match=r"no view 'graph' among \['words'\]"):
-        OnView("graph", Linear())(Viewed({"words": np.eye(2)}))
+        OnView("graph", Linear())(MultiView({"words": np.eye(2)}))
 
 
 def test_views_of_different_length_are_refused():
     with pytest.raises(ValueError, match="'a': 2, 'b': 3"):
-        Viewed({"a": np.eye(2), "b": np.eye(3)})
+        MultiView({"a": np.eye(2), "b": np.eye(3)})
 
 
 def test_a_composed_kernel_has_features_only_where_its_parts_have():
@@ -219,7 +219,7 @@ def test_normalized_may_keep_an_empty_input_as_the_zero_vector(inner):
         (lambda: Normalized(Linear(), empty="drop"), "'refuse' or 'zero'"),
         (lambda: Centred(Linear(), reference=[]), "at least one reference"),
         (lambda: Similarities(Linear(), []), "at least one input"),
-        (lambda: Blocked(Linear(), dtype="float16"), "'float32' or 'float64'"),
+        (lambda: ChunkedKernel(Linear(), dtype="float16"), "'float32' or 'float64'"),
         (lambda: Linear()(np.eye(2), np.eye(3)), "vectors of 2 numbers against vectors of 3"),
         (lambda: Linear()(np.ones(3)), "one row a candidate"),
         (lambda: gram(sp.eye_array(2), sp.eye_array(3)), "align the features first"),
@@ -240,7 +240,7 @@ def test_sparse_gram_equals_the_dense_product(seed):
     G = (rng.random((m, d)) < share) * rng.normal(size=(m, d))
     np.testing.assert_allclose(gram(sp.csr_array(F)), F @ F.T, atol=1e-12)
     np.testing.assert_allclose(gram(sp.csr_array(F), sp.csr_array(G)), F @ G.T, atol=1e-12)
-    np.testing.assert_allclose(squares(sp.csr_array(F)), (F**2).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(squared_norms(sp.csr_array(F)), (F**2).sum(axis=1), atol=1e-12)
 
 
 def test_sparse_gram_sums_entries_stored_twice():
@@ -250,7 +250,7 @@ def test_sparse_gram_sums_entries_stored_twice():
 
 
 def test_sparse_gram_in_many_blocks(monkeypatch, rng):
-    monkeypatch.setattr("textrank.linalg.BUDGET", 100)
+    monkeypatch.setattr("textrank.linalg.MAX_TEMPORARY_VALUES", 100)
     F = sp.random_array((40, 60), density=0.2, rng=rng, format="csr")
     dense = F.toarray()
     np.testing.assert_allclose(gram(F), dense @ dense.T, atol=1e-12)
@@ -259,7 +259,7 @@ def test_sparse_gram_in_many_blocks(monkeypatch, rng):
 
 def test_float32_gram_is_half_the_size_and_close(rng):
     X = rng.normal(size=(30, 5))
-    single = Blocked(Linear(), rows=7, dtype="float32")(X)
+    single = ChunkedKernel(Linear(), rows=7, dtype="float32")(X)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, X @ X.T, rtol=1e-4, atol=1e-4)
     assert gram(sp.csr_array(X), dtype="float32").dtype == np.float32

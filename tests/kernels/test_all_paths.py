@@ -90,7 +90,7 @@ def test_edges_without_weight_close_no_cycle():
 def test_shapes_are_kept_only_as_long_as_there_are_few(monkeypatch, rng):
     graphs = [random_graph(rng) for _ in range(6)]
     expected = AllPathsGraph()([*graphs, *graphs])
-    monkeypatch.setattr("textrank.kernels.graphs.SHARED", 2)
+    monkeypatch.setattr("textrank.kernels.graphs.MAX_CACHED_SHAPES", 2)
     np.testing.assert_array_equal(AllPathsGraph()([*graphs, *graphs]), expected)
 
 
@@ -136,8 +136,10 @@ def test_a_family_that_does_not_fit_is_solved_in_pieces(monkeypatch, rng):
     family = GraphFamily(np.arange(7), edges, rng.random((7, 4)), labels)
     batch = GraphBatch(tuple("vwxyz"), (family,), 7)
     whole = AllPathsGraph().features(batch)
-    monkeypatch.setattr("textrank.kernels.graphs.MOST", 0)
-    monkeypatch.setattr("textrank.kernels.graphs.ROOM", 32)  # two graphs of four vertices
+    monkeypatch.setattr("textrank.kernels.graphs.MAX_TABLE_LABELS", 0)
+    monkeypatch.setattr(
+        "textrank.kernels.graphs.MAX_MATRIX_VALUES", 32
+    )  # two graphs of four vertices
     pieces = AllPathsGraph().features(batch)
     assert list(pieces.names) == list(whole.names)
     np.testing.assert_allclose(pieces.values.toarray(), whole.values.toarray(), rtol=1e-12)

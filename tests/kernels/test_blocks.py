@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.features import Repeated, Viewed
+from textrank.features import MultiView, SharedRows
 from textrank.io import pack_arrays, unpack_arrays
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
-from textrank.kernels.views import Blocks
+from textrank.kernels.views import PerQuestionKernel
 from textrank.testing import check_kernel
 
-KERNEL = Blocks("asked", OnView("x", Linear()), constant=0.7)
+KERNEL = PerQuestionKernel("asked", OnView("x", Linear()), constant=0.7)
 
 
-def draw(rng: np.random.Generator, n: int = 9) -> Viewed:
+def draw(rng: np.random.Generator, n: int = 9) -> MultiView:
     asked = [("than", "to", "me")[i] for i in rng.integers(0, 3, n)]
-    return Viewed({"asked": asked, "x": rng.integers(0, 3, (n, 4)).astype(float)})
+    return MultiView({"asked": asked, "x": rng.integers(0, 3, (n, 4)).astype(float)})
 
 
 def test_equals_the_formula(rng):
@@ -42,7 +42,7 @@ def test_features_give_the_kernel_and_stand_under_their_question(rng):
 
 
 def test_a_single_question_keeps_all_columns(rng):
-    X = Viewed({"asked": ["DNA"] * 3, "x": np.eye(3)})
+    X = MultiView({"asked": ["DNA"] * 3, "x": np.eye(3)})
     F = KERNEL.features(X)
     np.testing.assert_allclose((F.values @ F.values.T).toarray(), KERNEL(X))
     assert ("DNA", "constant") in list(F.names)
@@ -50,24 +50,26 @@ def test_a_single_question_keeps_all_columns(rng):
 
 def test_constant_must_be_positive():
     with pytest.raises(ValueError, match="constant must be positive"):
-        Blocks("asked", Linear(), constant=0.0)
+        PerQuestionKernel("asked", Linear(), constant=0.0)
 
 
-def shared(rng: np.random.Generator) -> Viewed:
+def shared(rng: np.random.Generator) -> MultiView:
     """Three questions about each of four."""
     at = np.repeat(np.arange(4), 3)
-    x, z = (Repeated(rng.integers(1, 3, (4, k)).astype(float), at) for k in (5, 2))
-    return Viewed({"asked": ["a", "b", "c"] * 4, "x": x, "z": z})
+    x, z = (SharedRows(rng.integers(1, 3, (4, k)).astype(float), at) for k in (5, 2))
+    return MultiView({"asked": ["a", "b", "c"] * 4, "x": x, "z": z})
 
 
-def whole(X: Viewed) -> Viewed:
-    return Viewed({name: X.view(name) for name in X.views})
+def whole(X: MultiView) -> MultiView:
+    return MultiView({name: X.view(name) for name in X.views})
 
 
 @pytest.mark.parametrize("second", ["z", "x"])
 def test_questions_about_the_same_look_at_it_once(rng, second, monkeypatch):
     X = shared(rng)
-    kernel = Blocks("asked", Sum([OnView("x", Linear()), OnView(second, Normalized(Linear()))]))
+    kernel = PerQuestionKernel(
+        "asked", Sum([OnView("x", Linear()), OnView(second, Normalized(Linear()))])
+    )
     expected = kernel.features(whole(X))
     sizes = []
     plain = Linear.features
@@ -83,9 +85,9 @@ def test_questions_about_the_same_look_at_it_once(rng, second, monkeypatch):
 
 def test_what_is_not_shared_alike_is_looked_at_candidate_by_candidate(rng):
     X = shared(rng)
-    other = Repeated(X.views["z"].each, np.tile(np.arange(4), 3))
-    X = Viewed({**X.views, "z": other})
-    kernel = Blocks("asked", Sum([OnView("x", Linear()), OnView("z", Linear())]))
+    other = SharedRows(X.views["z"].each, np.tile(np.arange(4), 3))
+    X = MultiView({**X.views, "z": other})
+    kernel = PerQuestionKernel("asked", Sum([OnView("x", Linear()), OnView("z", Linear())]))
     found, expected = kernel.features(X), kernel.features(whole(X))
     np.testing.assert_allclose(found.values.toarray(), expected.values.toarray(), atol=1e-12)
 

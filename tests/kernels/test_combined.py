@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textrank.features import Viewed
+from textrank.features import MultiView
 from textrank.kernels.views import CombinedViews
 from textrank.testing import check_kernel
 
 
 @pytest.fixture
-def views(rng) -> Viewed:
+def views(rng) -> MultiView:
     a = rng.random((6, 4))
     a[2] = 0.0  # no feature in this view
-    return Viewed({"a": a, "b": rng.random((6, 3)), "c": rng.random((6, 2))})
+    return MultiView({"a": a, "b": rng.random((6, 3)), "c": rng.random((6, 2))})
 
 
 KERNEL = CombinedViews(linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from textrank.features import LabelledGraph, Viewed
+from textrank.features import LabelledGraph, MultiView
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.graphs import AllPathsGraph, LabelBag
-from textrank.kernels.views import EachView, diverging
+from textrank.kernels.views import EachView, count_diverging
 
 TAME = LabelledGraph(["a", "b"], {(0, 1): 0.9})
 WILD = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})
@@ -13,15 +13,15 @@ WILD = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})
 
 def test_asks_the_kernel_wherever_it_stands():
     graphs = [TAME, WILD, TAME, WILD]
-    assert diverging(AllPathsGraph(), graphs) == 2
-    assert diverging(Normalized(Sum([LabelBag(), AllPathsGraph()])), graphs) == 2
-    assert diverging(LabelBag(), graphs) == 0
+    assert count_diverging(AllPathsGraph(), graphs) == 2
+    assert count_diverging(Normalized(Sum([LabelBag(), AllPathsGraph()])), graphs) == 2
+    assert count_diverging(LabelBag(), graphs) == 0
 
 
 def test_looks_at_the_view_that_the_kernel_sees():
-    X = Viewed({"graph": [TAME, WILD], "tame": [TAME, TAME], "number": [[1.0], [2.0]]})
+    X = MultiView({"graph": [TAME, WILD], "tame": [TAME, TAME], "number": [[1.0], [2.0]]})
     both = Sum([OnView("graph", AllPathsGraph()), OnView("number", Linear())])
-    assert diverging(Normalized(both), X) == 1
-    assert diverging(OnView("tame", AllPathsGraph()), X) == 0
-    graphs = Viewed({"graph": [TAME, WILD], "again": [WILD, WILD]})
-    assert diverging(EachView(AllPathsGraph()), graphs) == 3
+    assert count_diverging(Normalized(both), X) == 1
+    assert count_diverging(OnView("tame", AllPathsGraph()), X) == 0
+    graphs = MultiView({"graph": [TAME, WILD], "again": [WILD, WILD]})
+    assert count_diverging(EachView(AllPathsGraph()), graphs) == 3

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.features import Viewed, take
+from textrank.features import MultiView, take_rows
 from textrank.graphs import Sequences
 from textrank.kernels.algebra import Normalized, OnView, Power, Sum
 from textrank.kernels.sequences import (
@@ -153,8 +153,8 @@ def test_frequent_centres_and_small_chunks_change_nothing(monkeypatch, rng, big,
     X, Y = draw(rng, 12, "ab", 12), draw(rng, 5, "abz", 12)
     kernel = LocalityConvolution(window=1, theta=0.5)
     expected = kernel(X), kernel(X, Y), kernel.diag(X)
-    monkeypatch.setattr("textrank.kernels.sequences.BIG", big)
-    monkeypatch.setattr("textrank.kernels.sequences.CHUNK", chunk)
+    monkeypatch.setattr("textrank.kernels.sequences.MIN_DENSE_WINDOWS", big)
+    monkeypatch.setattr("textrank.kernels.sequences.MAX_CHUNK_PAIRS", chunk)
     for got, wanted in zip((kernel(X), kernel(X, Y), kernel.diag(X)), expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
 
@@ -172,7 +172,7 @@ def test_the_published_outer_power_stands_on_top(rng):
 
 
 def test_each_view_sums_over_all_and_sum_gives_each_its_own_window(rng):
-    X = Viewed({"tags": draw(rng), "links": draw(rng)})
+    X = MultiView({"tags": draw(rng), "links": draw(rng)})
     one = EachView(LocalityConvolution(), weights={"links": 0.5})
     two = Sum(
         [OnView("tags", LocalityConvolution()), OnView("links", LocalityConvolution())],
@@ -201,7 +201,7 @@ def test_sequences_slice_join_and_save():
     X = Sequences.of(lists)
     assert [x.symbols() for x in X] == lists
     assert [x.symbols() for x in X[1:]] == lists[1:]
-    assert [x.symbols() for x in take(X, np.array([2, 0]))] == [lists[2], lists[0]]
+    assert [x.symbols() for x in take_rows(X, np.array([2, 0]))] == [lists[2], lists[0]]
     assert [x.symbols() for x in Sequences.below([X[2], Sequences.of([["z", "b"]])])] == [
         ["b"],
         ["z", "b"],

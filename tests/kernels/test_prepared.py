@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.features import Features, NameIndex, Names, SideBySide, Viewed
+from textrank.features import FeatureNames, Features, JointFeatures, MultiView, NameIndex
 from textrank.kernels._indexed import _merged
 from textrank.kernels.views import CombinedViews
 
@@ -22,12 +22,12 @@ def drawn(rng: np.random.Generator, size: int, words: str) -> Features:
     names = sorted({tuple(rng.choice(list(words), rng.integers(1, 4))) for _ in range(12)})
     values = rng.random((size, len(names))) * (rng.random((size, len(names))) < 0.4)
     values[0] = 0.0
-    return Features(sp.csr_array(values), Names.of(names))
+    return Features(sp.csr_array(values), FeatureNames.of(names))
 
 
-def viewed(rng: np.random.Generator, size: int, words: str) -> Viewed:
-    numbers = Features(sp.csr_array(rng.random((size, 3))), Names.of(["x", "y", "z"]))
-    return Viewed(
+def viewed(rng: np.random.Generator, size: int, words: str) -> MultiView:
+    numbers = Features(sp.csr_array(rng.random((size, 3))), FeatureNames.of(["x", "y", "z"]))
+    return MultiView(
         {"a": drawn(rng, size, words), "b": drawn(rng, size, words), "c": numbers, "d": [0] * size}
     )
 
@@ -43,8 +43,10 @@ def test_it_equals_the_kernel(seed):
 @pytest.mark.parametrize("full", [0.0, 1.1], ids=["much alike", "different"])
 @pytest.mark.parametrize("seed", range(5))
 def test_it_equals_the_kernel_for_many(seed, full, monkeypatch):
-    monkeypatch.setattr("textrank.kernels._indexed.FULL", full)
-    monkeypatch.setattr("textrank.kernels._indexed.COMMON", 0.3)  # some features are, some not
+    monkeypatch.setattr("textrank.kernels._indexed.MIN_DENSE_FILL", full)
+    monkeypatch.setattr(
+        "textrank.kernels._indexed.MIN_COMMON_SHARE", 0.3
+    )  # some features are, some not
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 70, "abcde"), viewed(rng, 50, "abcxy")
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
@@ -59,14 +61,14 @@ def test_what_all_candidates_have_in_common_is_multiplied_once(rng):
         np.testing.assert_allclose(left @ right, given @ table, atol=1e-12)
 
 
-def nested(rng: np.random.Generator, size: int, *, turned: bool = False) -> Viewed:
+def nested(rng: np.random.Generator, size: int, *, turned: bool = False) -> MultiView:
     """Views of which each begins with the columns of the one before; values of the last turned."""
     values = rng.random((size, 6)).astype(np.float32)  # as a saved model has them
     views = {name: values[:, :width] for name, width in (("c", 2), ("d", 4), ("e", 6))}
     if turned:
         views["e"] = views["e"][:, ::-1]
-    return Viewed(
-        {name: Features(sp.csr_array(own), Names.of("uvwxyz"[: own.shape[1]]))
+    return MultiView(
+        {name: Features(sp.csr_array(own), FeatureNames.of("uvwxyz"[: own.shape[1]]))
          for name, own in views.items()}
     )  # fmt: skip
 
@@ -85,7 +87,7 @@ def test_views_that_contain_one_another_or_do_not(rng, turned, odd):
 
 
 def test_it_takes_plain_arrays_and_only_gaussians(rng):
-    X, Y = (Viewed({name: rng.random((n, 3)) for name in "abc"}) for n in (4, 6))
+    X, Y = (MultiView({name: rng.random((n, 3)) for name in "abc"}) for n in (4, 6))
     np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
     bells = replace(KERNEL, linear={})
     np.testing.assert_allclose(bells.against(Y)(X), bells(X, Y), atol=1e-12)
@@ -100,8 +102,8 @@ def test_views_that_come_side_by_side_are_looked_up_together(seed):
     for together in (("b", "a"), ("a",), ("b", "other")):  # the last has a view no kernel asks for
         blocks = {name: X.views.get(name, X.views["a"]) for name in together}
         of = np.repeat(np.arange(len(blocks)), [len(own.names) for own in blocks.values()])
-        joined = SideBySide(Features.beside(blocks), together, of, len(X))
-        found = KERNEL.against(Y)(Viewed(X.views, joined))
+        joined = JointFeatures(Features.beside(blocks), together, of, len(X))
+        found = KERNEL.against(Y)(MultiView(X.views, joined))
         np.testing.assert_allclose(found, KERNEL(X, Y), atol=1e-12)
 
 
@@ -110,17 +112,17 @@ def test_names_are_found_where_they_stand(seed):
     rng = np.random.default_rng(seed)
     ours, theirs = drawn(rng, 2, "abcd").names, drawn(rng, 2, "cdefgh").names
     np.testing.assert_array_equal(NameIndex(ours).find(theirs), ours.find(theirs))
-    long = Names.of([(*ours[0], "a", "a", "a", "a"), ours[0]])
+    long = FeatureNames.of([(*ours[0], "a", "a", "a", "a"), ours[0]])
     np.testing.assert_array_equal(NameIndex(ours).find(long), [-1, 0])
 
 
 def test_names_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(NameIndex, "_exact", False)
     monkeypatch.setattr(NameIndex, "_numbers", lambda self, own: np.zeros(len(own), np.uint64))
-    ours = Names.of(["a", "b", ("a", "b"), "c"])
-    found = NameIndex(ours).find(Names.of([("a", "b"), "d", "c", "a"]))
+    ours = FeatureNames.of(["a", "b", ("a", "b"), "c"])
+    found = NameIndex(ours).find(FeatureNames.of([("a", "b"), "d", "c", "a"]))
     np.testing.assert_array_equal(found, [2, -1, 3, 0])
 
 
 def test_an_empty_index_finds_nothing():
-    np.testing.assert_array_equal(NameIndex(Names.of([])).find(Names.of(["a"])), [-1])
+    np.testing.assert_array_equal(NameIndex(FeatureNames.of([])).find(FeatureNames.of(["a"])), [-1])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.features import Features, Repeated, Viewed
+from textrank.features import Features, MultiView, SharedRows
 from textrank.graphs import Contexts
 from textrank.kernels.algebra import Gaussian, Linear, Normalized, OnView, Scale, Sum
-from textrank.kernels.contexts import WIDE, Positional
-from textrank.kernels.views import Blocks, EachView
-from textrank.linear_scores import Weights, weighing
+from textrank.kernels.contexts import MAX_TABLE_COMPONENTS, Positional
+from textrank.kernels.views import EachView, PerQuestionKernel
+from textrank.linear_scores import FeatureWeights, compile_scorer
 from textrank.representations.transformations import (
     Bag,
     CharacterNgrams,
@@ -41,14 +41,14 @@ def bags(rng: np.random.Generator, n: int) -> Features:
     return Features.of([one() for _ in range(n)])
 
 
-def draw(rng: np.random.Generator, n: int = 20, *, share: bool = False) -> Viewed:
+def draw(rng: np.random.Generator, n: int = 20, *, share: bool = False) -> MultiView:
     asked = [("than", "to", "me")[i] for i in rng.integers(0, 3, n)]
     first = [("a", "b")[i] for i in rng.integers(0, 2, n)]
     views = {"bag": bags(rng, n), "words": contexts(rng, n)}
     if share:
         at = rng.integers(0, n, n)
-        views = {name: Repeated(view, at) for name, view in views.items()}
-    return Viewed({"asked": asked, "first": first, **views})
+        views = {name: SharedRows(view, at) for name, view in views.items()}
+    return MultiView({"asked": asked, "first": first, **views})
 
 
 def words(positions=SIDED):
@@ -64,8 +64,10 @@ KERNELS = {
     "every view alike": EachView(Normalized(Linear())),
     "strict": words(Strict()),
     "smooth": words(ScaleFree(across=0.5)),
-    "blocks": Blocks("asked", Sum([BAG, words()])),
-    "blocks of blocks": Blocks("first", Blocks("asked", Sum([BAG, words()])), constant=0.3),
+    "blocks": PerQuestionKernel("asked", Sum([BAG, words()])),
+    "blocks of blocks": PerQuestionKernel(
+        "first", PerQuestionKernel("asked", Sum([BAG, words()])), constant=0.3
+    ),
 }
 
 
@@ -75,15 +77,17 @@ def test_weighed_as_by_features(rng, name, share):
     kernel = KERNELS[name]
     train, X = draw(rng, 30), draw(rng, share=share)
     if isinstance(kernel, EachView):
-        train, X = Viewed({"bag": train.view("bag")}), Viewed({"bag": X.view("bag")})
+        train, X = MultiView({"bag": train.view("bag")}), MultiView({"bag": X.view("bag")})
     check(kernel, train, X, rng)
 
 
 def check(kernel, train, X, rng) -> None:
     names = kernel.features(train).names
     coef = rng.normal(size=len(names))
-    fast = weighing(kernel, Weights.of(names, coef))(X, np.zeros(len(X), dtype=np.intp))
-    X = Viewed({name: X.view(name) for name in X.views}) if isinstance(X, Viewed) else X
+    fast = compile_scorer(kernel, FeatureWeights.of(names, coef))(
+        X, np.zeros(len(X), dtype=np.intp)
+    )
+    X = MultiView({name: X.view(name) for name in X.views}) if isinstance(X, MultiView) else X
     slow = kernel.features(X).onto(names)
     np.testing.assert_allclose(fast.products, slow @ coef, atol=1e-12)
     np.testing.assert_allclose(fast.squares, kernel.diag(X), atol=1e-12)
@@ -96,15 +100,15 @@ def check(kernel, train, X, rng) -> None:
 def test_a_question_nobody_trained_on_has_no_weights(rng):
     kernel, train = KERNELS["blocks"], draw(rng)
     X = draw(rng)
-    X = Viewed({**X.views, "asked": ["new"] * len(X)})
+    X = MultiView({**X.views, "asked": ["new"] * len(X)})
     names = kernel.features(train).names
-    weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
+    weigh = compile_scorer(kernel, FeatureWeights.of(names, np.ones(len(names))))
     found = weigh(X, np.zeros(len(X), dtype=np.intp))
     assert not found.products.any()
     assert not len(found.met().rows)
 
 
-@pytest.mark.parametrize("far", [3, WIDE])
+@pytest.mark.parametrize("far", [3, MAX_TABLE_COMPONENTS])
 def test_words_farther_away_than_any_in_training(rng, far):
     """Many components are weighed by features; a few in a table, whatever the distance."""
     train, X = contexts(rng, 40, far), contexts(rng, 20, 3 * far)
@@ -119,7 +123,7 @@ def test_similar_words_are_weighed_by_features(rng):
 def test_an_input_without_features_is_refused_as_ever(rng):
     kernel = Normalized(Positional(Bag()))
     names = kernel.kernel.features(contexts(rng, 9)).names
-    weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
+    weigh = compile_scorer(kernel, FeatureWeights.of(names, np.ones(len(names))))
     with pytest.raises(ValueError, match="the first at index 1"):
         weigh(Contexts.of([[("w1", 1)], []]), np.zeros(2, dtype=np.intp))
 
@@ -127,8 +131,8 @@ def test_an_input_without_features_is_refused_as_ever(rng):
 def test_nothing_is_weighed_to_nothing(rng):
     kernel, train = KERNELS["blocks"], draw(rng)
     names = kernel.features(train).names
-    weigh = weighing(kernel, Weights.of(names, np.ones(len(names))))
-    none = Viewed({name: view[:0] for name, view in train.views.items()})
+    weigh = compile_scorer(kernel, FeatureWeights.of(names, np.ones(len(names))))
+    none = MultiView({name: view[:0] for name, view in train.views.items()})
     found = weigh(none, np.zeros(0, dtype=np.intp))
     assert found.products.shape == (0,)
     assert found.met().features(0, names).cells.shape == (0, len(names))
@@ -137,4 +141,4 @@ def test_nothing_is_weighed_to_nothing(rng):
 def test_a_kernel_without_features_says_so(rng):
     names = bags(rng, 3).names
     with pytest.raises(TypeError, match="Gaussian has no explicit features"):
-        weighing(Gaussian(), Weights.of(names, np.ones(len(names))))
+        compile_scorer(Gaussian(), FeatureWeights.of(names, np.ones(len(names))))

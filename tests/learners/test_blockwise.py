@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from textrank.candidates import Targets
-from textrank.features import Features, Names, Viewed
+from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.algebra import Linear, OnView
-from textrank.kernels.views import Blocks
+from textrank.kernels.views import PerQuestionKernel
 from textrank.learners.per_question import Blockwise, logistic_scale, rounded
 from textrank.learners.rls import RLS
 from textrank.learners.sparse import SparseRLS
@@ -22,9 +22,11 @@ def problem(rng: np.random.Generator, n: int = 60) -> tuple[Features, Targets]:
     x = rng.normal(size=(n, 5))
     asked = np.array(["than", "me"])[rng.integers(0, 2, n)]
     y = np.sign(x[:, 0] * np.where(asked == "me", 1, -1) + 0.5 * rng.normal(size=n))
-    X = Viewed({"asked": list(asked), "x": x})
+    X = MultiView({"asked": list(asked), "x": x})
     documents = np.arange(n) // 3
-    return Blocks("asked", OnView("x", Linear())).features(X), Targets(y, documents, np.arange(n))
+    return PerQuestionKernel("asked", OnView("x", Linear())).features(X), Targets(
+        y, documents, np.arange(n)
+    )
 
 
 def test_a_question_is_learnt_as_if_it_were_alone(rng):
@@ -73,8 +75,8 @@ def test_perfectly_parted_answers_do_not_give_certainty():
 
 @pytest.mark.parametrize("y", [np.ones(6), -np.ones(6)])
 def test_a_question_with_one_answer_gets_its_prior(y, rng):
-    X = Viewed({"asked": ["me"] * 6, "x": rng.normal(size=(6, 2))})
-    data = Blocks("asked", OnView("x", Linear())).features(X)
+    X = MultiView({"asked": ["me"] * 6, "x": rng.normal(size=(6, 2))})
+    data = PerQuestionKernel("asked", OnView("x", Linear())).features(X)
     path = Blockwise(LEARNER).path(data, Targets(y, np.arange(6), np.arange(6)))
     np.testing.assert_allclose(path.predict(data), np.sign(y[0]) * np.log(7))
 
@@ -103,7 +105,7 @@ def test_any_learner_with_a_path_serves(rng):
 
 
 def test_features_without_a_constant_are_refused():
-    bare = Features(sp.csr_array(np.eye(4)[:, :2] + 1), Names.of([("me", "a"), ("me", "b")]))
+    bare = Features(sp.csr_array(np.eye(4)[:, :2] + 1), FeatureNames.of([("me", "a"), ("me", "b")]))
     targets = Targets(np.array([1.0, -1, 1, -1]), np.arange(4), np.arange(4))
     with pytest.raises(ValueError, match="share no feature 'constant'"):
         Blockwise(LEARNER).path(bare, targets)
@@ -129,9 +131,9 @@ def twins(rng: np.random.Generator) -> tuple[Features, Targets]:
     x = rng.normal(size=(n, 20))
     y = np.sign(x[:, :2] + 0.5 * rng.normal(size=(n, 2)))
     asked = [question for _ in range(n) for question in ("one", "two")]
-    X = Viewed({"asked": asked, "x": np.repeat(x, 2, axis=0)})
+    X = MultiView({"asked": asked, "x": np.repeat(x, 2, axis=0)})
     documents = np.repeat(np.arange(n) // 3, 2)
-    features = Blocks("asked", OnView("x", Linear())).features(X)
+    features = PerQuestionKernel("asked", OnView("x", Linear())).features(X)
     return features, Targets(y.ravel(), documents, np.arange(2 * n))
 
 

@@ -35,7 +35,7 @@ def test_a_basis_that_does_not_fit_is_made_twice(rng, monkeypatch):
     y, queries = rng.standard_normal(80), np.repeat(np.arange(16), 5)
     learner = SparseRLS(alphas=ALPHAS, rank="query", tolerance=1e-10)
     stored = learner.coefs(X, y, queries)
-    monkeypatch.setattr(linalg, "KRYLOV_BUDGET", 100)
+    monkeypatch.setattr(linalg, "MAX_BASIS_VALUES", 100)
     np.testing.assert_allclose(learner.coefs(X, y, queries), stored, atol=1e-12)
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 from textrank.candidates import Neighbourhood, Targets
-from textrank.features import Features, Names
+from textrank.features import FeatureNames, Features
 from textrank.learners.document_context import (
     NUMBERS,
     DocumentStage,
@@ -39,7 +39,7 @@ def problem(rng):
         ("DNA",) * n,
         rng.integers(0, 8, size=n),
     )
-    data = Features(sp.csr_array(X), Names.of(["a", "b", "c", "one"]))
+    data = Features(sp.csr_array(X), FeatureNames.of(["a", "b", "c", "one"]))
     return data, Targets(y, documents, np.arange(n), neighbourhood)
 
 

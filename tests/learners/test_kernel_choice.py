@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textrank.candidates import Targets
-from textrank.features import Alternatives
+from textrank.features import GramAlternatives
 from textrank.learners.base import choose
 from textrank.learners.rls import RLS
 from textrank.learners.selection import fit_best, nested_all
@@ -17,13 +17,13 @@ LEARNER = RLS(alphas=ALPHAS, select="auc")
 
 
 @pytest.fixture
-def problem(rng) -> tuple[Alternatives, Targets]:
+def problem(rng) -> tuple[GramAlternatives, Targets]:
     n = 36
     useful, noise = rng.standard_normal((n, 3)), rng.standard_normal((n, 20))
     y = np.sign(useful[:, 0] + 0.7 * rng.standard_normal(n))
     y[:2] = 1.0, -1.0
     grams = [useful @ useful.T + w * noise @ noise.T for w in (4.0, 0.0, 1.0)]
-    data = Alternatives([{"noise": w} for w in (4.0, 0.0, 1.0)], grams)
+    data = GramAlternatives([{"noise": w} for w in (4.0, 0.0, 1.0)], grams)
     return data, Targets(y, np.repeat(np.arange(12), 3), np.arange(n))
 
 
@@ -89,6 +89,6 @@ def test_without_a_choice_it_is_the_learner_itself(problem):
 
 def test_a_choice_needs_matrices_of_one_shape_each_with_its_setting():
     with pytest.raises(ValueError, match="2 settings for 1 Gram matrices"):
-        Alternatives([{"w": 1.0}, {"w": 2.0}], [np.eye(2)])
+        GramAlternatives([{"w": 1.0}, {"w": 2.0}], [np.eye(2)])
     with pytest.raises(ValueError, match="all of one shape"):
-        Alternatives([{"w": 1.0}, {"w": 2.0}], [np.eye(2), np.eye(3)])
+        GramAlternatives([{"w": 1.0}, {"w": 2.0}], [np.eye(2), np.eye(3)])

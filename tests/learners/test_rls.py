@@ -10,7 +10,7 @@ from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 
 from tests.learners.problems import EXPONENTS, problems, retrained
 from textrank.candidates import Targets
-from textrank.features import Features, Names
+from textrank.features import FeatureNames, Features
 from textrank.learners.base import Learner, groups_of
 from textrank.learners.holdout import nested_by_inverse, nested_by_retraining
 from textrank.learners.rls import RLS, rls_path
@@ -20,7 +20,7 @@ GRID = tuple(2.0 ** np.arange(-15, 15))
 
 
 def features(F):
-    return Features(sp.csr_array(F), Names.of([f"f{i}" for i in range(F.shape[1])]))
+    return Features(sp.csr_array(F), FeatureNames.of([f"f{i}" for i in range(F.shape[1])]))
 
 
 def folds_of(documents, count=3):

@@ -13,25 +13,25 @@ matplotlib.use("Agg")
 
 
 def test_a_transformed_matrix_spreads_each_occurrence():
-    context = plotting.transformed_context_example()
-    plain = plotting.transformed(context, 6)
-    bag = plotting.transformed(context, 6, Bag())
+    context = plotting.example_context()
+    plain = plotting.transform_context(context, 6)
+    bag = plotting.transform_context(context, 6, Bag())
     np.testing.assert_allclose(bag, np.repeat(plain.sum(axis=1, keepdims=True), 12, axis=1))
-    stems = plotting.transformed(context, 6, words=SharedStem())
+    stems = plotting.transform_context(context, 6, words=SharedStem())
     rows = [context.vocabulary.index(word) for word in ("activates", "activated")]
     np.testing.assert_allclose(stems[rows[0]], plain[rows].sum(axis=0))
 
 
 def test_every_transformation_has_its_panel():
-    figure = plotting.transformed_context(plotting.transformed_context_example(), 6)
+    figure = plotting.draw_transformed_context(plotting.example_context(), 6)
     titles = {axes.get_title() for axes in figure.axes}
-    assert set(plotting.POSITIONS) < titles
+    assert set(plotting.EXAMPLE_TRANSFORMATIONS) < titles
     assert {"word-position matrix", "character n-grams of words"} < titles
     matplotlib.pyplot.close(figure)
 
 
 def test_a_parse_is_drawn_with_its_links_and_sequences():
-    figure = plotting.parse_windows(plotting.parse_windows_example())
+    figure = plotting.draw_parse_windows(plotting.example_parse())
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"Loss", "Mp", "of syntrophin", "1 Js", "link bigram"} <= texts
     matplotlib.pyplot.close(figure)

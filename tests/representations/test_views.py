@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.features import take
+from textrank.features import take_rows
 from textrank.kernels.algebra import Linear, OnView
 from textrank.representations.views import Views
 
@@ -15,7 +15,7 @@ def test_views_hold_one_sequence_a_name_in_the_order_of_the_candidates():
     seen = views(["bind", "to"])
     assert len(seen) == 2
     assert seen[1] == {"length": [2], "first": "t"}
-    assert [dict(v) for v in take(seen, np.array([1, 0]))] == [seen[1], seen[0]]
+    assert [dict(v) for v in take_rows(seen, np.array([1, 0]))] == [seen[1], seen[0]]
     assert OnView("length", Linear())(seen).tolist() == [[16.0, 8.0], [8.0, 4.0]]
     assert seen[:1].view("first") == ["b"]
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from textrank.candidates import Targets
-from textrank.features import Features, Names
+from textrank.features import FeatureNames, Features
 from textrank.learners.sparse import SparseRLS
 from textrank.scale.distributed import Here, InPartitions, OnDask, Partitions, dealt
 
@@ -24,7 +24,7 @@ def problem(seed: int, n: int = 120, d: int = 40) -> tuple[Features, Targets]:
     documents = rng.integers(0, 17, n)
     y = np.sign(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n))
     queries = documents * 3 + rng.integers(0, 3, n)
-    return Features(X, Names.of([str(i) for i in range(d)])), Targets(y, documents, queries)
+    return Features(X, FeatureNames.of([str(i) for i in range(d)])), Targets(y, documents, queries)
 
 
 def check_equal(partitions: Partitions, X: Features, targets: Targets, **how: Any) -> None:

@@ -15,7 +15,7 @@ from textrank.component import TaskComponent
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.evaluate import evaluate
 from textrank.explanation import AVERAGE
-from textrank.features import Names
+from textrank.features import FeatureNames
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.tasks.ppi.blocks import SideWords
@@ -135,9 +135,9 @@ def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
 def test_names_are_merged_as_plain_loops_merge_them(repeats: int) -> None:
     rng = np.random.default_rng(repeats)
     some = [tuple(rng.choice(["a", "b", "c"], rng.integers(1, 4)).tolist()) for _ in range(20)]
-    names = Names.of(some * repeats)
+    names = FeatureNames.of(some * repeats)
     found, column = _merged(names)
     assert list(found) == list(dict.fromkeys(some))
     assert [found[i] for i in column] == some * repeats
-    odd = Names.of([*some * repeats, "b"])
+    odd = FeatureNames.of([*some * repeats, "b"])
     assert [_merged(odd)[0][i] for i in _merged(odd)[1]] == [*some * repeats, ("b",)]

@@ -27,7 +27,7 @@ from textrank.features import Features
 from textrank.kernels.algebra import Linear, Normalized
 from textrank.kernels.contexts import Positional
 from textrank.learners.document_context import document_numbers
-from textrank.linalg import krylov_path
+from textrank.linalg import solve_krylov_path
 from textrank.metrics import auc
 from textrank.pipeline import Dataset
 from textrank.representations.collocations import Collocations, write_lexicon
@@ -101,7 +101,7 @@ def scored(
 ) -> np.ndarray:
     """Scores of some names by a model of others; labels are centred on those."""
     y, X = names.y[rest], F.values
-    w = krylov_path(X[rest], y - y.mean(), np.array([alpha]), tolerance=1e-3)[0]
+    w = solve_krylov_path(X[rest], y - y.mean(), np.array([alpha]), tolerance=1e-3)[0]
     return np.asarray(X[out] @ w)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.features import Cells, Features, Names
-from textrank.linalg import squares
+from textrank.features import FeatureNames, Features, RawCSR
+from textrank.linalg import squared_norms
 
 
 def table(rng, rows=7, columns=5):
@@ -20,7 +20,7 @@ def table(rng, rows=7, columns=5):
 @pytest.mark.parametrize("seed", range(5))
 def test_cells_are_what_scipy_makes_of_a_table(seed):
     values = table(np.random.default_rng(seed))
-    own, theirs = Cells.of(values), sp.csr_array(values)
+    own, theirs = RawCSR.of(values), sp.csr_array(values)
     for name in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(own, name), getattr(theirs, name))
     assert own.shape == theirs.shape
@@ -30,17 +30,17 @@ def test_cells_are_what_scipy_makes_of_a_table(seed):
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_tables_without_rows_or_columns(shape):
-    assert Cells.of(np.zeros(shape)).matrix().shape == shape
-    assert Cells.of(np.zeros(shape)).dense().shape == shape
+    assert RawCSR.of(np.zeros(shape)).matrix().shape == shape
+    assert RawCSR.of(np.zeros(shape)).dense().shape == shape
 
 
 def test_features_of_cells_are_those_of_the_matrix(rng):
     values = table(rng)
-    names = Names.of("abcde")
-    own, theirs = Features(Cells.of(values), names), Features(sp.csr_array(values), names)
+    names = FeatureNames.of("abcde")
+    own, theirs = Features(RawCSR.of(values), names), Features(sp.csr_array(values), names)
     np.testing.assert_array_equal(own.values.toarray(), theirs.values.toarray())
-    np.testing.assert_array_equal(squares(own.cells), squares(theirs.values))
-    wanted = Names.of("ecax")
+    np.testing.assert_array_equal(squared_norms(own.cells), squared_norms(theirs.values))
+    wanted = FeatureNames.of("ecax")
     np.testing.assert_array_equal(own.onto(wanted).toarray(), theirs.onto(wanted).toarray())
     factors = np.array([1.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0])  # a row of zeros loses its cells
     scaled = own.scaled(factors)
@@ -51,4 +51,4 @@ def test_features_of_cells_are_those_of_the_matrix(rng):
 
 def test_features_of_cells_need_a_name_a_column():
     with pytest.raises(ValueError, match="2 columns but 1 names"):
-        Features(Cells.of(np.eye(2)), Names.of("a"))
+        Features(RawCSR.of(np.eye(2)), FeatureNames.of("a"))

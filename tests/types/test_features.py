@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from textrank.features import Features, Names, side_by_side
+from textrank.features import FeatureNames, Features, hstack_csr
 
 SIZES = (3, 0, 7)
 
@@ -18,7 +18,7 @@ def test_indices_are_short_where_they_fit(rng):
     given = sp.csr_array((20, 3))
     given.data, given.indices, given.indptr = cells
     assert given.indices.dtype == np.int64
-    features = Features(given, Names.of(["a", "b", "c"]))
+    features = Features(given, FeatureNames.of(["a", "b", "c"]))
     assert features.values.indices.dtype == features.values.indptr.dtype == np.int32
     np.testing.assert_array_equal(features.values.toarray(), dense)
     both = Features.beside({"x": features, "y": features})
@@ -26,7 +26,7 @@ def test_indices_are_short_where_they_fit(rng):
 
 
 def test_a_name_put_first_is_found_even_if_its_word_is_known():
-    names = Names.of([("a", "constant"), "b"])
+    names = FeatureNames.of([("a", "constant"), "b"])
     first = names.after("constant")
     assert list(first) == [("constant",), ("a", "constant"), ("b",)]
     np.testing.assert_array_equal(first.find(first), [0, 1, 2])
@@ -34,15 +34,15 @@ def test_a_name_put_first_is_found_even_if_its_word_is_known():
 
 def test_names_of_any_lengths_come_back():
     given = [("a", "b", "c"), ("b",), (), ("c", "a")]
-    assert list(Names.of(given)) == given
-    assert len(Names.of([])) == 0
+    assert list(FeatureNames.of(given)) == given
+    assert len(FeatureNames.of([])) == 0
 
 
 def test_blocks_side_by_side_are_what_scipy_makes(rng):
     blocks = [
         sp.random_array((5, width), density=0.4, format="csr", rng=rng) for width in (3, 0, 7)
     ]
-    ours = side_by_side([sp.csr_array(block) for block in blocks])
+    ours = hstack_csr([sp.csr_array(block) for block in blocks])
     np.testing.assert_array_equal(ours.toarray(), sp.hstack(blocks).toarray())
     part = sp.csr_array(blocks[2][1:4])
-    np.testing.assert_array_equal(side_by_side([part]).toarray(), part.toarray())
+    np.testing.assert_array_equal(hstack_csr([part]).toarray(), part.toarray())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import random_graph
-from textrank.features import LabelledGraph, take
+from textrank.features import LabelledGraph, take_rows
 from textrank.graphs import GraphBatch, GraphFamily
 
 
@@ -43,7 +43,7 @@ def test_a_batch_is_the_sequence_of_its_graphs(seed):
 @pytest.mark.parametrize("index", [[0, 1, 2], [2, 2, 0, 1, 2], [1], []])
 def test_rows_are_taken_in_any_order_and_repeatedly(rng, index):
     graphs = batch(rng)
-    found = take(graphs, np.array(index, dtype=np.intp))
+    found = take_rows(graphs, np.array(index, dtype=np.intp))
     assert list(found) == [graphs[i] for i in index]
 
 

@@ -5,27 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.features import Names
-from textrank.linear_scores import Slotted, SlotWeights, Weights
+from textrank.features import FeatureNames
+from textrank.linear_scores import FeatureWeights, TemplateFeatures, TemplateWeights
 
 WORDS = ("one", "two", "three", "of", "to", "in", "the", "a")
 
 
-def draw(rng: np.random.Generator, n: int = 6, *, some: bool = False) -> Slotted:
+def draw(rng: np.random.Generator, n: int = 6, *, some: bool = False) -> TemplateFeatures:
     """Candidates with a word, a pair and a feature without words."""
     present = rng.random((n, 3)) < 0.7 if some else None
     slots = np.array([[0, -1], [0, 1], [-1, -1]])
     fill = rng.integers(3, len(WORDS), (n, 2)).astype(np.int32)
-    return Slotted(WORDS, fill, np.array([0, 1, 2]), slots, np.array([1.0, 0.5, 0.25]), present)
+    return TemplateFeatures(
+        WORDS, fill, np.array([0, 1, 2]), slots, np.array([1.0, 0.5, 0.25]), present
+    )
 
 
-def weights_of(rng: np.random.Generator, names: Names, questions: int) -> Weights:
+def weights_of(rng: np.random.Generator, names: FeatureNames, questions: int) -> FeatureWeights:
     """Some names for some questions each; and longer and shorter ones, which nobody has."""
-    every = Names.join([names.distinct()[0], Names.of([("two", "of"), ("one", "of", "to", "in")])])
+    every = FeatureNames.join(
+        [names.distinct()[0], FeatureNames.of([("two", "of"), ("one", "of", "to", "in")])]
+    )
     kept = np.flatnonzero(rng.random(len(every)) < 0.8)
     asked = np.repeat(np.arange(questions), len(kept))
     both = every.take(np.tile(kept, questions))
-    return Weights(both, asked, rng.normal(size=len(both)), rng.permutation(len(both)))
+    return FeatureWeights(both, asked, rng.normal(size=len(both)), rng.permutation(len(both)))
 
 
 @pytest.mark.parametrize("some", [False, True], ids=["all", "some"])
@@ -35,7 +39,7 @@ def test_slots_are_weighed_as_their_features(seed, some):
     X = draw(rng, some=some)
     weights = weights_of(rng, draw(rng, 9).features().names, 3)
     at, asked = rng.integers(0, len(X), 20), rng.integers(-1, 3, 20)
-    fast, slow = SlotWeights(weights)(X, asked, at), weights.weigh(X.features(), asked, at)
+    fast, slow = TemplateWeights(weights)(X, asked, at), weights.weigh(X.features(), asked, at)
     np.testing.assert_allclose(fast.products, slow.products, atol=1e-14)
     np.testing.assert_allclose(fast.squares, slow.squares, atol=1e-14)
     assert sorted(zip(*fast.met(), strict=True)) == sorted(zip(*slow.met(), strict=True))
@@ -48,12 +52,12 @@ def test_names_of_one_hash_are_told_apart(rng, monkeypatch):
     monkeypatch.setattr("textrank.linear_scores._factor", lambda place: np.uint64(1))
     X = draw(rng)
     names = X.features().names.distinct()[0]
-    weights = Weights.of(names, np.arange(1.0, len(names) + 1))
-    rows, features, places = SlotWeights(weights)._found(
+    weights = FeatureWeights.of(names, np.arange(1.0, len(names) + 1))
+    rows, features, places = TemplateWeights(weights)._found(
         X, np.zeros(len(X), dtype=np.intp), np.arange(len(X))
     )
     assert len(places)
-    told = Names(X.vocabulary, X.names(rows, features))
+    told = FeatureNames(X.vocabulary, X.names(rows, features))
     assert list(told) == list(names.take(places))
 
 

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from textrank.features import Features, SideBySide, Viewed
-from textrank.linalg import squares
+from textrank.features import Features, JointFeatures, MultiView
+from textrank.linalg import squared_norms
 
 WORDS = Features.of([{"bind": 1.0}, {"bind": 2.0, "not": 1.0}])
 PATHS = Features.of([{"subject": 3.0}, {}])
 
 
 @pytest.fixture
-def together() -> SideBySide:
+def together() -> JointFeatures:
     """Two views of two candidates, and a row below them."""
     below = Features.of([{("words", "shared"): 1.0}])
     found = Features.below([Features.beside({"words": WORDS, "path": PATHS}), below])
     of = np.array([["words", "path"].index(name[0]) for name in found.names])
-    return SideBySide(found, ["words", "path"], of, 2)
+    return JointFeatures(found, ["words", "path"], of, 2)
 
 
 def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
@@ -28,8 +28,8 @@ def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
     ]
 
 
-def test_views_found_together_are_those_of_candidates(together: SideBySide) -> None:
-    pairs = Viewed.joining(together, ["path", "words"], {"length": [3, 5]})
+def test_views_found_together_are_those_of_candidates(together: JointFeatures) -> None:
+    pairs = MultiView.joining(together, ["path", "words"], {"length": [3, 5]})
     assert list(pairs.views) == ["path", "words", "length"]
     assert len(pairs) == 2
     assert rows(pairs.views["words"]) == rows(WORDS)
@@ -37,24 +37,24 @@ def test_views_found_together_are_those_of_candidates(together: SideBySide) -> N
     assert pairs.views["words"] is pairs.views["words"]  # cut out once
 
 
-def test_a_view_that_was_not_asked_for_is_none(together: SideBySide) -> None:
-    pairs = Viewed.joining(together, ["path"], {})
+def test_a_view_that_was_not_asked_for_is_none(together: JointFeatures) -> None:
+    pairs = MultiView.joining(together, ["path"], {})
     assert "words" not in pairs.views
     with pytest.raises(ValueError, match="no view 'words'"):
         pairs.view("words")
 
 
-def test_views_of_other_candidates_are_refused(together: SideBySide) -> None:
+def test_views_of_other_candidates_are_refused(together: JointFeatures) -> None:
     with pytest.raises(ValueError, match="one element a candidate"):
-        Viewed.joining(together, ["path"], {"length": [3, 5, 4]})
+        MultiView.joining(together, ["path"], {"length": [3, 5, 4]})
 
 
-def test_lengths_need_no_view_cut_out(together: SideBySide) -> None:
-    expected = 0.5 * squares(WORDS.values) + 2.0 * squares(PATHS.values)
+def test_lengths_need_no_view_cut_out(together: JointFeatures) -> None:
+    expected = 0.5 * squared_norms(WORDS.values) + 2.0 * squared_norms(PATHS.values)
     np.testing.assert_allclose(together.squares({"words": 0.5, "path": 2.0}), expected)
-    np.testing.assert_allclose(together.squares({"path": 1.0}), squares(PATHS.values))
+    np.testing.assert_allclose(together.squares({"path": 1.0}), squared_norms(PATHS.values))
 
 
-def test_rows_become_one_long_in_each_view(together: SideBySide) -> None:
+def test_rows_become_one_long_in_each_view(together: JointFeatures) -> None:
     np.testing.assert_allclose(together.unit.squares({"words": 1.0}), [1.0, 1.0])
     np.testing.assert_allclose(together.unit.squares({"path": 1.0}), [1.0, 0.0])

@@ -19,7 +19,7 @@ from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import Nested, choose
 from textrank.learners.selection import nested_all
-from textrank.metrics import auc, decide, kendall_tau_b, over_queries, precision_recall_f
+from textrank.metrics import auc, average_over_queries, decide, kendall_tau_b, precision_recall_f
 from textrank.pipeline import Clock, Dataset, Pipeline, check_labels
 from textrank.tasks.base import Scored, Task
 
@@ -169,7 +169,7 @@ class FoldScores:
         if not task.ranks:
             return {"threshold": threshold}
         queries = [(c.document, c.query) for c in self.candidates]
-        tau = over_queries(kendall_tau_b, self.y, scores, queries)
+        tau = average_over_queries(kendall_tau_b, self.y, scores, queries)
         return {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
 
     def decisions(self, fold: Fold) -> Iterator[Decision]:

@@ -26,8 +26,8 @@ from textrank.metrics import (
     Queries,
     best_threshold,
     calibration_error,
+    chance_calibration_error,
     decide,
-    expected_error,
     positive_rate_threshold,
     precision_recall_f,
     reliability,
@@ -110,7 +110,7 @@ def at_level(
     found: dict[str, float | None] = {
         "f_at_level": precision_recall_f(y, sure, unreachable).f,
         "calibration_error": calibration_error(y, probabilities),
-        "calibration_error_of_chance": expected_error(probabilities),
+        "calibration_error_of_chance": chance_calibration_error(probabilities),
     }
     statements = model.stated(candidates)
     if statements:

@@ -12,7 +12,7 @@ import numpy as np
 from textrank.config import config_of
 from textrank.evaluation.cross_validation import counts
 from textrank.evaluation.report import Fold, Report
-from textrank.features import Features, Indices, Matrix, Vector, single
+from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel
 from textrank.learners.base import check_alphas, check_gram, check_targets, groups_of
 from textrank.learners.holdout import buckets, solve_blocks
 from textrank.learners.rls import RLS
@@ -58,7 +58,7 @@ def assess_pairs(
     learner = pipeline.learner
     if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
         raise ValueError(f"{NAME} needs RLS without class weights, not {learner}")
-    data = single(dataset.data, NAME)
+    data = require_single_kernel(dataset.data, NAME)
     K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
     alpha = learner.fit(K, dataset.targets).alpha
     y = dataset.targets.y

@@ -23,7 +23,7 @@ from textrank.features import Vector
 from textrank.formats.base import Mention, mentions_of, set_mentions
 from textrank.language.alignment import original_offsets, word_doc
 from textrank.language.sentences import SentenceSplitter, set_sentence_starts
-from textrank.metrics import PRF, calibration_error, decide, expected_error
+from textrank.metrics import PRF, calibration_error, chance_calibration_error, decide
 from textrank.model import Model
 from textrank.tasks.identifiers.task import (
     Identifiers,
@@ -266,7 +266,7 @@ def _calibration(model: Model, scores: Vector, texts: Sequence[_Text]) -> dict[s
     p = model.calibration(scores)
     return {
         "calibration_error": calibration_error(y, p),
-        "calibration_error_of_chance": expected_error(p),
+        "calibration_error_of_chance": chance_calibration_error(p),
         "positive_share": float((np.asarray(y) > 0).mean()),
         "mean_probability": float(p.mean()),
     }

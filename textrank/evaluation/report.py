@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from textrank.config import versions
 from textrank.metrics import (
     Queries,
-    classification_measures,
+    average_over_queries,
+    classification_metrics,
     kendall_tau_b,
-    over_queries,
-    ranking_measures,
+    ranking_metrics,
 )
 
 OPTIMISTIC = ("f_best",)  # with a threshold chosen on the test fold itself
@@ -265,7 +265,7 @@ def classification_fold(
     """One test fold of yes/no decisions: its ``classification_measures`` and its size."""
     labels = np.asarray(y, dtype=np.float64)
     return Fold(
-        classification_measures(labels, scores, threshold, unreachable, rate=rate),
+        classification_metrics(labels, scores, threshold, unreachable, rate=rate),
         fold=fold,
         split=split,
         documents=documents,
@@ -286,11 +286,11 @@ def ranking_fold(
     chosen: Mapping[str, float | None] | None = None,
 ) -> Fold:
     """One test fold of rankings: its ``ranking_measures``, size, and queries without tau."""
-    tau = over_queries(kendall_tau_b, y, scores, queries)
+    tau = average_over_queries(kendall_tau_b, y, scores, queries)
     labels = np.asarray(y, dtype=np.float64)
     sizes = {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
     return Fold(
-        ranking_measures(labels, scores, queries),
+        ranking_metrics(labels, scores, queries),
         fold=fold,
         split=split,
         documents=documents,

@@ -20,7 +20,7 @@ from scipy.stats import false_discovery_control, wilcoxon
 from textrank.candidates import Targets
 from textrank.evaluation.report import Decision, Fold, Report
 from textrank.evaluation.splits import Split
-from textrank.features import Data, Features, Indices, Matrix, Vector, single
+from textrank.features import Features, Indices, KernelData, Matrix, Vector, require_single_kernel
 from textrank.learners.base import Learner, groups_of
 from textrank.learners.holdout import buckets, solve_blocks
 from textrank.learners.rls import RLS
@@ -509,7 +509,7 @@ class PermutationResult:
 
 def permutation_p(
     learner: Learner,
-    data: Data,
+    data: KernelData,
     split: Split,
     *,
     permutations: int = 1000,
@@ -531,7 +531,7 @@ def permutation_p(
         raise ValueError(f"permutations must be at least 1, got {permutations}")
     targets = split.targets
     Y = permuted(targets, permutations, within, seed)
-    data = single(data, "a permutation test")
+    data = require_single_kernel(data, "a permutation test")
     K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
     scores = nested_scores(K, Y, targets.groups, split.partitions[0], learner.alphas)
     values, undefined = _fold_means(Y, scores, split)

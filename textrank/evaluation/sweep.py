@@ -19,7 +19,13 @@ from textrank.config import config_of
 from textrank.evaluation.cross_validation import HEADLINES, FoldScores, assess
 from textrank.evaluation.report import Fold, Report, Summary
 from textrank.evaluation.splits import Split, Splitter
-from textrank.features import Alternatives, Data, Features, Indices, part
+from textrank.features import (
+    Features,
+    GramAlternatives,
+    Indices,
+    KernelData,
+    select_rows_and_columns,
+)
 from textrank.io import (
     open_atomic_bytes,
     pack_arrays,
@@ -219,7 +225,7 @@ def _prepared(
     return replace(dataset, X=(), data=data)
 
 
-def _compact(data: Data) -> Data:
+def _compact(data: KernelData) -> KernelData:
     """Many features as their Gram matrix, which the learner would make at every point again."""
     wide = isinstance(data, Features) and 3 * data.values.shape[1] >= len(data)
     return spectrum_gram(data.values) if isinstance(data, Features) and wide else data
@@ -272,10 +278,12 @@ def _train(
 
 def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest: Indices) -> Fold:
     targets = split.targets.take(rest)
-    best, fit = fit_best(pipeline.learner, part(dataset.data, rest, rest), targets)
+    best, fit = fit_best(
+        pipeline.learner, select_rows_and_columns(dataset.data, rest, rest), targets
+    )
     threshold = pipeline.task.threshold(targets.y, fit.heldout[fit.chosen])
-    across = part(dataset.data, out, rest)
-    data = across.grams[best] if isinstance(across, Alternatives) else across
+    across = select_rows_and_columns(dataset.data, out, rest)
+    data = across.grams[best] if isinstance(across, GramAlternatives) else across
     scores = fit.predict(data, split.targets.take(out).neighbourhood)
     candidates = [dataset.candidates[i] for i in out]
     missed = sum(dataset.unreachable.get(d, 0) for d in {c.group for c in candidates})

@@ -1,4 +1,12 @@
-"""Archives of strangers: what an entry says of its size is not believed."""
+"""Arrays on disk (npz without pickle) and bounded reading of zip and tar archives.
+
+``write_arrays`` and ``read_arrays`` store a mapping of names to NumPy arrays. ``pack_arrays`` and
+``unpack_arrays`` convert a representation (dense or sparse matrix, Features, views, graphs,
+sequences, plain lists) to such a mapping and back, so that a model can save it.
+
+Archives may come from strangers: the uncompressed size that an entry declares is ignored, bytes are
+counted while they are unpacked, and object arrays, which would run code, are refused.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.features import Alternatives, Arrays, Features, Names, Viewed
+from textrank.features import Arrays, FeatureNames, Features, GramAlternatives, MultiView
 from textrank.graphs import Contexts, GraphBatch, Sequences
 from textrank.io.reading import CHUNK_BYTES, MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES
 
@@ -33,9 +41,21 @@ ZIP_ERRORS = (
 def iter_zip_files(
     path: str | Path, suffix: str, limit: float = MAX_UNPACKED_BYTES
 ) -> Iterator[tuple[str, bytes]]:
-    """The files of a zip archive with a suffix, in the order of their names.
+    """Iterate over ``(name, bytes)`` of the files in a zip archive, sorted by name.
 
-    What an entry says of its size is not believed: bytes are counted as they come.
+    Parameters
+    ----------
+    path
+        The archive.
+    suffix
+        Only files whose name ends with this are read.
+    limit
+        Largest number of uncompressed bytes per file.
+
+    Raises
+    ------
+    ValueError
+        If the archive cannot be read or a file is encrypted or larger than ``limit``.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -53,11 +73,12 @@ def iter_zip_files(
 def read_zip_entry(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str | Path, limit: float
 ) -> bytes:
-    """The bytes of one entry, at most ``limit``."""
+    """Return the uncompressed bytes of one zip entry; raise ValueError if there are over ``limit``.
+    """
     if entry.flag_bits & 1:
         raise ValueError(f"{path}: {entry.filename} is encrypted. Unpack it yourself.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{path}: {entry.filename} is packed in an unknown way. Use deflate.")
+        raise ValueError(f"{path}: {entry.filename} uses an unsupported compression. Use deflate.")
     with archive.open(entry) as stream:
         return _read_bounded(stream, f"{path}: {entry.filename}", limit)
 
@@ -65,7 +86,11 @@ def read_zip_entry(
 def iter_tar_files(
     path: str | Path, suffix: str, limit: float = MAX_UNPACKED_BYTES
 ) -> Iterator[tuple[str, bytes]]:
-    """The files of a tar archive, packed or not, with a suffix, in the order of their names."""
+    """Iterate over ``(name, bytes)`` of the files in a tar archive, sorted by name.
+
+    The archive may be compressed in any way Python knows. ``suffix``, ``limit`` and errors are as
+    in ``iter_zip_files``.
+    """
     try:
         with tarfile.open(path, "r:*") as archive:
             for entry in sorted(archive.getmembers(), key=lambda e: e.name):
@@ -79,24 +104,28 @@ def iter_tar_files(
 
 
 def _read_bounded(stream: IO[bytes], place: str, limit: float) -> bytes:
-    parts: list[bytes] = []
+    """Read a stream to its end; raise ValueError that names ``place`` above ``limit`` bytes."""
+    chunks: list[bytes] = []
     size = 0
-    while part := stream.read(CHUNK_BYTES):
-        parts.append(part)
-        size += len(part)
+    while chunk := stream.read(CHUNK_BYTES):
+        chunks.append(chunk)
+        size += len(chunk)
         if size > limit:
             raise ValueError(
                 f"{place} unpacks to more than {int(limit):,} bytes. Unpack it yourself if you "
                 "trust it."
             )
-    return b"".join(parts)
+    return b"".join(chunks)
 
 
 BATCH_CLASSES: dict[str, Any] = {"contexts": Contexts, "graphs": GraphBatch, "sequences": Sequences}
 
 
 def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    """Arrays as a compressed npz, the same bytes every time."""
+    """Write arrays as a compressed npz file; equal arrays give equal bytes.
+
+    Not atomic: write into a folder from ``atomic_folder``.
+    """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             buffer = io.BytesIO()
@@ -107,51 +136,74 @@ def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
 
 
 def read_arrays(file: Path, limit: float | None = None) -> Arrays:
-    """The arrays of an npz; an object array, which would run code, is refused.
+    """Return the arrays of an npz file by name; object arrays are refused.
 
-    Sizes are counted as they are unpacked, whatever the file says of them: at most ``limit`` bytes
-    in all, or what a file of its size may hold.
+    Parameters
+    ----------
+    file
+        Path of the npz file.
+    limit
+        Largest number of uncompressed bytes in all. None allows ``MAX_UNPACK_RATIO`` times the size
+        of the file, but at least ``MAX_UNPACKED_BYTES``.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing, damaged or larger than allowed.
     """
     try:
-        left = (
+        bytes_left = (
             max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * file.stat().st_size)
             if limit is None
             else limit
         )
-        found: Arrays = {}
+        arrays: Arrays = {}
         with zipfile.ZipFile(file) as archive:
             for entry in archive.infolist():
-                data = read_zip_entry(archive, entry, file, left)
-                left -= len(data)
-                found[entry.filename.removesuffix(".npy")] = _parse_npy(data, entry.filename)
-        return found
+                data = read_zip_entry(archive, entry, file, bytes_left)
+                bytes_left -= len(data)
+                arrays[entry.filename.removesuffix(".npy")] = _parse_npy(data, entry.filename)
+        return arrays
     except FileNotFoundError:
         raise ValueError(f"{file}: missing. Restore it.") from None
     except MemoryError:
         raise
-    except Exception as error:  # whatever a stranger's bytes do to zipfile and numpy
+    except Exception as error:  # damaged bytes make zipfile and numpy raise all kinds of errors
         raise ValueError(f"{file}: not readable as arrays ({error}). Restore it.") from error
 
 
 def _parse_npy(data: bytes, name: str) -> Any:
-    """One array of the npy format, whose header must fit its bytes."""
+    """Return the array in the bytes of an npy file; raise ValueError unless its header fits them.
+
+    The array owns its memory. ``name`` is used in the message.
+    """
     stream = io.BytesIO(data)
     npy = np.lib.format
     version = npy.read_magic(stream)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, fortran, dtype = read(stream)
+    read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran_order, dtype = read_header(stream)
     count = math.prod(shape)
     if dtype.hasobject or count * dtype.itemsize != len(data) - stream.tell():
-        raise ValueError(f"{name} has a shape {shape} of {dtype} that its bytes do not fill")
+        raise ValueError(f"{name} declares shape {shape} of {dtype}, which its bytes do not fill")
     if not count:
         return np.empty(shape, dtype)
     flat = np.frombuffer(data, dtype, count, stream.tell())
-    return flat.reshape(shape, order="F" if fortran else "C").copy()
+    return flat.reshape(shape, order="F" if fortran_order else "C").copy()
 
 
 def pack_arrays(value: Any, name: str = "x") -> Arrays:
-    """Representations as named arrays; ``unpack`` gives them back."""
-    if isinstance(value, Viewed):
+    """Convert a representation to named arrays that ``write_arrays`` can store.
+
+    Each key starts with ``name``; the key ``<name>:<kind>`` says how to read the others back.
+    ``value`` is a dense array, sparse matrix, Features, MultiView, Alternatives, GraphBatch,
+    Contexts or Sequences, or a list that survives a JSON round trip.
+
+    Raises
+    ------
+    ValueError
+        If ``value`` is of another type.
+    """
+    if isinstance(value, MultiView):
         parts = [pack_arrays(value.view(key), f"{name}/{key}") for key in value.views]
         return {f"{name}:views": _text(list(value.views)), **_merged(parts)}
     if isinstance(value, Features):
@@ -168,46 +220,52 @@ def pack_arrays(value: Any, name: str = "x") -> Arrays:
             f"{name}/indices": csr.indices,
             f"{name}/indptr": csr.indptr,
         }
-    if isinstance(value, Alternatives):
+    if isinstance(value, GramAlternatives):
         grams = {f"{name}/gram{i}": K for i, K in enumerate(value.grams)}
         return {f"{name}:alternatives": _encode_json(list(map(dict, value.settings))), **grams}
     if isinstance(value, np.ndarray) and value.dtype != object:
         return {f"{name}:dense": value}
-    for kind, batch in BATCH_CLASSES.items():
-        if isinstance(value, batch):
+    for batch_name, batch_class in BATCH_CLASSES.items():
+        if isinstance(value, batch_class):
             arrays = {f"{name}/{key}": array for key, array in value.to_arrays().items()}
-            return {f"{name}:{kind}": np.array(1), **arrays}
+            return {f"{name}:{batch_name}": np.array(1), **arrays}
     return {f"{name}:values": _encode_json(_check_json_list(value))}
 
 
 def unpack_arrays(arrays: Mapping[str, Any], name: str = "x") -> Any:
-    """What ``pack`` took apart."""
+    """Rebuild the representation that ``pack_arrays`` stored under ``name``.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or if the indices of a sparse matrix are out of range.
+    """
     if f"{name}:views" in arrays:
         keys = _words(arrays[f"{name}:views"])
-        return Viewed({key: unpack_arrays(arrays, f"{name}/{key}") for key in keys})
+        return MultiView({key: unpack_arrays(arrays, f"{name}/{key}") for key in keys})
     if f"{name}:features" in arrays:
-        names = Names.from_arrays(_select_prefix(arrays, f"{name}/names/"))
+        names = FeatureNames.from_arrays(_select_prefix(arrays, f"{name}/names/"))
         return Features(unpack_arrays(arrays, f"{name}/values"), names)
     if f"{name}:sparse" in arrays:
         parts = tuple(arrays[f"{name}/{part}"] for part in ("data", "indices", "indptr"))
-        found = sp.csr_array(parts, shape=tuple(arrays[f"{name}:sparse"].tolist()))
-        found.check_format(full_check=True)  # a column out of range would corrupt memory
-        return found
+        matrix = sp.csr_array(parts, shape=tuple(arrays[f"{name}:sparse"].tolist()))
+        matrix.check_format(full_check=True)  # a column out of range would corrupt memory
+        return matrix
     if f"{name}:alternatives" in arrays:
         settings = _decode_json(arrays[f"{name}:alternatives"])
-        return Alternatives(settings, [arrays[f"{name}/gram{i}"] for i in range(len(settings))])
+        return GramAlternatives(settings, [arrays[f"{name}/gram{i}"] for i in range(len(settings))])
     if f"{name}:dense" in arrays:
         return arrays[f"{name}:dense"]
-    for kind, batch in BATCH_CLASSES.items():
-        if f"{name}:{kind}" in arrays:
-            return batch.from_arrays(_select_prefix(arrays, f"{name}/"))
+    for batch_name, batch_class in BATCH_CLASSES.items():
+        if f"{name}:{batch_name}" in arrays:
+            return batch_class.from_arrays(_select_prefix(arrays, f"{name}/"))
     if f"{name}:values" in arrays:
         return _check_json_list(_decode_json(arrays[f"{name}:values"]))
     raise ValueError(f"no representation {name!r} among the arrays. Restore the model.")
 
 
 def _check_json_list(value: Any) -> list[Any]:
-    """A list whose values are the same once they have been JSON."""
+    """Return ``value`` if it is a list equal to its JSON round trip, else raise ValueError."""
     try:
         if isinstance(value, list) and json.loads(json.dumps(value)) == value:
             return value
@@ -216,13 +274,14 @@ def _check_json_list(value: Any) -> list[Any]:
     inner = {type(item).__name__ for item in value} if isinstance(value, list) else set()
     kind = f"list of {', '.join(sorted(inner))}" if inner else type(value).__name__
     raise ValueError(
-        f"a {kind} cannot be saved with a model. A representation may give a list of strings, "
-        "numbers, or lists and dictionaries of them, arrays, or Features; a kernel with explicit "
-        "features saves none."
+        f"a {kind} cannot be saved with a model. Return arrays, Features, or a list of strings, "
+        "numbers, or lists and dictionaries of them from the representation, or use a kernel "
+        "with explicit features, which saves no representation."
     )
 
 
 def _select_prefix(arrays: Mapping[str, Any], start: str) -> Arrays:
+    """Return the arrays whose key starts with ``start``, with that prefix removed."""
     return {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
 
 
@@ -239,10 +298,12 @@ def _words(array: Any) -> list[str]:
 
 
 def _encode_json(value: Any) -> Any:
+    """Return a JSON value as an array of its UTF-8 bytes."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
 def _decode_json(array: Any) -> Any:
+    """Return the JSON value in an array written by ``_encode_json``."""
     try:
         return json.loads(array.astype(np.uint8).tobytes().decode())
     except RecursionError:

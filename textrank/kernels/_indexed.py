@@ -14,32 +14,40 @@ from numpy.typing import NDArray
 
 from textrank._ragged import lengths
 from textrank.features import (
-    Cells,
+    FeatureNames,
     Features,
     Indices,
+    JointFeatures,
     Matrix,
+    MultiView,
     NameIndex,
-    Names,
-    SideBySide,
+    RawCSR,
     Vector,
-    Viewed,
 )
 from textrank.kernels.algebra import Linear, OnView
-from textrank.linalg import squares
+from textrank.linalg import squared_norms
 
 if TYPE_CHECKING:
     from textrank.kernels.views import CombinedViews
 
-COMMON = 0.1  # share of fixed candidates above which a dense product of a feature is quicker
-FEW = 8  # new candidates for which reading the dense part would take longer than the product
-FULL = 0.3  # share of their features that candidates have on average to be multiplied as dense
-NEAR = 16  # new candidates whose features that few fixed ones have are looked up together
-BLOCK = 512  # new candidates whose products are taken at a time
-ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
+MIN_COMMON_SHARE = (
+    0.1  # share of fixed candidates above which a dense product of a feature is quicker
+)
+MIN_DENSE_CANDIDATES = (
+    8  # new candidates for which reading the dense part would take longer than the product
+)
+MIN_DENSE_FILL = (
+    0.3  # share of their features that candidates have on average to be multiplied as dense
+)
+RARE_CHUNK_ROWS = (
+    16  # new candidates whose features that few fixed ones have are looked up together
+)
+COMMON_CHUNK_ROWS = 512  # new candidates whose products are taken at a time
+EXP_CHUNK_ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class GaussianTable:
     """Vectors of fixed candidates as a dense table, for exponents of Gaussians with new ones.
 
     Where a view only adds columns to those of the view before it, it only adds to distances.
@@ -50,10 +58,12 @@ class Numbers:
     table: Matrix  # (d + 3, n) their columns; ones, squares, squares of what is added
     start: int  # columns of the view before, which are the first ones here; 0 where it has others
     ratio: float  # of the first gamma to that of the view before
-    places: WeakKeyDictionary[Names, Indices] = field(default_factory=WeakKeyDictionary)
+    places: WeakKeyDictionary[FeatureNames, Indices] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
-    def of(cls, F: Features, gammas: Sequence[float], before: Numbers | None) -> Numbers:
+    def of(
+        cls, F: Features, gammas: Sequence[float], before: GaussianTable | None
+    ) -> GaussianTable:
         """Those of a batch of inputs, and of the same inputs in the view before."""
         own = F.values.toarray().astype(np.float64)
         start, ratio = 0, 0.0
@@ -70,7 +80,7 @@ class Numbers:
 
         Only of what is added, where the new ones too have the vectors of the view before.
         """
-        given = F.cells.dense() if isinstance(F.cells, Cells) else F.cells.toarray()
+        given = F.cells.dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
         own, width = self._placed(F.names, given), len(self.table) - 3
         start = self.start if before is not None and _shared(before, own) else 0
         some = start + np.flatnonzero(own[:, start:].any(axis=0))  # most descriptors are zero
@@ -83,7 +93,7 @@ class Numbers:
         table = self.table.take(places, axis=0)
         return own, Exponents(factors, table, self.ratio if start else 0.0, self.gammas)
 
-    def _placed(self, names: Names, given: Matrix) -> Matrix:
+    def _placed(self, names: FeatureNames, given: Matrix) -> Matrix:
         """Vectors in the columns of these; what stands in others is left out."""
         to = self.places.get(names)
         if to is None:  # a representation gives the same names each time
@@ -130,43 +140,43 @@ def _shared(before: NDArray[np.floating], own: Matrix) -> int:
     return before.shape[1] if np.array_equal(before, own[:, : before.shape[1]]) else 0
 
 
-class Known(NamedTuple):
+class RaggedRows(NamedTuple):
     """Features of new candidates that fixed ones have too, row after row."""
 
     ends: NDArray[np.integer]  # (x + 1,) where those of each row begin, and the end of all
     feature: Indices
     value: Vector
 
-    def part(self, rows: slice) -> Known:
+    def part(self, rows: slice) -> RaggedRows:
         """Some rows."""
         ends = self.ends[rows.start : rows.stop + 1]
         cells = slice(int(ends[0]), int(ends[-1]))
-        return Known(ends - ends[0], self.feature[cells], self.value[cells])
+        return RaggedRows(ends - ends[0], self.feature[cells], self.value[cells])
 
-    def some(self, kept: NDArray[np.bool_]) -> Known:
+    def some(self, kept: NDArray[np.bool_]) -> RaggedRows:
         """Some of the features."""
         cells = kept.nonzero()[0]
         ends = cells.searchsorted(self.ends)
-        return Known(ends, self.feature[cells], self.value[cells])
+        return RaggedRows(ends, self.feature[cells], self.value[cells])
 
 
-class Shared(NamedTuple):
+class SharedFeatures(NamedTuple):
     """All that new candidates share with fixed ones, as it was found in several views."""
 
-    found: Sequence[Known]
+    found: Sequence[RaggedRows]
     size: int  # of the table: how many features there are
 
-    def part(self, rows: slice) -> Shared:
+    def part(self, rows: slice) -> SharedFeatures:
         """Some rows."""
         return self._replace(found=[own.part(rows) for own in self.found])
 
-    def some(self, kept: NDArray[np.bool_]) -> Shared:
+    def some(self, kept: NDArray[np.bool_]) -> SharedFeatures:
         """What is shared of some features of the table."""
         return self._replace(found=[own.some(kept[own.feature]) for own in self.found])
 
     def full(self, rows: int) -> bool:
         """Whether so many rows have so much in common as those of one long sentence."""
-        return sum(len(own.value) for own in self.found) >= FULL * rows * len(self.met())
+        return sum(len(own.value) for own in self.found) >= MIN_DENSE_FILL * rows * len(self.met())
 
     def met(self) -> Indices:
         """The features that some row has."""
@@ -186,20 +196,20 @@ class Shared(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class FeatureRows:
     """Where features stand in the table."""
 
     index: NameIndex
     rows: Indices  # (d + 1,) of the table, and -1 for a name that is not found
 
-    def found(self, F: Features) -> Known:
+    def found(self, F: Features) -> RaggedRows:
         """The features of candidates that fixed ones have too."""
         place = self.rows[self.index.find(F.names)][F.cells.indices]
-        return Known(F.cells.indptr, place, F.cells.data).some(place >= 0)
+        return RaggedRows(F.cells.indptr, place, F.cells.data).some(place >= 0)
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedViews:
+class IndexedViews:
     """``CombinedViews`` against fixed candidates: the same values, without looking them up anew.
 
     Names of features are indexed, vectors stand by feature, so that a new candidate only meets the
@@ -209,29 +219,31 @@ class PreparedViews:
 
     kernel: CombinedViews
     weights: Mapping[str, float]  # of the linear views, where a Gaussian has weight one
-    places: Mapping[str, Places]  # of the features of each linear view
+    places: Mapping[str, FeatureRows]  # of the features of each linear view
     table: sp.csr_array  # (d, n) features of all linear views, weighted
     rare: sp.csr_array  # (d, n) the same without common ones
     common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
     dense: Matrix  # (c, n)
-    numbers: Mapping[str, Numbers]  # by Gaussian view, in their order
+    numbers: Mapping[str, GaussianTable]  # by Gaussian view, in their order
     roots: Vector  # (n,) lengths of the fixed candidates
-    joint: dict[tuple[str, ...], Places] = field(default_factory=dict)  # of views made together
+    joint: dict[tuple[str, ...], FeatureRows] = field(
+        default_factory=dict
+    )  # of views made together
 
     @classmethod
-    def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> PreparedViews:
+    def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
         """Prepares a kernel for the fixed candidates Y."""
         views = {name: _vectors(name, Y) for name in kernel.linear}
         weights = {name: own / kernel.gaussian_weights[0] for name, own in kernel.linear.items()}
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
         blocks = [F.values.T.astype(np.float64) * weights[name] for name, F in views.items()]
         table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
-        many = np.diff(table.indptr) > COMMON * len(Y)
+        many = np.diff(table.indptr) > MIN_COMMON_SHARE * len(Y)
         return cls(
             kernel,
             weights,
             {
-                name: Places(NameIndex(F.names), np.append(np.arange(low, high), -1))
+                name: FeatureRows(NameIndex(F.names), np.append(np.arange(low, high), -1))
                 for (name, F), (low, high) in zip(views.items(), pairwise(ends), strict=True)
             },
             _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
@@ -244,11 +256,11 @@ class PreparedViews:
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """The kernel of each of X with each of the fixed candidates, (x, n)."""
-        together = X.together if isinstance(X, Viewed) else None
+        together = X.together if isinstance(X, MultiView) else None
         joined = () if together is None else together.views
         views = {name: _vectors(name, X) for name in self.kernel.linear if name not in joined}
         shared = self._shared(together, views)
-        alike = len(X) >= FEW and shared.full(len(X))
+        alike = len(X) >= MIN_DENSE_CANDIDATES and shared.full(len(X))
         K = np.empty((len(X), len(self.roots)))
         if alike:
             features = shared.met()
@@ -266,9 +278,9 @@ class PreparedViews:
         """Makes kernel values of the products of linear views, in place."""
         gamma = self.kernel.gamma
         left, right = gamma / roots[:, None], 1.0 / self.roots
-        E, bell = (np.empty((min(ROWS, len(K)), K.shape[1])) for _ in range(2))
-        for start in range(0, len(K), ROWS):
-            rows = slice(start, start + ROWS)
+        E, bell = (np.empty((min(EXP_CHUNK_ROWS, len(K)), K.shape[1])) for _ in range(2))
+        for start in range(0, len(K), EXP_CHUNK_ROWS):
+            rows = slice(start, start + EXP_CHUNK_ROWS)
             near = K[rows]
             for own in exponents:
                 own.add_bells(near, rows, E[: len(near)], bell[: len(near)])
@@ -285,19 +297,21 @@ class PreparedViews:
             found.append(exponents.merged() if alike else exponents)
         return found
 
-    def _products(self, shared: Shared, found: Matrix) -> None:
+    def _products(self, shared: SharedFeatures, found: Matrix) -> None:
         """Weighted inner products of all linear views, row by row of X."""
-        if len(found) < FEW:
+        if len(found) < MIN_DENSE_CANDIDATES:
             found[:] = 0.0
             _add_products(found, shared, self.table)
             return
         common = shared.some(self.common >= 0)
-        for start in range(0, len(found), BLOCK):  # all of them first: each table stays near
-            rows = slice(start, start + BLOCK)
+        for start in range(
+            0, len(found), COMMON_CHUNK_ROWS
+        ):  # all of them first: each table stays near
+            rows = slice(start, start + COMMON_CHUNK_ROWS)
             self._common_products(common.part(rows), found[rows])
         self._add_rare(shared.some(self.common < 0), found)
 
-    def _common_products(self, shared: Shared, found: Matrix) -> None:
+    def _common_products(self, shared: SharedFeatures, found: Matrix) -> None:
         """Products of common features, of a few sentences only of those that they have."""
         features, table = shared.met(), self.dense
         if 2 * len(features) < len(table):
@@ -306,34 +320,38 @@ class PreparedViews:
             features = (self.common >= 0).nonzero()[0]
         np.matmul(shared.dense(len(found), features), table, out=found)
 
-    def _add_rare(self, shared: Shared, found: Matrix) -> None:
+    def _add_rare(self, shared: SharedFeatures, found: Matrix) -> None:
         """Adds the products of features that are not common, some rows of X at a time.
 
         Rows that follow one another are mostly of one sentence and have their features in common:
         a cell of the table is read once for all of them.
         """
-        for start in range(0, len(found), NEAR):
-            near = slice(start, start + NEAR)
+        for start in range(0, len(found), RARE_CHUNK_ROWS):
+            near = slice(start, start + RARE_CHUNK_ROWS)
             _add_products(found[near], shared.part(near), self.rare)
 
-    def _shared(self, together: SideBySide | None, views: Mapping[str, Features]) -> Shared:
+    def _shared(
+        self, together: JointFeatures | None, views: Mapping[str, Features]
+    ) -> SharedFeatures:
         """The features that fixed candidates have too, by their place in the table."""
         found = [self.places[name].found(F) for name, F in views.items()]
         if together is not None:
             found.append(self._joint(tuple(together.views)).found(together.top))
-        return Shared(found, self.table.shape[0])
+        return SharedFeatures(found, self.table.shape[0])
 
-    def _joint(self, together: tuple[str, ...]) -> Places:
+    def _joint(self, together: tuple[str, ...]) -> FeatureRows:
         """The places of several views whose features are found together."""
         if together not in self.joint:
             own = {name: self.places[name] for name in together if name in self.places}
-            names = Names.join([places.index.names.under(name) for name, places in own.items()])
+            names = FeatureNames.join(
+                [places.index.names.under(name) for name, places in own.items()]
+            )
             rows = np.concatenate([*(each.rows[:-1] for each in own.values()), [-1]])
-            self.joint[together] = Places(NameIndex(names), rows)
+            self.joint[together] = FeatureRows(NameIndex(names), rows)
         return self.joint[together]
 
 
-def _add_products(found: Matrix, shared: Shared, table: sp.csr_array) -> None:
+def _add_products(found: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:
     """Adds products of a few sparse rows and a table, each row of which is read once."""
     features = shared.met()
     found += (table[features].T @ shared.dense(len(found), features).T).T
@@ -353,11 +371,11 @@ def _merged(given: Matrix, table: Any) -> tuple[Matrix, Matrix]:
     return columns[first].T, joined.toarray() if sp.issparse(joined) else joined
 
 
-def _numbers(gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]) -> dict[str, Numbers]:
-    found: dict[str, Numbers] = {}
+def _numbers(gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]) -> dict[str, GaussianTable]:
+    found: dict[str, GaussianTable] = {}
     before = None
     for name, gammas in gaussian.items():
-        before = found[name] = Numbers.of(_vectors(name, Y), gammas, before)
+        before = found[name] = GaussianTable.of(_vectors(name, Y), gammas, before)
     return found
 
 
@@ -381,5 +399,5 @@ def _lengths(
     """The weighted sum of all parts of each candidate with itself."""
     total = np.full(size, float(sum(map(len, kernel.gaussian.values()))))
     for name, F in views.items():
-        total += weights[name] * squares(F.cells)
+        total += weights[name] * squared_norms(F.cells)
     return total

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from textrank._ragged import Lists, firsts, lengths, numbered, offsets, spread
-from textrank.features import Cells, Features, Indices, Matrix, Names, Vector
+from textrank._ragged import RaggedArray, expand, factorize, lengths, offsets, run_starts
+from textrank.features import FeatureNames, Features, Indices, Matrix, RawCSR, Vector
 from textrank.graphs import GraphBatch, GraphFamily
 
 ROUND_OFF = 1e-12  # an inverse has such entries where no walk leads
@@ -333,19 +333,19 @@ class _Passes:
         first[other] = last[other] = -1
         return cls(some, first, last)
 
-    def sources(self, shapes: _Shapes) -> Lists:
+    def sources(self, shapes: _Shapes) -> RaggedArray:
         """Of every vertex those whose walks begin with its own: itself, and what leads to it."""
         stay = (self.first < 0).nonzero()[0]
         return self._grouped(stay, shapes.target[self.last[self.vertices]])
 
-    def targets(self, shapes: _Shapes) -> Lists:
+    def targets(self, shapes: _Shapes) -> RaggedArray:
         """Of every vertex those whose walks end with its own: itself, and what it leads to."""
         stay = ((self.first < 0) & (shapes.ends >= 0)).nonzero()[0]
         return self._grouped(stay, shapes.source[self.first[self.vertices]])
 
-    def _grouped(self, stay: Indices, beside: Indices) -> Lists:
+    def _grouped(self, stay: Indices, beside: Indices) -> RaggedArray:
         owner = np.concatenate([stay, beside])
-        return Lists.grouped(owner, np.concatenate([stay, self.vertices]), len(self.first))
+        return RaggedArray.grouped(owner, np.concatenate([stay, self.vertices]), len(self.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,7 +435,7 @@ class _Joined:
         several = steps.several()
         for (low, first), (high, last) in pairwise(steps.levels()):
             of = steps.source[first:last]
-            at, before = spread(begin[of], begin[of + 1] - begin[of])
+            at, before = expand(begin[of], begin[of + 1] - begin[of])
             step, count = at + first, len(source)
             to, from_ = steps.target[step], np.maximum(source[before], steps.begins[step])
             if several[low] < several[high]:
@@ -697,7 +697,7 @@ class _Tables:
         begin = offsets(vertices)
         bases = np.arange(len(families)) * len(rank)
         codes = (rank + 1)[every] + bases.repeat(vertices)[:, None]
-        keys, number = numbered(np.concatenate([bases, codes.ravel()]))
+        keys, number = factorize(np.concatenate([bases, codes.ravel()]))
         starts = number[: len(families)]
         numbers = number[len(families) :].reshape(codes.shape) - starts.repeat(vertices)[:, None]
         size = lengths(np.append(starts, len(keys)))
@@ -870,7 +870,7 @@ def merged(batch: GraphBatch, blocks: Iterable[LabelPairs]) -> Features:
 
 def _rows(
     blocks: Sequence[LabelPairs], columns: Sequence[Columns], shape: tuple[int, int]
-) -> Cells | sp.csr_array:
+) -> RawCSR | sp.csr_array:
     """The values of all blocks as a matrix, a row a graph."""
     members = np.concatenate([block.members for block in blocks])
     order = members.argsort(kind="stable")
@@ -882,9 +882,9 @@ def _rows(
     data, indices = np.concatenate(values), np.concatenate(columns)
     if len(data) > np.iinfo(np.int32).max:
         return sp.csr_array((data, indices, ends), shape=shape)
-    cells = Cells(data, indices, ends.astype(np.int32), shape)
+    cells = RawCSR(data, indices, ends.astype(np.int32), shape)
     # Where a graph has several parts, its columns are in order only in each of them.
-    return cells if len(firsts(members[order])) == len(members) else cells.matrix()
+    return cells if len(run_starts(members[order])) == len(members) else cells.matrix()
 
 
 def _cut(
@@ -899,11 +899,11 @@ def _cut(
     return [found[i] for i in order.tolist()]
 
 
-def _columns(words: list[str], blocks: Sequence[LabelPairs]) -> tuple[Names, list[Columns]]:
+def _columns(words: list[str], blocks: Sequence[LabelPairs]) -> tuple[FeatureNames, list[Columns]]:
     """Names of all columns, by steps and then by labels, and those of the values of each block."""
     v = max(1, len(words))
     codes = [(block.steps * v + block.first) * v + block.second for block in blocks]
-    known, number = numbered(np.concatenate([np.empty(0, np.intp), *codes]))
+    known, number = factorize(np.concatenate([np.empty(0, np.intp), *codes]))
     labels, second = np.divmod(known, v)
     steps, first = np.divmod(labels, v)
     parts = [first, second]
@@ -916,12 +916,14 @@ def _columns(words: list[str], blocks: Sequence[LabelPairs]) -> tuple[Names, lis
     return _compact(words, np.array(parts).T), each
 
 
-def _compact(words: list[str], parts: Indices) -> Names:
+def _compact(words: list[str], parts: Indices) -> FeatureNames:
     """Names without the words that no column has."""
     used = np.zeros(len(words), dtype=bool)
     used[parts] = True
     number = np.cumsum(used, dtype=np.int32) - 1
-    return Names(tuple(words[i] for i in np.flatnonzero(used)), number[parts].astype(np.int32))
+    return FeatureNames(
+        tuple(words[i] for i in np.flatnonzero(used)), number[parts].astype(np.int32)
+    )
 
 
 def _scattered(

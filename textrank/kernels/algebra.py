@@ -10,28 +10,28 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.features import (
+    FeatureNames,
     Features,
     Indices,
     Kernel,
     Matrix,
-    Names,
+    MultiView,
     Vector,
-    Viewed,
+    count_rows,
     has_features,
-    parts_of,
-    size,
+    subkernels,
 )
-from textrank.linalg import features_of, gram, gram_of, squares
+from textrank.linalg import features_of, gram, gram_of_features, squared_norms
 from textrank.linear_scores import (
-    Met,
-    Slotted,
-    SlotWeights,
-    Weigh,
-    Weighed,
-    Weights,
-    by_features,
-    shared,
-    weighing,
+    Contributions,
+    FeatureWeights,
+    LinearScores,
+    Scorer,
+    TemplateFeatures,
+    TemplateWeights,
+    compile_feature_scorer,
+    compile_scorer,
+    split_shared,
 )
 
 
@@ -48,10 +48,10 @@ class Linear:
     """
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        if not size(X) or (Y is not None and not size(Y)):
-            return np.zeros((size(X), size(X if Y is None else Y)))
-        F = vectors(X)
-        G = None if Y is None else vectors(Y)
+        if not count_rows(X) or (Y is not None and not count_rows(Y)):
+            return np.zeros((count_rows(X), count_rows(X if Y is None else Y)))
+        F = as_vectors(X)
+        G = None if Y is None else as_vectors(Y)
         if isinstance(F, Features) and isinstance(G, Features):
             return gram(F.values, G.onto(F.names))
         if isinstance(F, Features) and G is None:
@@ -64,28 +64,32 @@ class Linear:
 
     def diag(self, X: Sequence[Any]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
-        F = _plain(vectors(X))
-        return squares(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
+        F = _plain(as_vectors(X))
+        return squared_norms(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
 
     def features(self, X: Sequence[Any]) -> Features:
         """The vectors themselves; the columns of an array are named by their numbers."""
-        F = vectors(X)
+        F = as_vectors(X)
         if isinstance(F, Features):
             return F
-        return Features(sp.csr_array(F), Names.of(str(i) for i in range(F.shape[1])))
+        return Features(sp.csr_array(F), FeatureNames.of(str(i) for i in range(F.shape[1])))
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """What the vectors come to."""
-        by_name, by_slot = by_features(self, weights), SlotWeights(weights)
+        by_name, by_slot = compile_feature_scorer(self, weights), TemplateWeights(weights)
 
-        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
-            each, at = shared(X)
-            return by_slot(each, asked, at) if isinstance(each, Slotted) else by_name(X, asked)
+        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
+            each, at = split_shared(X)
+            return (
+                by_slot(each, asked, at)
+                if isinstance(each, TemplateFeatures)
+                else by_name(X, asked)
+            )
 
         return weigh
 
 
-def vectors(X: Sequence[Any]) -> Any:
+def as_vectors(X: Sequence[Any]) -> Any:
     """X as Features, a sparse matrix or a 2-D float array, whichever it is or holds."""
     if isinstance(X, Features):
         return X
@@ -119,7 +123,7 @@ def _same_width(F: Any, G: Any) -> None:
 
 
 # A cfg is checked before the blocks inside are built, so the parts check themselves.
-Parts = Sequence[Any] | Mapping[str, Any]
+KernelCollection = Sequence[Any] | Mapping[str, Any]
 LINEAR = Linear()
 
 
@@ -134,13 +138,13 @@ class Sum:
     6.0
     """
 
-    kernels: Parts
+    kernels: KernelCollection
     weights: Sequence[float] | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         kernels = _named(self.kernels)
         object.__setattr__(self, "kernels", kernels)
-        object.__setattr__(self, "weights", weights_of(self.weights, list(kernels)))
+        object.__setattr__(self, "weights", resolve_weights(self.weights, list(kernels)))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         (_, weight, first), *rest = self._parts
@@ -158,17 +162,19 @@ class Sum:
         parts = self._counting
         return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in parts})
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """The sum of what the parts' features come to."""
-        parts = [(w**0.5, weighing(k, weights.under(n))) for n, w, k in self._counting]
+        parts = [(w**0.5, compile_scorer(k, weights.under(n))) for n, w, k in self._counting]
 
-        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
             found = [part(X, asked).scaled(root) for root, part in parts]
             products, squares = np.zeros(len(asked)), np.zeros(len(asked))
             for own in found:
                 products += own.products
                 squares += own.squares
-            return Weighed(products, squares, lambda: Met.together([own.met() for own in found]))
+            return LinearScores(
+                products, squares, lambda: Contributions.together([own.met() for own in found])
+            )
 
         return weigh
 
@@ -180,7 +186,7 @@ class Sum:
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
         kernels = _named(self.kernels)
-        weights = weights_of(self.weights, list(kernels))
+        weights = resolve_weights(self.weights, list(kernels))
         return [(name, weights[name], kernel) for name, kernel in kernels.items()]
 
 
@@ -192,7 +198,7 @@ class Product:
     81.0
     """
 
-    kernels: Parts
+    kernels: KernelCollection
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernels", _named(self.kernels))
@@ -365,7 +371,7 @@ class Normalized:
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         if has_features(self.kernel):  # one pass over the inputs gives lengths and products
-            return gram_of(self.features, X, Y)
+            return gram_of_features(self.features, X, Y)
         left = self._factors(self.kernel.diag(X))
         right = left if Y is None else self._factors(self.kernel.diag(Y))
         K = left[:, None] * self.kernel(X, Y)
@@ -383,11 +389,11 @@ class Normalized:
         F = features_of(self.kernel, X)
         return F.scaled(self._factors(Linear().diag(F)))
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """What the features of the kernel come to, divided by their length."""
-        inner = weighing(self.kernel, weights)
+        inner = compile_scorer(self.kernel, weights)
 
-        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
             found = inner(X, asked)
             return found.scaled(self._factors(found.squares))
 
@@ -407,7 +413,7 @@ class Normalized:
 class OnView:
     """A kernel on one of several named views of the candidates.
 
-    >>> views = Viewed({"a": np.array([[1.0], [2.0]]), "b": np.array([[5.0], [0.0]])})
+    >>> views = MultiView({"a": np.array([[1.0], [2.0]]), "b": np.array([[5.0], [0.0]])})
     >>> OnView("a", Linear())(views)
     array([[1., 2.],
            [2., 4.]])
@@ -427,21 +433,21 @@ class OnView:
         """The features of the kernel on this view."""
         return features_of(self.kernel, self.view(X))
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """What the features of the kernel on this view come to."""
-        inner = weighing(self.kernel, weights)
+        inner = compile_scorer(self.kernel, weights)
 
-        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
-            return inner(X.shared(self.name) if isinstance(X, Viewed) else self.view(X), asked)
+        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
+            return inner(X.shared(self.name) if isinstance(X, MultiView) else self.view(X), asked)
 
         return weigh
 
     def view(self, X: Sequence[Any]) -> Sequence[Any]:
         """The candidates in this view."""
-        return X.view(self.name) if isinstance(X, Viewed) else [x[self.name] for x in X]
+        return X.view(self.name) if isinstance(X, MultiView) else [x[self.name] for x in X]
 
 
-def _named(kernels: Parts) -> dict[str, Kernel[Any]]:
+def _named(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")
     for part in kernels.values() if isinstance(kernels, Mapping) else kernels:
@@ -452,7 +458,7 @@ def _named(kernels: Parts) -> dict[str, Kernel[Any]]:
     return dict(zip(_titles(kernels), kernels, strict=True))
 
 
-def weights_of(
+def resolve_weights(
     weights: Sequence[float] | Mapping[str, float] | None, names: Sequence[str]
 ) -> dict[str, float]:
     """A weight for each name; 1 where none is given."""
@@ -487,7 +493,7 @@ def _view_of(kernel: Kernel[Any]) -> str:
     """The one view that a kernel looks at, however wrapped; empty where there is none."""
     if isinstance(kernel, OnView):
         return kernel.name
-    parts = parts_of(kernel)
+    parts = subkernels(kernel)
     return _view_of(parts[0]) if len(parts) == 1 else ""
 
 
@@ -528,7 +534,7 @@ class Centred:
         return self.kernel(X, self.reference).mean(axis=1)
 
 
-Measure = Callable[[Sequence[Any], Sequence[Any]], Matrix]
+SimilarityMeasure = Callable[[Sequence[Any], Sequence[Any]], Matrix]
 
 
 @dataclass(frozen=True)
@@ -544,11 +550,11 @@ class Similarities:
     13.0
     """
 
-    measure: Measure
+    measure: SimilarityMeasure
     prototypes: Sequence[Any]
 
     def __post_init__(self) -> None:
-        if not size(self.prototypes):
+        if not count_rows(self.prototypes):
             raise ValueError("prototypes must hold at least one input, got none")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
@@ -561,13 +567,13 @@ class Similarities:
 
     def features(self, X: Sequence[Any]) -> Features:
         """A column a prototype, named by its number."""
-        names = Names.of(("prototype", str(i)) for i in range(size(self.prototypes)))
+        names = FeatureNames.of(("prototype", str(i)) for i in range(count_rows(self.prototypes)))
         return Features(sp.csr_array(self.map(X)), names)
 
     def map(self, X: Sequence[Any]) -> Matrix:
         """The measured values, (x, prototypes)."""
-        if not size(X):
-            return np.zeros((0, size(self.prototypes)))
+        if not count_rows(X):
+            return np.zeros((0, count_rows(self.prototypes)))
         return np.asarray(self.measure(X, self.prototypes), dtype=np.float64)
 
 

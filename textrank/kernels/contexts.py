@@ -12,14 +12,29 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank._ragged import numbered, spread, summed
-from textrank.features import Codes, Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank._ragged import expand, factorize, sum_by_owner
+from textrank.features import (
+    FeatureNames,
+    Features,
+    HashIndex,
+    Indices,
+    Matrix,
+    SparseMatrix,
+    Vector,
+)
 from textrank.graphs import Contexts, PositionTransformation, WordTransformation
-from textrank.linalg import gram_of, squares
-from textrank.linear_scores import Met, Weigh, Weighed, Weights, by_features, shared
+from textrank.linalg import gram_of_features, squared_norms
+from textrank.linear_scores import (
+    Contributions,
+    FeatureWeights,
+    LinearScores,
+    Scorer,
+    compile_feature_scorer,
+    split_shared,
+)
 
-CHUNK = 1 << 20  # words expanded to features at once
-WIDE = 64  # components of positions that are too many for a table of weights
+MAX_CHUNK_WORDS = 1 << 20  # words expanded to features at once
+MAX_TABLE_COMPONENTS = 64  # components of positions that are too many for a table of weights
 
 
 @dataclass(frozen=True)
@@ -43,22 +58,22 @@ class Positional:
     words: WordTransformation | None = None
 
     def __call__(self, X: Sequence[Contexts], Y: Sequence[Contexts] | None = None) -> Matrix:
-        return gram_of(self.features, X, Y)
+        return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[Contexts]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
-        batch = contexts(X)
+        batch = as_contexts(X)
         if self.words is not None:
-            return squares(self.features(batch).values)
+            return squared_norms(self.features(batch).values)
         return _squared_lengths(batch, self.positions)
 
     def features(self, X: Sequence[Contexts]) -> Features:
         """A column for each word component at each position component that occurs."""
-        batch = contexts(X)
+        batch = as_contexts(X)
         distinct, at = _distinct(batch.positions)
         R = self.positions.factor(distinct)
         B = None if self.words is None else self.words.factor(batch.vocabulary)
-        words = Names.of(batch.vocabulary) if B is None else B.names
+        words = FeatureNames.of(batch.vocabulary) if B is None else B.names
         parts = [
             _products(batch[part], R.values, at[slice(*batch.starts[[part.start, part.stop]])], B)
             for part in _chunks(batch.starts)
@@ -69,15 +84,15 @@ class Positional:
         columns = np.column_stack([used % max(len(words), 1), used // max(len(words), 1)])
         return Features(_columns(values, used), _paired(words, R.names, columns))
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """What the features come to; by the words themselves where only equal ones are alike."""
         components, _ = weights.names.rest().distinct()
-        if self.words is not None or len(components) > WIDE:
-            return by_features(self, weights)
-        return WeighedPlaces.of(self.positions, weights)
+        if self.words is not None or len(components) > MAX_TABLE_COMPONENTS:
+            return compile_feature_scorer(self, weights)
+        return ContextScorer.of(self.positions, weights)
 
     def table(
-        self, coef: Vector, names: Names, *, vocabulary: Sequence[str], span: int
+        self, coef: Vector, names: FeatureNames, *, vocabulary: Sequence[str], span: int
     ) -> ContextTable:
         """A linear model on these features as a weight for each word and position.
 
@@ -86,7 +101,7 @@ class Positional:
         places = np.arange(-span, span + 1)
         R = self.positions.factor(places)
         B = None if self.words is None else self.words.factor(vocabulary)
-        word_names = Names.of(vocabulary) if B is None else B.names
+        word_names = FeatureNames.of(vocabulary) if B is None else B.names
         grid = np.indices((len(word_names), len(R.names))).reshape(2, -1).T
         at = names.find(_paired(word_names, R.names, grid))
         weights = np.append(coef, 0.0)[at].reshape(len(word_names), len(R.names))
@@ -135,14 +150,14 @@ class ContextTable:
         return np.array([self.index.get(word, unknown) for word in X.vocabulary], dtype=np.intp)
 
 
-def contexts(X: Sequence[Contexts]) -> Contexts:
+def as_contexts(X: Sequence[Contexts]) -> Contexts:
     """X as one batch."""
     return X if isinstance(X, Contexts) else Contexts.below(list(X))
 
 
 def _chunks(starts: Indices) -> list[slice]:
     """Slices of contexts that together hold about CHUNK words each."""
-    targets = np.arange(0, starts[-1] + 1, CHUNK)[1:]
+    targets = np.arange(0, starts[-1] + 1, MAX_CHUNK_WORDS)[1:]
     cuts = np.unique([0, *np.searchsorted(starts, targets), len(starts) - 1])
     return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
 
@@ -173,7 +188,7 @@ def _columns(values: SparseMatrix, used: Indices) -> SparseMatrix:
     return sp.csr_array(parts, shape=(values.shape[0], len(used)))
 
 
-def _paired(first: Names, second: Names, columns: Any) -> Names:
+def _paired(first: FeatureNames, second: FeatureNames, columns: Any) -> FeatureNames:
     """Names of pairs, the one's words before the other's."""
     offset = len(first.vocabulary)
     right = second.parts[columns[:, 1]]
@@ -181,7 +196,7 @@ def _paired(first: Names, second: Names, columns: Any) -> Names:
     # Padding moves to the end, so that equal names have equal parts.
     order = np.argsort(parts < 0, axis=1, kind="stable") if (parts < 0).any() else None
     parts = parts if order is None else np.take_along_axis(parts, order, axis=1)
-    return Names((*first.vocabulary, *second.vocabulary), parts.astype(np.int32))
+    return FeatureNames((*first.vocabulary, *second.vocabulary), parts.astype(np.int32))
 
 
 def _distinct(positions: Any) -> tuple[Indices, Indices]:
@@ -224,7 +239,7 @@ def _squared_lengths(batch: Contexts, transformation: PositionTransformation) ->
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedPlaces:
+class ContextScorer:
     """The features of ``Positional`` without similar words, weighed as they are counted.
 
     The features of a word in a context are the sum of R over its positions, one number a component:
@@ -233,24 +248,24 @@ class WeighedPlaces:
 
     words: Mapping[str, int]
     questions: int
-    codes: Codes  # of words with questions
+    codes: HashIndex  # of words with questions
     table: Matrix  # (codes + 1, r) the weights of each; nought of what is not known
     columns: Indices  # (codes + 1, r) where they stand in the model; or -1
     factor: Callable[[int], Matrix]  # R of positions up to a distance to both sides
 
     @classmethod
-    def of(cls, positions: PositionTransformation, weights: Weights) -> WeighedPlaces:
+    def of(cls, positions: PositionTransformation, weights: FeatureWeights) -> ContextScorer:
         """From weights of features named by a word and a component of positions."""
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}
         components, component = names.rest().distinct()
         pairs = names.parts[:, 0] * np.intp(weights.questions) + weights.asked
-        codes, row = numbered(pairs)
+        codes, row = factorize(pairs)
         table = np.zeros((len(codes) + 1, len(components)))
         table[row, component] = weights.coef
         columns = np.full(table.shape, -1)
         columns[row, component] = weights.columns
-        known = Codes(codes.astype(np.uint64))
+        known = HashIndex(codes.astype(np.uint64))
 
         @lru_cache(maxsize=4)
         def factor(far: int) -> Matrix:
@@ -258,16 +273,16 @@ class WeighedPlaces:
 
         return cls(words, weights.questions, known, table, columns, factor)
 
-    def __call__(self, X: Sequence[Any], asked: Indices) -> Weighed:
-        each, at = shared(X)
+    def __call__(self, X: Sequence[Any], asked: Indices) -> LinearScores:
+        each, at = split_shared(X)
         batch = each if isinstance(each, Contexts) else Contexts.below(list(each))
         context, word, sums = self._sums(batch)
-        squares = summed(np.einsum("ij,ij->i", sums, sums), context, len(batch))
+        squares = sum_by_owner(np.einsum("ij,ij->i", sums, sums), context, len(batch))
         known = np.flatnonzero(word >= 0)
         if at is None:
             return self._weighed(context[known], word[known], sums[known], asked, squares)
         begins = np.searchsorted(context[known], np.arange(len(batch) + 1))
-        row, cells = spread(begins[at], np.diff(begins)[at])
+        row, cells = expand(begins[at], np.diff(begins)[at])
         known = known[cells]
         return self._weighed(row, word[known], sums[known], asked, squares[at])
 
@@ -277,9 +292,9 @@ class WeighedPlaces:
         at = batch.positions + far
         context = np.repeat(np.arange(len(batch)), np.diff(batch.starts))
         size = max(len(batch.vocabulary), 1)
-        cells, cell = numbered(context * size + batch.words)
+        cells, cell = factorize(context * size + batch.words)
         R = self._occurring(self.factor(far), at)
-        sums = [summed(column[at], cell, len(cells)) for column in R.T]
+        sums = [sum_by_owner(column[at], cell, len(cells)) for column in R.T]
         number = np.array([self.words.get(w, -1) for w in batch.vocabulary] or [-1], dtype=np.intp)
         return cells // size, number[cells % size], np.stack(sums, axis=1)
 
@@ -294,7 +309,7 @@ class WeighedPlaces:
 
     def _weighed(
         self, row: Indices, word: Indices, sums: Matrix, asked: Indices, squares: Vector
-    ) -> Weighed:
+    ) -> LinearScores:
         """By the sums of known words; rows may ask what is not known."""
         own = asked[row]
         code = np.where(own < 0, -1, word * self.questions + own)
@@ -302,15 +317,15 @@ class WeighedPlaces:
         sums = sums[:, : self.table.shape[1]]
         added = np.einsum("ij,ij->i", sums, self.table[place])
 
-        def met() -> Met:
+        def met() -> Contributions:
             columns = self.columns[place]
             some = (columns >= 0) & (sums != 0)
-            return Met(row[some.nonzero()[0]], columns[some], sums[some])
+            return Contributions(row[some.nonzero()[0]], columns[some], sums[some])
 
-        return Weighed(summed(added, row, len(asked)), squares, met)
+        return LinearScores(sum_by_owner(added, row, len(asked)), squares, met)
 
 
-def _in_order(R: Features, components: Names) -> Matrix:
+def _in_order(R: Features, components: FeatureNames) -> Matrix:
     """R with known components first, as they come, and others after them."""
     order = R.names.find(components)
     values = R.values.toarray()

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
-from textrank.features import Features, Indices, LabelledGraph, Matrix, Names
+from textrank.features import FeatureNames, Features, Indices, LabelledGraph, Matrix
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels._walks import (
     CyclicPart,
@@ -32,10 +32,10 @@ from textrank.kernels._walks import (
 from textrank.linalg import ExplicitKernel
 from textrank.progress import track
 
-ROOM = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
-MOST = 1 << 11  # labels of a graph for which a table of their pairs is made
-TIGHT = 16  # vertices of a strongly connected part that is taken out of a graph
-SHARED = 256  # shapes kept in case they come again
+MAX_MATRIX_VALUES = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
+MAX_TABLE_LABELS = 1 << 11  # labels of a graph for which a table of their pairs is made
+MAX_UNROLLED_VERTICES = 16  # vertices of a strongly connected part that is taken out of a graph
+MAX_CACHED_SHAPES = 256  # shapes kept in case they come again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,9 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
     def _joins(self, cycles: Sequence[CyclicPart]) -> bool:
         """Whether walks are quicker by the vertices that they join than by an inverse."""
-        return self.max_length is None and all(len(part.vertices) <= TIGHT for part in cycles)
+        return self.max_length is None and all(
+            len(part.vertices) <= MAX_UNROLLED_VERTICES for part in cycles
+        )
 
     def _shared(
         self,
@@ -155,7 +157,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             return self._walks(family, vertices, cycles)
         key = family.edges.tobytes(), family.weights.tobytes(), vertices[-1:].tobytes()
         if key not in known:
-            if len(known) == SHARED:  # all different: nothing is gained by keeping them
+            if len(known) == MAX_CACHED_SHAPES:  # all different: nothing is gained by keeping them
                 known.clear()
             known[key] = self._walks(family, vertices, cycles)
         return known[key]
@@ -167,7 +169,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         places = Places.of(family, rank)
         if not len(places):
             return
-        count = max(1, ROOM // family.labels.shape[1] ** 2)
+        count = max(1, MAX_MATRIX_VALUES // family.labels.shape[1] ** 2)
         for start in range(0, len(family.members), count):
             rows = slice(start, start + count)
             some = family.of_graphs(rows)
@@ -188,7 +190,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 def _fits(family: GraphFamily) -> bool:
     """Whether a table of the pairs of its labels is small enough."""
     _, v, k = family.labels.shape
-    return v * k <= MOST
+    return v * k <= MAX_TABLE_LABELS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,4 +275,4 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
         at = (np.concatenate(rows), np.concatenate(columns))
         counts = sp.coo_array((np.ones(len(at[0])), at), shape=(batch.size, len(words))).tocsr()
         parts = np.arange(len(words), dtype=np.int32).reshape(-1, 1)
-        return Features(sp.csr_array(counts), Names(tuple(words), parts))
+        return Features(sp.csr_array(counts), FeatureNames(tuple(words), parts))

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from textrank.features import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.graphs import Sequences, pivoted_cholesky
 from textrank.linalg import ExplicitKernel, gram
 
@@ -50,7 +50,7 @@ class LocalSum(ExplicitKernel[Sequences]):
             for place in range(len(R))
             if R[place, c]
         ]
-        return pattern_features(batch(X), patterns)
+        return pattern_features(as_sequences(X), patterns)
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,18 @@ class LocalityConvolution:
         _settle(self)
 
     def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
-        first = batch(X)
+        first = as_sequences(X)
         P = positional_matrix(self.positional, self.window, self.theta)
         if Y is None:
             windows = Windows.of(first, self.window)
             return WindowPairs(windows.symbols, P).gram(windows.counts, None)
-        windows = Windows.of(Sequences.below([first, batch(Y)]), self.window)
+        windows = Windows.of(Sequences.below([first, as_sequences(Y)]), self.window)
         counts = windows.counts
         return WindowPairs(windows.symbols, P).gram(counts[: len(first)], counts[len(first) :])
 
     def diag(self, X: Sequence[Sequences]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
-        first = batch(X)
+        first = as_sequences(X)
         windows = Windows.of(first, self.window)
         P = positional_matrix(self.positional, self.window, self.theta)
         return WindowPairs(windows.symbols, P).diag(windows.counts)
@@ -122,7 +122,7 @@ class LocalityImproved(ExplicitKernel[Sequences]):
             Pattern(places, self._coefficient(places) ** 0.5, " ".join(f"{m:+d}" for m in places))
             for places in offset_sets(self.window, self.degree)
         ]
-        return pattern_features(batch(X), patterns)
+        return pattern_features(as_sequences(X), patterns)
 
     def _coefficient(self, places: tuple[int, ...]) -> float:
         """Of ``Π_{m in places} δ_m`` in ``(Σ_m D_m δ_m)^degree``, by inclusion and exclusion."""
@@ -154,7 +154,7 @@ class SpectrumKernel(ExplicitKernel[Sequences]):
     def features(self, X: Sequence[Sequences]) -> Features:
         """A column for each run of symbols."""
         patterns = [Pattern(tuple(range(u))) for u in range(1, self.length + 1)]
-        return pattern_features(batch(X), patterns)
+        return pattern_features(as_sequences(X), patterns)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class GapWeighted(ExplicitKernel[Sequences]):
 
     def features(self, X: Sequence[Sequences]) -> Features:
         """A column for each subsequence."""
-        sequences = batch(X)
+        sequences = as_sequences(X)
         reach = self.stretch or int(np.diff(sequences.starts).max(initial=self.length))
         patterns = [
             Pattern((0, *steps), self.decay ** (max(steps, default=0) + 1))
@@ -200,11 +200,11 @@ def _settle(settings: LocalSum | LocalityConvolution) -> None:
     if not isinstance(settings.positional, str):
         matrix = tuple(tuple(map(float, row)) for row in settings.positional)
         object.__setattr__(settings, "positional", matrix)
-    check_positional(settings.positional, settings.window, settings.theta)
+    validate_positional(settings.positional, settings.window, settings.theta)
 
 
 OUTSIDE = -1  # the symbol beyond either end, which matches nothing
-POSITIONAL = ("gaussian", "same", "any")
+POSITIONAL_NAMES = ("gaussian", "same", "any")
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,9 +217,9 @@ class Windows:
     @classmethod
     def of(cls, X: Sequences, w: int) -> Windows:
         """The distinct windows of the sequences, and how often each has one."""
-        columns = [shifted(X, offset) for offset in range(-w, w + 1)]
+        columns = [shift_symbols(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
-        code = encoded(centre_first)
+        code = encode_rows(centre_first)
         _, first, number = np.unique(code, return_index=True, return_inverse=True)
         rows = np.repeat(np.arange(len(X)), np.diff(X.starts))
         cells = (np.ones(len(rows)), (rows, number))
@@ -232,12 +232,12 @@ class Windows:
         return self.symbols[:, self.symbols.shape[1] // 2]
 
 
-def batch(X: Sequence[Sequences]) -> Sequences:
+def as_sequences(X: Sequence[Sequences]) -> Sequences:
     """X as one batch."""
     return X if isinstance(X, Sequences) else Sequences.below(list(X))
 
 
-def shifted(X: Sequences, offset: int) -> NDArray[np.int64]:
+def shift_symbols(X: Sequences, offset: int) -> NDArray[np.int64]:
     """The symbol ``offset`` places after each symbol of its own sequence, or OUTSIDE."""
     row = np.repeat(np.arange(len(X)), np.diff(X.starts))
     at = np.arange(len(X.codes)) + offset
@@ -247,7 +247,7 @@ def shifted(X: Sequences, offset: int) -> NDArray[np.int64]:
     return symbols
 
 
-def encoded(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def encode_rows(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """One number a row, equal where the rows are and in their order."""
     base = 2 + max((int(column.max(initial=0)) for column in columns), default=0)
     code = columns[0] + 1
@@ -273,7 +273,7 @@ class Pattern:
 def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
     """The weights of the patterns, summed for each label and tuple of symbols found at them."""
     rows = np.repeat(np.arange(len(X)), np.diff(X.starts))
-    symbols = {o: shifted(X, o) for o in sorted({o for p in patterns for o in p.offsets})}
+    symbols = {o: shift_symbols(X, o) for o in sorted({o for p in patterns for o in p.offsets})}
     labels = list(dict.fromkeys(pattern.label for pattern in patterns))
     width = max((len(pattern.offsets) for pattern in patterns), default=0)
     keys, owners, values = [np.empty((0, width + 1), np.int64)], [rows[:0]], [np.empty(0)]
@@ -294,17 +294,17 @@ def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
 
 
 def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Indices]:
-    code = encoded(list(keys.T))
+    code = encode_rows(list(keys.T))
     _, first, number = np.unique(code, return_index=True, return_inverse=True)
     return keys[first], number
 
 
-def _named(alphabet: Sequence[str], labels: Sequence[str], keys: NDArray[np.int64]) -> Names:
+def _named(alphabet: Sequence[str], labels: Sequence[str], keys: NDArray[np.int64]) -> FeatureNames:
     """The label, where there is one, before the symbols."""
     if not any(labels):
-        return Names(tuple(alphabet), keys[:, 1:].astype(np.int32))
+        return FeatureNames(tuple(alphabet), keys[:, 1:].astype(np.int32))
     parts = np.hstack([keys[:, :1] + len(alphabet), keys[:, 1:]])
-    return Names((*alphabet, *labels), parts.astype(np.int32))
+    return FeatureNames((*alphabet, *labels), parts.astype(np.int32))
 
 
 def offset_sets(w: int, largest: int) -> list[tuple[int, ...]]:
@@ -325,12 +325,14 @@ def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
     return np.exp(-((offsets[:, None] - offsets[None, :]) ** 2) / (2 * theta**2))
 
 
-def check_positional(positional: Any, w: int, theta: float) -> None:
+def validate_positional(positional: Any, w: int, theta: float) -> None:
     """Raises an error for a window, θ or matrix that makes no kernel."""
     if w < 0 or int(w) != w:
         raise ValueError(f"window must be a whole number of at least 0, got {w}")
-    if isinstance(positional, str) and positional not in POSITIONAL:
-        raise ValueError(f"positional must be one of {POSITIONAL} or a matrix, got {positional!r}")
+    if isinstance(positional, str) and positional not in POSITIONAL_NAMES:
+        raise ValueError(
+            f"positional must be one of {POSITIONAL_NAMES} or a matrix, got {positional!r}"
+        )
     if not theta > 0:
         raise ValueError(f"theta must be positive, got {theta}")
     P = positional_matrix(positional, w, theta)
@@ -346,8 +348,8 @@ def check_positional(positional: Any, w: int, theta: float) -> None:
         )
 
 
-CHUNK = 1 << 20  # pairs of windows compared at once
-BIG = 256  # centres with more windows than this are compared as dense blocks
+MAX_CHUNK_PAIRS = 1 << 20  # pairs of windows compared at once
+MIN_DENSE_WINDOWS = 256  # centres with more windows than this are compared as dense blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,7 +474,7 @@ class _Groups:
 
     @property
     def big(self) -> NDArray[np.bool_]:
-        return np.minimum(self.size_i, self.size_j) > BIG
+        return np.minimum(self.size_i, self.size_j) > MIN_DENSE_WINDOWS
 
     def slice_i(self, g: int) -> slice:
         return slice(int(self.start_i[g]), int(self.start_i[g] + self.size_i[g]))
@@ -492,7 +494,7 @@ class _Groups:
         begin = 0
         while begin < len(i):
             done = ends[begin - 1] if begin else 0
-            end = max(begin + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+            end = max(begin + 1, int(np.searchsorted(ends, done + MAX_CHUNK_PAIRS, side="right")))
             count = repeats[begin:end]
             offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
             yield np.repeat(i[begin:end], count), np.repeat(first[begin:end], count) + offset

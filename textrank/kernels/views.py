@@ -11,20 +11,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank.features import (
-    Alternatives,
+    FeatureNames,
     Features,
+    GramAlternatives,
     Indices,
     Kernel,
     Matrix,
-    Names,
-    Repeated,
+    MultiView,
     ScalingKernel,
+    SharedRows,
     Vector,
-    Viewed,
-    parts_of,
-    side_by_side,
+    hstack_csr,
+    subkernels,
 )
-from textrank.kernels._indexed import PreparedViews
+from textrank.kernels._indexed import IndexedViews
 from textrank.kernels.algebra import (
     Exponential,
     Gaussian,
@@ -32,10 +32,16 @@ from textrank.kernels.algebra import (
     Normalized,
     OnView,
     Sum,
-    weights_of,
+    resolve_weights,
 )
 from textrank.linalg import features_of
-from textrank.linear_scores import Met, Weigh, Weighed, Weights, weighing
+from textrank.linear_scores import (
+    Contributions,
+    FeatureWeights,
+    LinearScores,
+    Scorer,
+    compile_scorer,
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,8 @@ class CombinedViews:
 
     It is short for ``Exponential(Normalized(Sum([...])))``, which it is made of.
 
-    >>> from textrank.features import Viewed
-    >>> X = Viewed({"words": np.eye(2), "numbers": np.array([[0.0], [1.0]])})
+    >>> from textrank.features import MultiView
+    >>> X = MultiView({"words": np.eye(2), "numbers": np.array([[0.0], [1.0]])})
     >>> kernel = CombinedViews(linear={"words": 1.0}, gaussian={"numbers": [0.5]})
     >>> kernel(X).round(3).tolist()
     [[1.0, 0.248], [0.248, 1.0]]
@@ -87,16 +93,16 @@ class CombinedViews:
             )
         return self.whole(X, Y)
 
-    def against(self, Y: Sequence[Any]) -> PreparedViews:
+    def against(self, Y: Sequence[Any]) -> IndexedViews:
         """The kernel prepared for many calls with the same Y, as those of a trained model."""
-        return PreparedViews.of(self, Y)
+        return IndexedViews.of(self, Y)
 
     @property
     def alternatives(self) -> list[CombinedViews]:
         """The kernels to choose from, each with one of the weights."""
         return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
 
-    def compared(self, X: Sequence[Any]) -> Alternatives:
+    def compared(self, X: Sequence[Any]) -> GramAlternatives:
         """The Gram matrices of all alternatives; every part is computed once."""
         plain = _total(X, [(w, k) for n, (w, k) in self.parts.items() if n in self.linear])
         bells = _total(X, [(1.0, k) for n, (_, k) in self.parts.items() if n not in self.linear])
@@ -110,7 +116,7 @@ class CombinedViews:
             K -= 1.0
             K *= self.gamma
             grams.append(np.exp(K, out=K))
-        return Alternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
+        return GramAlternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
 
     def diag(self, X: Sequence[Any]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
@@ -180,7 +186,7 @@ def _by_feature(
 
 
 def _column(values: Vector) -> Features:
-    return Features(sp.csr_array(values[:, None]), Names.of([()]))
+    return Features(sp.csr_array(values[:, None]), FeatureNames.of([()]))
 
 
 @dataclass(frozen=True)
@@ -190,7 +196,7 @@ class EachView:
     Views that need settings of their own are summed with ``Sum`` and ``OnView``.
 
     >>> from textrank.kernels.algebra import Linear
-    >>> views = Viewed({"a": np.array([[1.0]]), "b": np.array([[2.0]])})
+    >>> views = MultiView({"a": np.array([[1.0]]), "b": np.array([[2.0]])})
     >>> EachView(Linear(), weights={"b": 0.5})(views).item()
     3.0
     """
@@ -199,7 +205,7 @@ class EachView:
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        weights_of(self.weights, list(self.weights or {}))
+        resolve_weights(self.weights, list(self.weights or {}))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         if not len(X) or (Y is not None and not len(Y)):
@@ -215,7 +221,7 @@ class EachView:
         return self._sum(X).features(X)
 
     def _sum(self, X: Sequence[Any]) -> Sum:
-        views = list(X.views if isinstance(X, Viewed) else X[0])
+        views = list(X.views if isinstance(X, MultiView) else X[0])
         return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
 
 
@@ -223,7 +229,7 @@ CONSTANT = "constant"
 
 
 @dataclass(frozen=True)
-class Blocks:
+class PerQuestionKernel:
     """Candidates are alike only where they ask the same: ``[q(x) = q(z)] (c² + k(x, z))``.
 
     ``view`` is the view that says what is asked, such as which word of which confusion set. A
@@ -232,8 +238,8 @@ class Blocks:
 
     >>> from textrank.kernels.algebra import OnView
     >>> from textrank.kernels.algebra import Linear
-    >>> X = Viewed({"asked": ["than", "than", "to"], "number": np.array([[2.0], [1.0], [3.0]])})
-    >>> Blocks("asked", OnView("number", Linear()), constant=1.0)(X)
+    >>> X = MultiView({"asked": ["than", "than", "to"], "number": np.array([[2.0], [1.0], [3.0]])})
+    >>> PerQuestionKernel("asked", OnView("number", Linear()), constant=1.0)(X)
     array([[ 5.,  3.,  0.],
            [ 3.,  2.,  0.],
            [ 0.,  0., 10.]])
@@ -262,30 +268,32 @@ class Blocks:
         each, at = self._shared(X)
         F = features_of(self.kernel, each)
         constant = sp.csr_array(np.full((len(F), 1), self.constant))
-        F = Features(side_by_side([constant, F.values]), F.names.after(CONSTANT))
+        F = Features(hstack_csr([constant, F.values]), F.names.after(CONSTANT))
         return _apart(F if at is None else F.rows(at), self._questions(X))
 
-    def weighed(self, weights: Weights) -> Weigh:
+    def weighed(self, weights: FeatureWeights) -> Scorer:
         """What the features of the kernel come to by the weights of each candidate's question."""
         numbers, each = _by_question(weights)
-        inner = weighing(self.kernel, each)
+        inner = compile_scorer(self.kernel, each)
         constant = each.under(CONSTANT)
         shifts = np.zeros(len(numbers) + 1)  # the last one for questions that are not known
         shifts[constant.asked] = self.constant * constant.coef
         columns = np.full(len(shifts), -1)
         columns[constant.asked] = constant.columns
 
-        def weigh(X: Sequence[Any], asked: Indices) -> Weighed:
+        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
             pairs = zip(asked.tolist(), self._questions(X), strict=True)
             own = np.array([numbers.get(pair, -1) for pair in pairs], dtype=np.intp)
             found = inner(X, own)
 
-            def met() -> Met:
+            def met() -> Contributions:
                 rows = np.flatnonzero(columns[own] >= 0)
-                constants = Met(rows, columns[own[rows]], np.full(len(rows), self.constant))
-                return Met.together([constants, found.met()])
+                constants = Contributions(
+                    rows, columns[own[rows]], np.full(len(rows), self.constant)
+                )
+                return Contributions.together([constants, found.met()])
 
-            return Weighed(found.products + shifts[own], found.squares + self.constant**2, met)
+            return LinearScores(found.products + shifts[own], found.squares + self.constant**2, met)
 
         return weigh
 
@@ -295,22 +303,22 @@ class Blocks:
         Several questions about the same words are compared by one look at them.
         """
         names = _looked_at(self.kernel)
-        if not isinstance(X, Viewed) or not names:
+        if not isinstance(X, MultiView) or not names:
             return X, None
         views = [X.views.get(name) for name in names]
-        shared = [view for view in views if isinstance(view, Repeated)]
+        shared = [view for view in views if isinstance(view, SharedRows)]
         if len(shared) < len(views) or any(
             not np.array_equal(view.at, shared[0].at) for view in shared
         ):
             return X, None
         each = {name: view.each for name, view in zip(names, shared, strict=True)}
-        return Viewed(each), shared[0].at
+        return MultiView(each), shared[0].at
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
-        return X.view(self.view) if isinstance(X, Viewed) else [x[self.view] for x in X]
+        return X.view(self.view) if isinstance(X, MultiView) else [x[self.view] for x in X]
 
 
-def _by_question(weights: Weights) -> tuple[dict[tuple[int, str], int], Weights]:
+def _by_question(weights: FeatureWeights) -> tuple[dict[tuple[int, str], int], FeatureWeights]:
     """The weights with the first words of their names as questions, and the numbers of these.
 
     A question is told apart by what was asked before, for one of these kernels may hold another.
@@ -325,7 +333,7 @@ def _looked_at(kernel: Kernel[Any]) -> list[str]:
     """The views that a kernel looks at; none where a part looks at the candidates themselves."""
     if isinstance(kernel, OnView):
         return [kernel.name]
-    parts = [_looked_at(part) for part in parts_of(kernel)]
+    parts = [_looked_at(part) for part in subkernels(kernel)]
     return [name for part in parts for name in part] if all(parts) else []
 
 
@@ -355,21 +363,21 @@ def _distinct(codes: NDArray[np.int64], bound: int) -> tuple[Indices, Indices]:
     return used, number[codes]
 
 
-def _named(names: Names, questions: tuple[str, ...], codes: Indices) -> Names:
+def _named(names: FeatureNames, questions: tuple[str, ...], codes: Indices) -> FeatureNames:
     question, column = np.divmod(codes, max(len(names), 1))
     first = (question + len(names.vocabulary)).astype(np.int32)[:, None]
-    return Names((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))
+    return FeatureNames((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))
 
 
-def diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
+def count_diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
     """Graphs whose sum over paths diverges; each counts once for every kernel that compares it.
 
     Any ``ScalingKernel`` is asked.
     """
     if isinstance(kernel, ScalingKernel):
         return kernel.diverging(X)
-    if isinstance(kernel, OnView) and isinstance(X, Viewed):
-        return diverging(kernel.kernel, X.view(kernel.name))
-    if isinstance(kernel, EachView) and isinstance(X, Viewed):
-        return sum(diverging(kernel.kernel, view) for view in X.views.values())
-    return sum(diverging(part, X) for part in parts_of(kernel))
+    if isinstance(kernel, OnView) and isinstance(X, MultiView):
+        return count_diverging(kernel.kernel, X.view(kernel.name))
+    if isinstance(kernel, EachView) and isinstance(X, MultiView):
+        return sum(count_diverging(kernel.kernel, view) for view in X.views.values())
+    return sum(count_diverging(part, X) for part in subkernels(kernel))

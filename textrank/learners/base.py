@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from textrank.candidates import Neighbourhood, Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
-from textrank.linalg import not_psd
+from textrank.linalg import not_psd_error
 from textrank.metrics import (
     auc,
     best_threshold,
@@ -175,7 +175,7 @@ def _check_symmetric(K: Matrix, block: int = 128) -> None:
     diagonal = K.diagonal()
     if diagonal.min() < 0:
         row = int(diagonal.argmin())
-        raise not_psd(f"diagonal entry {row} is {diagonal[row]:.3g}")
+        raise not_psd_error(f"diagonal entry {row} is {diagonal[row]:.3g}")
     size = float(diagonal.max())
     limit = 1e-8 * (size if size > 0 else 1.0)
     for start in range(0, len(K), block):  # by strips: no second n x n array
@@ -196,7 +196,7 @@ def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, li
     np.subtract(np.abs(strip, out=gap), bound, out=gap)
     if gap.max() > limit:
         row, column = np.unravel_index(int(gap.argmax()), gap.shape)
-        raise not_psd(
+        raise not_psd_error(
             f"entry ({start + row}, {start + column}) is {strip[row, column]:.3g}, "
             f"beyond the root of its two diagonal entries, {bound[row, column]:.3g}"
         )

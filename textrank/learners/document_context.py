@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from textrank.candidates import Neighbourhood, Targets
-from textrank.features import Arrays, Features, Indices, Matrix, Names, Vector
+from textrank.features import Arrays, FeatureNames, Features, Indices, Matrix, Vector
 from textrank.learners.base import Measure, Path
 from textrank.learners.holdout import MetaLearner, PathLearner
 
@@ -54,7 +54,7 @@ class DocumentWeights:
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        names = Names.of(self.questions).to_arrays()
+        names = FeatureNames.of(self.questions).to_arrays()
         return {"stage": self.weights, **{f"stage/{key}": a for key, a in names.items()}}
 
     @classmethod
@@ -63,7 +63,7 @@ class DocumentWeights:
         if "stage" not in arrays:
             return None
         below = {k.removeprefix("stage/"): v for k, v in arrays.items() if k.startswith("stage/")}
-        names = Names.from_arrays(below)
+        names = FeatureNames.from_arrays(below)
         return cls(
             tuple(names[row][0] for row in range(len(names))),
             np.asarray(arrays["stage"], dtype=np.float64),

@@ -11,7 +11,7 @@ import numpy as np
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import check_alphas, check_gram, check_targets, groups_of
 from textrank.learners.holdout import heldout_at_one, scatter
-from textrank.linalg import inverse, not_psd
+from textrank.linalg import inverse, not_psd_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,5 +366,5 @@ def _complement_inverse(own: Matrix, explained: Matrix, alpha: float) -> Matrix:
     w, V = np.linalg.eigh(own - (explained + explained.T) / 2)
     limit = 1e-8 * max(float(np.trace(own)), alpha)
     if w[0] < -limit:
-        raise not_psd(f"the new candidates add an eigenvalue of {w[0]:.3g}")
+        raise not_psd_error(f"the new candidates add an eigenvalue of {w[0]:.3g}")
     return np.asarray((V / (w.clip(min=0) + alpha)) @ V.T)

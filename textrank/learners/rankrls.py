@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from textrank._ragged import offsets, spread
+from textrank._ragged import expand, offsets
 from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
@@ -38,7 +38,7 @@ from textrank.learners.holdout import (
     weights_with_bias,
 )
 from textrank.learners.rls import checked_data
-from textrank.linalg import Spectrum, decompose_features, densified, is_gram_accurate, spectrum_gram
+from textrank.linalg import Spectrum, decompose_features, is_gram_accurate, spectrum_gram, to_dense
 
 Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
 
@@ -94,8 +94,8 @@ class Centring:
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
         """``R X``: differences from the query's mean, times the root of its scale."""
         means = self._means @ X
-        dense = densified(means).take(self.query, axis=0)
-        np.subtract(densified(X), dense, out=dense)
+        dense = to_dense(means).take(self.query, axis=0)
+        np.subtract(to_dense(X), dense, out=dense)
         dense *= np.sqrt(self.scale).reshape(-1, *[1] * (dense.ndim - 1))
         return dense
 
@@ -317,8 +317,8 @@ def _nulls(
     """The null spaces of all groups as rows, (all c, n), and where those of each begin."""
     heights, counts = np.array([null.shape for null in nulls], dtype=np.intp).T
     starts = offsets(counts)
-    null, height = spread(starts[:-1], counts)[1], np.repeat(heights, counts)
-    place = spread(np.repeat(offsets(heights)[:-1], counts), height)[1]
+    null, height = expand(starts[:-1], counts)[1], np.repeat(heights, counts)
+    place = expand(np.repeat(offsets(heights)[:-1], counts), height)[1]
     columns = np.concatenate(groups)[place]
     values = np.concatenate([null.T.ravel() for null in nulls])
     cells = (values, (np.repeat(null, height), columns))
@@ -544,12 +544,12 @@ def _rooted(
         rooted = preferences.root(data)
         if is_gram_accurate(rooted, alpha):
             wide = Spectrum.of_gram(spectrum_gram(rooted))
-            return wide, lambda N: densified(N @ data) @ (rooted.T @ wide.Q)
-    differences = preferences.kept(densified(data))
+            return wide, lambda N: to_dense(N @ data) @ (rooted.T @ wide.Q)
+    differences = preferences.kept(to_dense(data))
     U, s, V = decompose_features(differences)
     Q = np.ascontiguousarray(preferences.given_back(U))
     narrow = Spectrum(s**2, Q, spanning=len(s) == len(differences), V=V)
-    return narrow, lambda N: densified(N @ data) @ (V * s)
+    return narrow, lambda N: to_dense(N @ data) @ (V * s)
 
 
 def _of(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from textrank._ragged import firsts
+from textrank._ragged import run_starts
 from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
@@ -38,8 +38,8 @@ class RankSVM:
     them in O(n log n) steps per doubling of the number of levels. A Gram matrix goes through its
     empirical kernel map. Held-out scores come from ``folds`` trainings, documents whole.
 
-    >>> from textrank.features import Names
-    >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), Names.of("a"))
+    >>> from textrank.features import FeatureNames
+    >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), FeatureNames.of("a"))
     >>> both = np.zeros(2, dtype=np.intp)
     >>> svm = RankSVM(alphas=[1.0])
     >>> svm.coefs(F.values, np.array([1.0, 0.0]), both).round(6)
@@ -190,7 +190,7 @@ class _Merge:
     def of(cls, block: Indices) -> _Merge:
         """That of some numbers of blocks."""
         block = np.sort(block)
-        begins = firsts(block)
+        begins = run_starts(block)
         cuts, each = np.append(begins, len(block)), np.diff(begins, append=len(block))
         odd = (block[begins] & 1) == 1
         beside = np.append(np.diff(block[begins]) == 1, False)  # whether the next one is its own

@@ -26,7 +26,7 @@ from textrank.learners.base import (
 from textrank.learners.holdout import nested_by_retraining
 from textrank.learners.rankrls import Centring
 from textrank.learners.rls import checked_data
-from textrank.linalg import densified
+from textrank.linalg import to_dense
 
 Sampling = Literal["uniform", "stratified", "leverage"]
 
@@ -77,7 +77,7 @@ class ReducedRLS:
         matrix, dual = checked_data(data)
         n = matrix.shape[0]
         basis = self.basis(matrix if dual else None, targets.groups)
-        columns = matrix[:, basis] if dual else densified(matrix @ matrix[basis].T)
+        columns = matrix[:, basis] if dual else to_dense(matrix @ matrix[basis].T)
         coefs, heldout = self.path_on_basis(columns, basis, targets)
         full = np.zeros((len(self.alphas), n))
         full[:, basis] = coefs

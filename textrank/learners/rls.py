@@ -40,12 +40,12 @@ from textrank.linalg import (
     MAX_GRAM_ERROR,
     Spectrum,
     check_dense_size,
-    coefs_without_vectors,
-    densified,
     inverse,
     is_gram_accurate,
     solve,
+    solve_tridiagonal,
     spectrum_gram,
+    to_dense,
 )
 
 INTERCEPT_EIGENVALUE = 4.0  # of the intercept, in units of the sum of all others
@@ -234,7 +234,7 @@ def rls_coefs(
     K = np.asarray(data) if dual else spectrum_gram(data)
     if len(alphas) < 4:
         return np.stack([solve(K, Y, float(alpha)) for alpha in alphas])
-    return coefs_without_vectors(K, Y, alphas)
+    return solve_tridiagonal(K, Y, alphas)
 
 
 Scores = Iterator[tuple[Indices, Matrix]]  # rows held out together (b, h), scores (b, a, h, p)
@@ -342,7 +342,7 @@ class _Linear:
     def of(cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool) -> _Linear:
         if not centred:
             return cls(F)
-        dense = densified(F)
+        dense = to_dense(F)
         mean = np.average(dense, axis=0, weights=weights)
         dense = dense - mean
         square = float(np.average(np.einsum("ij,ij->i", dense, dense), weights=weights))

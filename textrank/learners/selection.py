@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textrank.candidates import Targets
-from textrank.features import Alternatives, Data, Features, Indices, Matrix, Vector
+from textrank.features import Features, GramAlternatives, Indices, KernelData, Matrix, Vector
 from textrank.learners.base import (
     Fit,
     Learner,
@@ -22,18 +22,18 @@ from textrank.learners.base import (
 )
 from textrank.learners.rankrls import Centring
 from textrank.learners.rls import RLS
-from textrank.linalg import densified
-from textrank.metrics import choose_first, choose_largest, equally_good
+from textrank.linalg import to_dense
+from textrank.metrics import choose_first, choose_largest, is_tied_with_best
 from textrank.progress import track
 
 
-def fit_best(learner: Learner, data: Data, targets: Targets) -> tuple[int, Fit]:
+def fit_best(learner: Learner, data: KernelData, targets: Targets) -> tuple[int, Fit]:
     """The fit with the best held-out scores at its own alpha, and which kernel it is of.
 
     Of equally good kernels (to 1e-9) the one with the largest alpha is taken, of several the last
     one; without a choice it is number 0.
     """
-    if not isinstance(data, Alternatives):
+    if not isinstance(data, GramAlternatives):
         return 0, learner.fit(data, targets)
     if not len(data.grams):
         raise ValueError("no kernels to choose from: give at least one.")
@@ -45,13 +45,13 @@ def fit_best(learner: Learner, data: Data, targets: Targets) -> tuple[int, Fit]:
 
 
 def nested_all(
-    learner: Learner, data: Data, targets: Targets, partitions: Sequence[Indices]
+    learner: Learner, data: KernelData, targets: Targets, partitions: Sequence[Indices]
 ) -> tuple[list[Nested], list[Mapping[str, float]]]:
     """Nested scores of every kernel at every alpha, and what tells the kernels apart, a row each.
 
     Rows are ordered by kernel, then by alpha, so that choosing a row chooses both.
     """
-    if not isinstance(data, Alternatives):
+    if not isinstance(data, GramAlternatives):
         return learner.nested(data, targets, partitions), []
     found = [
         learner.nested(K, targets, partitions)
@@ -109,7 +109,7 @@ class KernelWeights:
             for k in range(len(grams)):
                 for moved in self._moves(weights, k):
                     found = self.quality(grams, moved, targets)
-                    if not equally_good([best, found])[0]:
+                    if not is_tied_with_best([best, found])[0]:
                         weights, best = moved, found
             if best == before:
                 break
@@ -169,7 +169,7 @@ class GreedyFeatures:
 
     def choose(self, data: Features | Matrix, targets: Targets) -> Selection:
         """The best ``count`` columns of the features (n, d)."""
-        F = densified(check_features(data))
+        F = to_dense(check_features(data))
         y = check_targets(targets.y, len(F))[:, 0]
         if self.count > F.shape[1]:
             raise ValueError(f"count is {self.count}, but there are {F.shape[1]} features")

@@ -24,7 +24,7 @@ from textrank.learners.base import (
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
 from textrank.learners.rankrls import Centring
-from textrank.linalg import krylov_path
+from textrank.linalg import solve_krylov_path
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class SparseRLS:
     and memory grow with the number of non-zeros and of iterations; a whole path of alphas costs
     little more than its smallest. Held-out scores come from ``folds`` trainings, documents whole.
 
-    >>> from textrank.features import Names
-    >>> X = Features(sp.csr_array(np.eye(4)), Names.of("abcd"))
+    >>> from textrank.features import FeatureNames
+    >>> X = Features(sp.csr_array(np.eye(4)), FeatureNames.of("abcd"))
     >>> targets = Targets(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4), np.arange(4))
     >>> SparseRLS(alphas=[1.0], folds=2).fit(X, targets).coef
     array([ 0.5, -0.5,  0.5, -0.5])
@@ -80,7 +80,7 @@ class SparseRLS:
 
     def coefs(self, X: SparseMatrix, y: Vector, queries: Indices) -> Matrix:  # (a, d)
         """Weights of the features at every alpha, nothing held out."""
-        return krylov_path(
+        return solve_krylov_path(
             X,
             y,
             np.array(self.alphas),

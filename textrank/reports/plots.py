@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textrank.evaluation import Decision, Report, Summary
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
-from textrank.metrics import calibration, mean_roc, precision_recall, roc
+from textrank.metrics import mean_roc, precision_recall_curve, roc_curve, score_calibration
 from textrank.reports.table import label
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def roc_plot(parts: Sequence[tuple[Any, Any]]) -> Figure | None:
     axes = canvas.axes
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
     for y, scores in parts[:50]:
-        curve = roc(y, scores)
+        curve = roc_curve(y, scores)
         if curve is not None and band.curves > 1:
             axes.plot(curve.x, curve.y, color=MUTED, linewidth=0.5, alpha=0.45)
     low, high = np.clip(band.mean - band.std, 0, 1), np.clip(band.mean + band.std, 0, 1)
@@ -94,13 +94,13 @@ def precision_recall_plot(parts: Sequence[tuple[Any, Any]], report: Report) -> F
     """Precision over recall of each fold and of all together, with the chosen operating point."""
     y = np.concatenate([np.asarray(a) for a, _ in parts]) if parts else np.empty(0)
     scores = np.concatenate([np.asarray(b) for _, b in parts]) if parts else np.empty(0)
-    pooled = precision_recall(y, scores)
+    pooled = precision_recall_curve(y, scores)
     if pooled is None:
         return None
     canvas = Canvas("precision-recall")
     axes = canvas.axes
     for labels, values in parts[:50]:
-        curve = precision_recall(labels, values)
+        curve = precision_recall_curve(labels, values)
         if curve is not None and len(parts) > 1:
             axes.plot(curve.x, curve.y, color=MUTED, linewidth=0.5, alpha=0.45)
     axes.plot(pooled.x, pooled.y, color=ACCENT, linewidth=2)
@@ -118,7 +118,7 @@ def precision_recall_plot(parts: Sequence[tuple[Any, Any]], report: Report) -> F
 
 def calibration_plot(decisions: Sequence[Decision]) -> Figure | None:
     """How often candidates of a score are positive, with the threshold's place."""
-    bins = calibration([d.label for d in decisions], [d.score for d in decisions])
+    bins = score_calibration([d.label for d in decisions], [d.score for d in decisions])
     if not bins:
         return None
     canvas = Canvas("calibration")

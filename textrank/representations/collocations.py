@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id
-from textrank.features import Features, Indices, Names
+from textrank.features import FeatureNames, Features, Indices
 from textrank.io import shipped_folder
-from textrank.linear_scores import Slotted
+from textrank.linear_scores import TemplateFeatures
 from textrank.progress import track
-from textrank.representations.contexts import TokenRun, Told
+from textrank.representations.contexts import DocTokens, TextCache
 
 OUTSIDE = "<>"  # what stands beyond the sentence or the document
 
 
-class Form(NamedTuple):
+class TokenForm(NamedTuple):
     """How a token is told."""
 
     word: str
@@ -35,26 +35,26 @@ class Form(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Forms:
+class TokenForms:
     """What is told of tokens, by a lexicon of tags; every distinct one is looked at once."""
 
     digits: str
     lexicon: Mapping[str, Sequence[str]]
 
     @cached_property
-    def told(self) -> Told[Form]:
+    def told(self) -> TextCache[TokenForm]:
         """Of texts in lower case."""
-        return Told(self._of)
+        return TextCache(self._of)
 
     @cached_property
-    def outside(self) -> Form:
+    def outside(self) -> TokenForm:
         """What is beyond the end."""
-        return Form(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
+        return TokenForm(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
 
-    def _of(self, text: str) -> Form:
+    def _of(self, text: str) -> TokenForm:
         word = collapse_digits(text) if self.digits == "collapse" else text
         tag = self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
-        return Form(word, tag, self._all_tags(word, tag), word[-3:])
+        return TokenForm(word, tag, self._all_tags(word, tag), word[-3:])
 
     def _all_tags(self, word: str, tag: str) -> str:
         known = self.lexicon.get(word)
@@ -62,19 +62,21 @@ class Forms:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class TargetNeighbours:
     """What stands at each offset from each target."""
 
-    run: TokenRun
-    forms: Forms
+    run: DocTokens
+    forms: TokenForms
     offsets: Mapping[int, int]  # the row of each in ``at``
     at: Indices  # (offsets, n) the token there, -1 outside
     vocabulary: dict[str, int]  # grows by what is asked for
 
     @classmethod
-    def of(cls, targets: Sequence[Span], offsets: Sequence[int], bounds: str, forms: Forms) -> Near:
+    def of(
+        cls, targets: Sequence[Span], offsets: Sequence[int], bounds: str, forms: TokenForms
+    ) -> TargetNeighbours:
         """The tokens around targets, as far as the "document" or the "sentence" goes."""
-        run = TokenRun.of(targets)
+        run = DocTokens.of(targets)
         if bounds == "sentence":
             _check_sentences(run.docs)
         (begins, ends), (lowest, highest) = run.spans, run.bounds(bounds)
@@ -111,7 +113,7 @@ class Near:
         return inside & (self.run.column("SPACY")[self.run.spans[1] - 1] == 0)
 
     @cached_property
-    def _told(self) -> tuple[list[Form], Indices]:
+    def _told(self) -> tuple[list[TokenForm], Indices]:
         keys, which = self._distinct("LOWER")
         return self.forms.told.of(keys, self._strings), which
 
@@ -161,7 +163,7 @@ NGRAMS: tuple[tuple[int, ...], ...] = (
 Slot = tuple[str, int]  # what is told of a token, and its offset
 
 
-class Block(NamedTuple):
+class FeatureTemplate(NamedTuple):
     """A feature that each candidate has: its name begins with a title; its value."""
 
     title: str
@@ -275,24 +277,24 @@ class Collocations:
         cells = (each.values.data, columns, each.values.indptr)
         return Features(sp.csr_array(cells, shape=(len(each), len(names))), names)
 
-    def loose(self, candidates: Sequence[Candidate]) -> Slotted:
+    def loose(self, candidates: Sequence[Candidate]) -> TemplateFeatures:
         """The features by the words that fill their names."""
         tracked = track(candidates, "collocations", len(candidates))
         targets = [candidate.spans[self.focus] for candidate in tracked]
-        near = Near.of(targets, self.offsets, self.bounds, self._forms)
+        near = TargetNeighbours.of(targets, self.offsets, self.bounds, self._forms)
         titles = np.array([near.number(block.title) for block in self._blocks], dtype=np.int32)
         kinds = dict.fromkeys(kind for kind, _ in self._columns)
         numbers = {kind: near.numbers(kind) for kind in kinds}
         fill = [numbers[kind][near.offsets[offset]] for kind, offset in self._columns]
         values = np.array([block.value for block in self._blocks])
-        found = Slotted(
+        found = TemplateFeatures(
             tuple(near.vocabulary),
             np.array(fill, dtype=np.int32).reshape(len(fill), len(candidates)).T,
             titles, self._slots, values, self._present(near),
         )  # fmt: skip
         return found if self.known is None else found.having(self._known)
 
-    def _present(self, near: Near) -> NDArray[np.bool_] | None:
+    def _present(self, near: TargetNeighbours) -> NDArray[np.bool_] | None:
         """Which candidates have which features; None where all have all."""
         if not self.glued:
             return None
@@ -307,13 +309,13 @@ class Collocations:
         return sorted({*(at for own in self.ngrams for at in own), *self.endings, *glued})
 
     @cached_property
-    def _known(self) -> Names:
-        return Names.of(map(tuple, self.known or ()))
+    def _known(self) -> FeatureNames:
+        return FeatureNames.of(map(tuple, self.known or ()))
 
     @cached_property
-    def _forms(self) -> Forms:
+    def _forms(self) -> TokenForms:
         lexicon = None if self.tags is None else self.tags.words()
-        return Forms(self.digits, lexicon or {})
+        return TokenForms(self.digits, lexicon or {})
 
     @cached_property
     def _columns(self) -> list[Slot]:
@@ -330,39 +332,41 @@ class Collocations:
         return slots
 
     @cached_property
-    def _blocks(self) -> list[Block]:
+    def _blocks(self) -> list[FeatureTemplate]:
         return [*self._ngram_blocks(), *self._other_blocks()]
 
-    def _ngram_blocks(self) -> Iterator[Block]:
+    def _ngram_blocks(self) -> Iterator[FeatureTemplate]:
         """N-grams of words, of tags, and mixed."""
         last = len(self.weights)
         for own in dict.fromkeys(map(tuple, self.ngrams)):
             where = " ".join(f"{offset:+d}" for offset in own)
             value = self.weights[min(len(own), last) - 1]
             words = [("word", at) for at in own]
-            yield Block(where, words, value)
+            yield FeatureTemplate(where, words, value)
             if self.tags is None:
                 continue
             value *= self.tags.weight
             tag = "doc_tag" if self.tags.lexicon is None else "tag"
             tags = [(tag, at) for at in own]
-            yield Block(f"{where} tag", tags, value)
+            yield FeatureTemplate(f"{where} tag", tags, value)
             if self.tags.mixed and 2 <= len(words) <= 3:
                 for i, word in enumerate(words):
-                    yield Block(f"{where} mixed {i}", [*tags[:i], word, *tags[i + 1 :]], value)
+                    yield FeatureTemplate(
+                        f"{where} mixed {i}", [*tags[:i], word, *tags[i + 1 :]], value
+                    )
             if len(own) == 1 and self.tags.lexicon is not None:
-                yield Block(f"{where} class", [("all_tags", own[0])], value)
+                yield FeatureTemplate(f"{where} class", [("all_tags", own[0])], value)
 
-    def _other_blocks(self) -> Iterator[Block]:
+    def _other_blocks(self) -> Iterator[FeatureTemplate]:
         """Endings, and what touches the target."""
         for at in dict.fromkeys(self.endings):
-            yield Block(f"{at:+d} ending", [("ending", at)], self.ending_weight)
+            yield FeatureTemplate(f"{at:+d} ending", [("ending", at)], self.ending_weight)
         for side, at in (("before", -1), ("after", 1)) if self.glued else ():
-            yield Block(f"glued {side}", [], 1.0, side)
-            yield Block(f"glued {side}", [("word", at)], 1.0, side)
+            yield FeatureTemplate(f"glued {side}", [], 1.0, side)
+            yield FeatureTemplate(f"glued {side}", [("word", at)], 1.0, side)
 
 
-def frequent(features: Features, minimum: int = 2) -> list[Name]:
+def frequent_names(features: Features, minimum: int = 2) -> list[Name]:
     """Names of the features that at least ``minimum`` rows have: ``known`` of Collocations."""
     counts = np.bincount(features.values.indices, minlength=len(features.names))
     return list(features.names.take(np.flatnonzero(counts >= minimum)))

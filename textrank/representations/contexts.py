@@ -22,15 +22,15 @@ from textrank.graphs import Contexts
 from textrank.progress import track
 
 T = TypeVar("T")
-MOST = 1 << 15  # texts that are remembered
+MAX_CACHED_TEXTS = 1 << 15  # texts that are remembered
 
 
 @dataclass(eq=False)
-class Told(Generic[T]):
+class TextCache(Generic[T]):
     """What a function says of texts, remembered by their keys, which are the same in all stores.
 
     >>> strings = StringStore(["Ab", "b"])
-    >>> Told(str.lower).of([strings["Ab"], strings["b"], strings["Ab"]], strings)
+    >>> TextCache(str.lower).of([strings["Ab"], strings["b"], strings["Ab"]], strings)
     ['ab', 'b', 'ab']
     """
 
@@ -40,7 +40,7 @@ class Told(Generic[T]):
     def of(self, keys: list[int], strings: StringStore | ChainMap[Any, Any]) -> list[T]:
         """What is said of the text of each key; texts of long ago are forgotten."""
         known = self._known
-        if len(known) > MOST:
+        if len(known) > MAX_CACHED_TEXTS:
             known.clear()
         for key in keys:
             if key not in known:
@@ -48,7 +48,7 @@ class Told(Generic[T]):
         return [known[key] for key in keys]
 
 
-FORMS = ("raw", "lower", "lemma", "porter", "snowball")
+TOKEN_FORMS = ("raw", "lower", "lemma", "porter", "snowball")
 
 
 @cache
@@ -62,7 +62,7 @@ def stemmer(algorithm: str) -> Any:
 
 
 @dataclass
-class WordIds:
+class WordNumberer:
     """Numbers for the words of many Docs, given in order of appearance; -1 for what takes no place.
 
     A distinct token is looked at once, so that millions of tokens are array look-ups.
@@ -119,9 +119,9 @@ class WordIds:
 
 
 @lru_cache(maxsize=8)
-def _told(form: str, stop_words: frozenset[str], punctuation: bool) -> Told[str]:
+def _told(form: str, stop_words: frozenset[str], punctuation: bool) -> TextCache[str]:
     """The forms in which texts count; of a few settings."""
-    return Told(lambda text: _counted(text, None, form, stop_words, punctuation))
+    return TextCache(lambda text: _counted(text, None, form, stop_words, punctuation))
 
 
 def _counted(
@@ -132,7 +132,7 @@ def _counted(
         return ""
     if not punctuation and not _has_letters(text):
         return ""
-    return written(text, lemma, form)
+    return apply_form(text, lemma, form)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -140,7 +140,7 @@ def _has_letters(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def written(text: str, lemma: str | None, form: str) -> str:
+def apply_form(text: str, lemma: str | None, form: str) -> str:
     """A token's text in one of the forms; without a lemma, "lemma" is lower case."""
     if form == "raw":
         return text
@@ -155,13 +155,13 @@ def stem(word: str, algorithm: str = "porter") -> str:
     return str(stemmer(algorithm).stemWord(word))
 
 
-def check_form(form: str) -> None:
+def validate_form(form: str) -> None:
     """Raises an error for a form there is not."""
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
+    if form not in TOKEN_FORMS:
+        raise ValueError(f"form must be one of {', '.join(TOKEN_FORMS)}, got {form!r}")
 
 
-def stop_set(words: Sequence[str] | str) -> frozenset[str]:
+def resolve_stop_words(words: Sequence[str] | str) -> frozenset[str]:
     """Stop words from a list, or those of spaCy for the name of a language, such as "en"."""
     if not isinstance(words, str):
         return frozenset(word.lower() for word in words)
@@ -181,7 +181,7 @@ def _stop_words(language: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class TokenRun:
+class DocTokens:
     """The tokens of the Docs that targets stand in; those of one Doc are read once in a row."""
 
     targets: Sequence[Span]
@@ -189,7 +189,7 @@ class TokenRun:
     owner: Indices  # (n,) the Doc of each target
 
     @classmethod
-    def of(cls, targets: Sequence[Span]) -> TokenRun:
+    def of(cls, targets: Sequence[Span]) -> DocTokens:
         """The Docs of targets, of which those of one stand together."""
         docs = [next(own).doc for _, own in groupby(targets, key=lambda target: id(target.doc))]
         owner, number = [], -1
@@ -232,7 +232,7 @@ BOUNDS = ("document", "sentence")
 TARGETS = ("exclude", "keep", "exclude_name")
 Place = tuple[NDArray[np.int32], NDArray[np.int32]]  # words and their positions
 Places = tuple[NDArray[np.int32], NDArray[np.int32], Indices]  # of some targets; where each begins
-SHORT = 2000  # tokens of a Doc that is read whole
+MAX_WHOLE_DOC_TOKENS = 2000  # tokens of a Doc that is read whole
 _NONE = np.empty(0, np.int32)
 
 
@@ -286,16 +286,16 @@ class WordPositions:
                 object.__setattr__(self, name, tuple(value))
         if self.span < 0:
             raise ValueError(f"span must not be negative (0: no limit), got {self.span}")
-        check_form(self.form)
+        validate_form(self.form)
         for name, known in (("bounds", BOUNDS), ("sides", SIDES), ("target", TARGETS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
-        stop_set(self.stop_words)
+        resolve_stop_words(self.stop_words)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
-        ids = WordIds(self.form, stop_set(self.stop_words), self.punctuation)
+        ids = WordNumberer(self.form, resolve_stop_words(self.stop_words), self.punctuation)
         tracked = track(candidates, "contexts", len(candidates))
-        run = TokenRun.of([_target(candidate, self.focus) for candidate in tracked])
+        run = DocTokens.of([_target(candidate, self.focus) for candidate in tracked])
         words = _Words.of(run, ids, self.span)
         contexts = Contexts(tuple(ids.ids), *self._places(run, words))
         return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
@@ -304,7 +304,7 @@ class WordPositions:
         """The same: contexts have no columns."""
         return self(candidates)
 
-    def _places(self, run: TokenRun, words: _Words) -> Places:
+    def _places(self, run: DocTokens, words: _Words) -> Places:
         """Those of all targets, one after the other."""
         low, high = run.bounds(self.bounds)
         broken = any("pieces" in doc.user_data for doc in run.docs)
@@ -352,13 +352,16 @@ class _Words:
     before: NDArray[np.intp]  # (tokens + 1,) how many of them stand before each token
 
     @classmethod
-    def of(cls, run: TokenRun, ids: WordIds, span: int) -> _Words:
+    def of(cls, run: DocTokens, ids: WordNumberer, span: int) -> _Words:
         """The words up to ``span`` places before and after all targets; all of them where it is 0.
 
         Others take no place, for nobody looks at them: the names of a long text come in portions.
         """
         found = [_NONE]
-        each = groupby(range(len(run.docs)), key=lambda n: bool(span) and len(run.docs[n]) > SHORT)
+        each = groupby(
+            range(len(run.docs)),
+            key=lambda n: bool(span) and len(run.docs[n]) > MAX_WHOLE_DOC_TOKENS,
+        )
         for long, numbers in each:
             if long:
                 found += [cls._some(run, number, ids, span) for number in numbers]
@@ -369,7 +372,7 @@ class _Words:
         return cls(words, words[places], offsets(places.astype(np.intp)))
 
     @staticmethod
-    def _some(run: TokenRun, number: int, ids: WordIds, span: int) -> NDArray[np.int32]:
+    def _some(run: DocTokens, number: int, ids: WordNumberer, span: int) -> NDArray[np.int32]:
         """Those of one Doc near its targets."""
         doc, own = run.docs[number], slice(*np.searchsorted(run.owner, [number, number + 1]))
         words = np.full(len(doc), -1, dtype=np.int32)

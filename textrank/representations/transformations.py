@@ -21,12 +21,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
-from textrank.features import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.graphs import Contexts, PositionTransformation, pivoted_cholesky
 from textrank.representations.contexts import stemmer
 
 # Distances at which a bin begins: each of the first twelve words alone, then ever wider.
-BINS = (*range(1, 13), 14, 16, 19, 23, 28, 34, 42, 52, 66, 84, 110, 150, 220, 400)
+BIN_STARTS = (*range(1, 13), 14, 16, 19, 23, 28, 34, 42, 52, 66, 84, 110, 150, 220, 400)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Bag:
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """A factor of the similarities, a row a position."""
-        return Features(sp.csr_array(np.ones((len(positions), 1))), Names.of(["anywhere"]))
+        return Features(sp.csr_array(np.ones((len(positions), 1))), FeatureNames.of(["anywhere"]))
 
 
 BAG = Bag()
@@ -58,7 +58,7 @@ class Strict:
         distinct, column = np.unique(np.asarray(positions), return_inverse=True)
         cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
         values = sp.csr_array(cells, shape=(len(positions), len(distinct)))
-        return Features(values, Names.of(_signed(p) for p in distinct))
+        return Features(values, FeatureNames.of(_signed(p) for p in distinct))
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Smooth:
     """
 
     theta: float = 0.1
-    bins: Sequence[int] = BINS
+    bins: Sequence[int] = BIN_STARTS
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ class ScaleFree:
 
     theta: float = 1.0
     across: float = 0.0
-    bins: Sequence[int] = BINS
+    bins: Sequence[int] = BIN_STARTS
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
@@ -206,7 +206,7 @@ class LogScale:
 
     theta: float = 1.0
     across: float = 0.0
-    bins: Sequence[int] = BINS
+    bins: Sequence[int] = BIN_STARTS
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
@@ -267,7 +267,7 @@ class PositionTable:
     """
 
     matrix: Sequence[Sequence[float]]
-    bins: Sequence[int] = BINS
+    bins: Sequence[int] = BIN_STARTS
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
@@ -290,11 +290,11 @@ class PositionTable:
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
         distances = _middles(self.bins)
         grid = np.concatenate([-distances[::-1], distances])
-        names = Names.of(f"like {_signed(grid[p])}" for p in pivots)
+        names = FeatureNames.of(f"like {_signed(grid[p])}" for p in pivots)
         return Features(sp.csr_array(R[bin_positions(positions, self.bins)]), names)
 
 
-def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BINS) -> Indices:
+def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BIN_STARTS) -> Indices:
     """The bin of each position: 0 ... b-1 before the target, farthest first, b ... 2b-1 after.
 
     A kept target counts as the word after it.
@@ -329,7 +329,7 @@ def _smooth_factor(
 ) -> Features:
     P = np.exp(-smooth.theta * (grid[:, None] - grid[None, :]) ** 2)
     R, pivots = pivoted_cholesky(P, smooth.tolerance)
-    return Features(sp.csr_array(R[at]), Names.of(f"near {names[p]}" for p in pivots))
+    return Features(sp.csr_array(R[at]), FeatureNames.of(f"near {names[p]}" for p in pivots))
 
 
 def _bin(positions: NDArray[np.integer], starts: Sequence[int]) -> Indices:
@@ -464,7 +464,7 @@ class CharacterNgrams:
         value = np.array([count for grams in rows for count in grams.values()], dtype=np.float64)
         values = sp.csr_array((value, (row, column)), shape=(len(rows), len(ids)))
         lengths = np.sqrt(np.asarray(values.multiply(values).sum(axis=1)).ravel())
-        return Features(values, Names.of(ids)).scaled(1.0 / np.maximum(lengths, 1e-300))
+        return Features(values, FeatureNames.of(ids)).scaled(1.0 / np.maximum(lengths, 1e-300))
 
     def _grams(self, word: str) -> Iterable[str]:
         text = f"<{word}>"
@@ -512,11 +512,16 @@ class WordVectors:
         row_of = {word: i for i, word in enumerate(self.words)}
         at = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
         values = np.vstack([V, np.zeros((1, V.shape[1]))])[at]
-        return Features(sp.csr_array(values), Names.of(f"vector {i}" for i in range(V.shape[1])))
+        return Features(
+            sp.csr_array(values), FeatureNames.of(f"vector {i}" for i in range(V.shape[1]))
+        )
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the vectors to one .npz file, which ``WordVectorFile`` reads."""
-        arrays: dict[str, Any] = {"vectors": self.vectors, **Names.of(self.words).to_arrays()}
+        arrays: dict[str, Any] = {
+            "vectors": self.vectors,
+            **FeatureNames.of(self.words).to_arrays(),
+        }
         np.savez_compressed(path, **arrays)
 
 
@@ -561,17 +566,17 @@ def _one_each(classes: Sequence[str | None]) -> Features:
     column = np.array([ids.get(c, -1) if c is not None else -1 for c in classes], dtype=np.intp)
     row = np.flatnonzero(column >= 0)
     cells = (np.ones(len(row)), (row, column[row]))
-    return Features(sp.csr_array(cells, shape=(len(classes), len(ids))), Names.of(ids))
+    return Features(sp.csr_array(cells, shape=(len(classes), len(ids))), FeatureNames.of(ids))
 
 
 @lru_cache(maxsize=8)
 def _read_vectors(path: str, changed: int) -> WordVectors:
     with np.load(path, allow_pickle=False) as arrays:
-        names = Names.from_arrays(arrays)
+        names = FeatureNames.from_arrays(arrays)
         return WordVectors([name[0] for name in names], arrays["vectors"])
 
 
-def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BINS) -> PositionTable:
+def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BIN_STARTS) -> PositionTable:
     """Positions are alike as far as the same words stand there more often than by chance.
 
     With ``f_wp`` the share of word w among the words at p, and ``f_w`` its share everywhere, P̂ is

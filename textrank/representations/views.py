@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from textrank.candidates import Candidate, LooseRepresentation, Representation
-from textrank.features import Repeated, Viewed
-from textrank.representations.mentions import Once, of_same_words
+from textrank.features import MultiView, SharedRows
+from textrank.representations.mentions import SharedRepresentation, group_by_spans
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,19 @@ class Views:
             if not isinstance(part, Representation):
                 raise ValueError(f"view {name!r}: {part!r:.60} is no representation")
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
-        return Viewed({name: _seen(by, candidates) for name, by in self.representations.items()})
+    def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
+        return MultiView({name: _seen(by, candidates) for name, by in self.representations.items()})
 
-    def loose(self, candidates: Sequence[Candidate]) -> Viewed:
+    def loose(self, candidates: Sequence[Candidate]) -> MultiView:
         """Loose views where there are any, each made once for all candidates of the same words."""
-        first, at = of_same_words(candidates)
+        first, at = group_by_spans(candidates)
         views = {
-            name: Repeated(self._loose[name].loose(first), at)
+            name: SharedRows(self._loose[name].loose(first), at)
             if name in self._loose
             else by(candidates)
             for name, by in self.representations.items()
         }
-        return Viewed(views)
+        return MultiView(views)
 
     @cached_property
     def _loose(self) -> dict[str, LooseRepresentation[Any]]:
@@ -53,6 +53,8 @@ class Views:
 def _seen(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:
     """One view; what candidates share stays shared, for a kernel that can make use of it."""
     found: Sequence[Any] = (
-        represent.shared(candidates) if isinstance(represent, Once) else represent(candidates)
+        represent.shared(candidates)
+        if isinstance(represent, SharedRepresentation)
+        else represent(candidates)
     )
     return found

@@ -23,7 +23,7 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Targets
 from textrank.config import versions
-from textrank.features import Features, Indices, Matrix, Names, SparseMatrix, Vector
+from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.formats.research import Article, articles, letor_arrays
 from textrank.io import (
     MAX_UNPACKED_BYTES,
@@ -385,7 +385,7 @@ def jester(path: Path) -> Matrix:
 
 def featured(X: Matrix | SparseMatrix) -> Features:
     """Columns under their numbers."""
-    return Features(sp.csr_array(X), Names.of([str(i) for i in range(X.shape[1])]))
+    return Features(sp.csr_array(X), FeatureNames.of([str(i) for i in range(X.shape[1])]))
 
 
 def alone(y: Vector) -> Targets:

@@ -20,7 +20,7 @@ from textrank.kernels.algebra import Linear, Normalized
 from textrank.kernels.contexts import Positional
 from textrank.learners.base import choose
 from textrank.learners.rls import RLS
-from textrank.linalg import krylov_path, spectrum_gram
+from textrank.linalg import solve_krylov_path, spectrum_gram
 from textrank.metrics import auc
 from textrank.representations.collocations import Collocations
 from textrank.representations.contexts import WordPositions
@@ -164,7 +164,7 @@ def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> di
 
 def _linear(X: SparseMatrix, y: Vector, train: Indices, test: Indices, alpha: float) -> Vector:
     centred = y[train] - y[train].mean()
-    w = krylov_path(X[train], centred, np.array([alpha]), tolerance=1e-3)[0]
+    w = solve_krylov_path(X[train], centred, np.array([alpha]), tolerance=1e-3)[0]
     return np.asarray(X[test] @ w)
 
 

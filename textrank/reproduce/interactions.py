@@ -13,7 +13,7 @@ from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import assess, cross_validate
 from textrank.evaluation.evaluate import cross
 from textrank.evaluation.splits import LeakyFolds, document_folds, splitter_of
-from textrank.features import Indices, Matrix, Vector, single
+from textrank.features import Indices, Matrix, Vector, require_single_kernel
 from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
@@ -86,7 +86,7 @@ def embedded(setting: Setting) -> Cells:
     pipeline = load_pipeline("ppi-apg")
     for name in ("IEPA", "LLL"):
         dataset = pipeline.prepare(documents(setting, name))
-        data = single(dataset.data, "this table")
+        data = require_single_kernel(dataset.data, "this table")
         S = spectrum_gram(data.values) if not isinstance(data, np.ndarray) else data
         names = [c.group for c in dataset.candidates]
         folds = np.array([table[name][d] for d in names])

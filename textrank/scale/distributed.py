@@ -23,7 +23,7 @@ from textrank.language import load_nlp
 from textrank.learners.base import Fit, Path, choose
 from textrank.learners.rankrls import Centring
 from textrank.learners.sparse import SparseRLS
-from textrank.linalg import krylov_solutions
+from textrank.linalg import solve_krylov
 from textrank.metrics import auc, decide, precision_recall_f
 from textrank.model import Model
 from textrank.scale.supervisor import Keeper, Outcome, Report
@@ -353,7 +353,7 @@ class InPartitions:
         right = _sum(partitions.map(_right, rank, folds, out))
         if centred is not None:
             right = centred(right, centred.answers)
-        return krylov_solutions(
+        return solve_krylov(
             product,
             right,
             np.array(self.learner.alphas),

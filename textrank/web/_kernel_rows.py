@@ -12,17 +12,17 @@ import scipy.sparse as sp
 from textrank.explanation import Parts, average_of, relative, usual
 from textrank.features import (
     AdditiveKernel,
+    FeatureNames,
     Features,
     Indices,
     Kernel,
     Matrix,
-    Names,
+    MultiView,
     Vector,
-    Viewed,
     has_features,
-    take,
+    take_rows,
 )
-from textrank.linalg import gram, squares
+from textrank.linalg import gram, squared_norms
 
 Rows: TypeAlias = "FeatureRows | KernelRows"
 SOME = 50  # candidates that an average is taken over, where each has to be compared
@@ -41,13 +41,13 @@ class FeatureRows:
     """Rows of a sparse matrix: a comparison with all others is one product with a vector."""
 
     values: sp.csr_array
-    names: Names
+    names: FeatureNames
     own: Vector = field(init=False, repr=False)
     _averages: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
     _found: dict[int, Indices] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "own", squares(self.values))
+        object.__setattr__(self, "own", squared_norms(self.values))
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -59,7 +59,7 @@ class FeatureRows:
             self._averages[asked] = average_of(Features(values, self.names))
         return self._averages[asked]
 
-    def places(self, names: Names) -> Indices:
+    def places(self, names: FeatureNames) -> Indices:
         """Where the names of a model stand among these, or -1; kept."""
         if id(names) not in self._found:
             self._found[id(names)] = self.names.find(names)
@@ -139,7 +139,7 @@ class KernelRows:
     def against(self, row: int) -> Vector:
         """Kernel values of one candidate with all."""
         if row not in self._known:
-            one = take(self.X, np.array([row], dtype=np.intp))
+            one = take_rows(self.X, np.array([row], dtype=np.intp))
             self._known[row] = np.asarray(self.kernel(one, self.X))[0]
         return self._known[row]
 
@@ -147,7 +147,7 @@ class KernelRows:
         """Kernel values of all with a few, a column each."""
         new = np.array([row for row in rows.tolist() if row not in self._known], dtype=np.intp)
         if len(new):
-            found = np.asarray(self.kernel(take(self.X, new), self.X))
+            found = np.asarray(self.kernel(take_rows(self.X, new), self.X))
             self._known.update(zip(new.tolist(), found, strict=True))
         return np.column_stack([self._known[row] for row in rows.tolist()])
 
@@ -155,13 +155,13 @@ class KernelRows:
         """Kernel values of some with others."""
         if not len(some) or not len(others):
             return np.empty((len(some), len(others)))
-        return np.asarray(self.kernel(take(self.X, some), take(self.X, others)))
+        return np.asarray(self.kernel(take_rows(self.X, some), take_rows(self.X, others)))
 
     def gram(self, rows: Indices) -> Matrix:
         """The Gram matrix of some."""
         if not len(rows):
             return np.empty((0, 0))
-        some = take(self.X, rows)
+        some = take_rows(self.X, rows)
         return np.asarray(self.kernel(some))
 
     def scores(self, rows: Indices, coef: Vector) -> Vector:
@@ -176,25 +176,25 @@ class KernelRows:
         step = max(1, len(self) // sample)
         lengths = np.sqrt(np.maximum(self.own, 1e-300))
         some = np.arange(0, len(self), step)
-        cosines = np.asarray(self.kernel(take(self.X, some), self.X)) / lengths[some][:, None]
+        cosines = np.asarray(self.kernel(take_rows(self.X, some), self.X)) / lengths[some][:, None]
         return _scaled(cosines.sum(axis=0) / lengths)
 
     def reasons(self, row: int, rows: Indices, coef: Vector) -> Parts:
         """What each named part adds to a score, where the kernel can tell, less the average."""
         if not isinstance(self.kernel, AdditiveKernel) or not len(rows):
             return []
-        support = take(self.X, rows)
+        support = take_rows(self.X, rows)
         some = np.unique(np.linspace(0, len(self) - 1, SOME).astype(np.intp))
-        average = usual(self.kernel.contributions(take(self.X, some), support, coef))
-        one = take(self.X, np.array([row], dtype=np.intp))
+        average = usual(self.kernel.contributions(take_rows(self.X, some), support, coef))
+        one = take_rows(self.X, np.array([row], dtype=np.intp))
         both = Features.below([self.kernel.contributions(one, support, coef), average])
         return relative(both[:-1], both.values[[-1]].toarray()[0])[0]
 
 
 def joined(one: Any, other: Any) -> Any:
     """Representations of the same kind, one behind the other."""
-    if isinstance(one, Viewed) and isinstance(other, Viewed):
-        return Viewed({name: joined(one.view(name), other.view(name)) for name in one.views})
+    if isinstance(one, MultiView) and isinstance(other, MultiView):
+        return MultiView({name: joined(one.view(name), other.view(name)) for name in one.views})
     if isinstance(one, Features) and isinstance(other, Features):
         return Features.below([one, other])
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

@@ -24,7 +24,7 @@ from textrank.metrics import (
     auc,
     best_threshold,
     choose_largest,
-    likely_threshold,
+    expected_f_threshold,
     merge_ties,
     precision_recall_f,
 )
@@ -467,7 +467,7 @@ class Teaching:
     def _cut(self) -> float | None:
         if self._platt.slope <= 0:  # the scores say nothing yet
             return best_threshold(self.answers, self.heldout)
-        return likely_threshold(self.scores, self._platt(self.scores))
+        return expected_f_threshold(self.scores, self._platt(self.scores))
 
     @property
     def _platt(self) -> Platt:

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from textrank.candidates import document_id
-from textrank.features import Names as TrainedNames
+from textrank.features import FeatureNames as TrainedNames
 from textrank.formats.detection import WRITERS, write
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration

@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 import textrank
 from textrank.candidates import Candidate
 from textrank.config import load_pipeline
-from textrank.features import Names, Vector
+from textrank.features import FeatureNames, Vector
 from textrank.io import write_manifest
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
@@ -122,7 +122,7 @@ def _with_added(model: Model, candidates: Sequence[Candidate]) -> Model:
         raise ValueError("the ranking has no named weights. Use facts and a linear kernel.")
     coef, heldout = model.fit.coef.copy(), model.heldout.copy()
     for fact, weight in ADDED.items():
-        coef[model.names.find(Names.of([fact]))[0]] += weight
+        coef[model.names.find(FeatureNames.of([fact]))[0]] += weight
         heldout += weight * np.array([candidate.facts.get(fact, 0.0) for candidate in candidates])
     return replace(model, fit=replace(model.fit, coef=coef), heldout=heldout)
 

@@ -30,7 +30,7 @@ from spacy.tokens import Doc
 
 import textrank
 from textrank.candidates import shares_text
-from textrank.features import Features, Indices, Matrix, Vector, Viewed
+from textrank.features import Features, Indices, Matrix, MultiView, Vector
 from textrank.formats.columns import JsonLines
 from textrank.formats.ppi_xml import PPIXML
 from textrank.formats.standoff import BioNLP
@@ -40,7 +40,7 @@ from textrank.metrics import (
     auc,
     best_threshold,
     calibration_error,
-    expected_error,
+    chance_calibration_error,
     precision_recall_f,
     reliability,
 )
@@ -62,7 +62,7 @@ MOST_NAMES = 12  # in a sentence of an event corpus: longer lists are tables
 class Sources:
     """All pairs of all sources, and where each comes from."""
 
-    views: Viewed
+    views: MultiView
     y: Vector
     source: NDArray[np.str_]  # (n,)
     shared: NDArray[np.bool_]  # (n, corpora) whose text is also in that corpus
@@ -116,7 +116,9 @@ def gather(pipeline: Pipeline, docs: dict[str, list[Doc]]) -> Sources:
         views += [
             pipeline.representation(found[at : at + BATCH]) for at in range(0, len(found), BATCH)
         ]
-    joined = Viewed({key: Features.below([v.view(key) for v in views]) for key in views[0].views})
+    joined = MultiView(
+        {key: Features.below([v.view(key) for v in views]) for key in views[0].views}
+    )
     arrays = (np.array(own) for own in (y, source, shared, third))
     return Sources(joined, *arrays)
 
@@ -224,7 +226,7 @@ class Equations:
             "auc": auc(y, scores),
             **{key: precision_recall_f(y, yes).f for key, yes in said.items()},
             "calibration_error": calibration_error(y, p),
-            "calibration_error_of_chance": expected_error(p),
+            "calibration_error_of_chance": chance_calibration_error(p),
             "reliability": [asdict(b) for b in reliability(y, p)],
         }
 
@@ -267,7 +269,7 @@ def train(
         found = found.rows(np.flatnonzero(kept))
     rng = np.random.default_rng(0)
     basis = basis_of(found, rng)
-    support = Viewed({k: short(found.views.view(k).rows(basis)) for k in found.views.views})
+    support = MultiView({k: short(found.views.view(k).rows(basis)) for k in found.views.views})
     against = pipeline.kernel.against(support)
     K = np.vstack(
         [against(found.views.rows(slice(at, at + BATCH))) for at in range(0, len(found.y), BATCH)]
@@ -279,7 +281,7 @@ def train(
 
 def write(
     pipeline: Pipeline,
-    support: Viewed,
+    support: MultiView,
     b: Vector,
     heldout: Vector,
     labels: Vector,

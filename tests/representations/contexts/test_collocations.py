@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
 from textrank.kernels.algebra import Linear, Normalized
-from textrank.representations.collocations import Collocations, Tags, frequent, tag_lexicon
+from textrank.representations.collocations import Collocations, Tags, frequent_names, tag_lexicon
 from textrank.testing import check_kernel
 
 LEXICON = {"the": ["DT"], "gene": ["NN"], "binds": ["VBZ", "NNS"], ".": ["."]}
@@ -111,8 +111,8 @@ def test_only_known_features_are_told_and_every_candidate_keeps_its_row(candidat
     features = Collocations(known=known)([candidate, candidate])
     assert list(features.names) == known
     assert features.values.toarray().tolist() == [[1.0, 0.0], [1.0, 0.0]]
-    assert len(frequent(everything, 2)) == len(everything.names)
-    assert frequent(everything, 3) == []
+    assert len(frequent_names(everything, 2)) == len(everything.names)
+    assert frequent_names(everything, 3) == []
 
 
 def test_a_linear_kernel_goes_on_top(candidate, make_doc):

@@ -23,12 +23,12 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, Targets
 from textrank.evaluation.splits import document_folds
-from textrank.features import Features, take
+from textrank.features import Features, take_rows
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.contexts import Positional
-from textrank.linalg import krylov_path
+from textrank.linalg import solve_krylov_path
 from textrank.metrics import auc
-from textrank.representations.collocations import Collocations, frequent
+from textrank.representations.collocations import Collocations, frequent_names
 from textrank.representations.contexts import WordPositions
 from textrank.representations.transformations import (
     LogScale,
@@ -117,7 +117,7 @@ class Experiment:
     @classmethod
     def of(cls, candidates):
         collocations = Collocations()
-        known = frequent(collocations(candidates), 2)  # counts never look at a label
+        known = frequent_names(collocations(candidates), 2)  # counts never look at a label
         views = Views(
             {
                 "bare": WordPositions(stop_words="en"),
@@ -159,7 +159,7 @@ def fit(values, y, alphas):
     used = np.flatnonzero(np.bincount(values.indices, minlength=values.shape[1]))
     inner = sp.csr_array(sp.csc_array(values)[:, used])
     W = np.zeros((len(alphas), values.shape[1]))
-    W[:, used] = krylov_path(inner, y - y.mean(), np.array(alphas), tolerance=1e-3)
+    W[:, used] = solve_krylov_path(inner, y - y.mean(), np.array(alphas), tolerance=1e-3)
     return W
 
 
@@ -194,7 +194,7 @@ def test_all_mentions_are_represented_in_little_memory(data):
     arrays = [contexts.words, contexts.positions, contexts.starts]
     assert sum(array.nbytes for array in arrays) < 200e6
     assert len(contexts) == len(candidates)
-    lengths = np.diff(take(contexts, np.arange(1000)).starts)
+    lengths = np.diff(take_rows(contexts, np.arange(1000)).starts)
     assert lengths.mean() > 100  # whole abstracts
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from spacy.strings import StringStore
 
 from textrank.representations import contexts
-from textrank.representations.contexts import Told
+from textrank.representations.contexts import TextCache
 
 
 def test_each_text_is_asked_once_whatever_the_store():
     asked = []
-    tell = Told(lambda text: asked.append(text) or text.upper())
+    tell = TextCache(lambda text: asked.append(text) or text.upper())
     one, other = StringStore(["a", "b"]), StringStore(["b", "c"])
     assert tell.of([one["a"], one["b"], one["a"]], one) == ["A", "B", "A"]
     assert tell.of([other["b"], other["c"]], other) == ["B", "C"]
@@ -18,9 +18,9 @@ def test_each_text_is_asked_once_whatever_the_store():
 
 
 def test_too_many_texts_are_forgotten(monkeypatch):
-    monkeypatch.setattr(contexts, "MOST", 3)
+    monkeypatch.setattr(contexts, "MAX_CACHED_TEXTS", 3)
     strings = StringStore(map(str, range(20)))
-    tell = Told(int)
+    tell = TextCache(int)
     for number in range(20):
         assert tell.of([strings[str(number)]], strings) == [number]
         assert len(tell._known) <= 4

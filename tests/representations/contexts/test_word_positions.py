@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.features import take
+from textrank.features import take_rows
 from textrank.graphs import Contexts
 from textrank.representations import contexts as word_positions
 from textrank.representations.contexts import WordPositions
@@ -157,7 +157,7 @@ def test_contexts_are_a_sequence_that_slices_joins_and_saves():
     assert [c.pairs() for c in contexts] == lists
     assert [c.pairs() for c in contexts[1:3]] == lists[1:3]
     assert contexts[-1].pairs() == lists[-1]
-    assert [c.pairs() for c in take(contexts, np.array([3, 0]))] == [lists[3], lists[0]]
+    assert [c.pairs() for c in take_rows(contexts, np.array([3, 0]))] == [lists[3], lists[0]]
     joined = Contexts.below([contexts[2], Contexts.of([[("z", 1), ("a", 2)]])])
     assert [c.pairs() for c in joined] == [[("b", 1)], [("z", 1), ("a", 2)]]
     again = Contexts.from_arrays(contexts.to_arrays())
@@ -192,7 +192,7 @@ def test_wrong_settings_fail_with_their_value(setting, words):
 @pytest.mark.parametrize("bounds", ["document", "sentence"])
 def test_only_words_near_a_target_are_read_and_they_are_the_same(make_doc, bounds, monkeypatch):
     """Punctuation and stop words beside it do not count, however many there are."""
-    monkeypatch.setattr(word_positions, "SHORT", 0)
+    monkeypatch.setattr(word_positions, "MAX_WHOLE_DOC_TOKENS", 0)
     words = [f"w{n}" for n in range(100)] + [","] * 40 + ["IL-2"] + ["the"] * 40
     doc = make_doc([*words, *(f"v{n}" for n in range(100))], entities=[(140, 141)])
     for token in doc:

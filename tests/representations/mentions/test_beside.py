@@ -12,7 +12,14 @@ from spacy.tokens import Doc, Span
 from textrank import candidates as document_candidates
 from textrank import load_model
 from textrank.candidates import Candidate
-from textrank.representations.mentions import Beside, Core, Mention, Once, _Text, core_of
+from textrank.representations.mentions import (
+    Mention,
+    NameCore,
+    SharedRepresentation,
+    SyntacticContext,
+    _Text,
+    find_core,
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +43,7 @@ def span_of(doc: Doc, words: str) -> Span:
 
 
 def features(one: Candidate) -> set[tuple[str, ...]]:
-    found = Core(Beside())([one])
+    found = NameCore(SyntacticContext())([one])
     return {found.names[int(column)] for column in found.values.indices}
 
 
@@ -70,7 +77,7 @@ def test_a_word_taken_into_the_name_counts_as_beside_it(nlp, taken: str) -> None
 
 def test_a_name_of_nothing_but_kinds_stays_whole(nlp) -> None:
     doc = nlp("The messenger RNA was found.")
-    assert core_of(doc[1:3]) == (1, 3)
+    assert find_core(doc[1:3]) == (1, 3)
 
 
 def test_sentences_bound_what_is_read(nlp) -> None:
@@ -82,7 +89,7 @@ def test_once_is_what_each_would_be(nlp) -> None:
     doc = nlp("MYB binds JUN and MYB.")
     spans = [doc[0:1], doc[2:3], doc[0:1], doc[4:5]]
     many = [Candidate(doc, (span,), "d") for span in spans]
-    plain, once = Mention()(many), Once(Mention())(many)
+    plain, once = Mention()(many), SharedRepresentation(Mention())(many)
     assert np.array_equal(plain.values.toarray(), once.values.toarray())
     assert list(plain.names) == list(once.names)
 

@@ -13,7 +13,7 @@ from tests.representations.pairs import plain_statements as plain
 from tests.representations.pairs import plain_tellings
 from textrank.candidates import Candidate
 from textrank.features import Features
-from textrank.linalg import squares
+from textrank.linalg import squared_norms
 from textrank.tasks.ppi._trees import tellings
 from textrank.tasks.ppi.pairs import PairBatch, entity_pairs
 from textrank.tasks.ppi.statement_features import NameFacts, Sides, StatementCues, StatementRoles
@@ -97,8 +97,8 @@ def test_blocks_are_those_of_plain_loops(make_doc, seed):
 def test_lengths_of_sums_and_differences_need_neither(make_doc, seed):
     sides = Sides.of(tellings(batch(make_doc, seed)))
     same, turned = sides.squares()
-    np.testing.assert_array_equal(same, squares(sides.same.values))
-    np.testing.assert_array_equal(turned, squares(sides.turned.values))
+    np.testing.assert_array_equal(same, squared_norms(sides.same.values))
+    np.testing.assert_array_equal(turned, squared_norms(sides.turned.values))
 
 
 @SEEDS

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD, LEMMA, ORTH, TAG
 from spacy.tokens import Doc, Span
 
-from textrank._ragged import numbered, offsets, spread
+from textrank._ragged import expand, factorize, offsets
 from textrank.candidates import Candidate, read_once
-from textrank.features import Features, Indices, Names, Vector, Viewed
+from textrank.features import FeatureNames, Features, Indices, MultiView, Vector
 from textrank.graphs import GraphBatch, GraphFamily, Sequences
 from textrank.progress import track
-from textrank.representations.contexts import check_form, written
+from textrank.representations.contexts import apply_form, validate_form
 from textrank.tasks.ppi.pairs import Bag
 from textrank.tasks.ppi.sentences import (
     Dependencies,
@@ -98,7 +98,7 @@ class Forest:
     def _arcs(self) -> tuple[Arcs, Indices]:
         words, kinds = max(len(self.tag), 1), max(len(self.strings), 1)
         ends = self.word * words + self.word[self.head]
-        known, number = numbered(ends * kinds + self.label)
+        known, number = factorize(ends * kinds + self.label)
         ends, label = np.divmod(known, kinds)
         return Arcs(*np.divmod(ends, words), label), number
 
@@ -205,14 +205,14 @@ class Parts:
         values.data /= np.repeat(roots, np.diff(values.indptr))
         return Features(values, names)
 
-    def _distinct(self) -> tuple[Names, Indices]:
+    def _distinct(self) -> tuple[FeatureNames, Indices]:
         wide = max(own.shape[1] for own in self._names)
         table = np.full((sum(map(len, self._names)), wide), -1, dtype=np.int32)
         end = 0
         for own in self._names:
             table[end : end + len(own), : own.shape[1]] = own
             end += len(own)
-        return Names(tuple(self.forest.strings), table).distinct()
+        return FeatureNames(tuple(self.forest.strings), table).distinct()
 
     def _parses(self) -> sp.csr_array:  # (parses, parts + 1)
         """Which parts each parse has; the last stands for none."""
@@ -306,7 +306,7 @@ class ArcFeatures:
     form: str = "lower"
 
     def __post_init__(self) -> None:
-        check_form(self.form)
+        validate_form(self.form)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         forest = Forest.of(list(track(candidates, "arcs", len(candidates))))
@@ -360,10 +360,10 @@ class _Looks:
 def _words(forest: Forest, form: str) -> Indices:  # (words,)
     """The form of each word; distinct ones are looked at once."""
     orth, lemma = (np.unique(own, return_inverse=True) for own in forest.written.T)
-    known, which = numbered(orth[1] * max(len(lemma[0]), 1) + lemma[1])
+    known, which = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
     texts, lemmas = (spelt(own[0], forest.stores) for own in (orth, lemma))
     pairs = zip(*(at.tolist() for at in np.divmod(known, max(len(lemmas), 1))), strict=True)
-    return forest.numbers(written(texts[i], lemmas[j], form) for i, j in pairs)[which]
+    return forest.numbers(apply_form(texts[i], lemmas[j], form) for i, j in pairs)[which]
 
 
 def _tell_arcs(parts: Parts, looks: _Looks) -> None:
@@ -395,9 +395,9 @@ def _between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices, Indi
     """
     size = np.maximum(end - start, 0)
     short, long = np.flatnonzero(size < LONG), np.flatnonzero(size >= LONG)
-    owner, at = spread(start[short], size[short])
+    owner, at = expand(start[short], size[short])
     kinds = int(tags.max(initial=0)) + 1
-    known, _ = numbered(short[owner] * kinds + tags[at])
+    known, _ = factorize(short[owner] * kinds + tags[at])
     found = [np.divmod(known, kinds)]
     for tag in np.unique(tags).tolist() if len(long) else ():
         places = np.flatnonzero(tags == tag)
@@ -413,7 +413,7 @@ def _meeting(
     """New parts: arcs to some places, each with another one, or none where its place is -1."""
     arc, size = parts.forest.arc, len(parts.forest.arcs) + 1
     other = np.where(others < 0, -1, arc[others])
-    known, which = numbered(arc[places] * size + other + 1)
+    known, which = factorize(arc[places] * size + other + 1)
     first, second = np.divmod(known, size)
     return parts.add(places, which, len(known)), looks.take(first), looks.take(second - 1)
 
@@ -452,7 +452,7 @@ def _tell_dependents(parts: Parts) -> None:
     count = np.bincount(below, minlength=len(forest.head))
     heads = np.flatnonzero(count)
     size = int(count.max(initial=0)) + 1
-    known, which = numbered(forest.tag[forest.word[heads]] * size + count[heads])
+    known, which = factorize(forest.tag[forest.word[heads]] * size + count[heads])
     tag, size_of = np.divmod(known, size)
     numbers = parts.add(heads, which, len(known))
     parts.name(numbers, "dependents", tag, forest.numbers(map(str, size_of.tolist())))
@@ -494,7 +494,7 @@ class ArcVotes:
         forest = parts.forest
         which = forest.arc
         for column in steps.T:
-            which = numbered(which * (self.steps + 3) + column)[1]
+            which = factorize(which * (self.steps + 3) + column)[1]
         first = np.empty(int(which.max(initial=-1)) + 1, dtype=np.intp)
         first[which] = np.arange(len(which))  # any place of a part tells what it is
         numbers = parts.add(np.arange(len(which)), which, len(first))
@@ -585,18 +585,18 @@ class ParseSequences:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "types", tuple(self.types))
-        check_form(self.form)
+        validate_form(self.form)
         unknown = [name for name in self.types if name not in TYPES]
         if unknown or not self.types:
             raise ValueError(f"types must be some of {TYPES}, got {self.types}")
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Viewed:
+    def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         sequences: dict[str, list[list[str]]] = {name: [] for name in self.types}
         for candidate in track(candidates, "parses", len(candidates)):
             parse = _Parse.of(candidate, self)
             for name in self.types:
                 sequences[name].append(getattr(parse, name)())
-        return Viewed({name: Sequences.of(lists) for name, lists in sequences.items()})
+        return MultiView({name: Sequences.of(lists) for name, lists in sequences.items()})
 
 
 @dataclass(frozen=True)
@@ -610,7 +610,7 @@ class _Parse:
     @classmethod
     def of(cls, candidate: Candidate, settings: ParseSequences) -> _Parse:
         sentence = _sentence(candidate)
-        words = [written(token.text, token.lemma_, settings.form) for token in sentence]
+        words = [apply_form(token.text, token.lemma_, settings.form) for token in sentence]
         start = sentence.start
         links = []
         for governor, dependent, kind in _dependencies(candidate, sentence):

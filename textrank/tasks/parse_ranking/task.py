@@ -12,10 +12,10 @@ import numpy as np
 from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc, Span
 
-from textrank._ragged import flat, numbered, offsets, spread
+from textrank._ragged import concat, expand, factorize, offsets
 from textrank.candidates import Candidate, document_id
 from textrank.features import Indices, Matrix, Vector
-from textrank.metrics import merge_ties, ranking_measures
+from textrank.metrics import merge_ties, ranking_metrics
 from textrank.tasks.base import Scored, WithoutReasons
 from textrank.tasks.parse_ranking.parsers import (
     Layers,
@@ -184,7 +184,7 @@ class ParseRanking(WithoutReasons):
         """
         candidates, scores = scored.candidates, scored.scores
         queries = [(c.document, c.query) for c in candidates]
-        found = ranking_measures(scored.y, scores, queries)
+        found = ranking_metrics(scored.y, scores, queries)
         return {**found, **_attachment(candidates, scores)}
 
     def parsed_by(self, language: str) -> ParseRanking:
@@ -417,10 +417,10 @@ def agreements(pools: Sequence[Sequence[Tree]]) -> list[Agreement]:
     trees = [tree for pool in pools for tree in pool]
     counts, widths = [len(pool) for pool in pools], [_width(pool) for pool in pools]
     first = np.repeat(offsets(widths)[:-1], counts)
-    owner, word = spread(first, np.repeat(np.array(widths, dtype=np.intp), counts))
+    owner, word = expand(first, np.repeat(np.array(widths, dtype=np.intp), counts))
     numbers: dict[str, int] = {}
-    labels = flat([numbers.setdefault(k, len(numbers)) for k in tree.labels] for tree in trees)
-    heads = word * max(widths, default=0) + flat(tree.heads for tree in trees)
+    labels = concat([numbers.setdefault(k, len(numbers)) for k in tree.labels] for tree in trees)
+    heads = word * max(widths, default=0) + concat(tree.heads for tree in trees)
     weights = _weights(pools)
     arcs = heads * max(len(numbers), 1) + labels
     found = zip(*(_split(_shares(c, weights, owner), pools) for c in (arcs, heads)), strict=True)
@@ -450,7 +450,7 @@ def _weights(pools: Sequence[Sequence[Tree]]) -> Matrix:  # (trees, parsers)
 
 def _shares(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
     """The sum of the weights of equal codes, given whose they are."""
-    which = numbered(codes)[1]
+    which = factorize(codes)[1]
     found = np.empty((len(codes), weights.shape[1]))
     for column, own in zip(found.T, weights.T, strict=True):
         column[:] = np.bincount(which, weights=own[owner])[which]

@@ -9,7 +9,16 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank._ragged import first_where, firsts, flat, least, lengths, offsets, spread, totals
+from textrank._ragged import (
+    concat,
+    expand,
+    first_true,
+    lengths,
+    offsets,
+    run_starts,
+    segment_min,
+    sum_rows_by_owner,
+)
 from textrank.features import Indices, Matrix, Vector
 from textrank.tasks.ppi.pairs import Layout
 from textrank.tasks.ppi.vocabulary import TRIGGERS, group_of, is_verb
@@ -67,7 +76,7 @@ class Entities:
         sentence = np.arange(len(known)).repeat(lengths(named))
         first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T + starts[layout.sentence]
         every = [tokens for rows in known for tokens in rows]
-        return cls(layout, every, starts, flat(mentions) + starts[sentence], named, first, second)
+        return cls(layout, every, starts, concat(mentions) + starts[sentence], named, first, second)
 
     def __len__(self) -> int:
         return len(self.lists)
@@ -90,7 +99,7 @@ class Entities:
     @cached_property
     def token(self) -> Indices:
         """The tokens of all of them."""
-        return flat(self.lists) + self.layout.starts[self.sentence[self.owner]]
+        return concat(self.lists) + self.layout.starts[self.sentence[self.owner]]
 
     @cached_property
     def low(self) -> Indices:
@@ -120,7 +129,7 @@ class Entities:
         for place in range(int(count.max(initial=0))):
             some = (count > place).nonzero()[0]
             source = steps.row[self.token[self.tokens[some] + place]]
-            to, here = spread(self.cells[some], size[some])
+            to, here = expand(self.cells[some], size[some])
             there = here + (steps.begin[source] - self.begin[some])[to]
             found[here] = np.minimum(found[here], steps.values[there])
         return found
@@ -145,9 +154,9 @@ class Entities:
     def _between(self) -> tuple[Indices, Vector, Vector]:
         """Least steps and gaps from each entity to all of its sentence, and where they begin."""
         low, high = (self.tokens[self.starts[self.sentence + n]] for n in (0, 1))
-        entity, place = spread(low, high - low)
+        entity, place = expand(low, high - low)
         cell = self.begin[entity] + self.token[place]
-        cuts = firsts(entity * len(self) + self.owner[place])
+        cuts = run_starts(entity * len(self) + self.owner[place])
         tables = [
             np.minimum.reduceat(values[cell], cuts) if len(cuts) else values
             for values in (self._ways, self._gaps)
@@ -183,7 +192,7 @@ class Entities:
         found = np.zeros((len(self), len(FACTS)))
         entity, step, to = self.above
         kinds = self.layout.lexicon.rows(_relations, 7, self.layout.links.type[step])
-        found[:, :7] = totals(kinds, entity, len(self)) > 0
+        found[:, :7] = sum_rows_by_owner(kinds, entity, len(self)) > 0
         found[entity[self.verbs[to]], 7] = 1.0
         told = self.layout.lexicon.among(TRIGGERS, self.layout.word[to])
         found[entity[told], 8] = 1.0
@@ -245,8 +254,8 @@ class Told:
     def nearest(self, away: Matrix, size: int) -> Indices:  # (2, n) -> (pairs,)
         """The word of each pair with the least sum of both, the first one of equals; or -1."""
         joint, found = away[0] + away[1], np.full(size, -1)
-        low = least(joint, self.pair, size, np.inf)
-        place = first_where(joint == low[self.pair], self.pair)
+        low = segment_min(joint, self.pair, size, np.inf)
+        place = first_true(joint == low[self.pair], self.pair)
         found[self.pair[place]] = self.token[place]
         return found
 
@@ -309,8 +318,8 @@ def path_rows(own: Layout, marks: Matrix) -> Matrix:  # (tokens, MARKED)
     paths, size = own.paths, len(own.pairs)
     pair, at = (paths.steps >= 0).nonzero()
     kinds = own.lexicon.rows(_kinds, len(KINDS), own.links.type[paths.steps[pair, at]])
-    counts = totals(kinds, pair, size)
-    climbed = totals(kinds & (at < own.tops[pair])[:, None], pair, size)
+    counts = sum_rows_by_owner(kinds, pair, size)
+    climbed = sum_rows_by_owner(kinds & (at < own.tops[pair])[:, None], pair, size)
     num = dict(zip(KINDS, counts.T, strict=True))
     rise = dict(zip(KINDS, (climbed > 0).T, strict=True))
     fall = dict(zip(KINDS, (counts > climbed).T, strict=True))
@@ -361,7 +370,7 @@ def _words(own: Layout, marks: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:  # (
     above[np.searchsorted(links.starts, down, side="right") - 1] = True
     negated = np.zeros(size, dtype=bool)
     negated[pair[above[token]]] = True
-    return totals(marks[token] * inner[:, None], pair, size), negated
+    return sum_rows_by_owner(marks[token] * inner[:, None], pair, size), negated
 
 
 def _tops(own: Layout, marks: Matrix) -> Matrix:  # (4, pairs)

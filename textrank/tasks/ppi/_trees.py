@@ -16,7 +16,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank._ragged import Lists, first_where, firsts, least, numbered, offsets, spread
+from textrank._ragged import (
+    RaggedArray,
+    expand,
+    factorize,
+    first_true,
+    offsets,
+    run_starts,
+    segment_min,
+)
 from textrank.candidates import Candidate
 from textrank.features import Features, Indices
 from textrank.tasks.ppi.pairs import (
@@ -163,7 +171,7 @@ class Trees:
         return found
 
     @cached_property
-    def classes(self) -> Lists:
+    def classes(self) -> RaggedArray:
         """The classes of each token, none for those of names."""
         found = [EVENTS.get(stem, ()) for stem in self.stems]
         for token, own in enumerate(found):
@@ -191,9 +199,9 @@ class Trees:
         start = self.layout.starts[self.layout.sentence_of[token]]
         return self.texts[token - 2] if token > start + 1 else ""
 
-    def _named_lists(self, names: Sequence[Sequence[str]]) -> Lists:
+    def _named_lists(self, names: Sequence[Sequence[str]]) -> RaggedArray:
         values = self.layout.lexicon.all(chain.from_iterable(names))
-        return Lists(offsets([len(own) for own in names]), values)
+        return RaggedArray(offsets([len(own) for own in names]), values)
 
     @cached_property
     def classed(self) -> Indices:
@@ -201,12 +209,12 @@ class Trees:
         return self.classes.sizes.nonzero()[0]
 
     @cached_property
-    def kinds(self) -> Lists:
+    def kinds(self) -> RaggedArray:
         """Those classes of each token that say what happens."""
         kinds, number = self.layout.lexicon.all(TYPES), self.classes.values
         known = (number[:, None] == kinds).any(axis=1)
         ends = np.append(0, known.cumsum())
-        return Lists(ends[self.classes.starts], number[known])
+        return RaggedArray(ends[self.classes.starts], number[known])
 
     @cached_property
     def events(self) -> Indices:
@@ -214,7 +222,7 @@ class Trees:
         return self.kinds.sizes.nonzero()[0]
 
     @cached_property
-    def named(self) -> Lists:
+    def named(self) -> RaggedArray:
         """The classes of each token and the word itself; all names are alike."""
         starts = self.classes.starts + np.arange(len(self.classes.starts))
         values = np.empty(starts[-1], dtype=np.intp)
@@ -222,7 +230,7 @@ class Trees:
         inner = np.ones(len(values), dtype=bool)
         inner[last] = False
         values[inner], values[last] = self.classes.values, self.quoted[self.layout.word]
-        return Lists(starts, values)
+        return RaggedArray(starts, values)
 
     @cached_property
     def outline(self) -> Indices:
@@ -236,14 +244,14 @@ class Trees:
         return found
 
     @cached_property
-    def classed_children(self) -> Lists:
+    def classed_children(self) -> RaggedArray:
         """The children of each token that have a class."""
         heads = self.heads[self.classed]
         some = (heads != self.classed).nonzero()[0]
-        return Lists.grouped(heads[some], self.classed[some], len(self.heads))
+        return RaggedArray.grouped(heads[some], self.classed[some], len(self.heads))
 
     @cached_property
-    def cues(self) -> tuple[Indices, Lists]:
+    def cues(self) -> tuple[Indices, RaggedArray]:
         """The words that deny or doubt and what each is called; those of names are none."""
         names = set(self.of_names)
         tokens = [n for n, word in enumerate(self.stems) if word in CUES and n not in names]
@@ -253,7 +261,7 @@ class Trees:
     def in_sentences(self, tokens: Indices) -> tuple[Indices, Indices]:
         """For each pair those of some rising tokens that lie in its sentence: pair and place."""
         begin = np.searchsorted(tokens, self.layout.starts)
-        places = Lists(begin, np.arange(len(tokens)))
+        places = RaggedArray(begin, np.arange(len(tokens)))
         return places.of_each(self.layout.sentence)
 
 
@@ -277,7 +285,7 @@ Mask = NDArray[np.bool_]
 class Ways:
     """Ways from names up to where they meet another name, each once."""
 
-    tokens: Lists  # the top is the last
+    tokens: RaggedArray  # the top is the last
     of: Indices  # (2, pairs) the way of the first name, and of the second
 
 
@@ -301,20 +309,20 @@ class Tellings:
         """From each name up to the token where both meet; of several the shortest, first ones."""
         above, start, length = self._meetings()
         width = int(length.max(initial=0)) + 1
-        codes, number = numbered(start * width + length)
+        codes, number = factorize(start * width + length)
         start, length = np.divmod(codes, width)
-        _, at = spread(above.starts[start], length)
-        return Ways(Lists(offsets(length), above.values[at]), number.reshape(2, len(self)))
+        _, at = expand(above.starts[start], length)
+        return Ways(RaggedArray(offsets(length), above.values[at]), number.reshape(2, len(self)))
 
-    def _meetings(self) -> tuple[Lists, Indices, Indices]:
+    def _meetings(self) -> tuple[RaggedArray, Indices, Indices]:
         """Paths up to roots, and for all first names, then all second ones, which and how far."""
         owner, source, target = self._couples()
-        tokens, place = numbered(np.concatenate([source, target]))
+        tokens, place = factorize(np.concatenate([source, target]))
         above, (one, two) = self._above(tokens), place.reshape(2, len(owner))
         low = np.maximum(_alike(above, one, two) - 1, 0)  # without a common root both are whole
         steps = above.sizes[one] + above.sizes[two] - 2 * low
-        fewest = least(steps, owner, len(self), 0)
-        best = first_where(steps == fewest[owner], owner)
+        fewest = segment_min(steps, owner, len(self), 0)
+        best = first_true(steps == fewest[owner], owner)
         start = np.concatenate([one[best], two[best]])
         return above, start, above.sizes[start] - np.tile(low[best], 2)
 
@@ -332,7 +340,7 @@ class Tellings:
             kept &= (heads[token] == token) | ~name[heads[token] + shift]
         return owner[kept], ends[0][kept], ends[1][kept]
 
-    def _above(self, tokens: Indices) -> Lists:
+    def _above(self, tokens: Indices) -> RaggedArray:
         """Each token, its head, the head of that, and so on to the root."""
         heads, starts = self.trees.heads, offsets(self.trees.depth[tokens] + 1)
         found = np.empty(starts[-1], dtype=np.intp)
@@ -341,7 +349,7 @@ class Tellings:
             found[place] = at
             going = (heads[at] != at).nonzero()[0]
             place, at = place[going] + 1, heads[at[going]]
-        return Lists(starts, found)
+        return RaggedArray(starts, found)
 
     @cached_property
     def top(self) -> Indices:
@@ -362,7 +370,7 @@ class Tellings:
     def below(self) -> tuple[Indices, Indices, Indices]:
         """All tokens of ways but the top: side, pair and token, each way upwards."""
         ways, of = self.ways.tokens, self.ways.of.ravel()
-        row, place = spread(ways.starts[of], ways.sizes[of] - 1)
+        row, place = expand(ways.starts[of], ways.sizes[of] - 1)
         side, pair = np.divmod(row, max(1, len(self)))
         return side, pair, ways.values[place]
 
@@ -387,7 +395,7 @@ class Tellings:
     def reached(self) -> tuple[Indices, Indices]:
         """For each way its relations that say something, at most three, and the last word."""
         lexicon, ways = self.layout.lexicon, self.ways.tokens
-        way, place = spread(ways.starts[:-1], ways.sizes - 1)
+        way, place = expand(ways.starts[:-1], ways.sizes - 1)
         step = self.trees.relation[ways.values[place]]
         telling = ~(step[:, None] == lexicon.all(PASSED)).any(axis=1)
         some = np.bincount(way[telling], minlength=len(ways.sizes)) > 0
@@ -403,7 +411,7 @@ class Tellings:
         """Rows of words, the last first, as one text each, and the last word of each text."""
         lexicon = self.layout.lexicon
         words, every = lexicon.words(), len(lexicon.numbers) + 1
-        codes, number = numbered((table + 1) @ (every ** np.arange(TELLING)))
+        codes, number = factorize((table + 1) @ (every ** np.arange(TELLING)))
         texts = []
         for code in codes.tolist():
             parts = [code // every**k % every for k in reversed(range(TELLING))]
@@ -431,17 +439,17 @@ class Tellings:
         return np.concatenate([at, np.arange(len(token))]), np.concatenate([name, words])
 
     @cached_property
-    def kinds(self) -> Lists:
+    def kinds(self) -> RaggedArray:
         """The classes of the top of each pair, or that it has none."""
         every = np.arange(len(self))
         pair, name = self.classes(every, self.top)
         none = (np.bincount(pair, minlength=len(self)) == 0).nonzero()[0]
         other = np.full(len(none), self.layout.lexicon("other"), dtype=np.intp)
         both = np.concatenate([pair, none]), np.concatenate([name, other])
-        return Lists.grouped(*both, len(self))
+        return RaggedArray.grouped(*both, len(self))
 
     @cached_property
-    def triggers(self) -> Lists:
+    def triggers(self) -> RaggedArray:
         """Words of events for each pair, the most likely trigger first.
 
         The top of the path, then others on it, then words that hang on it or carry it, then words
@@ -457,7 +465,7 @@ class Tellings:
         codes = ((pair * 5 + rank) * width + distance) * width + token - own.base[pair]
         codes.sort()
         pair = codes // (5 * width * width)
-        return Lists(
+        return RaggedArray(
             offsets(np.bincount(pair, minlength=len(self))), codes % width + own.base[pair]
         )
 
@@ -486,7 +494,7 @@ class Tellings:
         near = self.on_path(pair, token) | self.on_path(pair, self.trees.heads[token])
         near |= ~np.bincount(pair[near], minlength=len(self)).astype(bool)[pair]
         at, kind = self.trees.kinds.of_each(token)
-        fits = first_where(near[at] & (kind == kinds[pair[at]]), pair[at])
+        fits = first_true(near[at] & (kind == kinds[pair[at]]), pair[at])
         found[pair[at[fits]]] = token[at[fits]]
         return found
 
@@ -510,13 +518,17 @@ class Tellings:
     @cached_property
     def starts(self) -> tuple[Indices, Indices]:
         """The first token of the first and of the second name of each pair."""
-        one, two = (np.minimum.reduceat(t, firsts(o)) if len(o) else t for o, t in self.layout.ends)
+        one, two = (
+            np.minimum.reduceat(t, run_starts(o)) if len(o) else t for o, t in self.layout.ends
+        )
         return one, two
 
     @cached_property
     def ends(self) -> tuple[Indices, Indices]:
         """The last token of the first and of the second name of each pair."""
-        one, two = (np.maximum.reduceat(t, firsts(o)) if len(o) else t for o, t in self.layout.ends)
+        one, two = (
+            np.maximum.reduceat(t, run_starts(o)) if len(o) else t for o, t in self.layout.ends
+        )
         return one, two
 
 
@@ -544,9 +556,9 @@ class Told(ABC):
 PLACES = ("before", "just before", "after", "just after", "between", "just before second")
 
 
-def _alike(above: Lists, one: Indices, two: Indices) -> Indices:
+def _alike(above: RaggedArray, one: Indices, two: Indices) -> Indices:
     """How many tokens the paths from two tokens to their root share, counted from the root."""
-    owner, step = spread(np.ones_like(one), np.minimum(above.sizes[one], above.sizes[two]))
+    owner, step = expand(np.ones_like(one), np.minimum(above.sizes[one], above.sizes[two]))
     same = above.values[above.starts[one + 1][owner] - step]
     same = same == above.values[above.starts[two + 1][owner] - step]
     return np.bincount(owner[same], minlength=len(one))

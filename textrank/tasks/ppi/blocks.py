@@ -9,7 +9,7 @@ from typing import ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank._ragged import firsts, offsets
+from textrank._ragged import offsets, run_starts
 from textrank.candidates import Candidate
 from textrank.features import Features, Indices
 from textrank.tasks.ppi.pairs import (
@@ -58,7 +58,7 @@ class LocalContext:
         offset = np.concatenate([-steps[::-1], steps])
         word, tag, *places = own.lexicon.all(["word", "tag", *map(str, offset.tolist())])
         for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
-            first = firsts(owner)
+            first = run_starts(owner)
             last = np.append(first[1:], len(owner))[: len(first)] - 1
             beside = np.where(offset < 0, token[first, None], token[last, None]) + offset
             low, high = own.base[:, None], (own.base + own.size)[:, None]

@@ -19,9 +19,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank._ragged import firsts, least, lengths, offsets, spread
+from textrank._ragged import expand, lengths, offsets, run_starts, segment_min
 from textrank.candidates import Candidate
-from textrank.features import Cells, Features, Indices, Matrix, Names, Vector
+from textrank.features import FeatureNames, Features, Indices, Matrix, RawCSR, Vector
 from textrank.tasks.ppi._descriptor_values import (
     FACTS,
     FAR,
@@ -467,7 +467,7 @@ class Described:
         owner, token = own.owner[cell], own.token[cell]
         theirs = self.marks[token] * (token < own.end[owner])[:, None]
         between = self.counts[own.end] - self.counts[own.begin]
-        return np.asarray(between - np.add.reduceat(theirs, firsts(owner)))
+        return np.asarray(between - np.add.reduceat(theirs, run_starts(owner)))
 
     @cached_property
     def middle(self) -> tuple[Indices, Indices]:
@@ -486,7 +486,7 @@ class Described:
         """Each pair with each name of its sentence."""
         names, number = self.entities, self.layout.sentence
         begin = names.named[number]
-        pair, place = spread(begin, names.named[number + 1] - begin)
+        pair, place = expand(begin, names.named[number + 1] - begin)
         entity = names.mentions[place]
         return Rivals(pair, entity, names.paths(self.ends.take(pair, axis=1), entity))
 
@@ -496,7 +496,7 @@ class Described:
         names = self.entities
         place = np.arange(len(names.mentions))
         end = names.named[1:].repeat(lengths(names.named))
-        one, other = spread(place + 1, end - place - 1)
+        one, other = expand(place + 1, end - place - 1)
         return names.mentions[one], names.mentions[other]
 
     @cached_property
@@ -509,7 +509,7 @@ class Described:
         at = self.marks[:, mark].nonzero()[0]
         starts = np.searchsorted(at, own.starts)
         begin = starts[own.sentence]
-        pair, place = spread(begin, starts[own.sentence + 1] - begin)
+        pair, place = expand(begin, starts[own.sentence + 1] - begin)
         token = at[place]
         free = (~own.own[token + own.shift[pair]]).nonzero()[0]
         pair, token = pair[free], token[free]
@@ -553,8 +553,8 @@ def _distances(own: Described, out: Matrix) -> None:
     between = np.bincount(rivals.pair[inside & rivals.other], minlength=len(own))
     sentences = len(layout.contexts)
     begins, number = names.low[names.mentions], names.sentence[names.mentions]
-    earliest = least(begins, number, sentences, np.iinfo(np.intp).max)
-    latest = -least(-begins, number, sentences, 1)
+    earliest = segment_min(begins, number, sentences, np.iinfo(np.intp).max)
+    latest = -segment_min(-begins, number, sentences, 1)
     hedged = np.zeros(sentences, dtype=bool)
     hedged[layout.sentence_of[layout.lexicon.among(HEDGES, layout.word)]] = True
     marked = lengths(own.counts[layout.starts])[layout.sentence]
@@ -670,7 +670,7 @@ def _to_triggers(own: Described, out: Matrix) -> None:
         np.add(away[:, 0], away[:, 1], out=away[:, 2])
         nearest = told.nearest(told.ways, len(own))
         found = np.full((len(own), 7), (FAR, FAR, 2 * FAR) * 2 + (0.0,))
-        begins = firsts(told.pair)
+        begins = run_starts(told.pair)
         if len(begins):
             low = np.minimum.reduceat(
                 away.reshape(6, -1), begins, axis=1
@@ -718,7 +718,7 @@ def _heads(own: Described, out: Matrix) -> None:
     starts = np.searchsorted(above, np.arange(len(names) + 1))
     heads = np.zeros(len(own), dtype=bool)
     for one, other in ((names.first, names.second), (names.second, names.first)):
-        pair, place = spread(starts[one], starts[one + 1] - starts[one])
+        pair, place = expand(starts[one], starts[one + 1] - starts[one])
         to = governor[place]
         heads |= own.any(pair, names.steps(other[pair], to) == 0)
         common = own.any(pair, governs[names.begin[other[pair]] + to])
@@ -815,25 +815,25 @@ class PairDescriptors:
     def sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """The descriptors in every size up to this one, for the price of the largest."""
         kept, scales, sizes = self._chosen
-        every = Cells.of(finished(described(layout_of(pairs)))[:, kept] / scales)
+        every = RawCSR.of(finished(described(layout_of(pairs)))[:, kept] / scales)
         return {
             which: Features(_chosen(every, number, len(names)), names)
             for which, (number, names) in sizes.items()
         }
 
     @cached_property
-    def _chosen(self) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], Names]]]:
+    def _chosen(self) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], FeatureNames]]]:
         """Which descriptors are kept, their scales; in each size their numbers, -1, and names."""
         sizes: tuple[Which, ...] = get_args(Which)
         levels = sizes[: sizes.index(self.which) + 1]
         kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._wanted(d)]
         chosen = [DESCRIPTORS[i] for i in kept]
-        found: dict[str, tuple[NDArray[np.int32], Names]] = {}
+        found: dict[str, tuple[NDArray[np.int32], FeatureNames]] = {}
         for place, which in enumerate(levels):
             some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
             number = np.full(len(chosen), -1, dtype=np.int32)
             number[some] = np.arange(len(some))
-            found[which] = number, Names.of(chosen[i].name for i in some)
+            found[which] = number, FeatureNames.of(chosen[i].name for i in some)
         return np.array(kept, dtype=np.intp), np.array([d.scale for d in chosen]), found
 
     def _wanted(self, descriptor: Descriptor) -> bool:
@@ -844,9 +844,9 @@ class PairDescriptors:
         return not left_out.get(descriptor.group, False)
 
 
-def _chosen(cells: Cells, number: NDArray[np.int32], width: int) -> Cells:
+def _chosen(cells: RawCSR, number: NDArray[np.int32], width: int) -> RawCSR:
     """Some of the columns, given the number of each among them; -1 for the others."""
     indices = number[cells.indices]
     kept = indices >= 0
     ends = offsets(kept)[cells.indptr].astype(np.int32)
-    return Cells(cells.data[kept], indices[kept], ends, (cells.shape[0], width))
+    return RawCSR(cells.data[kept], indices[kept], ends, (cells.shape[0], width))

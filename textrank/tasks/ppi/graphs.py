@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank._ragged import lengths, offsets, spread
+from textrank._ragged import expand, lengths, offsets
 from textrank.candidates import Candidate
 from textrank.features import Indices, LabelledGraph
 from textrank.graphs import GraphBatch, GraphFamily
@@ -293,7 +293,7 @@ class MarkedGraphs:
         some = ((whole > 0) & (whole < np.inf)).nonzero()[0]
         owner, whole = owner[some], whole[some]
         from_, to = (steps.begin[steps.row[tokens[some]]] for tokens in (source, target))
-        at, arc = spread(self._arcs[own.sentence[owner]], self._count[owner])
+        at, arc = expand(self._arcs[own.sentence[owner]], self._count[owner])
         governor, dependent = (ends[arc] for ends in self._ends)
         from_, to, whole = from_[at], to[at], whole[at] - 1
         hit = steps.values[from_ + governor] + steps.values[to + dependent] == whole
@@ -364,7 +364,7 @@ class MarkedGraphs:
         # a comma is its own part of speech: one label, not two
         codes[place, 1] = np.where(word == tag, -1, 2 * tag + touched)
         types = own.lexicon.all(kind for found in self._found for kind in found.types)
-        at, arc = spread(self._arcs[own.sentence], self._count)
+        at, arc = expand(self._arcs[own.sentence], self._count)
         nth = arc - self._arcs[own.sentence[at]]
         codes[(begin + own.size)[at] + nth, 0] = (
             2 * types[arc] + self._marks[self._begins[at] + nth]

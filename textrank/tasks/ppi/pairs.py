@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textrank._ragged import first_where, firsts, flat, lengths, numbered, offsets, spread
+from textrank._ragged import concat, expand, factorize, first_true, lengths, offsets, run_starts
 from textrank.candidates import Candidate
-from textrank.features import Cells, Features, Indices, Matrix, Names, SideBySide, Vector
+from textrank.features import FeatureNames, Features, Indices, JointFeatures, Matrix, RawCSR, Vector
 from textrank.progress import track
 from textrank.tasks.ppi.sentences import Parse, Sentence, sentences, stem
 
@@ -54,7 +54,7 @@ class Lexicon:
         self, value: Callable[[str], tuple[bool, ...]], width: int, words: Indices
     ) -> NDArray[np.bool_]:  # (words, width)
         """The same of a function that says so many things; only these words are asked about."""
-        known, place = numbered(words)
+        known, place = factorize(words)
         every = self.words()
         said = [value(every[number]) for number in known.tolist()]
         return np.array(said, dtype=bool).reshape(-1, width)[place]
@@ -102,7 +102,7 @@ class Occurrences:
         """How often each row has each name; with ``once`` whether it has it at all."""
         return self.side_by_side(self.size, {self.view: once}).view(self.view)
 
-    def side_by_side(self, pairs: int, once: Mapping[str, bool]) -> SideBySide:
+    def side_by_side(self, pairs: int, once: Mapping[str, bool]) -> JointFeatures:
         """The features of some views; whether a pair has them at all, or how often."""
         groups = dict(sorted(self.groups.items()))  # so that columns do not depend on other views
         met = [block for blocks in groups.values() for block in blocks]
@@ -120,8 +120,8 @@ class Occurrences:
         ends = offsets(np.bincount(row, minlength=self.size))
         short = indices.astype(np.int32), ends.astype(np.int32)
         names = self._names(words, head[every], every)
-        found = Features(Cells(data, *short, (self.size, len(every))), names)
-        return SideBySide(found, views, of, pairs, self.shared)
+        found = Features(RawCSR(data, *short, (self.size, len(every))), names)
+        return JointFeatures(found, views, of, pairs, self.shared)
 
     def _codes(self, words: Sequence[Indices], head: Indices) -> Indices:
         """A number for each name met, equal for equal ones, given those of each length."""
@@ -141,13 +141,13 @@ class Occurrences:
         used = 0
         for column in parts.T:
             if used + bits > wide:  # numbers of what was met so far are shorter
-                codes = numbered(codes)[1].astype(np.int64)
+                codes = factorize(codes)[1].astype(np.int64)
                 used = len(codes).bit_length()
             codes = (codes << bits) | column
             used += bits
         return codes
 
-    def _names(self, words: Sequence[Indices], head: Indices, every: Indices) -> Names:
+    def _names(self, words: Sequence[Indices], head: Indices, every: Indices) -> FeatureNames:
         """The names met, given their heads and where each is met first."""
         widest = words[-1].shape[1] if words else 0
         table = np.full((len(every), 2 + widest), -1, dtype=np.int32)
@@ -160,7 +160,7 @@ class Occurrences:
             begin, low = begin + len(parts), high
         return self._compact(table)
 
-    def _compact(self, table: NDArray[np.int32]) -> Names:
+    def _compact(self, table: NDArray[np.int32]) -> FeatureNames:
         """Names over only the words that they use."""
         number = np.zeros(len(self.lexicon.numbers) + 1, dtype=np.int32)
         number[table.ravel()] = 1
@@ -169,7 +169,7 @@ class Occurrences:
         used = number.nonzero()[0].tolist()
         number = np.cumsum(number, dtype=np.int32) - 1
         number[-1] = -1
-        return Names(tuple(words[i] for i in used), number[table])
+        return FeatureNames(tuple(words[i] for i in used), number[table])
 
 
 def _as_they_come(codes: Indices) -> tuple[Indices, Indices]:
@@ -375,7 +375,7 @@ class PairBatch(Sequence[EntityPair]):
     sentences: list[Sentence]
     candidates: Sequence[Candidate]
     known: dict[Block, Features] = field(default_factory=dict)
-    together: dict[Block | Meeting, tuple[SideBySide, str]] = field(default_factory=dict)
+    together: dict[Block | Meeting, tuple[JointFeatures, str]] = field(default_factory=dict)
 
     @overload
     def __getitem__(self, index: int) -> EntityPair: ...
@@ -394,7 +394,7 @@ class PairBatch(Sequence[EntityPair]):
             self.known[block] = found.view(name) if found else block.of_pairs(self)
         return self.known[block]
 
-    def side_by_side(self, blocks: Mapping[str, Meeting]) -> SideBySide:
+    def side_by_side(self, blocks: Mapping[str, Meeting]) -> JointFeatures:
         """The features of several blocks, found together: one look-up instead of many."""
         found = Occurrences(self.layout.lexicon, len(self))
         for found.view, block in blocks.items():
@@ -403,7 +403,7 @@ class PairBatch(Sequence[EntityPair]):
         self.together.update({block: (both, name) for name, block in blocks.items()})
         return both
 
-    def holding(self, blocks: Mapping[str, Meeting]) -> SideBySide:
+    def holding(self, blocks: Mapping[str, Meeting]) -> JointFeatures:
         """The same, perhaps among other blocks with which they have been found before."""
         for found, _ in self.together.values():
             if all(self.together.get(block) == (found, name) for name, block in blocks.items()):
@@ -476,7 +476,7 @@ class Links:
     def of(self, tokens: Indices) -> tuple[Indices, Indices]:
         """Of each token its steps: the place in ``tokens``, and the step."""
         begin = self.starts[tokens]
-        return spread(begin, self.starts[tokens + 1] - begin)
+        return expand(begin, self.starts[tokens + 1] - begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -609,7 +609,7 @@ class Layout:
         found = []
         for lists in ([p.first for p in self.pairs], [p.second for p in self.pairs]):
             owner = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
-            found.append((owner, flat(lists) + self.base[owner]))
+            found.append((owner, concat(lists) + self.base[owner]))
         return found[0], found[1]
 
     @cached_property
@@ -631,12 +631,12 @@ class Layout:
     @cached_property
     def begin(self) -> Indices:
         """The first token of each pair."""
-        return np.minimum(*(np.minimum.reduceat(t, firsts(o)) for o, t in self.ends))
+        return np.minimum(*(np.minimum.reduceat(t, run_starts(o)) for o, t in self.ends))
 
     @cached_property
     def end(self) -> Indices:
         """The last token of each pair."""
-        return np.maximum(*(np.maximum.reduceat(t, firsts(o)) for o, t in self.ends))
+        return np.maximum(*(np.maximum.reduceat(t, run_starts(o)) for o, t in self.ends))
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
@@ -659,7 +659,7 @@ class Layout:
         short = self.sizes[:, 1] <= SHORT
         rows, cells = np.flatnonzero(short), np.flatnonzero((self.side == 1) & short[self.owner])
         table = np.full((len(rows), SHORT), -1, dtype=np.intp)
-        table[spread(np.zeros_like(rows), self.sizes[rows, 1])] = cells
+        table[expand(np.zeros_like(rows), self.sizes[rows, 1])] = cells
         return rows, table
 
     @cached_property
@@ -701,8 +701,8 @@ class Layout:
     def couples(self) -> tuple[Indices, Indices, Indices]:
         """Every token of the first entity with every one of the second: pair and both tokens."""
         (one, source), (other, target) = self.ends
-        count, begin = np.bincount(other, minlength=len(self.pairs)), firsts(other)
-        at, place = spread(begin[one], count[one])
+        count, begin = np.bincount(other, minlength=len(self.pairs)), run_starts(other)
+        at, place = expand(begin[one], count[one])
         return one[at], source[at], target[place]
 
     @cached_property
@@ -710,8 +710,8 @@ class Layout:
         """The couple of closest tokens of each pair, the first one of equals."""
         owner, source, target = self.couples
         steps = self.steps.between(source, target)
-        low = np.minimum.reduceat(steps, firsts(owner))
-        return first_where(steps == low[owner], owner)
+        low = np.minimum.reduceat(steps, run_starts(owner))
+        return first_true(steps == low[owner], owner)
 
     @cached_property
     def paths(self) -> Paths:
@@ -729,7 +729,7 @@ class Layout:
             place, step = self.links.of(at[going])
             pair, to = going[place], self.links.to[step]
             left = self.steps.between(end[pair], to)
-            step = step[first_where(left == length[pair] - k - 1, pair)]
+            step = step[first_true(left == length[pair] - k - 1, pair)]
             at[going] = self.links.to[step]
             tokens[going, k + 1], steps[going, k] = at[going], step
         return Paths(tokens, steps, length)
@@ -757,6 +757,6 @@ class Layout:
         """The place on each path where it stops climbing to governors."""
         found = self.paths.length.copy()
         pair, at = np.nonzero(self.paths.steps >= 0)
-        down = first_where(self.links.down[self.paths.steps[pair, at]], pair)
+        down = first_true(self.links.down[self.paths.steps[pair, at]], pair)
         found[pair[down]] = at[down]
         return found

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from textrank._ragged import lengths, numbered, offsets, spread
+from textrank._ragged import expand, factorize, lengths, offsets
 from textrank.features import Features, Indices, Vector
 from textrank.tasks.ppi._trees import Tellings, Told
 from textrank.tasks.ppi.pairs import Layout, Lexicon, Occurrences
@@ -317,7 +317,7 @@ def _beside(told: Tellings, found: Occurrences) -> None:
 
 def _triggers(told: Tellings, found: Occurrences) -> None:
     triggers = told.triggers
-    pair, place = spread(triggers.starts[:-1], np.minimum(triggers.sizes, FEW))
+    pair, place = expand(triggers.starts[:-1], np.minimum(triggers.sizes, FEW))
     token = triggers.values[place]
     on_path = found.lexicon("path")
     where = np.where(told.on_path(pair, token), on_path, told.side_of(pair, token))
@@ -385,7 +385,7 @@ class Sides:
         n, _, kinds = self.lists.shape
         own, lists = self.facts.cells, self.lists.reshape(2 * n * kinds)
         size = lengths(own.indptr)[lists]
-        at, place = spread(own.indptr.astype(np.intp)[lists], size)
+        at, place = expand(own.indptr.astype(np.intp)[lists], size)
         facts = at // (2 * kinds) * own.shape[1] + own.indices[place]
         facts.sort()
         shared = facts[1:][facts[1:] == facts[:-1]] // own.shape[1]
@@ -427,7 +427,7 @@ def _around(told: Tellings, found: Occurrences) -> Indices:
     own, trees = told.layout, told.trees
     begin, end = np.concatenate(told.starts), np.concatenate(told.ends)
     width = int((end - begin).max(initial=0)) + 1
-    codes, number = numbered(begin * width + end - begin)
+    codes, number = factorize(begin * width + end - begin)
     begin, length = np.divmod(codes, width)
     end, rows = begin + length, found.below(len(codes))
     steps = np.append(np.arange(-NEXT, 0), np.arange(1, NEXT + 1))
@@ -486,7 +486,7 @@ def _upwards(told: Tellings, found: Occurrences) -> Indices:
     at, name = trees.named.of_each(top)
     found.add("part", rows[at], part[at], voice[at], name)
     found.add("end", rows, told.end)
-    way, place = spread(ways.starts[:-1] + 1, np.maximum(ways.sizes - 2, 0))
+    way, place = expand(ways.starts[:-1] + 1, np.maximum(ways.sizes - 2, 0))
     token = ways.values[place]
     at, name = trees.named.of_each(token)
     row, token = rows[way[at]], token[at]
@@ -513,7 +513,7 @@ def _governors(told: Tellings, found: Occurrences, rows: Indices) -> None:
 def _statement_sides_beside(told: Tellings, found: Occurrences, rows: Indices) -> None:
     """Words of events that hang on ways."""
     trees, ways = told.trees, told.ways.tokens
-    way, place = spread(ways.starts[:-1], ways.sizes - 1)
+    way, place = expand(ways.starts[:-1], ways.sizes - 1)
     at, child = trees.classed_children.of_each(ways.values[place])
     way, place = way[at], place[at]
     aside = ((place == ways.starts[way]) | (child != ways.values[place - 1])).nonzero()[0]
@@ -527,14 +527,14 @@ def _statement_sides_beside(told: Tellings, found: Occurrences, rows: Indices) -
 def _ordered(told: Tellings, found: Occurrences) -> Indices:
     """Whether names come before words of events; the row of each name in its pair."""
     triggers, every = told.triggers, 8 * len(told.trees.heads) + 1
-    pair, place = spread(triggers.starts[:-1], np.minimum(triggers.sizes, STATEMENT_SIDES_FEW))
+    pair, place = expand(triggers.starts[:-1], np.minimum(triggers.sizes, STATEMENT_SIDES_FEW))
     event = triggers.values[place]
     keys = np.zeros((2, len(told), STATEMENT_SIDES_FEW), dtype=np.intp)
     for side, begin in enumerate(told.starts):
         first, top = begin[pair] < event, event == told.top[pair]
         code = ((2 * event + first) * 2 + top) * 2 + told.on_path(pair, event)
         keys[side, pair, place - triggers.starts[pair]] = code + 1
-    codes, number = numbered((keys @ (every ** np.arange(STATEMENT_SIDES_FEW))).ravel())
+    codes, number = factorize((keys @ (every ** np.arange(STATEMENT_SIDES_FEW))).ravel())
     known = codes // every ** np.arange(STATEMENT_SIDES_FEW)[:, None] % every
     place, row = known.nonzero()
     rows = found.below(len(codes))
