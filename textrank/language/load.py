@@ -1,4 +1,8 @@
-"""``load_nlp``: the shipped pipeline or any other of spaCy, with only what a task needs."""
+"""Load a spaCy pipeline: the shipped biomedical one (``en_textrank_bio``) or any other.
+
+``load_nlp`` is the entry point. ``resolve_components`` works out which other components the
+requested ones depend on, so that a task runs only what it needs.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +25,32 @@ from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.language.tokenizer import bio_tokenizer
 
 SHIPPED_PIPELINE = "en_textrank_bio"
-MAX_TEXT_CHARACTERS = 2_000_000  # characters of a text; a million take about 3 GB
+MAX_TEXT_CHARACTERS = 2_000_000  # a million characters take about 3 GB
 
-# What a component reads that others write; networks they listen to are found in the config.
-_NEEDS: dict[str, tuple[str, ...]] = {
+# Component -> components whose annotations it reads. Shared networks (spaCy listeners) are not
+# listed here: ``_find_upstream_networks`` finds them in the loaded pipeline.
+_DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "morphology": ("tagger", "parser"),
     "lemmatizer": ("tagger", "morphologizer", "attribute_ruler"),
     "attribute_ruler": ("tagger",),
     "identifiers": ("genes",),
-    "proteins": ("names_tok2vec",),  # which does not know of a listener that is switched off
+    # spaCy does not register a disabled listener with its network, so this one is listed.
+    "proteins": ("names_tok2vec",),
 }
-_ALWAYS = ("sentences",)  # costs next to nothing, and every task looks at sentences
+_ALWAYS_ENABLED = ("sentences",)  # cheap, and every task needs sentence boundaries
 
 
 def register_components() -> tuple[type, ...]:
-    """Makes the names that the shipped pipeline's config uses known to spaCy.
+    """Register the names that the shipped pipeline's config uses with spaCy.
 
-    The package's entry points do the same where it is installed; this serves a source tree. The
-    classes given are those of the components, whose factories came with their modules.
+    The entry points of the installed package do the same; this call makes a source checkout work.
+    Calling it again is harmless.
+
+    Returns
+    -------
+    tuple of type
+        The component classes. Their factories are registered when their modules are imported; the
+        tuple only keeps these imports in use.
     """
     registry.tokenizers.register("textrank.bio_tokenizer.v1", func=bio_tokenizer)
     registry.architectures.register("textrank.NameNetwork.v1", func=build_word_network)
@@ -54,62 +66,93 @@ def load_nlp(
     only: Sequence[str] | None = None,
     max_length: int = MAX_TEXT_CHARACTERS,
 ) -> Language:
-    """A spaCy pipeline: the shipped biomedical one, or another by its name or path.
+    """Load a spaCy pipeline: the shipped biomedical one, or another by name or path.
 
-    The shipped one also gives each name its identifier (component ``identifiers``). ``only`` names
-    the components that are run (of the shipped one: tagger, parser, morphology, ner, genes,
-    proteins, identifiers); what these build on is run too, the rest stays switched off until
-    ``nlp.enable_pipe``, as ``proteins`` does when nothing is named. A text of more than
-    ``max_length`` characters is refused.
+    Parameters
+    ----------
+    name
+        Name of an installed spaCy model package, or path of a folder with a ``config.cfg``. None
+        loads the shipped pipeline and adds the component ``identifiers``, which links each gene
+        name to an identifier.
+    only
+        Components to run; of the shipped pipeline tagger, parser, morphology, ner, genes, proteins
+        and identifiers are available. The components they depend on run too. All others stay
+        disabled until ``nlp.enable_pipe``. None keeps the components that the pipeline enables by
+        default, which for the shipped one excludes ``proteins``.
+    max_length
+        Longest text, in characters, that the pipeline accepts (``nlp.max_length``).
 
+    Raises
+    ------
+    ValueError
+        If there is no such pipeline or component.
+
+    Examples
+    --------
     >>> doc = load_nlp(only=["genes"])("We saw that GRB2 binds SOS1.")
     >>> [name.text for name in doc.spans["entities"]]
     ['GRB2', 'SOS1']
     """
-    nlp = _load(SHIPPED_PIPELINE if name is None else name)
+    nlp = _load_pipeline(SHIPPED_PIPELINE if name is None else name)
     if name is None and "identifiers" not in nlp.component_names:
         nlp.add_pipe("textrank_identifiers", "identifiers")
     nlp.max_length = max_length
     if only is not None:
-        wanted = resolve_components(nlp, only)
-        for component in set(nlp.disabled) & set(wanted):
+        components = resolve_components(nlp, only)
+        for component in set(nlp.disabled) & set(components):
             nlp.enable_pipe(component)
-        nlp.select_pipes(enable=wanted)
+        nlp.select_pipes(enable=components)
     return nlp
 
 
 def model_path(name: str = SHIPPED_PIPELINE) -> Path:
-    """The folder of a shipped model, for ``spacy.load``."""
+    """Return the folder of a shipped model, as ``spacy.load`` takes it.
+
+    Raises ValueError if there is no such model.
+    """
     path = shipped_folder("models") / name
     if not path.is_dir():
         raise ValueError(
-            f"no shipped model {name!r} in {path.parent}; there is {SHIPPED_PIPELINE!r}"
+            f"no shipped model {name!r} in {path.parent}; available: {SHIPPED_PIPELINE!r}"
         )
     return path
 
 
-def _load(name: str | Path) -> Language:
+def _load_pipeline(name: str | Path) -> Language:
+    """Load a pipeline by name or path after registering our components.
+
+    Raises ValueError, with the fix, if spaCy cannot find the pipeline.
+    """
     register_components()
     if name == SHIPPED_PIPELINE:
         return spacy.load(model_path())
     try:
-        return spacy.load(_known(name))
+        return spacy.load(_resolve_pipeline(name))
     except OSError as error:
         raise ValueError(
             f"no spaCy pipeline {str(name)!r}: neither an installed package nor a folder with a "
-            f"config.cfg. Install it, or leave the name out for the shipped {SHIPPED_PIPELINE!r}. ({error})"
+            f"config.cfg. Install it, or omit the name to load the shipped {SHIPPED_PIPELINE!r}. "
+            f"({error})"
         ) from error
 
 
-def _known(name: str | Path) -> Path | str:
-    """The folder of a pipeline, or the name of a package that is one; no other code is imported.
+def _resolve_pipeline(name: str | Path) -> Path | str:
+    """Return the folder of a pipeline, or the name of an installed package that is a pipeline.
 
-    spaCy would import whatever package has the name and call its ``load``.
+    ``spacy.load`` imports any package of the given name and calls its ``load``. To run no foreign
+    code, a package is accepted only if its ``meta.json`` looks like that of a spaCy model.
+
+    Raises
+    ------
+    ValueError
+        If ``name`` is a path without a ``config.cfg``, or a name without such a package.
     """
     if (path := Path(name)).exists():
         if (path / "config.cfg").is_file():
             return path
-        raise ValueError(f"{path}: no config.cfg in it, so it is no spaCy pipeline. Name another.")
+        raise ValueError(
+            f"{path} is not a spaCy pipeline: it has no config.cfg. Give the folder of a pipeline."
+        )
     spec = find_spec(str(name)) if str(name).isidentifier() else None
     root = Path(spec.origin).parent if spec is not None and spec.origin else None
     try:
@@ -119,31 +162,42 @@ def _known(name: str | Path) -> Path | str:
     if not isinstance(meta, dict) or not {"lang", "name", "version"} <= meta.keys():
         raise ValueError(
             f"no spaCy pipeline {str(name)!r}: neither an installed model package nor a folder "
-            f"with a config.cfg. Install it, or leave the name out for the shipped {SHIPPED_PIPELINE!r}."
+            f"with a config.cfg. Install it, or omit the name to load the shipped "
+            f"{SHIPPED_PIPELINE!r}."
         )
     return str(name)
 
 
-def resolve_components(nlp: Language, only: Sequence[str]) -> list[str]:
-    """The components named and all that they build on."""
-    unknown = [component for component in only if component not in nlp.component_names]
+def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
+    """Return the requested components and, after them, all components that these depend on.
+
+    The sentence splitter is always included if the pipeline has one. The order is not that of the
+    pipeline.
+
+    Raises
+    ------
+    ValueError
+        If the pipeline lacks a requested component.
+    """
+    unknown = [component for component in requested if component not in nlp.component_names]
     if unknown:
         raise ValueError(
-            f"no component {unknown[0]!r} in this pipeline; it has {', '.join(nlp.component_names)}"
+            f"no component {unknown[0]!r} in this pipeline; available: "
+            f"{', '.join(nlp.component_names)}"
         )
-    wanted = [*only, *(name for name in _ALWAYS if name in nlp.component_names)]
-    for component in wanted:  # grows while it is walked
-        needs = [*_NEEDS.get(component, ()), *_upstream(nlp, component)]
-        wanted += [n for n in needs if n in nlp.component_names and n not in wanted]
-    return wanted
+    components = [*requested, *(name for name in _ALWAYS_ENABLED if name in nlp.component_names)]
+    for component in components:  # the loop also visits what it appends
+        dependencies = [*_DEPENDENCIES.get(component, ()), *_find_upstream_networks(nlp, component)]
+        components += [n for n in dependencies if n in nlp.component_names and n not in components]
+    return components
 
 
-def _upstream(nlp: Language, component: str) -> list[str]:
-    """Networks of the pipeline that the component listens to."""
+def _find_upstream_networks(nlp: Language, component: str) -> list[str]:
+    """Return the names of the tok2vec components that a component listens to."""
     pipe = nlp.get_pipe(component)
-    found = []
+    upstream = []
     for name, other in nlp.components:
-        listening = getattr(other, "listener_map", {})
-        if pipe is not other and component in listening:
-            found.append(name)
-    return found
+        listeners = getattr(other, "listener_map", {})
+        if pipe is not other and component in listeners:
+            upstream.append(name)
+    return upstream
