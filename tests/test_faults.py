@@ -46,7 +46,7 @@ def test_a_loaded_model_has_a_heldout_row_for_each_alpha(names, tmp_path):
     model.to_disk(tmp_path / "model")
     again = Model.from_disk(tmp_path / "model")
     assert again.fit.heldout.shape[0] == len(again.fit.alphas)
-    np.testing.assert_array_equal(again.fit.heldout[again.fit.chosen], model.heldout)
+    np.testing.assert_array_equal(again.fit.heldout[again.fit.alpha_index], model.heldout)
 
 
 def test_calibration_is_kept_with_the_model(monkeypatch, tmp_path, names, pipeline):

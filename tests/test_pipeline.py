@@ -15,9 +15,9 @@ from textrank.evaluation.splits import DocumentFolds
 from textrank.features import GramAlternatives
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.learners.base import choose
+from textrank.learners.base import choose_alpha
 from textrank.learners.rls import RLS
-from textrank.learners.selection import fit_best
+from textrank.learners.selection import fit_best_kernel
 from textrank.metrics import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
@@ -78,7 +78,7 @@ def test_report_equals_the_long_way_round(pipeline: Pipeline, docs: list[Doc]) -
     for fold in report.folds:
         out, rest = partition == fold.fold, partition != fold.fold
         inner = np.array([_leave_document_out(K, y, documents, rest, a) for a in ALPHAS])
-        best = choose(inner, seen.targets.take(np.flatnonzero(rest)), "auc")
+        best = choose_alpha(inner, seen.targets.take(np.flatnonzero(rest)), "auc")
         assert fold.chosen["alpha"] == ALPHAS[best]
         threshold = best_threshold(y[rest], inner[best])
         assert fold.chosen["threshold"] == pytest.approx(threshold, abs=1e-8)
@@ -120,7 +120,7 @@ def test_a_model_on_a_basis_keeps_no_other_pairs(docs: list[Doc]) -> None:
     )
     dataset = reduced.prepare(docs)
     model = reduced.fit_prepared(dataset)
-    number, fit = fit_best(reduced.learner, dataset.data, dataset.targets)
+    number, fit = fit_best_kernel(reduced.learner, dataset.data, dataset.targets)
     assert isinstance(dataset.data, GramAlternatives)
     assert len(model.support or ()) == len(model.fit.coef) == 8 < len(fit.coef)
     expected = dataset.data.grams[number] @ fit.coef

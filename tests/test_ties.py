@@ -16,11 +16,11 @@ from textrank.candidates import Targets
 from textrank.estimators import RLSClassifier, RLSRegressor
 from textrank.evaluation.statistics import aucs, bootstrap_intervals, effect
 from textrank.features import GramAlternatives
-from textrank.learners.base import agreement, choose, qualities
-from textrank.learners.calibration import Conformal, expected_threshold, mean_threshold
-from textrank.learners.multiclass import decode, one_vs_all
+from textrank.learners.base import choose_alpha, concordance, score_alphas
+from textrank.learners.calibration import ConformalPredictor, expected_threshold, mean_threshold
+from textrank.learners.multiclass import decode, one_vs_all_code
 from textrank.learners.rls import RLS
-from textrank.learners.selection import fit_best
+from textrank.learners.selection import fit_best_kernel
 from textrank.metrics import (
     argmax_first,
     choose_first,
@@ -67,10 +67,10 @@ METRICS = {
     "mean_average_precision": partial(metrics.mean_average_precision, queries=QUERIES),
     "ranking_measures": lambda y, scores: metrics.ranking_metrics(y + 1, scores, QUERIES),
     "classification_measures": lambda y, s: metrics.classification_metrics(y, s, 0.5),
-    "agreement": lambda y, scores: agreement(scores[None], y).tolist(),
-    "quality by auc": lambda y, s: qualities(s[None], everyone(y), "auc").tolist(),
-    "quality by f": lambda y, s: qualities(s[None], everyone(y), "f").tolist(),
-    "quality by disagreement": lambda y, s: qualities(
+    "agreement": lambda y, scores: concordance(scores[None], y).tolist(),
+    "quality by auc": lambda y, s: score_alphas(s[None], everyone(y), "auc").tolist(),
+    "quality by f": lambda y, s: score_alphas(s[None], everyone(y), "f").tolist(),
+    "quality by disagreement": lambda y, s: score_alphas(
         s[None], Targets(y, np.arange(len(y)), QUERIES), "disagreement"
     ).tolist(),
     "roc": lambda y, s: points(roc_curve(y, s)),
@@ -137,8 +137,8 @@ def test_the_largest_of_equally_good_alphas_is_chosen(select, labels, tied, rng)
     targets = Targets(labels, np.arange(len(labels)), QUERIES)
     for _ in range(5):
         rows = tied + rng.uniform(-NOISE, NOISE, (3, len(tied)))
-        assert choose(rows, targets, select, alphas) == 0
-        assert choose(rows, targets, select) == 2
+        assert choose_alpha(rows, targets, select, alphas) == 0
+        assert choose_alpha(rows, targets, select) == 2
 
 
 def test_learners_choose_the_largest_alpha_that_ranks_equally_well(rng):
@@ -150,7 +150,7 @@ def test_learners_choose_the_largest_alpha_that_ranks_equally_well(rng):
         K = np.outer(y, y) + noise + noise.T
         assert RLS(alphas=[1.0, 100.0, 10.0], select="auc").fit(K, targets).alpha == 100.0
         kernels = GramAlternatives(({"n": 1.0}, {"n": 2.0}), (K, K.copy()))
-        assert fit_best(RLS(alphas=[1.0, 10.0], select="auc"), kernels, targets)[0] == 1
+        assert fit_best_kernel(RLS(alphas=[1.0, 10.0], select="auc"), kernels, targets)[0] == 1
 
 
 def test_estimators_choose_the_largest_of_equally_good_alphas(rng):
@@ -165,13 +165,13 @@ def test_the_first_of_tied_answers_is_given(rng):
     scores = np.full((50, 3), 0.1)
     noisy = scores + rng.uniform(-NOISE, NOISE, scores.shape)
     assert not argmax_first(noisy).any()
-    assert not decode(noisy, one_vs_all(3)).any()
+    assert not decode(noisy, one_vs_all_code(3)).any()
 
 
 def test_conformal_p_values_ignore_round_off(labels, tied, noisy):
-    exact = Conformal.of(tied, labels).p_values(tied)
+    exact = ConformalPredictor.of(tied, labels).p_values(tied)
     for scores in noisy:
-        assert (Conformal.of(scores, labels).p_values(noisy[0]) == exact).all()
+        assert (ConformalPredictor.of(scores, labels).p_values(noisy[0]) == exact).all()
 
 
 def test_equal_figures_of_two_runs_are_ties_not_wins(rng):

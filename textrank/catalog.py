@@ -95,8 +95,8 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "sum.v1": "textrank.kernels.algebra:Sum",
     },
     "learners": {
-        "blockwise.v1": "textrank.learners.per_question:Blockwise",
-        "document_stage.v1": "textrank.learners.document_context:DocumentStage",
+        "blockwise.v1": "textrank.learners.per_question:PerQuestionLearner",
+        "document_stage.v1": "textrank.learners.document_context:DocumentContextLearner",
         "rankrls.v1": "textrank.learners.rankrls:RankRLS",
         "ranksvm.v1": "textrank.learners.ranksvm:RankSVM",
         "reduced_rls.v1": "textrank.learners.reduced:ReducedRLS",

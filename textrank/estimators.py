@@ -39,17 +39,17 @@ from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, Kernel, Matrix, Vector, count_rows
 from textrank.learners import g2p, rankrls, ranksvm
 from textrank.learners.base import (
-    agreement,
     check_alphas,
     check_gram,
     check_magnitude,
-    groups_of,
-    qualities,
+    concordance,
+    rows_by_group,
+    score_alphas,
 )
-from textrank.learners.calibration import temperature
-from textrank.learners.multiclass import check_code, decode, one_vs_all, solve_code
-from textrank.learners.rankrls import Cost, incidence
-from textrank.learners.rls import Solution, rls_path, solve_rls
+from textrank.learners.calibration import fit_temperature
+from textrank.learners.multiclass import check_code, decode, one_vs_all_code, solve_code
+from textrank.learners.rankrls import Cost, preference_incidence
+from textrank.learners.rls import RLSSolution, rls_path, solve_rls
 from textrank.linalg import is_gram_accurate, spectrum_gram
 from textrank.metrics import choose_largest, merge_ties
 
@@ -147,7 +147,7 @@ def group_rows(labels: Any, X: Any) -> list[NDArray[np.intp]]:
     as one of twice the weight.
     """
     n = X.shape[0] if isinstance(X, np.ndarray) or sp.issparse(X) else len(X)
-    return groups_of(_copies(X, n) if labels is None else labels, n)
+    return rows_by_group(_copies(X, n) if labels is None else labels, n)
 
 
 def _copies(X: Any, n: int) -> NDArray[np.intp]:
@@ -306,7 +306,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         chosen = self._choose(heldout, classes, weights)
         self.alpha_ = alphas[chosen]
         self.heldout_ = heldout[:, :, 0] if self.code_.shape[1] == 1 else heldout
-        self.temperature_ = temperature(self._logits(heldout[chosen]), classes, weights)
+        self.temperature_ = fit_temperature(self._logits(heldout[chosen]), classes, weights)
         coef, self.intercept_ = solution.choose(np.full(heldout.shape[2], chosen))
         self._keep(X, coef, dual=dual)
         return self
@@ -319,7 +319,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         alphas: Vector,
         rows: list[NDArray[np.intp]],
         weights: Vector | None,
-    ) -> Solution:
+    ) -> RLSSolution:
         """Solve a code with zeros, whose bits are learned from some of the classes each."""
         heaviest = 1.0 if weights is None else float(weights.max())
         if not dual and not is_gram_accurate(data, float(alphas.min()) / heaviest):
@@ -333,7 +333,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
             K, classes, self.code_, alphas, rows, weights=weights, fit_intercept=self.fit_intercept
         )
         coefs = A if dual else np.stack([data.T @ one for one in A])
-        return Solution(heldout, lambda some: (coefs[some], intercepts[some]))
+        return RLSSolution(heldout, lambda some: (coefs[some], intercepts[some]))
 
     def _scores(self, X: Any) -> Matrix:
         return super()._scores(X) + self.intercept_
@@ -369,7 +369,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     def _code(self, classes: int) -> Matrix:
         if self.code is not None:
             return check_code(self.code, classes)
-        return np.array([[-1.0], [1.0]]) if classes == 2 else one_vs_all(classes)
+        return np.array([[-1.0], [1.0]]) if classes == 2 else one_vs_all_code(classes)
 
     def _class_weights(self, y: NDArray[Any], weights: Vector | None) -> Vector | None:
         if self.class_weight is None:
@@ -386,7 +386,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
             quality = -_mean_error(heldout * (Y != 0), Y, weights).sum(axis=1)
         elif self.select in ("auc", "f") and self.code_.shape[1] == 1:
             everyone = np.arange(len(Y))
-            quality = qualities(heldout[:, :, 0], Targets(Y[:, 0], everyone, everyone), self.select)
+            quality = score_alphas(
+                heldout[:, :, 0], Targets(Y[:, 0], everyone, everyone), self.select
+            )
         else:
             raise ValueError(
                 "select must be accuracy or squared_error, or auc or f for two classes; "
@@ -419,8 +421,8 @@ class _Ranker(KernelMachine):
     def score(self, X: Any, y: Any, queries: Any = None) -> float:
         """The share of differently labelled pairs in the right order, averaged over queries."""
         scores, labels = merge_ties(self.predict(X)), np.asarray(y, dtype=np.float64)
-        rows = [np.arange(len(labels))] if queries is None else groups_of(queries, len(labels))
-        shares = [agreement(scores[None, part], labels[part])[0] for part in rows]
+        rows = [np.arange(len(labels))] if queries is None else rows_by_group(queries, len(labels))
+        shares = [concordance(scores[None, part], labels[part])[0] for part in rows]
         if np.isnan(shares).all():
             raise ValueError("no query has samples with different labels: nothing to score")
         return float(np.nanmean(shares))
@@ -505,13 +507,13 @@ class RankRLS(_Ranker):
         n = count_rows(X)
         pairs, z, w = _edges(preferences, n, self.cost, self.normalised)
         data, dual = self._data(X)
-        M = incidence(pairs, n)
+        M = preference_incidence(pairs, n)
         differences = M @ (M @ data).T if dual else M @ data
         A, heldout = rls_path(
             np.asarray(differences) if dual else differences,
             z[:, None],
             np.array(alphas),
-            groups_of(np.arange(len(pairs)), len(pairs)),
+            rows_by_group(np.arange(len(pairs)), len(pairs)),
             weights=w,
             dual=dual,
         )
@@ -556,7 +558,7 @@ class RankSVM(_Ranker):
 
 
 def _numbers(labels: Any, n: int) -> NDArray[np.intp]:
-    groups_of(labels, n, name="queries")
+    rows_by_group(labels, n, name="queries")
     return np.unique(np.asarray(labels), return_inverse=True)[1]
 
 

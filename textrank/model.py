@@ -49,8 +49,8 @@ from textrank.io import (
     write_manifest,
 )
 from textrank.learners.base import Fit
-from textrank.learners.calibration import Platt, fit_calibration
-from textrank.learners.document_context import NUMBERS, DocumentWeights
+from textrank.learners.calibration import PlattCalibration, fit_calibration
+from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, DocumentContextWeights
 from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
 from textrank.metrics import auc, merge_ties
 from textrank.progress import collected_later
@@ -88,7 +88,9 @@ class Model:
     # Models of further questions about the same candidates, in sub-folders of the same names.
     aspects: Mapping[str, Model] = field(default_factory=dict)
     average: Vector | None = None  # of the features, over training; 0 for those few have
-    calibration: Platt | None = None  # from scores to probabilities; None unless yes or no
+    calibration: PlattCalibration | None = (
+        None  # from scores to probabilities; None unless yes or no
+    )
 
     @reading_once()
     def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
@@ -99,7 +101,7 @@ class Model:
         """
         if not candidates:
             return np.empty(0)
-        if self.fit.stage is None:
+        if self.fit.second_stage is None:
             return np.concatenate([self.scored(self._seen(p)) for p in portions(candidates)])
         around = DocumentCandidates.of(self.pipeline.task, candidates)
         return self.scored(self._seen(around.everyone), around.neighbourhood)[around.rows]
@@ -107,7 +109,7 @@ class Model:
     def scored(self, X: Sequence[Any], neighbourhood: Neighbourhood | None = None) -> Vector:
         """Scores of what the representation gave; a second stage asks for the neighbourhood."""
         if self._weigh is not None:
-            return self.fit.finished(self._weigh(X).products, neighbourhood)
+            return self.fit.apply_second_stage(self._weigh(X).products, neighbourhood)
         few = len(X) <= MANY and isinstance(self.pipeline.kernel, PreparedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
         return self.fit.predict(compared, neighbourhood)
@@ -167,12 +169,12 @@ class Model:
         """Scores, further answers, and what tells why; from one look at each where that serves."""
         if not candidates:
             return np.empty(0), [], self.explain_each
-        if self._weigh is not None and self._aspects is None and self.fit.stage is None:
+        if self._weigh is not None and self._aspects is None and self.fit.second_stage is None:
             looked = self._looked(candidates)
             return looked.scores, [], looked.explain
         views = self.pipeline.representation
         alike = isinstance(views, PairViews) and views.parse == PARSE
-        if self._aspects is None or not alike or self.fit.stage is not None:
+        if self._aspects is None or not alike or self.fit.second_stage is not None:
             asked = portions(candidates) if self._aspects else ()
             rows = [row for part in asked for row in self.stated(part)]
             return self.score(candidates), rows, self.explain_each
@@ -234,8 +236,10 @@ class Model:
     @reading_once()
     def explain_each(self, candidates: Sequence[Candidate]) -> list[Parts]:
         """``explain`` of each candidate; their texts are read once, not once a candidate."""
-        if isinstance(self.fit.stage, DocumentWeights):
-            return [self._explain_stage(self.fit.stage, candidate) for candidate in candidates]
+        if isinstance(self.fit.second_stage, DocumentContextWeights):
+            return [
+                self._explain_stage(self.fit.second_stage, candidate) for candidate in candidates
+            ]
         return [parts for some in portions(candidates) for parts in ranked(self._added(some))]
 
     def _added(self, candidates: Sequence[Candidate]) -> Features:
@@ -256,15 +260,15 @@ class Model:
         weighed = [self._weigh(self._seen(some)) for some in portions(candidates)]
         return Looked(candidates, weighed, self.names, self.fit.coef)
 
-    def _explain_stage(self, stage: DocumentWeights, candidate: Candidate) -> Parts:
+    def _explain_stage(self, stage: DocumentContextWeights, candidate: Candidate) -> Parts:
         """The numbers of a second stage; the score of the first among them in its own parts."""
-        plain = replace(self, fit=replace(self.fit, stage=None))
+        plain = replace(self, fit=replace(self.fit, second_stage=None))
         around = DocumentCandidates.of(self.pipeline.task, [candidate])
         scores, own = plain.score(around.everyone), int(around.rows[0])
         added = stage.parts(around.neighbourhood, scores)[own]
         share = added[0] / scores[own] if scores[own] else 0.0
         parts = [(name, share * value) for name, value in plain.explain(candidate)]
-        names = [("document", name) for name in (*NUMBERS[1:], "constant")]
+        names = [("document", name) for name in (*CONTEXT_FEATURE_NAMES[1:], "constant")]
         parts += [p for p in zip(names, added[1:].tolist(), strict=True) if p[1]]
         return sorted(parts, key=lambda part: -abs(part[1]))
 
@@ -276,7 +280,7 @@ class Model:
         Where no averages are known, they count as 0. A kernel without features splits scores by
         its own convention; its average is that of training candidates, at most ``SOME`` of them.
         """
-        if not candidates or self.fit.stage is not None:
+        if not candidates or self.fit.second_stage is not None:
             return self.explain_each(candidates)
         added = self._added(candidates)
         if self.names is None:
@@ -330,8 +334,8 @@ class Model:
                     arrays["average"] = self.average[keep][usual].astype(np.float32)
             else:
                 arrays |= pack_arrays(self.support)
-            if isinstance(self.fit.stage, DocumentWeights):
-                arrays |= self.fit.stage.to_arrays()
+            if isinstance(self.fit.second_stage, DocumentContextWeights):
+                arrays |= self.fit.second_stage.to_arrays()
             write_arrays(folder / "arrays.npz", arrays)
             write_manifest(folder, self._meta())
             for name, model in self.aspects.items():
@@ -365,7 +369,7 @@ class Model:
         support = None if named else unpack_arrays(arrays)
         heldout = np.asarray(arrays["heldout"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
-        stage = DocumentWeights.from_arrays(arrays)
+        stage = DocumentContextWeights.from_arrays(arrays)
         alpha = number_of(meta, "alpha")  # held-out scores are kept of this one only
         fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
         labels = np.asarray(arrays["labels"], dtype=np.float64)
@@ -387,7 +391,9 @@ class Model:
                 "probabilities depend on unrelated sentences and is no longer supported. Train the "
                 "model again."
             )
-        return replace(model, calibration=None if saved is None else Platt.from_dict(saved))
+        return replace(
+            model, calibration=None if saved is None else PlattCalibration.from_dict(saved)
+        )
 
     @property
     def quality(self) -> float | None:

@@ -34,7 +34,7 @@ from textrank.features import (
 from textrank.kernels.views import count_diverging
 from textrank.learners.base import Fit, Learner
 from textrank.learners.calibration import fit_calibration
-from textrank.learners.selection import fit_best
+from textrank.learners.selection import fit_best_kernel
 from textrank.model import Model
 from textrank.progress import track
 from textrank.tasks.base import Task, nothing_found
@@ -124,9 +124,9 @@ class Pipeline:
     def fit_prepared(self, dataset: Dataset) -> Model:
         """A model of a dataset that was prepared before."""
         check_labels(dataset.targets.y)
-        best, fit = fit_best(self.learner, dataset.data, dataset.targets)
+        best, fit = fit_best_kernel(self.learner, dataset.data, dataset.targets)
         chosen = replace(self, kernel=self._choices[best]) if self._choices else self
-        heldout = fit.heldout[fit.chosen]
+        heldout = fit.heldout[fit.alpha_index]
         threshold = self.task.threshold(dataset.targets.y, heldout)
         names = dataset.data.names if isinstance(dataset.data, Features) else None
         fit, support = _weighty(fit, dataset.X) if names is None else (fit, None)

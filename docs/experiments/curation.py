@@ -20,7 +20,7 @@ import numpy as np
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import document_folds
-from textrank.learners.online import Online
+from textrank.learners.online import OnlineRLS
 from textrank.metrics import auc, precision_recall_f
 from textrank.pipeline import Dataset, Pipeline
 from textrank.web._kernel_rows import FeatureRows
@@ -37,7 +37,7 @@ def teaching_of(pipeline: Pipeline, data: Dataset, index: np.ndarray, choice: Ch
     questions = {q.key: q for q in questions_of(candidates)}
     groups = data.targets.groups[index].tolist()
     base = np.zeros(len(index))
-    made = Teaching(pipeline, None, candidates, groups, rows, base, Online.empty(alpha=alpha), [],
+    made = Teaching(pipeline, None, candidates, groups, rows, base, OnlineRLS.empty(alpha=alpha), [],
                     {}, questions, {}, alphas, choice)  # fmt: skip
     made._density = rows.density()
     return made

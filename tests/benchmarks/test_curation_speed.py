@@ -12,7 +12,7 @@ import scipy.sparse as sp
 pytest.importorskip("starlette", reason="pages need the extra web")
 
 from textrank.features import FeatureNames
-from textrank.learners.online import Online
+from textrank.learners.online import OnlineRLS
 from textrank.web._kernel_rows import FeatureRows
 from textrank.web.active_learner import Question, Teaching
 
@@ -34,7 +34,7 @@ def _teaching(rng: np.random.Generator) -> tuple[Teaching, Any]:
     asked = range(TRAINED, n)
     questions = {str(i): Question(str(i), str(i // 20), (i,), ("yes", "no")) for i in asked}
     groups = [i // 20 for i in range(n)]
-    empty = Online.empty(alpha=1.0)
+    empty = OnlineRLS.empty(alpha=1.0)
     made = Teaching(None, None, [None] * n, groups, FeatureRows(F, names), np.zeros(n), empty, [],
                     {}, questions, {})  # type: ignore[arg-type, list-item]  # fmt: skip
     made._density = made.rows.density()

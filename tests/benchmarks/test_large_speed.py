@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from tests.benchmarks.ratios import labels, measure, table
-from textrank.learners.base import groups_of
-from textrank.learners.rankrls import Centring
+from textrank.learners.base import rows_by_group
+from textrank.learners.rankrls import QueryCentring
 from textrank.learners.ranksvm import RankSVM, _Problem
-from textrank.learners.reduced import Reduced, heldout_without_basis
+from textrank.learners.reduced import ReducedCoordinates, heldout_without_basis
 from textrank.linalg import solve_krylov_path
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
@@ -29,18 +29,18 @@ def test_reduced_set_at_8000():
     square = (X * X).sum(axis=1)
     columns = np.exp(-(square[:, None] + square[basis] - 2 * X @ X[basis].T).clip(min=0) / 100)
     y = (np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(8000))[:, None]
-    groups = groups_of(labels(8000, 5), 8000)
-    F = Reduced.of(columns, basis).H
+    groups = rows_by_group(labels(8000, 5), 8000)
+    F = ReducedCoordinates.of(columns, basis).H
 
     def unit():
         return np.linalg.eigh(F.T @ F)
 
     def path():
-        reduced = Reduced.of(columns, basis)
+        reduced = ReducedCoordinates.of(columns, basis)
         return reduced.coefs(reduced.problem(y, None).solutions(GRID))
 
     def leave_out(remove):
-        reduced = Reduced.of(columns, basis)
+        reduced = ReducedCoordinates.of(columns, basis)
         problem = reduced.problem(y, None)
         owners = reduced.owners(groups)
         kept = owners if remove else [owner[:0] for owner in owners]
@@ -80,7 +80,7 @@ def text(n: int, words: int = 20_000, length: int = 46, seed: int = 0):
 
 def test_conjugate_gradient_at_32000():
     X, y = text(32_000)
-    laplacian = Centring(labels(32_000, 20), normalised=True).laplacian()
+    laplacian = QueryCentring(labels(32_000, 20), normalised=True).laplacian()
     steps = count_iterations(X, y, laplacian)
 
     def products():

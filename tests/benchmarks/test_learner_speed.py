@@ -8,7 +8,7 @@ import pytest
 from tests.benchmarks.ratios import gaussian, labels, measure, table
 from textrank.candidates import Targets
 from textrank.evaluation.leave_pair_out import leave_pair_out_auc
-from textrank.learners.base import groups_of
+from textrank.learners.base import rows_by_group
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import rls_coefs, rls_path
 
@@ -19,7 +19,7 @@ EIGH = "one eigh"
 
 
 def leave_out(K, y, groups, alphas):
-    return rls_path(K, y[:, None], alphas, groups_of(groups, len(y)), dual=True)
+    return rls_path(K, y[:, None], alphas, rows_by_group(groups, len(y)), dual=True)
 
 
 def test_rls_at_2000():
@@ -88,7 +88,7 @@ def test_leave_pair_out_with_25_outputs(rng):
 def test_groups_held_out_with_25_outputs(size, alphas, rng):
     K, y = gaussian(1000)
     Y = y[:, None] + rng.standard_normal((1000, 25))
-    groups = groups_of(np.arange(1000) if size == 1 else labels(1000, size), 1000)
+    groups = rows_by_group(np.arange(1000) if size == 1 else labels(1000, size), 1000)
     one, many = "one output", "25 outputs"
     seconds = measure(
         {

@@ -257,7 +257,7 @@ def _long() -> str:
 def _learners() -> str:
     """In units of one eigendecomposition; RLScore's beside where it is installed."""
     from textrank.candidates import Targets
-    from textrank.learners.base import groups_of
+    from textrank.learners.base import rows_by_group
     from textrank.learners.rankrls import RankRLS
     from textrank.learners.rls import rls_coefs, rls_path
 
@@ -268,10 +268,10 @@ def _learners() -> str:
     ours: dict[str, Callable[[], object]] = {
         "path of 30 alphas": lambda: rls_coefs(K, y[:, None], grid, dual=True),
         "leave-one-out, 30 alphas": lambda: rls_path(
-            K, y[:, None], grid, groups_of(np.arange(n), n), dual=True
+            K, y[:, None], grid, rows_by_group(np.arange(n), n), dual=True
         ),
         "leave-group-out (5), 30 alphas": lambda: rls_path(
-            K, y[:, None], grid, groups_of(fives, n), dual=True
+            K, y[:, None], grid, rows_by_group(fives, n), dual=True
         ),
         "RankRLS, leave-query-out (5), 30 alphas": lambda: RankRLS(alphas=grid).fit(K, targets),
     }

@@ -10,7 +10,7 @@ import pytest
 from textrank.candidates import Targets
 from textrank.evaluation.splits import Split
 from textrank.evaluation.statistics import aucs, nested_scores, permutation_p, permuted
-from textrank.learners.base import choose
+from textrank.learners.base import choose_alpha
 from textrank.learners.rls import RLS
 from textrank.metrics import auc
 
@@ -37,7 +37,7 @@ def test_every_column_equals_its_own_nested_evaluation(problem, within):
         (nested,) = RLS(ALPHAS).nested(K, own, [folds])
         for fold in range(4):
             out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            a = choose(nested.inner[:, fold][:, rest], own.take(rest), "auc")
+            a = choose_alpha(nested.inner[:, fold][:, rest], own.take(rest), "auc")
             np.testing.assert_allclose(ours[out, column], nested.outer[a, out], atol=1e-9)
 
 

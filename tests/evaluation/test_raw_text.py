@@ -14,7 +14,7 @@ from textrank.cli import main
 from textrank.config import load_pipeline
 from textrank.evaluation.raw_text import evaluate_raw_text
 from textrank.formats.base import Mention, set_mentions
-from textrank.learners.calibration import Platt
+from textrank.learners.calibration import PlattCalibration
 from textrank.pipeline import Pipeline
 from textrank.reports.table import write_data
 
@@ -26,7 +26,7 @@ class Reader:
     pipeline: Pipeline
     verbs: tuple[str, ...] = ("binds",)
     threshold: float = 0.5
-    calibration: Platt | None = None
+    calibration: PlattCalibration | None = None
     meta: dict[str, Any] = field(default_factory=lambda: {"corpus": "elsewhere"})
 
     def score(self, candidates):
@@ -174,7 +174,9 @@ def test_documents_add_up_and_do_not_mix(model):
     assert counts(half, "overlap") == (2, 2, 3, 2)
 
 
-@pytest.mark.parametrize(("calibration", "yes"), [(None, 1), (Platt(1.0, 0.0, sources=1), 3)])
+@pytest.mark.parametrize(
+    ("calibration", "yes"), [(None, 1), (PlattCalibration(1.0, 0.0, sources=1), 3)]
+)
 def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibration, yes):
     docs = [
         annotated(f"AA1 {verb} BB2.", ["AA1", "BB2"], [("AA1", "BB2")], verb)
@@ -199,7 +201,9 @@ def test_probabilities_of_recognised_pairs_are_compared_with_overlapping_gold(mo
     doc = annotated(text, ["AA1", "BB2", "CC3"], [("AA1", "BB2")])
     names = recogniser("AA1", "BB2", "CC3")
     assert evaluate_raw_text(model, [doc], names).calibration == {}
-    sure = replace(model, calibration=Platt(40.0, -20.0))  # scores 0 and 1 become 0 and 1
+    sure = replace(
+        model, calibration=PlattCalibration(40.0, -20.0)
+    )  # scores 0 and 1 become 0 and 1
     found = evaluate_raw_text(sure, [doc], names).calibration
     assert found["positive_share"] == pytest.approx(1 / 3)
     assert found["mean_probability"] == pytest.approx(2 / 3, abs=1e-6)  # AA1 - CC3: "binds" between

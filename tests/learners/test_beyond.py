@@ -12,8 +12,14 @@ from tests.learners.problems import retrained as rls_retrained
 from tests.learners.test_rankrls import edges
 from tests.learners.test_rls import features
 from textrank.candidates import Targets
-from textrank.learners.calibration import Conformal, Isotonic, Platt, exact_p_values, within
-from textrank.learners.online import Updatable
+from textrank.learners.calibration import (
+    ConformalPredictor,
+    IsotonicCalibration,
+    PlattCalibration,
+    exact_p_values,
+    prediction_sets,
+)
+from textrank.learners.online import UpdatableRLS
 from textrank.learners.rls import RLS
 from textrank.learners.selection import GreedyFeatures, KernelWeights
 
@@ -24,7 +30,7 @@ def test_updates_equal_training_anew(problem, exponent, data):
     first = data.draw(st.integers(2, len(y) - 1))
     old, new = np.arange(first), np.arange(first, len(y))
     K = problem.K
-    model = Updatable.of(K[np.ix_(old, old)], y[old], documents[old], alpha=alpha)
+    model = UpdatableRLS.of(K[np.ix_(old, old)], y[old], documents[old], alpha=alpha)
     model = model.add(K[np.ix_(new, old)], K[np.ix_(new, new)], y[new], documents[new])
     np.testing.assert_allclose(F.T @ model.coef, least_squares(F, y, alpha), atol=1e-8)
     np.testing.assert_allclose(model.heldout, rls_retrained(F, y, documents, alpha), atol=1e-8)
@@ -35,7 +41,7 @@ def test_updates_equal_training_anew(problem, exponent, data):
 
 
 def test_updates_that_make_no_sense_are_refused():
-    model = Updatable.of(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1]), alpha=1.0)
+    model = UpdatableRLS.of(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1]), alpha=1.0)
     with pytest.raises(ValueError, match="document 7 is not among"):
         model.forget([7])
     with pytest.raises(ValueError, match="nothing would be left"):
@@ -48,7 +54,7 @@ def test_probabilities_are_right_on_average(rng):
     scores = rng.standard_normal(4000)
     truth = 1 / (1 + np.exp(-(2 * scores - 1)))
     y = np.where(rng.random(4000) < truth, 1, -1)
-    for method in (Platt, Isotonic):
+    for method in (PlattCalibration, IsotonicCalibration):
         found = method.of(scores, y)(scores)
         assert np.abs(found - truth).mean() < 0.03
         assert (np.diff(found[np.argsort(scores)]) >= -1e-12).all()
@@ -57,7 +63,7 @@ def test_probabilities_are_right_on_average(rng):
 def test_platt_finds_the_slope_and_shift(rng):
     scores = 100 + 5 * rng.standard_normal(20000)
     y = np.where(rng.random(20000) < 1 / (1 + np.exp(-(scores - 101) / 2)), 1, -1)
-    found = Platt.of(scores, y)
+    found = PlattCalibration.of(scores, y)
     assert found.slope == pytest.approx(0.5, rel=0.1)
     assert -found.shift / found.slope == pytest.approx(101, abs=0.2)
 
@@ -67,7 +73,7 @@ def test_conformal_sets_err_no_more_than_stated_in_each_class(rng):
         y = np.where(rng.random(n) < 0.2, 1, -1)
         return y + rng.standard_normal(n), y
 
-    conformal = Conformal.of(*draw(2000))
+    conformal = ConformalPredictor.of(*draw(2000))
     scores, y = draw(20000)
     for error in (0.05, 0.2):
         sets = conformal.sets(scores, error=error)
@@ -101,16 +107,16 @@ def test_exact_p_values_are_valid_on_few_data(rng):
         p = exact_p_values(
             F[:30] @ F[:30].T, y[:30], F[30:] @ F[:30].T, (F[30:] ** 2).sum(axis=1), alpha=1.0
         )
-        missed.append(not within(p, 0.2)[0, int(y[30] > 0)])
+        missed.append(not prediction_sets(p, 0.2)[0, int(y[30] > 0)])
     assert np.mean(missed) < 0.3
 
 
 def test_calibration_refuses_one_class_and_wrong_levels():
-    for method in (Platt, Isotonic, Conformal):
+    for method in (PlattCalibration, IsotonicCalibration, ConformalPredictor):
         with pytest.raises(ValueError, match="3 positive and 0 negative"):
             method.of(np.arange(3.0), np.ones(3))
     with pytest.raises(ValueError, match="between 0 and 1"):
-        within(np.ones((1, 2)), 1.0)
+        prediction_sets(np.ones((1, 2)), 1.0)
 
 
 def test_the_useful_kernel_gets_the_weight(rng):

@@ -11,7 +11,7 @@ from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.algebra import Linear, OnView
 from textrank.kernels.views import PerQuestionKernel
-from textrank.learners.per_question import Blockwise, logistic_scale, rounded
+from textrank.learners.per_question import PerQuestionLearner, fit_log_odds_scale, round_to_bits
 from textrank.learners.rls import RLS
 from textrank.learners.sparse import SparseRLS
 
@@ -31,12 +31,12 @@ def problem(rng: np.random.Generator, n: int = 60) -> tuple[Features, Targets]:
 
 def test_a_question_is_learnt_as_if_it_were_alone(rng):
     data, targets = problem(rng)
-    whole = Blockwise(LEARNER).fit(data, targets)
+    whole = PerQuestionLearner(LEARNER).fit(data, targets)
     asked = [name[0] for name in data.names]
     rows = np.array([asked[data.values[[i]].indices[0]] == "me" for i in range(len(data))])
     index = np.flatnonzero(rows)
-    alone = Blockwise(LEARNER).path(data.rows(index), targets.take(index))
-    a = whole.chosen
+    alone = PerQuestionLearner(LEARNER).path(data.rows(index), targets.take(index))
+    a = whole.alpha_index
     np.testing.assert_allclose(whole.predict(data)[index], alone.predict(data)[a][index])
     np.testing.assert_allclose(whole.heldout[:, index], alone.heldout)
 
@@ -46,9 +46,9 @@ def test_weights_are_those_of_the_learner_after_one_line(rng):
     columns = [i for i, name in enumerate(data.names) if name[0] == "me"]
     index = np.flatnonzero(np.diff(sp.csr_array(data.values[:, columns]).indptr))
     plain = LEARNER.path(data.rows(index), targets.take(index))
-    ours = Blockwise(LEARNER).path(data.rows(index), targets.take(index))
+    ours = PerQuestionLearner(LEARNER).path(data.rows(index), targets.take(index))
     for a in range(2):
-        slope, offset = logistic_scale(plain.heldout[a], targets.y[index])
+        slope, offset = fit_log_odds_scale(plain.heldout[a], targets.y[index])
         expected = slope * plain.predict(data.rows(index))[a] + offset
         np.testing.assert_allclose(ours.predict(data.rows(index))[a], expected)
 
@@ -57,19 +57,19 @@ def test_held_out_log_odds_are_calibrated():
     rng = np.random.default_rng(1)
     truth = rng.normal(size=20000) * 2 - 1
     y = np.where(rng.random(20000) < expit(truth), 1.0, -1.0)
-    slope, offset = logistic_scale(0.3 * truth + 0.1, y)
+    slope, offset = fit_log_odds_scale(0.3 * truth + 0.1, y)
     assert 0.3 * slope == pytest.approx(1.0, abs=0.06)
     assert offset + 0.1 * slope == pytest.approx(0.0, abs=0.06)
 
 
 def test_a_score_that_says_the_opposite_is_not_used():
     y = np.array([1.0, 1, -1, -1, 1])
-    assert logistic_scale(-y, y) == (0.0, pytest.approx(np.log(4 / 3)))
+    assert fit_log_odds_scale(-y, y) == (0.0, pytest.approx(np.log(4 / 3)))
 
 
 def test_perfectly_parted_answers_do_not_give_certainty():
     y = np.repeat([1.0, -1.0], 5)
-    slope, offset = logistic_scale(y, y)
+    slope, offset = fit_log_odds_scale(y, y)
     assert expit(slope + offset) == pytest.approx(6 / 7, abs=1e-6)
 
 
@@ -77,7 +77,7 @@ def test_perfectly_parted_answers_do_not_give_certainty():
 def test_a_question_with_one_answer_gets_its_prior(y, rng):
     X = MultiView({"asked": ["me"] * 6, "x": rng.normal(size=(6, 2))})
     data = PerQuestionKernel("asked", OnView("x", Linear())).features(X)
-    path = Blockwise(LEARNER).path(data, Targets(y, np.arange(6), np.arange(6)))
+    path = PerQuestionLearner(LEARNER).path(data, Targets(y, np.arange(6), np.arange(6)))
     np.testing.assert_allclose(path.predict(data), np.sign(y[0]) * np.log(7))
 
 
@@ -87,42 +87,42 @@ def test_rare_features_get_no_weight(rng):
     column = next(i for i, name in enumerate(data.names) if name[-1] not in ("constant", "0"))
     values[np.flatnonzero(values[:, column])[1:], column] = 0.0
     rare = Features(sp.csr_array(values), data.names)
-    assert not Blockwise(LEARNER, minimum=2).path(rare, targets).coefs[:, column].any()
-    assert Blockwise(LEARNER, minimum=1).path(rare, targets).coefs[:, column].any()
+    assert not PerQuestionLearner(LEARNER, minimum=2).path(rare, targets).coefs[:, column].any()
+    assert PerQuestionLearner(LEARNER, minimum=1).path(rare, targets).coefs[:, column].any()
 
 
 def test_bits_round_weights_to_few_digits(rng):
     values = rng.normal(size=(2, 50))
-    few = rounded(values, 8)
+    few = round_to_bits(values, 8)
     np.testing.assert_allclose(few, values, rtol=2**-8)
     assert len(np.unique(np.frexp(few)[0])) <= 2**8
-    assert rounded(values, 0) is values
+    assert round_to_bits(values, 0) is values
 
 
 def test_any_learner_with_a_path_serves(rng):
     data, targets = problem(rng)
-    assert Blockwise(RLS(alphas=[1.0])).fit(data, targets).heldout.shape == (1, 60)
+    assert PerQuestionLearner(RLS(alphas=[1.0])).fit(data, targets).heldout.shape == (1, 60)
 
 
 def test_features_without_a_constant_are_refused():
     bare = Features(sp.csr_array(np.eye(4)[:, :2] + 1), FeatureNames.of([("me", "a"), ("me", "b")]))
     targets = Targets(np.array([1.0, -1, 1, -1]), np.arange(4), np.arange(4))
     with pytest.raises(ValueError, match="share no feature 'constant'"):
-        Blockwise(LEARNER).path(bare, targets)
+        PerQuestionLearner(LEARNER).path(bare, targets)
 
 
 def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="minimum must be at least 1"):
-        Blockwise(LEARNER, minimum=0)
+        PerQuestionLearner(LEARNER, minimum=0)
     with pytest.raises(ValueError, match="must have a path over alphas"):
-        Blockwise(Linear())  # type: ignore[arg-type]
+        PerQuestionLearner(Linear())  # type: ignore[arg-type]
 
 
 def test_one_document_alone_cannot_be_held_out(rng):
     data, targets = problem(rng)
     alone = Targets(targets.y, np.zeros(len(targets), dtype=np.intp), targets.queries)
     with pytest.raises(ValueError, match="of one document: nothing can be held out"):
-        Blockwise(LEARNER).path(data, alone)
+        PerQuestionLearner(LEARNER).path(data, alone)
 
 
 def twins(rng: np.random.Generator) -> tuple[Features, Targets]:
@@ -139,7 +139,7 @@ def twins(rng: np.random.Generator) -> tuple[Features, Targets]:
 
 def test_questions_about_the_same_candidates_share_their_work_and_nothing_else(rng):
     data, targets = twins(rng)
-    learner = Blockwise(RLS(alphas=[0.5, 2.0]))
+    learner = PerQuestionLearner(RLS(alphas=[0.5, 2.0]))
     both = learner.path(data, targets)
     for first in (0, 1):
         index = np.arange(first, len(data), 2)
@@ -154,7 +154,7 @@ def test_folds_together_are_those_of_one_training_a_fold(rng):
     data, targets = twins(rng)
     folds = targets.groups % 3
     apart, together = (
-        Blockwise(RLS(alphas=[0.5, 2.0]), together=way).nested(data, targets, [folds])[0]
+        PerQuestionLearner(RLS(alphas=[0.5, 2.0]), together=way).nested(data, targets, [folds])[0]
         for way in (False, True)
     )
     np.testing.assert_allclose(together.outer, apart.outer, atol=1e-8)

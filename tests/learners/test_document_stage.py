@@ -12,16 +12,16 @@ from sklearn.linear_model import LogisticRegression
 from textrank.candidates import Neighbourhood, Targets
 from textrank.features import FeatureNames, Features
 from textrank.learners.document_context import (
-    NUMBERS,
-    DocumentStage,
-    DocumentWeights,
-    document_numbers,
-    logistic_weights,
+    CONTEXT_FEATURE_NAMES,
+    DocumentContextLearner,
+    DocumentContextWeights,
+    document_context_features,
+    fit_log_odds,
 )
 from textrank.learners.sparse import SparseRLS
 
 FIRST = SparseRLS(alphas=(0.5, 2.0), folds=3)
-LEARNER = DocumentStage(FIRST, folds=4)
+LEARNER = DocumentContextLearner(FIRST, folds=4)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def problem(rng):
 def test_weights_are_those_of_logistic_regression(rng):
     Z = rng.normal(size=(200, 3)) * [1.0, 5.0, 0.1] + [0.0, 2.0, -1.0]
     y = np.sign(Z[:, 0] + 0.3 * Z[:, 1] + rng.normal(size=200))
-    found = logistic_weights(Z, y, penalty=2.0)
+    found = fit_log_odds(Z, y, penalty=2.0)
     U = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     other = LogisticRegression(C=0.5, tol=1e-12, max_iter=1000).fit(U, y)
     np.testing.assert_allclose(Z @ found[:-1] + found[-1], other.decision_function(U), atol=1e-6)
@@ -54,8 +54,8 @@ def test_weights_are_those_of_logistic_regression(rng):
 
 def test_one_kind_of_answer_or_constant_numbers_leave_the_score():
     Z = np.array([[0.5, 1.0], [2.0, 1.0]])
-    np.testing.assert_array_equal(logistic_weights(Z, np.ones(2), 1.0), [1.0, 0.0, 0.0])
-    assert logistic_weights(Z, np.array([-1.0, 1.0]), 1.0)[1] == 0.0
+    np.testing.assert_array_equal(fit_log_odds(Z, np.ones(2), 1.0), [1.0, 0.0, 0.0])
+    assert fit_log_odds(Z, np.array([-1.0, 1.0]), 1.0)[1] == 0.0
 
 
 def test_the_second_stage_learns_from_held_out_scores_of_the_first(problem):
@@ -63,11 +63,11 @@ def test_the_second_stage_learns_from_held_out_scores_of_the_first(problem):
     first, path = FIRST.path(data, targets), LEARNER.path(data, targets)
     np.testing.assert_array_equal(path.coefs, first.coefs)
     for a, stage in enumerate(path.stages):
-        Z = document_numbers(targets.neighbourhood, first.heldout[a])
-        expected = logistic_weights(Z, targets.y, LEARNER.penalty)
+        Z = document_context_features(targets.neighbourhood, first.heldout[a])
+        expected = fit_log_odds(Z, targets.y, LEARNER.penalty)
         np.testing.assert_allclose(stage.weights[0], expected, atol=1e-12)
         out = targets.groups % 4 == 1
-        w = logistic_weights(Z[~out], targets.y[~out], LEARNER.penalty)
+        w = fit_log_odds(Z[~out], targets.y[~out], LEARNER.penalty)
         np.testing.assert_allclose(path.heldout[a, out], Z[out] @ w[:-1] + w[-1], atol=1e-12)
 
 
@@ -100,26 +100,28 @@ def test_nested_scores_are_those_of_training_without_the_fold(problem):
     np.testing.assert_allclose(nested.outer[:, out], alone, atol=1e-12)
     fit = LEARNER.fit(data.rows(rest), targets.take(rest))
     again = fit.predict(data.rows(out), targets.take(out).neighbourhood)
-    np.testing.assert_allclose(again, alone[fit.chosen], atol=1e-12)
+    np.testing.assert_allclose(again, alone[fit.alpha_index], atol=1e-12)
 
 
 def test_parts_sum_to_the_score_and_arrays_carry_the_weights(problem, rng):
     _, targets = problem
-    stage = DocumentWeights(("DNA", "RNA"), rng.normal(size=(2, len(NUMBERS) + 1)))
+    stage = DocumentContextWeights(
+        ("DNA", "RNA"), rng.normal(size=(2, len(CONTEXT_FEATURE_NAMES) + 1))
+    )
     scores = rng.normal(size=len(targets))
     parts = stage.parts(targets.neighbourhood, scores)
     np.testing.assert_allclose(parts.sum(axis=1), stage(targets.neighbourhood, scores), atol=1e-12)
-    again = DocumentWeights.from_arrays(stage.to_arrays())
+    again = DocumentContextWeights.from_arrays(stage.to_arrays())
     assert again.questions == stage.questions
     np.testing.assert_array_equal(
         again(targets.neighbourhood, scores), stage(targets.neighbourhood, scores)
     )
-    assert DocumentWeights.from_arrays({}) is None
+    assert DocumentContextWeights.from_arrays({}) is None
 
 
 def test_a_question_never_met_keeps_its_scores(problem, rng):
     _, targets = problem
-    stage = DocumentWeights(("RNA",), rng.normal(size=(1, len(NUMBERS) + 1)))
+    stage = DocumentContextWeights(("RNA",), rng.normal(size=(1, len(CONTEXT_FEATURE_NAMES) + 1)))
     scores = rng.normal(size=len(targets))
     np.testing.assert_array_equal(stage(targets.neighbourhood, scores), scores)
 
@@ -131,6 +133,6 @@ def test_what_cannot_work_is_explained(problem):
     with pytest.raises(ValueError, match="must know where candidates stand"):
         LEARNER.fit(data, targets).predict(data)
     with pytest.raises(ValueError, match="path over alphas"):
-        DocumentStage(object())
+        DocumentContextLearner(object())
     with pytest.raises(ValueError, match="folds at least 2"):
-        DocumentStage(FIRST, folds=1)
+        DocumentContextLearner(FIRST, folds=1)

@@ -3,7 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.learners.g2p import G2P, class_matrix, combined, nearest, similarity
+from textrank.learners.g2p import (
+    G2P,
+    average_similarities,
+    class_matrix,
+    neighbour_indicator,
+    to_similarities,
+)
 
 
 def problem(rng):
@@ -17,7 +23,7 @@ def test_the_projection_solves_the_stated_problem(rng, neighbours):
     S, y = problem(rng)
     P = G2P(alpha=0.3, neighbours=neighbours, size=3).fit(S, class_matrix(y[:, None], "binary"))
     np.testing.assert_allclose(P.T @ (S.T @ S + 0.3 * np.eye(30)) @ P, np.eye(3), atol=1e-9)
-    W = np.outer(y, y) * (1.0 if neighbours is None else S * nearest(S, 5))
+    W = np.outer(y, y) * (1.0 if neighbours is None else S * neighbour_indicator(S, 5))
     goal = np.trace(P.T @ S.T @ W @ S @ P)
     B = np.linalg.cholesky(S.T @ S + 0.3 * np.eye(30))
     best = np.linalg.eigvalsh(np.linalg.solve(B, np.linalg.solve(B, S.T @ W @ S).T))[-3:].sum()
@@ -34,9 +40,11 @@ def test_the_dimension_follows_the_share_of_squared_eigenvalues(rng):
 
 def test_neighbours_are_counted_either_way_or_both_ways():
     S = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.95], [0.1, 0.95, 1.0]])
-    np.testing.assert_array_equal(nearest(S, 1), [[1, 1, 0], [1, 1, 1], [0, 1, 1]])
-    np.testing.assert_array_equal(nearest(S, 1, mutual=True), [[1, 0, 0], [0, 1, 1], [0, 1, 1]])
-    assert nearest(S, 99).all()
+    np.testing.assert_array_equal(neighbour_indicator(S, 1), [[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    np.testing.assert_array_equal(
+        neighbour_indicator(S, 1, mutual=True), [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
+    )
+    assert neighbour_indicator(S, 99).all()
 
 
 def test_class_matrices_follow_their_kind():
@@ -48,17 +56,19 @@ def test_class_matrices_follow_their_kind():
 
 
 def test_groups_of_similarities_are_averaged():
-    np.testing.assert_allclose(combined([np.eye(2), np.ones((2, 2))], [3, 1])[0], [1, 0.25])
+    np.testing.assert_allclose(
+        average_similarities([np.eye(2), np.ones((2, 2))], [3, 1])[0], [1, 0.25]
+    )
     with pytest.raises(ValueError, match="2 groups of similarities but 1"):
-        combined([np.eye(2), np.eye(2)], [1])
+        average_similarities([np.eye(2), np.eye(2)], [1])
     with pytest.raises(ValueError, match="negative"):
-        combined([np.eye(2)], [-1])
+        average_similarities([np.eye(2)], [-1])
 
 
 def test_distances_become_similarities():
     D = np.array([[0.0, 2.0], [2.0, 0.0]])
-    np.testing.assert_allclose(similarity(D), [[2, 0], [0, 2]])
-    np.testing.assert_allclose(similarity(D, width=1.0)[0], [1, np.exp(-2)])
+    np.testing.assert_allclose(to_similarities(D), [[2, 0], [0, 2]])
+    np.testing.assert_allclose(to_similarities(D, width=1.0)[0], [1, np.exp(-2)])
 
 
 @pytest.mark.parametrize("settings", [{"alpha": 0}, {"neighbours": 0}, {"size": 0}, {"share": 0.0}])

@@ -7,9 +7,9 @@ import pytest
 
 from textrank.candidates import Targets
 from textrank.features import GramAlternatives
-from textrank.learners.base import choose
+from textrank.learners.base import choose_alpha
 from textrank.learners.rls import RLS
-from textrank.learners.selection import fit_best, nested_all
+from textrank.learners.selection import fit_best_kernel, nested_scores_of_kernels
 from textrank.metrics import auc
 
 ALPHAS = (0.1, 1.0, 10.0)
@@ -50,7 +50,7 @@ def rows_of(data):
 def test_nested_scores_and_choices_equal_retraining(problem):
     data, targets = problem
     folds = targets.groups % 4
-    (nested,), settings = nested_all(LEARNER, data, targets, [folds])
+    (nested,), settings = nested_scores_of_kernels(LEARNER, data, targets, [folds])
     assert [s["noise"] for s in settings] == [4.0] * 3 + [0.0] * 3 + [1.0] * 3
     assert nested.alphas == ALPHAS * 3
     for fold in range(4):
@@ -59,14 +59,14 @@ def test_nested_scores_and_choices_equal_retraining(problem):
         outer = [scored(data.grams[k], targets.y, rest, out, alpha) for k, alpha in rows_of(data)]
         np.testing.assert_allclose(nested.inner[:, fold][:, rest], inner, atol=1e-9)
         np.testing.assert_allclose(nested.outer[:, out], outer, atol=1e-9)
-        best = choose(nested.inner[:, fold][:, rest], targets.take(rest), "auc")
+        best = choose_alpha(nested.inner[:, fold][:, rest], targets.take(rest), "auc")
         naive = [auc(targets.y[rest], row) for row in inner]
         assert naive[best] == max(naive)
 
 
 def test_the_best_fit_is_that_of_retraining_with_each_kernel(problem):
     data, targets = problem
-    number, fit = fit_best(LEARNER, data, targets)
+    number, fit = fit_best_kernel(LEARNER, data, targets)
     everyone = np.arange(len(targets))
     naive = {
         (k, alpha): auc(targets.y, left_out(data.grams[k], targets, everyone, alpha))
@@ -79,10 +79,12 @@ def test_the_best_fit_is_that_of_retraining_with_each_kernel(problem):
 
 def test_without_a_choice_it_is_the_learner_itself(problem):
     data, targets = problem
-    number, fit = fit_best(LEARNER, data.grams[0], targets)
+    number, fit = fit_best_kernel(LEARNER, data.grams[0], targets)
     assert number == 0
     np.testing.assert_array_equal(fit.coef, LEARNER.fit(data.grams[0], targets).coef)
-    (nested,), settings = nested_all(LEARNER, data.grams[0], targets, [targets.groups % 3])
+    (nested,), settings = nested_scores_of_kernels(
+        LEARNER, data.grams[0], targets, [targets.groups % 3]
+    )
     assert settings == []
     assert nested.alphas == ALPHAS
 

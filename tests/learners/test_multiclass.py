@@ -6,27 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.learners.problems import EXPONENTS, least_squares, problems
-from textrank.learners.base import groups_of
+from textrank.learners.base import rows_by_group
 from textrank.learners.multiclass import (
-    all_pairs,
+    all_pairs_code,
     check_code,
     class_similarity,
     code_path,
     decode,
-    exhaustive,
-    joint_path,
-    one_vs_all,
+    exhaustive_code,
+    joint_kernel_path,
+    one_vs_all_code,
     random_code,
 )
 
-CODES = [one_vs_all(3), all_pairs(3), exhaustive(3), random_code(3, 6, zeros=0.3)]
+CODES = [one_vs_all_code(3), all_pairs_code(3), exhaustive_code(3), random_code(3, 6, zeros=0.3)]
 
 
 @given(problem=problems(smallest=9), exponent=EXPONENTS, which=st.integers(0, 3))
 def test_every_bit_is_held_out_exactly(problem, exponent, which):
     alpha, code = 2.0**exponent, CODES[which]
     classes = np.arange(len(problem.y)) % 3
-    groups = groups_of(problem.groups, len(classes))
+    groups = rows_by_group(problem.groups, len(classes))
     _, heldout = code_path(problem.K, classes, code, np.array([alpha]), groups)
     for bit in range(code.shape[1]):
         y = code[classes, bit]
@@ -40,10 +40,10 @@ def test_every_bit_is_held_out_exactly(problem, exponent, which):
 def test_the_joint_kernel_is_rls_on_all_pairs(problem, exponent, width):
     alpha, n = 2.0**exponent, len(problem.y)
     classes = np.arange(n) % 3
-    Y = one_vs_all(3)[classes]
-    M = class_similarity(one_vs_all(3), width)
-    groups = groups_of(problem.groups, n)
-    A, heldout = joint_path(problem.K, Y, M, np.array([alpha]), groups)
+    Y = one_vs_all_code(3)[classes]
+    M = class_similarity(one_vs_all_code(3), width)
+    groups = rows_by_group(problem.groups, n)
+    A, heldout = joint_kernel_path(problem.K, Y, M, np.array([alpha]), groups)
     root = np.linalg.cholesky(M)
     pairs = np.kron(problem.F, root)  # row i * 3 + c is the pair (i, c)
     w = least_squares(pairs, Y.ravel(), alpha)
@@ -74,7 +74,7 @@ def test_a_clean_codeword_decodes_to_its_class():
 
 
 def test_exhaustive_codes_part_the_classes_in_all_ways():
-    code = exhaustive(4)
+    code = exhaustive_code(4)
     assert code.shape == (4, 7)
     assert len(np.unique(code, axis=1).T) == 7
     check_code(code, 4)
@@ -98,8 +98,8 @@ def test_impossible_codes_are_refused():
     with pytest.raises(ValueError, match="both sides"):
         random_code(3, 2, zeros=1.0)
     with pytest.raises(ValueError, match="Use random_code"):
-        exhaustive(20)
+        exhaustive_code(20)
     with pytest.raises(ValueError, match="loss or hamming"):
-        decode(np.zeros((1, 3)), one_vs_all(3), "euclid")
+        decode(np.zeros((1, 3)), one_vs_all_code(3), "euclid")
     with pytest.raises(ValueError, match="width"):
-        class_similarity(one_vs_all(3), 0)
+        class_similarity(one_vs_all_code(3), 0)

@@ -7,7 +7,7 @@ import pytest
 
 from textrank.candidates import Targets
 from textrank.features import Indices, Matrix, Vector
-from textrank.learners.online import Online
+from textrank.learners.online import OnlineRLS
 from textrank.learners.rls import RLS
 
 
@@ -16,16 +16,18 @@ def _problem(rng: np.random.Generator, n: int = 40) -> tuple[Matrix, Vector, Ind
     return F @ F.T, np.where(rng.random(n) < 0.4, 1.0, -1.0), rng.integers(0, 9, n)
 
 
-def _grown(K: Matrix, y: Vector, d: Indices, rows: list[int], *, old: int, alpha: float) -> Online:
+def _grown(
+    K: Matrix, y: Vector, d: Indices, rows: list[int], *, old: int, alpha: float
+) -> OnlineRLS:
     """A model of ``rows``, the first ``old`` of them trained at once."""
     first = rows[:old]
-    model = Online.of(K[np.ix_(first, first)], y[first], d[first], alpha=alpha)
+    model = OnlineRLS.of(K[np.ix_(first, first)], y[first], d[first], alpha=alpha)
     for i in range(old, len(rows)):
         model = model.add(K[rows[i], rows[:i]], K[rows[i], rows[i]], y[rows[i]], int(d[rows[i]]))
     return model
 
 
-def _agrees(model: Online, K: Matrix, y: Vector, d: Indices, rows: list[int]) -> None:
+def _agrees(model: OnlineRLS, K: Matrix, y: Vector, d: Indices, rows: list[int]) -> None:
     targets = Targets(y[rows], d[rows], np.arange(len(rows)))
     anew = RLS([model.alpha], select="squared_error").fit(K[np.ix_(rows, rows)], targets)
     np.testing.assert_allclose(model.coef, anew.coef, atol=1e-10)
@@ -88,7 +90,7 @@ def test_without_a_document_its_coefficients_are_those_of_the_others(
 
 
 def test_copies_of_a_candidate_do_no_harm() -> None:
-    model = Online.empty(alpha=1e-3)
+    model = OnlineRLS.empty(alpha=1e-3)
     for i in range(20):
         model = model.add(np.ones(i), 1.0, 1.0, i)
     np.testing.assert_allclose(model.coef, 1 / 20.001, atol=1e-10)

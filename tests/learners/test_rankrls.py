@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from tests.learners.problems import EXPONENTS, least_squares, problems
 from tests.learners.test_rls import GRID, features
 from textrank.candidates import Targets
-from textrank.learners.base import agreement
+from textrank.learners.base import concordance
 from textrank.learners.holdout import nested_by_retraining
-from textrank.learners.rankrls import Centring, Laplacian, RankRLS, incidence
+from textrank.learners.rankrls import (
+    PreferenceLaplacian,
+    QueryCentring,
+    RankRLS,
+    preference_incidence,
+)
 
 SETTINGS = st.fixed_dictionaries(
     {
@@ -129,10 +134,10 @@ def test_the_best_alpha_by_disagreement_is_chosen(rng):
     targets = Targets(y, queries, queries)
     fit = RankRLS(alphas=GRID).fit(F @ F.T, targets)
     shares = [
-        np.mean([agreement(row[None, queries == q], y[queries == q]) for q in range(12)])
+        np.mean([concordance(row[None, queries == q], y[queries == q]) for q in range(12)])
         for row in fit.heldout
     ]
-    assert shares[fit.chosen] == max(shares)
+    assert shares[fit.alpha_index] == max(shares)
     assert max(shares) > 0.8
 
 
@@ -142,17 +147,17 @@ def test_agreement_counts_pairs(rng, n):
         y, f = rng.integers(0, 3, n).astype(float), rng.integers(0, 4, n).astype(float)
         pairs = [(i, j) for i in range(n) for j in range(n) if y[i] > y[j]]
         right = np.mean([(f[i] > f[j]) + 0.5 * (f[i] == f[j]) for i, j in pairs])
-        assert agreement(f[None], y) == pytest.approx(right)
-    assert np.isnan(agreement(f[None], np.ones(n)))
-    assert agreement(np.ones((1, n)), f) == 0.5
+        assert concordance(f[None], y) == pytest.approx(right)
+    assert np.isnan(concordance(f[None], np.ones(n)))
+    assert concordance(np.ones((1, n)), f) == 0.5
 
 
 def test_centring_is_the_laplacian_of_all_pairs(rng):
     query = np.array([0, 1, 0, 1, 1, 2])
     y = rng.standard_normal(6)
     for normalised in (False, True):
-        quick = Centring(query, normalised)
-        slow = Laplacian.of(y[:, None], query, "magnitude", normalised=normalised)
+        quick = QueryCentring(query, normalised)
+        slow = PreferenceLaplacian.of(y[:, None], query, "magnitude", normalised=normalised)
         np.testing.assert_allclose(quick.root(np.eye(6)), slow.root(np.eye(6)), atol=1e-12)
         np.testing.assert_allclose(quick.target(y[:, None]), slow.target(y[:, None]), atol=1e-12)
         for ours, theirs in zip(quick.undo(np.arange(6)), slow.undo(np.arange(6)), strict=True):
@@ -163,8 +168,8 @@ def test_centring_is_the_laplacian_of_all_pairs(rng):
 def test_what_is_kept_is_the_root_without_its_null_space(rng, query):
     y = rng.integers(0, 3, (6, 1)).astype(float)
     of = np.array(query)
-    slow = Laplacian.of(y, of, "bound", normalised=False)
-    for preferences in (Centring(of), Centring(of, True), slow):
+    slow = PreferenceLaplacian.of(y, of, "bound", normalised=False)
+    for preferences in (QueryCentring(of), QueryCentring(of, True), slow):
         root = preferences.root(np.eye(6))
         kept = preferences.kept(np.eye(6))
         B = preferences.given_back(np.eye(len(kept))).T
@@ -174,7 +179,7 @@ def test_what_is_kept_is_the_root_without_its_null_space(rng, query):
 
 
 def test_incidence_has_a_row_for_every_preference():
-    M = incidence(np.array([[0, 2], [1, 2]]), 3).toarray()
+    M = preference_incidence(np.array([[0, 2], [1, 2]]), 3).toarray()
     np.testing.assert_array_equal(M, [[1, 0, -1], [0, 1, -1]])
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from tests.learners.problems import EXPONENTS, problems, retrained
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features
-from textrank.learners.base import Learner, groups_of
+from textrank.learners.base import Learner, rows_by_group
 from textrank.learners.holdout import nested_by_inverse, nested_by_retraining
 from textrank.learners.rls import RLS, rls_path
 from textrank.linalg import Spectrum, inverse, spectrum_gram
@@ -31,7 +31,7 @@ def folds_of(documents, count=3):
 def test_heldout_scores_equal_retraining_at_one_alpha(problem, exponent, weighted):
     alpha = 2.0**exponent
     weights = 0.5 + np.abs(problem.y) if weighted else None
-    groups = groups_of(problem.groups, len(problem.y))
+    groups = rows_by_group(problem.groups, len(problem.y))
     fast = rls_path(
         problem.K, problem.y[:, None], np.array([alpha]), groups, weights=weights, dual=True
     )[1]
@@ -42,7 +42,7 @@ def test_heldout_scores_equal_retraining_at_one_alpha(problem, exponent, weighte
 @given(problem=problems(), weighted=st.booleans(), dual=st.booleans())
 def test_heldout_scores_equal_retraining_on_the_whole_grid(problem, weighted, dual):
     weights = 0.5 + np.abs(problem.y) if weighted else None
-    groups = groups_of(problem.groups, len(problem.y))
+    groups = rows_by_group(problem.groups, len(problem.y))
     data = problem.K if dual else problem.F
     Y = np.stack([problem.y, problem.y[::-1]], axis=1)
     grid = GRID[::3] + GRID[-1:]
@@ -150,8 +150,8 @@ def test_the_alpha_with_the_best_heldout_score_is_chosen(rng):
     targets = Targets(y, np.arange(30), np.arange(30))
     fit = RLS(alphas=GRID, select="squared_error").fit(F @ F.T, targets)
     errors = ((fit.heldout - y) ** 2).mean(axis=1)
-    assert fit.chosen == errors.argmin()
-    assert 0 < fit.chosen < len(GRID) - 1
+    assert fit.alpha_index == errors.argmin()
+    assert 0 < fit.alpha_index < len(GRID) - 1
 
 
 def test_integer_labels_change_nothing(rng):

@@ -19,7 +19,7 @@ from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import evaluate
 from textrank.evaluation.evaluate import cross
 from textrank.language.alignment import original_doc
-from textrank.learners.document_context import NUMBERS
+from textrank.learners.document_context import CONTEXT_FEATURE_NAMES
 from textrank.model import Model
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-gene-protein"
@@ -65,15 +65,15 @@ def test_a_candidate_the_task_does_not_find_is_refused(model, candidates):
 
 
 def test_contributions_sum_to_the_score_with_the_first_stage_split_further(model, candidates):
-    plain = replace(model, fit=replace(model.fit, stage=None))
+    plain = replace(model, fit=replace(model.fit, second_stage=None))
     for candidate in candidates[:3]:
         parts = dict(model.explain(candidate))
         total = sum(parts.values())
         assert total == pytest.approx(model.score([candidate])[0], abs=1e-9)
         numbers = {name[1] for name in parts if name[0] == "document"}
-        assert numbers <= {*NUMBERS[1:], "constant"}
+        assert numbers <= {*CONTEXT_FEATURE_NAMES[1:], "constant"}
         first = sum(value for name, value in parts.items() if name[0] != "document")
-        weight = model.fit.stage.weights[0, 0]
+        weight = model.fit.second_stage.weights[0, 0]
         assert first == pytest.approx(weight * plain.score([candidate])[0], abs=1e-9)
 
 
@@ -110,7 +110,7 @@ def test_the_component_trains_it(docs):
     nlp.add_pipe("textrank_gene_protein",
                  config={"model": None, "pipeline": "gene_protein-document"})  # fmt: skip
     nlp.initialize(lambda: [Example(doc, doc) for doc in docs])
-    assert nlp.get_pipe("textrank_gene_protein").model.fit.stage is not None
+    assert nlp.get_pipe("textrank_gene_protein").model.fit.second_stage is not None
 
 
 def test_evaluation_tests_whole_documents_and_repeats_by_hand(pipeline, docs):
@@ -142,7 +142,7 @@ def test_three_answers_have_a_second_stage_each(docs):
     answers = ["protein", "DNA", "RNA"]
     pipeline = load_pipeline("gene_protein-document", {**SETTINGS, "task.answers": answers})
     model = pipeline.fit(docs)
-    assert set(model.fit.stage.questions) <= set(answers)
+    assert set(model.fit.second_stage.questions) <= set(answers)
     candidate = pipeline.task.candidates(docs[0])[0]
     total = sum(value for _, value in model.explain(candidate))
     assert total == pytest.approx(model.score([candidate])[0], abs=1e-9)

@@ -26,7 +26,7 @@ from textrank.evaluation.splits import document_folds
 from textrank.features import Features
 from textrank.kernels.algebra import Linear, Normalized
 from textrank.kernels.contexts import Positional
-from textrank.learners.document_context import document_numbers
+from textrank.learners.document_context import document_context_features
 from textrank.linalg import solve_krylov_path
 from textrank.metrics import auc
 from textrank.pipeline import Dataset
@@ -121,7 +121,7 @@ def second_stage(names: Names, F: Features, alpha: float, learner: Any) -> list[
             for part in range(3):
                 own = ~out & (inner == part)
                 first[own] = scored(names, F, alpha, ~out & ~own, own)
-            Z = document_numbers(Neighbourhood.of(names.candidates), first)
+            Z = document_context_features(Neighbourhood.of(names.candidates), first)
             fitted = clone(learner).fit(Z[~out], names.y[~out])
             final[out] = fitted.predict_proba(Z[out])[:, 1]
         runs.append(final)
@@ -215,7 +215,7 @@ def tested(seen: Dataset, out: np.ndarray) -> dict[str, float | None]:
     pipeline = load_pipeline("spelling", {"task.precision": 0.995, "task.error_rate": 0.5})
     rest = np.flatnonzero(~out)
     fit = pipeline.learner.fit(seen.data.rows(rest), seen.targets.take(rest))
-    limit = pipeline.task.threshold(seen.targets.y[rest], fit.heldout[fit.chosen])
+    limit = pipeline.task.threshold(seen.targets.y[rest], fit.heldout[fit.alpha_index])
     at = np.flatnonzero(out)
     scores = fit.predict(seen.data.rows(at))
     measures = pipeline.task.measures(Scored([seen.candidates[i] for i in at], scores, limit))

@@ -16,7 +16,7 @@ from workshop.cut_treebank import ALL, cut
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, SentenceFolds, Split
-from textrank.learners.base import choose
+from textrank.learners.base import choose_alpha
 from textrank.pipeline import Dataset, Pipeline
 from textrank.tasks.base import Scored
 
@@ -47,7 +47,7 @@ class Dev:
         for fold in np.unique(nested.folds):
             out, rest = np.flatnonzero(nested.folds == fold), np.flatnonzero(nested.folds != fold)
             inner = nested.inner[:, fold][:, rest]
-            chosen = choose(inner, division.targets.take(rest), learner.select)
+            chosen = choose_alpha(inner, division.targets.take(rest), learner.select)
             scores[out] = nested.outer[chosen, out]
             folds.append(self._measures(out, scores))
         found = self._measures(np.arange(len(scores)), scores)

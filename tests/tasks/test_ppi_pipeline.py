@@ -17,7 +17,7 @@ from textrank.evaluation.statistics import permutation_p
 from textrank.evaluation.sweep import learning_curve
 from textrank.io import pack_arrays, unpack_arrays
 from textrank.language import load_nlp
-from textrank.learners.base import qualities
+from textrank.learners.base import score_alphas
 from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Dataset, Pipeline
@@ -57,7 +57,7 @@ def test_the_model_has_the_kernel_that_scores_best_held_out(pipeline, seen, mode
     best = []
     for kernel in pipeline.kernel.alternatives:
         fit = pipeline.learner.fit(kernel(seen.X), seen.targets)
-        best.append(qualities(fit.heldout, seen.targets, "auc").max())
+        best.append(score_alphas(fit.heldout, seen.targets, "auc").max())
     (weight,) = model.pipeline.kernel.gaussian_weights
     assert best[WEIGHTS.index(weight)] == pytest.approx(max(best))
 

@@ -17,8 +17,8 @@ from textrank.evaluation.report import Counts, Decision, Fold, Report, Summary
 from textrank.evaluation.splits import Split, Splitter, splitter_of
 from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Indices, Matrix, Vector
-from textrank.learners.base import Nested, choose
-from textrank.learners.selection import nested_all
+from textrank.learners.base import NestedScores, choose_alpha
+from textrank.learners.selection import nested_scores_of_kernels
 from textrank.metrics import auc, average_over_queries, decide, kendall_tau_b, precision_recall_f
 from textrank.pipeline import Clock, Dataset, Pipeline, check_labels
 from textrank.tasks.base import Scored, Task
@@ -293,7 +293,7 @@ def assess(
     check_labels(dataset.targets.y)
     split = splitter.split(dataset.candidates, dataset.targets)
     with clock.step("learner"):
-        nested, kernels = nested_all(
+        nested, kernels = nested_scores_of_kernels(
             pipeline.learner, dataset.data, split.targets, split.partitions
         )
     with clock.step("measures"):
@@ -332,7 +332,7 @@ def counts(dataset: Dataset) -> Counts:
 
 
 def _test_folds(
-    pipeline: Pipeline, dataset: Dataset, split: Split, nested: Nested, number: int
+    pipeline: Pipeline, dataset: Dataset, split: Split, nested: NestedScores, number: int
 ) -> Iterator[FoldScores]:
     targets, task = split.targets, pipeline.task
     missed = dict(dataset.unreachable)
@@ -349,7 +349,7 @@ def _test_folds(
             alphas=nested.alphas,
             scores=nested.outer[:, out],
             thresholds=[task.threshold(targets.y[rest], row) for row in inner],
-            chosen=choose(inner, targets.take(rest), pipeline.learner.select, nested.alphas),
+            chosen=choose_alpha(inner, targets.take(rest), pipeline.learner.select, nested.alphas),
             # Popped, so that a document in several folds (only when leaking) counts once.
             unreachable=sum(missed.pop(d, 0) for d in {c.group for c in candidates}),
             fold=int(fold),

@@ -13,8 +13,8 @@ from textrank.config import config_of
 from textrank.evaluation.cross_validation import counts
 from textrank.evaluation.report import Fold, Report
 from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel
-from textrank.learners.base import check_alphas, check_gram, check_targets, groups_of
-from textrank.learners.holdout import buckets, solve_blocks
+from textrank.learners.base import check_alphas, check_gram, check_targets, rows_by_group
+from textrank.learners.holdout import solve_blocks, stack_groups_by_size
 from textrank.learners.rls import RLS
 from textrank.linalg import inverse, spectrum_gram
 from textrank.metrics import TIE_TOLERANCE
@@ -35,13 +35,13 @@ def document_pair_auc(K: Matrix, y: Vector, documents: Indices, alpha: float) ->
     """
     G = inverse(np.asarray(K, dtype=np.float64), alpha)
     a = (G @ y)[:, None]
-    groups = groups_of(documents, len(y), name="documents")
+    groups = rows_by_group(documents, len(y), name="documents")
     won = pairs = 0.0
-    for index in buckets(groups):  # pairs inside one document
+    for index in stack_groups_by_size(groups):  # pairs inside one document
         f = _without(G, a, y, index)
         part = _compared(f, f, y[index], y[index])
         won, pairs = won + part[0], pairs + part[1]
-    for first, second in _document_pairs(list(buckets(groups))):
+    for first, second in _document_pairs(list(stack_groups_by_size(groups))):
         U = np.hstack([first, second])
         f = _without(G, a, y, U)
         s = first.shape[1]

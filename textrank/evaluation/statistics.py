@@ -21,8 +21,8 @@ from textrank.candidates import Targets
 from textrank.evaluation.report import Decision, Fold, Report
 from textrank.evaluation.splits import Split
 from textrank.features import Features, Indices, KernelData, Matrix, Vector, require_single_kernel
-from textrank.learners.base import Learner, groups_of
-from textrank.learners.holdout import buckets, solve_blocks
+from textrank.learners.base import Learner, rows_by_group
+from textrank.learners.holdout import solve_blocks, stack_groups_by_size
 from textrank.learners.rls import RLS
 from textrank.linalg import inverse, spectrum_gram
 from textrank.metrics import TIE_TOLERANCE, kendall_tau_b, rank_ties, sort_ties
@@ -553,7 +553,7 @@ def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Mat
         raise ValueError(f"within must be 'corpus' or 'document', got {within!r}")
     rng = np.random.default_rng(seed)
     y = targets.y
-    blocks = [np.arange(len(y))] if within == "corpus" else groups_of(targets.groups, len(y))
+    blocks = [np.arange(len(y))] if within == "corpus" else rows_by_group(targets.groups, len(y))
     Y = np.repeat(y[:, None], 1 + permutations, axis=1)
     for block in blocks:
         Y[block, 1:] = rng.permuted(Y[block, 1:], axis=0)
@@ -566,7 +566,7 @@ def nested_scores(
     """Test scores of every column at the alpha with the best inner leave-document-out AUC."""
     best = np.full((int(folds.max()) + 1, Y.shape[1]), -np.inf)
     scores = np.zeros(Y.shape)
-    groups = groups_of(documents, len(Y), name="documents")
+    groups = rows_by_group(documents, len(Y), name="documents")
     for alpha in track(sorted(alphas), "alphas", len(alphas)):
         G = inverse(K, alpha)
         A = G @ Y
@@ -604,7 +604,7 @@ def _fold_scores(
     W = sla.solve_triangular(L, G[out], lower=True, check_finite=False).T
     rest = A - W @ Z
     inner = np.zeros(Y.shape)
-    for index in buckets(inside):
+    for index in stack_groups_by_size(inside):
         part = W[index]
         blocks = G[index[:, :, None], index[:, None, :]] - part @ part.transpose(0, 2, 1)
         inner[index] = solve_blocks(blocks, rest[index], Y[index])

@@ -35,7 +35,7 @@ from textrank.io import (
     unpack_arrays,
     write_text,
 )
-from textrank.learners.selection import fit_best
+from textrank.learners.selection import fit_best_kernel
 from textrank.linalg import spectrum_gram
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
@@ -278,10 +278,10 @@ def _train(
 
 def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest: Indices) -> Fold:
     targets = split.targets.take(rest)
-    best, fit = fit_best(
+    best, fit = fit_best_kernel(
         pipeline.learner, select_rows_and_columns(dataset.data, rest, rest), targets
     )
-    threshold = pipeline.task.threshold(targets.y, fit.heldout[fit.chosen])
+    threshold = pipeline.task.threshold(targets.y, fit.heldout[fit.alpha_index])
     across = select_rows_and_columns(dataset.data, out, rest)
     data = across.grams[best] if isinstance(across, GramAlternatives) else across
     scores = fit.predict(data, split.targets.take(out).neighbourhood)

@@ -22,7 +22,7 @@ from textrank.metrics import (
     precision_recall_f,
 )
 
-LARGEST = 1e100  # of features and answers, whose squares are summed
+MAX_MAGNITUDE = 1e100  # of features and answers, whose squares are summed
 
 
 def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
@@ -55,9 +55,9 @@ def check_gram(K: Any) -> Matrix:
     if not np.isfinite(total) and not np.isfinite(K).all():
         row, column = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"Gram matrix has {K[row, column]} at ({row}, {column})")
-    if float(K.diagonal().max()) > LARGEST**2:
+    if float(K.diagonal().max()) > MAX_MAGNITUDE**2:
         raise ValueError(
-            f"the Gram matrix reaches {K.diagonal().max():.3g}, more than {LARGEST**2:g}: sums of "
+            f"the Gram matrix reaches {K.diagonal().max():.3g}, more than {MAX_MAGNITUDE**2:g}: sums of "
             "its entries would overflow. Divide the features, or the kernel, by a constant."
         )
     _check_symmetric(K)
@@ -102,9 +102,9 @@ def check_targets(y: Any, n: int) -> Matrix:
 def check_magnitude(values: Any, what: str) -> None:
     """Raise ValueError where ``values`` are so large that sums of their squares overflow."""
     most = max(float(values.max()), -float(values.min())) if values.size else 0.0
-    if most > LARGEST:
+    if most > MAX_MAGNITUDE:
         raise ValueError(
-            f"{what} reach {most:.3g}, more than {LARGEST:g}: their squares would overflow. "
+            f"{what} reach {most:.3g}, more than {MAX_MAGNITUDE:g}: their squares would overflow. "
             "Divide them by a constant, for example with StandardScaler or MaxAbsScaler."
         )
 
@@ -125,7 +125,7 @@ def check_weights(weights: Any, n: int) -> Vector | None:
     return values
 
 
-def groups_of(labels: Any, n: int, *, name: str = "groups") -> list[Indices]:
+def rows_by_group(labels: Any, n: int, *, name: str = "groups") -> list[Indices]:
     """The rows of each group, ordered; ``labels[i]`` is the group of row ``i``."""
     labels = np.asarray(labels)
     if labels.shape != (n,):
@@ -147,7 +147,7 @@ def check_groups(groups: Sequence[Indices], n: int) -> None:
             raise ValueError(f"group {number} holds a row twice: {rows.tolist()}")
 
 
-def check_partition(folds: Any, documents: Indices) -> Indices:
+def check_folds(folds: Any, documents: Indices) -> Indices:
     """The fold of each row, 0 .., made sure that no document lies in two folds."""
     folds = np.asarray(folds)
     n = len(documents)
@@ -202,33 +202,38 @@ def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, li
         )
 
 
-Measure: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
-MANY = 200  # candidates of a query beyond which all its pairs are too many
+SelectionMetric: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
+MAX_ALL_PAIRS_CANDIDATES = 200  # candidates of a query beyond which all its pairs are too many
 
 
-def check_measure(select: str) -> None:
+def check_metric(select: str) -> None:
     """Refuses a measure that is not one of ours, by its name."""
-    if select not in get_args(Measure):
-        raise ValueError(f"select must be one of {', '.join(get_args(Measure))}, got {select!r}")
+    if select not in get_args(SelectionMetric):
+        raise ValueError(
+            f"select must be one of {', '.join(get_args(SelectionMetric))}, got {select!r}"
+        )
 
 
-def choose(
-    heldout: Matrix, targets: Targets, select: Measure, alphas: Sequence[float] | None = None
+def choose_alpha(
+    heldout: Matrix,
+    targets: Targets,
+    select: SelectionMetric,
+    alphas: Sequence[float] | None = None,
 ) -> int:
     """Return the row of ``heldout`` (alphas, n) with the best scores by ``select``.
 
     Of rows that are equally good (to 1e-9, see ``textrank.metrics``) the one of the largest alpha is
     returned. Without ``alphas`` they are taken to be in ascending order.
     """
-    values = qualities(heldout, targets, select)
+    values = score_alphas(heldout, targets, select)
     return choose_largest(values, range(len(values)) if alphas is None else alphas)
 
 
-def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
+def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> Vector:
     """How good the scores at each alpha are by ``select``; larger is better."""
     y = targets.y
     if select == "disagreement":
-        return _agreements(heldout, y, groups_of(targets.queries, len(y), name="queries"))
+        return _agreements(heldout, y, rows_by_group(targets.queries, len(y), name="queries"))
     if select == "squared_error":
         return np.asarray(-((heldout - y) ** 2).mean(axis=1))
     positive = y > 0
@@ -241,14 +246,14 @@ def qualities(heldout: Matrix, targets: Targets, select: Measure) -> Vector:
     return np.array([one(y, scores) for scores in heldout])
 
 
-def agreement(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
+def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     """The share of pairs with different labels that the scores order rightly, ties one half.
 
     Ties are those of ``merge_ties``, in the scores of each alpha.
 
     NaN where no labels differ. Small queries compare all pairs at all alphas in one product.
     """
-    if len(y) > MANY:
+    if len(y) > MAX_ALL_PAIRS_CANDIDATES:
         wrong = [disagreement(y, row) for row in scores]
         return np.array([np.nan if share is None else 1 - share for share in wrong])
     i, j = np.triu_indices(len(y), 1)
@@ -268,7 +273,7 @@ def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
             "says nothing about alpha. Give more labels, or select='squared_error'."
         )
     heldout = merge_ties(heldout)  # by the scale of all queries, as in measures.over_queries
-    return np.asarray(np.mean([agreement(heldout[:, rows], y[rows]) for rows in usable], axis=0))
+    return np.asarray(np.mean([concordance(heldout[:, rows], y[rows]) for rows in usable], axis=0))
 
 
 def _auc(y: Vector, scores: Vector) -> float:
@@ -282,14 +287,16 @@ def _best_f(y: Vector, scores: Vector) -> float:
     return 0.0 if f is None else f
 
 
-class Stage(Protocol):
+class SecondStage(Protocol):
     """A second look at scores, at all candidates of a text together."""
 
     def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
         """The scores after it."""
 
 
-def _staged(stage: Stage | None, scores: Vector, neighbourhood: Neighbourhood | None) -> Vector:
+def _staged(
+    stage: SecondStage | None, scores: Vector, neighbourhood: Neighbourhood | None
+) -> Vector:
     if stage is None:
         return scores
     if neighbourhood is None:
@@ -313,35 +320,37 @@ class Fit:
     alpha: float  # the one chosen
     coef: Vector  # (n,) on candidates, or (d,) on features
     heldout: Matrix  # (alphas, n)
-    stage: Stage | None = None  # what looks at the scores of a whole text afterwards
+    second_stage: SecondStage | None = None  # what looks at the scores of a whole text afterwards
 
     def predict(
         self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
     ) -> Vector:
         """Scores of new candidates: one product with (m, n) kernel values or (m, d) features."""
         values = data.values if isinstance(data, Features) else data
-        return self.finished(np.asarray(values @ self.coef), neighbourhood)
+        return self.apply_second_stage(np.asarray(values @ self.coef), neighbourhood)
 
-    def finished(self, scores: Vector, neighbourhood: Neighbourhood | None = None) -> Vector:
+    def apply_second_stage(
+        self, scores: Vector, neighbourhood: Neighbourhood | None = None
+    ) -> Vector:
         """Such products after the second stage, where there is one."""
-        return _staged(self.stage, scores, neighbourhood)
+        return _staged(self.second_stage, scores, neighbourhood)
 
     @property
-    def chosen(self) -> int:
+    def alpha_index(self) -> int:
         """Where the chosen alpha stands among the alphas."""
         return self.alphas.index(self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class RegularizationPath:
     """The models at every alpha, before one is chosen."""
 
     alphas: tuple[float, ...]
     coefs: Matrix  # (alphas, n) on candidates, or (alphas, d) on features
     heldout: Matrix  # (alphas, n)
-    stages: Sequence[Stage] = ()  # one an alpha, or none
+    stages: Sequence[SecondStage] = ()  # one an alpha, or none
 
-    def chosen(self, index: int) -> Fit:
+    def select(self, index: int) -> Fit:
         """The fit with the alpha at this place."""
         stage = self.stages[index] if self.stages else None
         return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
@@ -352,7 +361,7 @@ class Path:
         """Scores of new candidates at every alpha."""
         values = data.values if isinstance(data, Features) else data
         scores = np.asarray((values @ self.coefs.T).T)
-        stages: Sequence[Stage | None] = self.stages or [None] * len(scores)
+        stages: Sequence[SecondStage | None] = self.stages or [None] * len(scores)
         rows = [
             _staged(stage, row, neighbourhood) for stage, row in zip(stages, scores, strict=True)
         ]
@@ -360,7 +369,7 @@ class Path:
 
 
 @dataclass(frozen=True, eq=False)
-class Nested:
+class NestedScores:
     """One division into folds, with everything needed to choose alpha without looking at a fold.
 
     ``outer[a, i]`` scores candidate ``i`` by the model of all other folds;
@@ -379,7 +388,7 @@ class Learner(Protocol):
     """Settings of a learner; ``fit`` returns a new value and changes nothing."""
 
     @property
-    def select(self) -> Measure:
+    def select(self) -> SelectionMetric:
         """What held-out scores are judged by when alpha is chosen."""
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
@@ -387,5 +396,5 @@ class Learner(Protocol):
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test scores and inner held-out scores for each division into folds, at every alpha."""

@@ -22,14 +22,14 @@ MIN_RIDGE = 1e-9  # so that a constant score leaves the equations solvable
 
 
 @dataclass(frozen=True)
-class Platt:
+class PlattCalibration:
     """Logistic curve from scores to probabilities (Platt 1999).
 
     ``p(s) = 1 / (1 + exp(-(slope s + above max(s, 0) + shift)))``. ``of`` fits slope and shift, so
     a few hundred scores are enough; ``across`` also fits ``above``, from several corpora. The
     probability of a candidate depends on its own score only.
 
-    >>> Platt.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1]))(0.0).round(6)
+    >>> PlattCalibration.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1]))(0.0).round(6)
     np.float64(0.5)
     """
 
@@ -39,7 +39,7 @@ class Platt:
     sources: int = 0  # left-out corpora it was fitted on; 0 if only documents were left out
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> Platt:
+    def of(cls, heldout: Vector, y: Vector) -> PlattCalibration:
         """Fit slope and shift to held-out scores, with Platt's smoothed targets.
 
         Scores of training candidates by the model itself would give far too sure probabilities.
@@ -53,7 +53,7 @@ class Platt:
         return cls(slope / spread, shift - slope * centre / spread)
 
     @classmethod
-    def across(cls, heldout: Vector, y: Vector, sources: Sequence[str]) -> Platt:
+    def across(cls, heldout: Vector, y: Vector, sources: Sequence[str]) -> PlattCalibration:
         """Fit the curve for a corpus that is none of the ``sources`` the scores come from.
 
         Sources differ in their share of positives: each has a constant ``b ~ N(0, v)`` of its own
@@ -65,7 +65,7 @@ class Platt:
         >>> corpora, s = np.repeat(list("abcdef"), 500), rng.normal(size=3000)
         >>> log_odds = 4 * s + np.repeat([-2, 2, -1, 1, 0, 0], 500)
         >>> y = np.where(rng.random(3000) < expit(log_odds), 1, -1)
-        >>> 2 < Platt.across(s, y, corpora).slope < 4
+        >>> 2 < PlattCalibration.across(s, y, corpora).slope < 4
         True
         """
         scores, positive = _two_classes(heldout, y)
@@ -83,7 +83,7 @@ class Platt:
         return cls(slope, shift, above, len(names))
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Platt:
+    def from_dict(cls, values: Mapping[str, Any]) -> PlattCalibration:
         """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one."""
         above, sources = float(values.get("above", 0.0)), int(values.get("sources", 0))
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
@@ -94,7 +94,7 @@ class Platt:
         return np.asarray(expit(self.slope * s + self.above * np.maximum(s, 0) + self.shift))[()]
 
 
-def fit_calibration(heldout: Vector, y: Vector) -> Platt | None:
+def fit_calibration(heldout: Vector, y: Vector) -> PlattCalibration | None:
     """Return the Platt curve of held-out scores, or None if the labels are not exactly -1 and 1.
 
     Ranks and degrees have no probability of "yes", so models of them have no curve.
@@ -102,7 +102,7 @@ def fit_calibration(heldout: Vector, y: Vector) -> Platt | None:
     >>> fit_calibration(np.array([0.1, 0.5, 0.9]), np.array([1.0, 2.0, 3.0])) is None
     True
     """
-    return Platt.of(heldout, y) if set(np.unique(y)) == {-1.0, 1.0} else None
+    return PlattCalibration.of(heldout, y) if set(np.unique(y)) == {-1.0, 1.0} else None
 
 
 def _source_variance(constants: Vector) -> float:
@@ -136,7 +136,9 @@ def _fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | Non
     return w
 
 
-def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None) -> float:
+def fit_temperature(
+    logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None
+) -> float:
     """Return what divides held-out logits (n, classes) so that their softmax fits the classes.
 
     One number, so the order of the classes of a sample stays (Guo et al., 2017). The targets are
@@ -145,7 +147,7 @@ def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | Non
     classes that are parted perfectly do not get probabilities of 0 and 1.
 
     >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
-    >>> temperature(logits, np.array([0, 1, 1])) > 1  # too sure: one of three is wrong
+    >>> fit_temperature(logits, np.array([0, 1, 1])) > 1  # too sure: one of three is wrong
     True
     """
     count = np.bincount(classes, weights, logits.shape[1])[classes]
@@ -168,10 +170,10 @@ def temperature(logits: Matrix, classes: NDArray[np.intp], weights: Vector | Non
 
 
 @dataclass(frozen=True, eq=False)
-class Isotonic:
+class IsotonicCalibration:
     """The rising step-free curve that fits best; needs a thousand scores or more.
 
-    >>> curve = Isotonic.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, 1, -1, 1]))
+    >>> curve = IsotonicCalibration.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, 1, -1, 1]))
     >>> curve(np.array([-3.0, 0.0, 3.0])).tolist()
     [0.0, 0.5, 1.0]
     """
@@ -180,7 +182,7 @@ class Isotonic:
     values: Vector  # (k,)
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> Isotonic:
+    def of(cls, heldout: Vector, y: Vector) -> IsotonicCalibration:
         """From held-out scores."""
         scores, positive = _two_classes(heldout, y)
         from sklearn.isotonic import IsotonicRegression  # only who trains waits for it
@@ -194,7 +196,7 @@ class Isotonic:
 
 
 @dataclass(frozen=True, eq=False)
-class Conformal:
+class ConformalPredictor:
     """Sets of labels that miss the true one in at most a stated share of each class.
 
     A new candidate's p-value for a class is the share of that class's held-out scores that are
@@ -204,7 +206,7 @@ class Conformal:
     one document on the model; ``exact_p_values`` has no such remainder.
 
     >>> heldout, y = np.linspace(-2, 2, 40), np.repeat([-1.0, 1.0], 20)
-    >>> Conformal.of(heldout, y).sets(np.array([-1.5, 1.5]), error=0.1).tolist()
+    >>> ConformalPredictor.of(heldout, y).sets(np.array([-1.5, 1.5]), error=0.1).tolist()
     [[True, False], [False, True]]
     """
 
@@ -212,7 +214,7 @@ class Conformal:
     positive: Vector  # (n+,) ascending
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> Conformal:
+    def of(cls, heldout: Vector, y: Vector) -> ConformalPredictor:
         """From held-out scores."""
         scores, positive = _two_classes(heldout, y)
         return cls(np.sort(scores[~positive]), np.sort(scores[positive]))
@@ -230,7 +232,7 @@ class Conformal:
 
     def sets(self, scores: Any, *, error: float) -> NDArray[np.bool_]:  # (m, 2)
         """Whether negative and positive belong to each candidate's set at this error level."""
-        return within(self.p_values(scores), error)
+        return prediction_sets(self.p_values(scores), error)
 
 
 def exact_p_values(
@@ -265,7 +267,7 @@ def exact_p_values(
     return p
 
 
-def within(p: Matrix, error: float) -> NDArray[np.bool_]:
+def prediction_sets(p: Matrix, error: float) -> NDArray[np.bool_]:
     """The labels whose p-value is above the error level."""
     if not 0 < error < 1:
         raise ValueError(f"error must be between 0 and 1, got {error}")
@@ -308,13 +310,13 @@ class PriorShift:
     (0.2, 0.5)
     """
 
-    calibration: Platt
+    calibration: PlattCalibration
     prior: float  # share of positives in training
 
     @classmethod
     def of(cls, heldout: Vector, y: Vector) -> PriorShift:
         """From held-out scores and their answers."""
-        return cls(Platt.of(heldout, y), float((np.asarray(y) > 0).mean()))
+        return cls(PlattCalibration.of(heldout, y), float((np.asarray(y) > 0).mean()))
 
     def estimate(self, scores: Vector) -> float:
         """The share of positives among new candidates."""

@@ -11,10 +11,10 @@ from scipy.special import expit
 
 from textrank.candidates import Neighbourhood, Targets
 from textrank.features import Arrays, FeatureNames, Features, Indices, Matrix, Vector
-from textrank.learners.base import Measure, Path
+from textrank.learners.base import RegularizationPath, SelectionMetric
 from textrank.learners.holdout import MetaLearner, PathLearner
 
-NUMBERS = (
+CONTEXT_FEATURE_NAMES = (
     "score",
     "mean of others",
     "mean of others, near ones more",
@@ -28,11 +28,11 @@ NUMBERS = (
     "mean of equal names",
     "maximum of equal names",
 )
-AS_IT_IS = np.eye(len(NUMBERS) + 1)[0]  # weights that leave a score alone
+AS_IT_IS = np.eye(len(CONTEXT_FEATURE_NAMES) + 1)[0]  # weights that leave a score alone
 
 
 @dataclass(frozen=True, eq=False)
-class DocumentWeights:
+class DocumentContextWeights:
     """A weight for each of the twelve ``NUMBERS`` and a constant, for each question.
 
     Candidates with a question that was never met keep their scores.
@@ -47,7 +47,9 @@ class DocumentWeights:
 
     def parts(self, neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 13)
         """What each number, and last the constant, adds to a score."""
-        Z = np.column_stack([document_numbers(neighbourhood, scores), np.ones(len(scores))])
+        Z = np.column_stack(
+            [document_context_features(neighbourhood, scores), np.ones(len(scores))]
+        )
         number = {question: row for row, question in enumerate(self.questions)}
         rows = [number.get(question, len(number)) for question in neighbourhood.questions]
         return np.asarray(Z * np.vstack([self.weights, AS_IT_IS])[rows])
@@ -58,7 +60,7 @@ class DocumentWeights:
         return {"stage": self.weights, **{f"stage/{key}": a for key, a in names.items()}}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> DocumentWeights | None:
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> DocumentContextWeights | None:
         """The weights among the arrays of a model; None where it has no second stage."""
         if "stage" not in arrays:
             return None
@@ -71,7 +73,7 @@ class DocumentWeights:
 
 
 @dataclass(frozen=True)
-class DocumentStage(MetaLearner):
+class DocumentContextLearner(MetaLearner):
     """A learner whose scores are looked at once more, with those of the other names of the text.
 
     The first stage is ``learner``. For the training documents its held-out scores count, so the
@@ -89,7 +91,7 @@ class DocumentStage(MetaLearner):
     >>> data = Features.of({"x": value} for value in y + 2 * rng.normal(size=n))
     >>> beside = Neighbourhood(own, np.tile(np.arange(4.0), 30), ("DNA",) * n, np.arange(n) % 8)
     >>> targets, first = Targets(y, own, own, beside), SparseRLS(alphas=[1.0], folds=3)
-    >>> twice = DocumentStage(first, folds=4).fit(data, targets)
+    >>> twice = DocumentContextLearner(first, folds=4).fit(data, targets)
     >>> auc(y, twice.heldout[0]) > auc(y, first.fit(data, targets).heldout[0])
     True
 
@@ -106,7 +108,7 @@ class DocumentStage(MetaLearner):
     learner: PathLearner
     penalty: float = 1.0
     folds: int = 5
-    select: Measure = "auc"
+    select: SelectionMetric = "auc"
 
     def __post_init__(self) -> None:
         if not isinstance(self.learner, PathLearner):
@@ -120,44 +122,46 @@ class DocumentStage(MetaLearner):
                 f"{self.folds}"
             )
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """The first stage, a second stage and its held-out scores at every alpha."""
         if targets.neighbourhood is None:
             raise ValueError("a second stage over the document must know where candidates stand.")
         first = self.learner.path(data, targets)
         found = [self._second(targets, targets.neighbourhood, scores) for scores in first.heldout]
         stages = [stage for stage, _ in found]
-        return Path(first.alphas, first.coefs, np.array([scores for _, scores in found]), stages)
+        return RegularizationPath(
+            first.alphas, first.coefs, np.array([scores for _, scores in found]), stages
+        )
 
     def _second(
         self, targets: Targets, neighbourhood: Neighbourhood, scores: Vector
-    ) -> tuple[DocumentWeights, Vector]:
+    ) -> tuple[DocumentContextWeights, Vector]:
         """The weights of all documents, and the scores of each by those of the others."""
-        Z = document_numbers(neighbourhood, scores)
+        Z = document_context_features(neighbourhood, scores)
         asked = np.array(neighbourhood.questions)
         questions = tuple(dict.fromkeys(neighbourhood.questions))
-        weights = np.zeros((len(questions), len(NUMBERS) + 1))
+        weights = np.zeros((len(questions), len(CONTEXT_FEATURE_NAMES) + 1))
         heldout = np.zeros(len(scores))
         document = np.unique(targets.groups, return_inverse=True)[1]
         fold = document % self.folds
         for number, question in enumerate(questions):
             own = asked == question
-            weights[number] = logistic_weights(Z[own], targets.y[own], self.penalty)
+            weights[number] = fit_log_odds(Z[own], targets.y[own], self.penalty)
             for out in range(self.folds):
                 rest = own & (fold != out)
-                w = logistic_weights(Z[rest], targets.y[rest], self.penalty)
+                w = fit_log_odds(Z[rest], targets.y[rest], self.penalty)
                 left = own & (fold == out)
                 heldout[left] = Z[left] @ w[:-1] + w[-1]
-        return DocumentWeights(questions, weights), heldout
+        return DocumentContextWeights(questions, weights), heldout
 
 
-def logistic_weights(Z: Matrix, y: Vector, penalty: float) -> Vector:  # (n, d) -> (d + 1,)
+def fit_log_odds(Z: Matrix, y: Vector, penalty: float) -> Vector:  # (n, d) -> (d + 1,)
     """Weights and constant of the log-odds of a yes, by Newton's method in standard units.
 
     Without answers of both kinds the first number, the score, is left as it is.
 
     >>> Z = np.array([[-1.0], [-1.0], [1.0], [1.0], [1.0]])
-    >>> w = logistic_weights(Z, np.array([-1, 1, -1, 1, 1]), 1e-9)
+    >>> w = fit_log_odds(Z, np.array([-1, 1, -1, 1, 1]), 1e-9)
     >>> expit(Z[[0, 2]] @ w[:1] + w[1]).round(3)    # one of two, two of three
     array([0.5  , 0.667])
     """
@@ -180,14 +184,14 @@ def logistic_weights(Z: Matrix, y: Vector, penalty: float) -> Vector:  # (n, d) 
     return np.append(plain, w[-1] - plain @ centre)
 
 
-def document_numbers(neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 12)
+def document_context_features(neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 12)
     """For each candidate its score and how others of its text score; see ``NUMBERS``.
 
     Only candidates that ask the same look at one another. ``scores`` are those of a first stage
     that never saw the text. No name is ever learnt, only that equal names of one text tend to
     agree. Nearness is ``1 / (1 + tokens between)``. O(names²) a text.
     """
-    out = np.zeros((len(neighbourhood), len(NUMBERS)))
+    out = np.zeros((len(neighbourhood), len(CONTEXT_FEATURE_NAMES)))
     groups: dict[tuple[int, str], list[int]] = {}
     for index, key in enumerate(
         zip(neighbourhood.texts.tolist(), neighbourhood.questions, strict=True)

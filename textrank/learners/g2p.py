@@ -54,7 +54,7 @@ class G2P:
         if weights.shape != S.shape:
             raise ValueError(f"{S.shape} similarities but class similarities {weights.shape}")
         if self.neighbours is not None:
-            weights *= S * nearest(S, self.neighbours, mutual=self.mutual)
+            weights *= S * neighbour_indicator(S, self.neighbours, mutual=self.mutual)
         weights = (weights + weights.T) / 2
         inside = S.T @ S
         inside.flat[:: len(S) + 1] += self.alpha
@@ -85,7 +85,7 @@ def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matri
     raise ValueError(f"kind must be binary, single or multi, got {kind!r}")
 
 
-def combined(parts: Sequence[Matrix], weights: Sequence[float] | None = None) -> Matrix:
+def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | None = None) -> Matrix:
     """The weighted mean of several groups of similarities."""
     shares = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=np.float64)
     if len(shares) != len(parts) or not len(parts):
@@ -97,7 +97,7 @@ def combined(parts: Sequence[Matrix], weights: Sequence[float] | None = None) ->
     )
 
 
-def similarity(D: Matrix, width: float | None = None) -> Matrix:
+def to_similarities(D: Matrix, width: float | None = None) -> Matrix:
     """Dissimilarities turned into similarities: ``exp(-D^2 / (2 width^2))``, or the largest less D.
 
     ``width`` None takes the latter.
@@ -110,7 +110,7 @@ def similarity(D: Matrix, width: float | None = None) -> Matrix:
     return np.asarray(np.exp(-(D**2) / (2 * width**2)))
 
 
-def nearest(S: Matrix, count: int, *, mutual: bool = False) -> Matrix:
+def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matrix:
     """1 where one of two candidates (both, where ``mutual``) is among the other's nearest.
 
     A candidate is near itself and that is not counted.

@@ -18,7 +18,15 @@ import scipy.linalg as sla
 
 from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
-from textrank.learners.base import Fit, Measure, Nested, Path, check_partition, choose, groups_of
+from textrank.learners.base import (
+    Fit,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
+    check_folds,
+    choose_alpha,
+    rows_by_group,
+)
 from textrank.linalg import Spectrum, inverse
 from textrank.progress import track
 
@@ -26,13 +34,13 @@ from textrank.progress import track
 MIN_FREE_SHARE = 1e-12
 
 
-def buckets(groups: Sequence[Indices]) -> Iterator[Indices]:
+def stack_groups_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
     """The groups by size, those of one size as the rows of an array (b, h)."""
-    for which in by_size(groups):
+    for which in group_numbers_by_size(groups):
         yield np.stack([groups[k] for k in which.tolist()])
 
 
-def by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
+def group_numbers_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
     """The numbers of the groups of each size; empty groups are passed over."""
     sizes = np.array([len(group) for group in groups])
     for size in np.unique(sizes[sizes > 0]):
@@ -57,7 +65,7 @@ def solve_regular(G: Matrix, a: Matrix) -> Matrix:
         ) from None
 
 
-def heldout_at_all(
+def heldout_all_alphas(
     spectrum: Spectrum,
     Y: Matrix,
     A: Matrix,
@@ -71,7 +79,7 @@ def heldout_at_all(
     ``A`` (a, n, p) are the coefficients of ``Y`` (n, p). The groups may overlap. ``removed``
     (a, n) holds vectors ``r`` by which the inverse is reduced to ``G - r r'``.
     """
-    for index in buckets(groups):
+    for index in stack_groups_by_size(groups):
         for part in _portions(index, len(alphas)):
             if part.shape[1] == 1:
                 G = _diagonals(spectrum, alphas, part[:, 0])
@@ -83,7 +91,7 @@ def heldout_at_all(
             yield part, solve_blocks(G, A[:, part].transpose(1, 0, 2, 3), Y[part][:, None])
 
 
-def heldout_by_parts(
+def heldout_ill_conditioned(
     spectrum: Spectrum, Y: Matrix, alphas: Vector, groups: Sequence[Indices]
 ) -> Iterator[tuple[Indices, Matrix]]:
     """The same as ``heldout_at_all`` for eigenvalues that exceed alpha by more than round-off.
@@ -96,7 +104,7 @@ def heldout_by_parts(
     Z = spectrum.Q.T @ Y
     rest = Y - spectrum.Q @ Z
     inverse = 1.0 / (spectrum.w[:, None] + alphas)  # (r, a)
-    for index in buckets(groups):
+    for index in stack_groups_by_size(groups):
         for part in _portions(index, len(alphas)):
             Q = spectrum.Q[part]  # (b, h, r)
             e, V = np.linalg.eigh(np.eye(part.shape[1]) - Q @ Q.swapaxes(1, 2))
@@ -116,17 +124,17 @@ def heldout_by_parts(
             yield part, scores
 
 
-def heldout_at_one(
+def heldout_one_alpha(
     G: Matrix, Y: Matrix, A: Matrix, groups: Sequence[Indices]
 ) -> Iterator[tuple[Indices, Matrix]]:
     """The same at the alpha of a given inverse: scores (b, 1, h, p)."""
-    for index in buckets(groups):
+    for index in stack_groups_by_size(groups):
         for part in _portions(index, 1):
             block = G[part[:, :, None], part[:, None, :]]
             yield part, solve_blocks(block, A[part], Y[part])[:, None]
 
 
-def scatter(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Matrix:
+def scatter_scores(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Matrix:
     """The portions at their rows of ``into`` (a, n, p); rows of no group stay as they are."""
     for index, scores in parts:
         into[:, index] = scores.transpose(1, 0, 2, 3)
@@ -180,7 +188,7 @@ def heldout_with_bias(
     n, p = Y.shape
     both = np.hstack([Y, np.ones((n, 1))])
     heldout = np.full((len(alphas(n)), n, p), np.nan)
-    for index in buckets(groups):
+    for index in stack_groups_by_size(groups):
         grid = alphas(n - index.shape[1])
         A = spectrum.coefs(both, grid)  # G [y 1], (a, n, p + 1)
         total = A.sum(axis=1)  # 1' G [y 1]
@@ -208,7 +216,7 @@ class PathLearner(Protocol):
     def alphas(self) -> Sequence[float]:
         """The regularisation values."""
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
 
 
@@ -216,7 +224,7 @@ class MetaLearner(ABC):
     """A learner made of another one: its alphas, one of them chosen by held-out scores."""
 
     learner: PathLearner
-    select: Measure
+    select: SelectionMetric
 
     @property
     def alphas(self) -> Sequence[float]:
@@ -224,17 +232,17 @@ class MetaLearner(ABC):
         return self.learner.alphas
 
     @abstractmethod
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns, and chooses one alpha by the held-out scores."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out scores for each division into folds, at every alpha."""
         return nested_by_retraining(self, data, targets, partitions)
 
@@ -244,10 +252,10 @@ def nested_by_retraining(
     data: Matrix | Features,
     targets: Targets,
     partitions: Sequence[Indices],
-) -> list[Nested]:
+) -> list[NestedScores]:
     """Nested scores of any learner: one training for each fold of each partition."""
-    divisions = [check_partition(folds, targets.groups) for folds in partitions]
-    results = [empty(tuple(learner.alphas), folds) for folds in divisions]
+    divisions = [check_folds(folds, targets.groups) for folds in partitions]
+    results = [empty_nested_scores(tuple(learner.alphas), folds) for folds in divisions]
     jobs = [(result, f) for result in results for f in np.unique(result.folds)]
     for result, fold in track(jobs, "folds", len(jobs)):
         rest, out = np.flatnonzero(result.folds != fold), np.flatnonzero(result.folds == fold)
@@ -292,20 +300,20 @@ def nested_by_inverse(
     *,
     weights: Vector | None = None,
     readout: Matrix | None = None,
-) -> list[Nested]:
+) -> list[NestedScores]:
     """Exact nested scores of RLS from one inverse ``G = (K + alpha I)^-1`` per alpha.
 
     Without fold ``o`` the coefficients are ``a' = a - G_:o G_oo^-1 a_o`` and a document's block
     is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. Where
     scores are not ``K a`` but ``readout @ a``, they are ``(B a')_d - (B G')_dd G'_dd^-1 a'_d``.
     """
-    found = nested_of_many(
+    found = nested_by_inverse_multi(
         K, y[:, None], documents, partitions, alphas, weights=weights, readout=readout
     )
     return found[0]
 
 
-def nested_of_many(
+def nested_by_inverse_multi(
     K: Matrix,
     Y: Matrix,
     documents: Indices,
@@ -314,11 +322,11 @@ def nested_of_many(
     *,
     weights: Vector | None = None,
     readout: Matrix | None = None,
-) -> list[list[Nested]]:
+) -> list[list[NestedScores]]:
     """``nested_by_inverse`` of several answers about the same candidates, an inverse for all."""
-    divisions = [check_partition(folds, documents) for folds in partitions]
-    results = [[empty(alphas, folds) for folds in divisions] for _ in Y.T]
-    groups = groups_of(documents, len(Y), name="documents")
+    divisions = [check_folds(folds, documents) for folds in partitions]
+    results = [[empty_nested_scores(alphas, folds) for folds in divisions] for _ in Y.T]
+    groups = rows_by_group(documents, len(Y), name="documents")
     for a, alpha in enumerate(track(alphas, "alphas", len(alphas))):
         G = inverse(K, alpha, weights)
         BG = None if readout is None else readout @ G
@@ -340,7 +348,9 @@ class _Whole:
     BG: Matrix | None  # (n, n) readout times G
 
 
-def _fill_fold(whole: _Whole, groups: Sequence[Indices], into: Nested, a: int, fold: int) -> None:
+def _fill_fold(
+    whole: _Whole, groups: Sequence[Indices], into: NestedScores, a: int, fold: int
+) -> None:
     out = np.flatnonzero(into.folds == fold)
     L = sla.cholesky(whole.G[np.ix_(out, out)], lower=True, check_finite=False)
     z = sla.solve_triangular(L, whole.a[out], lower=True, check_finite=False)
@@ -352,7 +362,7 @@ def _fill_fold(whole: _Whole, groups: Sequence[Indices], into: Nested, a: int, f
     if whole.BG is None:
         x = sla.solve_triangular(L, z, lower=True, trans=1, check_finite=False)
         into.outer[a, out] = whole.y[out] - x
-        for index in buckets(inside):
+        for index in stack_groups_by_size(inside):
             into.inner[a, fold, index] = _inner_scores(rest, W, index)
         return
 
@@ -360,7 +370,7 @@ def _fill_fold(whole: _Whole, groups: Sequence[Indices], into: Nested, a: int, f
     X = sla.solve_triangular(L, right, lower=True, overwrite_b=True, check_finite=False).T
     scores = whole.BG @ whole.y - X @ z  # B a', of the fold itself and of all others
     into.outer[a, out] = scores[out]
-    for index in buckets(inside):
+    for index in stack_groups_by_size(inside):
         into.inner[a, fold, index] = scores[index] - _read_correction(rest, W, X, index)
 
 
@@ -381,11 +391,11 @@ def _read_correction(rest: _Whole, W: Matrix, X: Matrix, index: Indices) -> Matr
     return np.asarray(((BG - X[index] @ W[index].transpose(0, 2, 1)) @ x)[:, :, 0])
 
 
-def empty(alphas: tuple[float, ...], folds: Indices) -> Nested:
+def empty_nested_scores(alphas: tuple[float, ...], folds: Indices) -> NestedScores:
     """Nested scores that are still to be filled in."""
     n, number = len(folds), int(folds.max()) + 1
     outer = np.full((len(alphas), n), np.nan)
-    return Nested(alphas, folds, outer, np.full((len(alphas), number, n), np.nan))
+    return NestedScores(alphas, folds, outer, np.full((len(alphas), number, n), np.nan))
 
 
 def _part(data: Matrix | Features, rows: Indices, columns: Indices) -> Matrix | Features:

@@ -14,7 +14,7 @@ import numpy as np
 
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import check_gram, check_targets
-from textrank.learners.holdout import heldout_at_one, scatter
+from textrank.learners.holdout import heldout_one_alpha, scatter_scores
 from textrank.learners.rls import remove_intercept, rls_path, solve_rls
 from textrank.linalg import inverse
 from textrank.metrics import argmax_first
@@ -22,19 +22,19 @@ from textrank.metrics import argmax_first
 Decoding = Literal["loss", "hamming"]
 
 
-def one_vs_all(classes: int) -> Matrix:
+def one_vs_all_code(classes: int) -> Matrix:
     """A bit a class.
 
-    >>> one_vs_all(2).tolist()
+    >>> one_vs_all_code(2).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     return 2.0 * np.eye(classes) - 1.0
 
 
-def all_pairs(classes: int) -> Matrix:
+def all_pairs_code(classes: int) -> Matrix:
     """A bit for each two classes, the others left out.
 
-    >>> all_pairs(3)
+    >>> all_pairs_code(3)
     array([[ 1.,  1.,  0.],
            [-1.,  0.,  1.],
            [ 0., -1., -1.]])
@@ -45,10 +45,10 @@ def all_pairs(classes: int) -> Matrix:
     return code
 
 
-def exhaustive(classes: int) -> Matrix:
+def exhaustive_code(classes: int) -> Matrix:
     """All ways to part the classes in two: 2^(classes - 1) - 1 bits, for few classes.
 
-    >>> exhaustive(3).tolist()
+    >>> exhaustive_code(3).tolist()
     [[-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
     """
     if classes > 10:
@@ -91,7 +91,7 @@ def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices
     ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the
     squared losses ``(1 - m f)^2`` of the bits that the class takes part in.
 
-    >>> decode(np.array([[0.9, -0.8, -1.1], [-1.0, -0.7, 0.4]]), one_vs_all(3))
+    >>> decode(np.array([[0.9, -0.8, -1.1], [-1.0, -0.7, 0.4]]), one_vs_all_code(3))
     array([0, 2])
     """
     if decoding == "hamming":
@@ -172,7 +172,7 @@ def solve_code(
     return coefs, intercepts, heldout
 
 
-def joint_path(
+def joint_kernel_path(
     K: Matrix,
     Y: Matrix,
     similarity: Matrix,
@@ -206,7 +206,7 @@ def class_similarity(code: Matrix, width: float) -> Matrix:
 
     Times a Gaussian kernel of the inputs it is the Gaussian kernel of (input, encoding) pairs.
 
-    >>> class_similarity(one_vs_all(2), width=2.0).round(3).tolist()
+    >>> class_similarity(one_vs_all_code(2), width=2.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
     """
     if not width > 0:
@@ -234,8 +234,8 @@ def _partial_holdout(
     place[part] = np.arange(len(part))
     inside = [place[group][place[group] >= 0] for group in groups]
     scores = np.asarray(columns @ a) + row @ y
-    found = heldout_at_one(G, y[:, None], a[:, None], [rows for rows in inside if len(rows)])
-    scores[part] = scatter(found, np.empty((1, len(part), 1)))[0, :, 0]
+    found = heldout_one_alpha(G, y[:, None], a[:, None], [rows for rows in inside if len(rows)])
+    scores[part] = scatter_scores(found, np.empty((1, len(part), 1)))[0, :, 0]
     for group, rows in zip(groups, inside, strict=True):
         if 0 < len(rows) < len(group):  # the others of the group lose what its members taught
             others = group[place[group] < 0]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from textrank.features import Indices, Matrix, Vector
-from textrank.learners.base import check_alphas, check_gram, check_targets, groups_of
-from textrank.learners.holdout import heldout_at_one, scatter
+from textrank.learners.base import check_alphas, check_gram, check_targets, rows_by_group
+from textrank.learners.holdout import heldout_one_alpha, scatter_scores
 from textrank.linalg import inverse, not_psd_error
 
 
 @dataclass(frozen=True, eq=False)
-class Online:
+class OnlineRLS:
     """RLS at one alpha whose inverse ``G = (K + alpha I)^-1`` is an old part and a small border.
 
     With ``G0`` of the ``n`` old candidates, ``X = C G0`` of the ``m`` new ones and their Schur
@@ -27,7 +27,7 @@ class Online:
     scores ``y_U - G_UU^-1 a_U`` cost small solves only. Every change gives a new value, equal to
     training anew; ``of`` makes the border part of the old again.
 
-    >>> model = Online.empty(alpha=1.0).add(np.empty(0), 1.0, 1.0, 0)
+    >>> model = OnlineRLS.empty(alpha=1.0).add(np.empty(0), 1.0, 1.0, 0)
     >>> model = model.add(np.array([0.5]), 1.0, -1.0, 1)
     >>> model.coef.round(3)
     array([ 0.667, -0.667])
@@ -42,17 +42,17 @@ class Online:
     coef: Vector  # (n + m,)
     documents: Indices  # (n + m,)
     alpha: float
-    blocks: Blocks = field(repr=False)
+    blocks: DocumentBlocks = field(repr=False)
 
     @classmethod
-    def empty(cls, *, alpha: float) -> Online:
+    def empty(cls, *, alpha: float) -> OnlineRLS:
         """A model of nothing, which scores zero."""
         (alpha,) = check_alphas([alpha])
         none = np.empty((0, 0))
-        return cls(none, none, none, np.empty(0), np.empty(0), _NONE, alpha, Blocks({}))
+        return cls(none, none, none, np.empty(0), np.empty(0), _NONE, alpha, DocumentBlocks({}))
 
     @classmethod
-    def of(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> Online:
+    def of(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> OnlineRLS:
         """The model of a Gram matrix: one Cholesky inverse, everything old."""
         if not len(y):
             return cls.empty(alpha=alpha)
@@ -61,7 +61,7 @@ class Online:
         labels = check_targets(y, len(G))[:, 0]
         groups = np.asarray(documents, dtype=np.intp)
         none = np.empty((0, len(G)))
-        blocks = Blocks.of(G, groups)
+        blocks = DocumentBlocks.of(G, groups)
         return cls(G, none, np.empty((0, 0)), labels, G @ labels, groups, alpha, blocks)
 
     def __len__(self) -> int:
@@ -82,7 +82,7 @@ class Online:
         last = self.S @ (k[n:] - self.X @ k[:n])
         return np.concatenate([inner - self.X.T @ last, last])
 
-    def add(self, k: Vector, own: float, y: float, document: int) -> Online:
+    def add(self, k: Vector, own: float, y: float, document: int) -> OnlineRLS:
         """With a new candidate: its kernel values with those there are, and with itself."""
         n = len(self.G)
         if k.shape != (len(self),):
@@ -104,7 +104,7 @@ class Online:
             blocks=self.blocks.add(v, s, len(self), document),
         )
 
-    def forget(self, row: int) -> Online:
+    def forget(self, row: int) -> OnlineRLS:
         """Without one candidate; the rows after it move up.
 
         Of the border it is as cheap as adding; an old one needs a new inverse, O(n^2).
@@ -120,7 +120,7 @@ class Online:
         blocks = self.blocks.forget(g, row, int(self.documents[row]))
         return replace(self._without(row), **kept, blocks=blocks)
 
-    def _without(self, row: int) -> Online:
+    def _without(self, row: int) -> OnlineRLS:
         n = len(self.G)
         if row >= n:
             j = row - n
@@ -137,7 +137,7 @@ class Online:
         S = self.S - _shrunk(self.S, self.X[:, row], float(self.G[row, row]))
         return replace(self, G=G, X=X, S=S)
 
-    def relabel(self, row: int, y: float) -> Online:
+    def relabel(self, row: int, y: float) -> OnlineRLS:
         """With another answer to a candidate."""
         unit = np.zeros(len(self))
         unit[row] = y - self.y[row]
@@ -183,16 +183,16 @@ def _solved(values: Matrix, right: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class DocumentBlocks:
     """The blocks of an inverse on whole documents, those of one size in one array."""
 
     stacks: Mapping[int, tuple[Indices, Matrix]]  # size: rows (b, h), blocks (b, h, h)
     numbers: Mapping[int, Indices] = field(default_factory=dict)  # size: the documents (b,)
 
     @classmethod
-    def of(cls, G: Matrix, documents: Indices) -> Blocks:
+    def of(cls, G: Matrix, documents: Indices) -> DocumentBlocks:
         """Cut out of an inverse."""
-        groups = groups_of(documents, len(G), name="documents")
+        groups = rows_by_group(documents, len(G), name="documents")
         found = cls({})
         for size in sorted({len(group) for group in groups}):
             index = np.stack([group for group in groups if len(group) == size])
@@ -208,7 +208,7 @@ class Blocks:
                 return index[place], values[place]
         return _NONE, np.empty((0, 0))
 
-    def add(self, v: Vector, s: float, row: int, document: int) -> Blocks:
+    def add(self, v: Vector, s: float, row: int, document: int) -> DocumentBlocks:
         """After ``v v' / s`` was added to the inverse, and a row and column ``-v / s``."""
         grown = self._outer(v, 1 / s)
         index, values = grown.block(document)
@@ -216,7 +216,7 @@ class Blocks:
         larger = np.block([[values, edge[:, None]], [edge[None], np.array([[1 / s]])]])
         return grown._drop(document)._put(np.append(index, np.intp(row)), larger, document)
 
-    def forget(self, g: Vector, row: int, document: int) -> Blocks:
+    def forget(self, g: Vector, row: int, document: int) -> DocumentBlocks:
         """After a row left; ``g`` is its column of the inverse."""
         index, values = self.block(document)
         rest = index != row
@@ -225,7 +225,7 @@ class Blocks:
         found = shrunk._put(index[rest], left, document) if rest.any() else shrunk
         return found._moved(row)
 
-    def _outer(self, v: Vector, factor: float) -> Blocks:
+    def _outer(self, v: Vector, factor: float) -> DocumentBlocks:
         """With ``factor v v'`` added to every block."""
         stacks = {}
         for size, (index, values) in self.stacks.items():
@@ -233,7 +233,7 @@ class Blocks:
             stacks[size] = index, values + factor * u[:, :, None] * u[:, None, :]
         return replace(self, stacks=stacks)
 
-    def _put(self, index: Indices, values: Matrix, document: int) -> Blocks:
+    def _put(self, index: Indices, values: Matrix, document: int) -> DocumentBlocks:
         size = len(index)
         if size not in self.stacks:
             return self._with(size, (index[None], values[None]), np.array([document]))
@@ -241,7 +241,7 @@ class Blocks:
         stack = np.vstack([rows, index[None]]), np.concatenate([blocks, values[None]])
         return self._with(size, stack, np.append(self.numbers[size], np.intp(document)))
 
-    def _drop(self, document: int) -> Blocks:
+    def _drop(self, document: int) -> DocumentBlocks:
         size = len(self.block(document)[0])
         if not size:
             return self
@@ -249,13 +249,13 @@ class Blocks:
         rows, blocks = self.stacks[size]
         return self._with(size, (rows[keep], blocks[keep]), self.numbers[size][keep])
 
-    def _with(self, size: int, stack: tuple[Indices, Matrix], numbers: Indices) -> Blocks:
+    def _with(self, size: int, stack: tuple[Indices, Matrix], numbers: Indices) -> DocumentBlocks:
         stacks, named = {**self.stacks, size: stack}, {**self.numbers, size: numbers}
         if not len(numbers):
             del stacks[size], named[size]
-        return Blocks(stacks, named)
+        return DocumentBlocks(stacks, named)
 
-    def _moved(self, row: int) -> Blocks:
+    def _moved(self, row: int) -> DocumentBlocks:
         """With the rows behind one that left moved up."""
         stacks = {s: (index - (index > row), b) for s, (index, b) in self.stacks.items()}
         return replace(self, stacks=stacks)
@@ -265,7 +265,7 @@ REFINEMENTS = 2  # steps of iterative refinement, O(n^2) each; the first does ne
 
 
 @dataclass(frozen=True, eq=False)
-class Updatable:
+class UpdatableRLS:
     """RLS at one alpha with its inverse ``G = (K + alpha I)^-1``; every change gives a new value.
 
     Adding or forgetting ``m`` of ``n`` candidates is a block inverse, O(n^2 m), and the result
@@ -273,7 +273,7 @@ class Updatable:
     kept to refine the coefficients: where alpha is small, the round-off of block inverses alone
     would show in the scores.
 
-    >>> model = Updatable.of(np.eye(3), np.array([1.0, -1.0, 1.0]), np.array([0, 0, 1]), alpha=1.0)
+    >>> model = UpdatableRLS.of(np.eye(3), np.array([1.0, -1.0, 1.0]), np.array([0, 0, 1]), alpha=1.0)
     >>> model.forget([1]).coef
     array([ 0.5, -0.5])
     """
@@ -285,12 +285,12 @@ class Updatable:
     alpha: float
 
     @classmethod
-    def of(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> Updatable:
+    def of(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> UpdatableRLS:
         """One Cholesky inverse."""
         K = check_gram(K)
         (alpha,) = check_alphas([alpha])
         labels = check_targets(y, len(K))[:, 0]
-        groups_of(documents, len(K), name="documents")
+        rows_by_group(documents, len(K), name="documents")
         return cls(K, inverse(K, alpha), labels, np.asarray(documents), alpha)
 
     @property
@@ -308,12 +308,12 @@ class Updatable:
         This takes a Cholesky inverse of its own: the round-off that block inverses gather is
         refined away from the coefficients, but would stay in the blocks of ``G`` used here.
         """
-        groups = groups_of(self.documents, len(self.y), name="documents")
+        groups = rows_by_group(self.documents, len(self.y), name="documents")
         G, Y = inverse(self.K, self.alpha), self.y[:, None]
-        parts = heldout_at_one(G, Y, G @ Y, groups)
-        return scatter(parts, np.empty((1, len(Y), 1)))[0, :, 0]
+        parts = heldout_one_alpha(G, Y, G @ Y, groups)
+        return scatter_scores(parts, np.empty((1, len(Y), 1)))[0, :, 0]
 
-    def add(self, cross: Matrix, own: Matrix, y: Vector, documents: Indices) -> Updatable:
+    def add(self, cross: Matrix, own: Matrix, y: Vector, documents: Indices) -> UpdatableRLS:
         """With new candidates: kernel values with the old ones (m, n) and among themselves."""
         own = check_gram(own)
         m, n = len(own), len(self.y)
@@ -323,7 +323,7 @@ class Updatable:
                 f"{m} new candidates and {n} old ones, but kernel values {cross.shape}"
             )
         labels = check_targets(y, m)[:, 0]
-        groups_of(documents, m, name="documents")
+        rows_by_group(documents, m, name="documents")
         X = cross @ self.G  # (m, n)
         S = _complement_inverse(own, X @ cross.T, self.alpha)
         G = np.empty((n + m, n + m))
@@ -333,9 +333,9 @@ class Updatable:
         G[n:, n:] = S
         both = np.concatenate([self.documents, np.asarray(documents)])
         K = np.block([[self.K, cross.T], [cross, own]])
-        return Updatable(K, G, np.concatenate([self.y, labels]), both, self.alpha)
+        return UpdatableRLS(K, G, np.concatenate([self.y, labels]), both, self.alpha)
 
-    def forget(self, documents: Any) -> Updatable:
+    def forget(self, documents: Any) -> UpdatableRLS:
         """Without the candidates of these documents."""
         gone = np.isin(self.documents, documents)
         unknown = np.setdiff1d(documents, self.documents)

@@ -13,8 +13,20 @@ from scipy.special import expit
 
 from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
-from textrank.learners.base import Measure, Nested, Path, check_features, check_targets, groups_of
-from textrank.learners.holdout import MetaLearner, PathLearner, empty, nested_of_many
+from textrank.learners.base import (
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
+    check_features,
+    check_targets,
+    rows_by_group,
+)
+from textrank.learners.holdout import (
+    MetaLearner,
+    PathLearner,
+    empty_nested_scores,
+    nested_by_inverse_multi,
+)
 from textrank.learners.rls import RLS, rls_path
 from textrank.linalg import spectrum_gram
 from textrank.progress import track
@@ -23,7 +35,7 @@ CONSTANT = "constant"  # the feature of the kernel Blocks that every candidate o
 
 
 @dataclass(frozen=True)
-class Blockwise(MetaLearner):
+class PerQuestionLearner(MetaLearner):
     """A learner on each block of features, its scores turned into log-odds.
 
     The kernel ``Blocks`` names each feature under its question and gives each question a
@@ -39,7 +51,7 @@ class Blockwise(MetaLearner):
     >>> asked = ["than", "to"] * 20
     >>> rows = [{(q, "x"): v, (q, "constant"): 1.0} for q, v in zip(asked, x, strict=True)]
     >>> y, own = np.tile([1, -1], 20) * np.sign(x), np.arange(40)  # opposite answers
-    >>> fit = Blockwise(RLS(alphas=[1.0])).fit(Features.of(rows), Targets(y, own, own))
+    >>> fit = PerQuestionLearner(RLS(alphas=[1.0])).fit(Features.of(rows), Targets(y, own, own))
     >>> bool((np.sign(fit.predict(Features.of(rows))) == y).mean() > 0.9)
     True
 
@@ -60,7 +72,7 @@ class Blockwise(MetaLearner):
     learner: PathLearner
     minimum: int = 1
     bits: int = 0
-    select: Measure = "auc"
+    select: SelectionMetric = "auc"
     together: bool = False
 
     def __post_init__(self) -> None:
@@ -75,7 +87,7 @@ class Blockwise(MetaLearner):
                 f"{self.bits}"
             )
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Weights and held-out log-odds at every alpha."""
         if not isinstance(data, Features):
             raise ValueError(
@@ -94,26 +106,30 @@ class Blockwise(MetaLearner):
         for twins in track(self._twins(data, targets), "questions"):
             for (rows, block), found in zip(twins, self._paths(twins, targets), strict=True):
                 for a, scores in enumerate(found.heldout):
-                    slope, offset = logistic_scale(scores, y[rows])
+                    slope, offset = fit_log_odds_scale(scores, y[rows])
                     coefs[a, block.columns] = slope * found.coefs[a]
                     coefs[a, block.constant] += offset / block.value
                     heldout[a, rows] = slope * scores + offset
-        return Path(tuple(self.alphas), rounded(coefs, self.bits), heldout)
+        return RegularizationPath(tuple(self.alphas), round_to_bits(coefs, self.bits), heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out log-odds for each division into folds, at every alpha."""
         if not (self.together and isinstance(self.learner, RLS) and isinstance(data, Features)):
             return super().nested(data, targets, partitions)
-        results = [empty(tuple(self.alphas), np.asarray(folds)) for folds in partitions]
+        results = [
+            empty_nested_scores(tuple(self.alphas), np.asarray(folds)) for folds in partitions
+        ]
         for twins in self._twins(data, targets):
             rows, block = twins[0]
             Y = np.column_stack([targets.y[rows] for rows, _ in twins])
             parts = [np.asarray(folds)[rows] for folds in partitions]
             K, documents = spectrum_gram(block.features.values), targets.groups[rows]
             for (own, _), found in zip(
-                twins, nested_of_many(K, Y, documents, parts, tuple(self.alphas)), strict=True
+                twins,
+                nested_by_inverse_multi(K, Y, documents, parts, tuple(self.alphas)),
+                strict=True,
             ):
                 for result, one in zip(results, found, strict=True):
                     for a, fold in product(range(len(self.alphas)), np.unique(one.folds).tolist()):
@@ -132,7 +148,7 @@ class Blockwise(MetaLearner):
                 found.append([asked])
         return found
 
-    def _paths(self, twins: Sequence[Asked], targets: Targets) -> Iterator[Path]:
+    def _paths(self, twins: Sequence[Asked], targets: Targets) -> Iterator[RegularizationPath]:
         """The path of each of some questions that see the same."""
         rows, block = twins[0]
         if len(twins) == 1:
@@ -141,17 +157,17 @@ class Blockwise(MetaLearner):
         Y = np.column_stack([targets.y[own] for own, _ in twins])
         X, groups = (
             block.features.values,
-            groups_of(targets.groups[rows], len(rows), name="documents"),
+            rows_by_group(targets.groups[rows], len(rows), name="documents"),
         )
         A, heldout = rls_path(X, Y, np.array(self.alphas), groups, dual=False)
         for one in range(len(twins)):
-            yield Path(tuple(self.alphas), A[:, :, one], heldout[:, :, one])
+            yield RegularizationPath(tuple(self.alphas), A[:, :, one], heldout[:, :, one])
 
-    def _path(self, data: Features, targets: Targets) -> Path:
+    def _path(self, data: Features, targets: Targets) -> RegularizationPath:
         """The learner's path; zeros where the answers or documents are too few to learn from."""
         if len(set(targets.y)) < 2 or len(set(targets.groups)) < 2:
             shape = (len(self.alphas), len(data.names)), (len(self.alphas), len(targets))
-            return Path(tuple(self.alphas), np.zeros(shape[0]), np.zeros(shape[1]))
+            return RegularizationPath(tuple(self.alphas), np.zeros(shape[0]), np.zeros(shape[1]))
         return self.learner.path(data, targets)
 
 
@@ -200,12 +216,14 @@ def _alike(one: Asked, two: Asked, targets: Targets) -> bool:
     )
 
 
-def _fill(into: Nested, one: Nested, rows: Indices, y: Vector, at: tuple[int, int]) -> None:
+def _fill(
+    into: NestedScores, one: NestedScores, rows: Indices, y: Vector, at: tuple[int, int]
+) -> None:
     """One fold of one question: its log-odds by a curve through the scores of the other folds."""
     a, fold = at
     out, rest = np.flatnonzero(one.folds == fold), np.flatnonzero(one.folds != fold)
     inner = one.inner[a, fold, rest]
-    slope, offset = logistic_scale(inner, y[rest])
+    slope, offset = fit_log_odds_scale(inner, y[rest])
     into.inner[a, fold, rows[rest]] = slope * inner + offset
     into.outer[a, rows[out]] = slope * one.outer[a, out] + offset
 
@@ -230,13 +248,13 @@ def _columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
     return sp.csr_array((X.data[keep], to[keep], starts), shape=(X.shape[0], len(columns)))
 
 
-def logistic_scale(scores: Vector, y: Vector) -> tuple[float, float]:
+def fit_log_odds_scale(scores: Vector, y: Vector) -> tuple[float, float]:
     """Slope and offset of the log-odds of a yes, given scores and answers; slope at least 0.
 
     Newton's method on two numbers. The answers are drawn in by one candidate of each kind, as
     Platt does, so that few or perfectly parted candidates do not give certainty.
 
-    >>> slope, offset = logistic_scale(np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1]))
+    >>> slope, offset = fit_log_odds_scale(np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1]))
     >>> float(np.round(expit(slope + offset), 2))    # (2 + 1) / (2 + 2)
     0.75
     """
@@ -261,10 +279,10 @@ def logistic_scale(scores: Vector, y: Vector) -> tuple[float, float]:
     return float(w[0] / spread), float(w[1] - w[0] * scores.mean() / spread)
 
 
-def rounded(values: Matrix, bits: int) -> Matrix:
+def round_to_bits(values: Matrix, bits: int) -> Matrix:
     """The nearest numbers with so many binary digits; 0 keeps all.
 
-    >>> rounded(np.array([[0.3]]), 3).item()
+    >>> round_to_bits(np.array([[0.3]]), 3).item()
     0.3125
     """
     if not bits:

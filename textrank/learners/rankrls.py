@@ -20,14 +20,14 @@ from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
     Fit,
-    Measure,
-    Nested,
-    Path,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
     check_alphas,
-    check_measure,
+    check_metric,
     check_targets,
-    choose,
-    groups_of,
+    choose_alpha,
+    rows_by_group,
 )
 from textrank.learners.holdout import (
     coefs_with_bias,
@@ -37,7 +37,7 @@ from textrank.learners.holdout import (
     solve_regular,
     weights_with_bias,
 )
-from textrank.learners.rls import checked_data
+from textrank.learners.rls import check_data
 from textrank.linalg import Spectrum, decompose_features, is_gram_accurate, spectrum_gram, to_dense
 
 Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
@@ -63,7 +63,7 @@ class Preferences(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Centring:
+class QueryCentring:
     """All pairs of a query, magnitudes kept, cost (21): ``L_q = scale_q (I - 11'/h)``.
 
     ``scale`` is the size of the query where every pair counts alike, and makes all queries
@@ -165,7 +165,7 @@ def _centred(h: int, scale: float) -> tuple[Matrix, Matrix]:
 
 
 @dataclass(frozen=True, eq=False)
-class Laplacian:
+class PreferenceLaplacian:
     """Any preferences inside queries: for each query its block of the Laplacian, decomposed.
 
     One small eigendecomposition a query.
@@ -178,9 +178,9 @@ class Laplacian:
     pulls: Sequence[Matrix]  # (h, p): M N, the pull of the preferences on each candidate
 
     @classmethod
-    def of(cls, y: Matrix, query: Indices, cost: Cost, *, normalised: bool) -> Laplacian:
+    def of(cls, y: Matrix, query: Indices, cost: Cost, *, normalised: bool) -> PreferenceLaplacian:
         """Preferences between differently scored candidates of a query; one column of scores."""
-        queries = groups_of(query, len(y), name="queries")
+        queries = rows_by_group(query, len(y), name="queries")
         blocks = [_block(y[rows, 0], cost, normalised) for rows in queries]
         decomposed = [np.linalg.eigh(L) for L, _ in blocks]
         values = [_without_dust(w) for w, _ in decomposed]
@@ -235,7 +235,7 @@ class Laplacian:
         return inverse, np.hstack(nulls)
 
 
-def incidence(pairs: Indices, n: int) -> SparseMatrix:  # (l, 2) -> (l, n)
+def preference_incidence(pairs: Indices, n: int) -> SparseMatrix:  # (l, 2) -> (l, n)
     """A row a preference: 1 at the better, -1 at the worse candidate."""
     l = np.arange(len(pairs))  # noqa: E741
     cells = np.repeat([1.0, -1.0], len(pairs)), (np.tile(l, 2), pairs.T.ravel())
@@ -264,7 +264,7 @@ def _inverse_root(w: Vector) -> Vector:
     return np.divide(1.0, np.sqrt(w), out=np.zeros(len(w)), where=w > 0)
 
 
-def heldout_queries(
+def heldout_by_query(
     spectrum: Spectrum,
     read: Callable[[SparseMatrix], Matrix],
     target: Matrix,
@@ -373,7 +373,7 @@ class RankRLS:
     """
 
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    select: Measure = "disagreement"
+    select: SelectionMetric = "disagreement"
     cost: Cost = "magnitude"
     scope: Literal["query", "global"] = "query"
     ties: bool = True
@@ -381,7 +381,7 @@ class RankRLS:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
-        check_measure(self.select)
+        check_metric(self.select)
         if self.cost not in get_args(Cost):
             raise ValueError(f"cost must be one of {', '.join(get_args(Cost))}, got {self.cost!r}")
         if self.scope not in ("query", "global"):
@@ -391,14 +391,14 @@ class RankRLS:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         targets = self._scoped(targets)
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
-        matrix, dual = checked_data(data)
+        matrix, dual = check_data(data)
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
-        groups = groups_of(targets.groups, len(Y), name="documents")
+        groups = rows_by_group(targets.groups, len(Y), name="documents")
         if self.scope == "query":
             _check_queries(targets.queries, targets.groups)
             A, heldout = rank_path(
@@ -406,17 +406,17 @@ class RankRLS:
             )
         else:
             A, heldout = self._global_path(matrix, Y, groups, dual)
-        return Path(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
+        return RegularizationPath(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out scores for each division into folds, at every alpha.
 
         Queries: one inverse per alpha for everything, as for RLS. A global ranking, or few
         features, train once for each fold.
         """
-        matrix, dual = checked_data(data)
+        matrix, dual = check_data(data)
         if self.scope == "global" or (not dual and 3 * matrix.shape[1] < len(targets)):
             return nested_by_retraining(self, data, targets, partitions)
         # Preferences multiply squares by the size of a query at most.
@@ -435,7 +435,7 @@ class RankRLS:
 
     def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
         """Coefficients at every alpha, nothing held out."""
-        matrix, dual = checked_data(data)
+        matrix, dual = check_data(data)
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
         A, _ = rank_path(matrix, Y, self.preferences(targets), np.array(self.alphas), [], dual=dual)
@@ -445,9 +445,9 @@ class RankRLS:
         """The preferences these settings draw from the labels."""
         query = np.unique(targets.queries, return_inverse=True)[1]
         if self.cost == "magnitude" and self.ties:
-            return Centring(query, self.normalised)
+            return QueryCentring(query, self.normalised)
         y = check_targets(targets.y, len(query))
-        return Laplacian.of(y, query, self.cost, normalised=self.normalised)
+        return PreferenceLaplacian.of(y, query, self.cost, normalised=self.normalised)
 
     def _scoped(self, targets: Targets) -> Targets:
         if self.scope == "query":
@@ -461,7 +461,7 @@ class RankRLS:
         alphas = np.array(self.alphas)
         targets = Targets(Y[:, 0], one, one)
         preferences = self.preferences(targets)
-        if isinstance(preferences, Centring):
+        if isinstance(preferences, QueryCentring):
             shrunk = self._shrink(alphas)
             spectrum = _of(matrix, dual, float(shrunk(len(Y)).min()))
             heldout = heldout_with_bias(spectrum, Y, shrunk, groups)
@@ -516,7 +516,7 @@ def rank_path(
     target = preferences.target(Y)
     spectrum, read = _rooted(data, preferences, dual, float(alphas.min()))
     B = spectrum.coefs(target, alphas)
-    heldout = heldout_queries(spectrum, read, target, B, alphas, groups, preferences)
+    heldout = heldout_by_query(spectrum, read, target, B, alphas, groups, preferences)
     if spectrum.V is not None:
         return spectrum.weights(target, alphas), heldout
     flat = preferences.root(B.transpose(1, 0, 2).reshape(len(Y), -1))

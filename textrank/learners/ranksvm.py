@@ -16,15 +16,15 @@ from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
     Fit,
-    Measure,
-    Nested,
-    Path,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
     check_alphas,
     check_features,
     check_gram,
-    check_measure,
+    check_metric,
     check_targets,
-    choose,
+    choose_alpha,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
 
@@ -47,14 +47,14 @@ class RankSVM:
     """
 
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    select: Measure = "disagreement"
+    select: SelectionMetric = "disagreement"
     folds: int = 5
     tolerance: float = 1e-7
     iterations: int = 1000
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
-        check_measure(self.select)
+        check_metric(self.select)
         if self.folds < 2 or self.iterations < 1 or not self.tolerance > 0:
             raise ValueError(
                 "folds must be at least 2, iterations at least 1 and tolerance positive, "
@@ -64,19 +64,19 @@ class RankSVM:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features; alpha by held-out folds of documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
         X, back = _mapped(data)
         y = check_targets(targets.y, X.shape[0])[:, 0]
         heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
         W = self.coefs(X, y, targets.queries)
-        return Path(tuple(self.alphas), W if back is None else W @ back.T, heldout)
+        return RegularizationPath(tuple(self.alphas), W if back is None else W @ back.T, heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out scores for each division into folds, at every alpha."""
         return nested_by_retraining(self, data, targets, partitions)
 

@@ -13,19 +13,19 @@ from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, Vector
 from textrank.learners.base import (
     Fit,
-    Measure,
-    Nested,
-    Path,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
     check_alphas,
     check_gram,
-    check_measure,
+    check_metric,
     check_targets,
-    choose,
-    groups_of,
+    choose_alpha,
+    rows_by_group,
 )
 from textrank.learners.holdout import nested_by_retraining
-from textrank.learners.rankrls import Centring
-from textrank.learners.rls import checked_data
+from textrank.learners.rankrls import QueryCentring
+from textrank.learners.rls import check_data
 from textrank.linalg import to_dense
 
 Sampling = Literal["uniform", "stratified", "leverage"]
@@ -52,14 +52,14 @@ class ReducedRLS:
 
     size: int = 500
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    select: Measure = "auc"
+    select: SelectionMetric = "auc"
     sampling: Sampling = "stratified"
     rank: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
-        check_measure(self.select)
+        check_metric(self.select)
         if self.size < 1:
             raise ValueError(f"size must be at least 1, got {self.size}")
         if self.sampling not in get_args(Sampling):
@@ -70,24 +70,24 @@ class ReducedRLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha; candidates off the basis have none."""
-        matrix, dual = checked_data(data)
+        matrix, dual = check_data(data)
         n = matrix.shape[0]
         basis = self.basis(matrix if dual else None, targets.groups)
         columns = matrix[:, basis] if dual else to_dense(matrix @ matrix[basis].T)
         coefs, heldout = self.path_on_basis(columns, basis, targets)
         full = np.zeros((len(self.alphas), n))
         full[:, basis] = coefs
-        return Path(
+        return RegularizationPath(
             tuple(self.alphas), full if dual else np.asarray((matrix.T @ full.T).T), heldout
         )
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out scores for each division into folds, at every alpha."""
         return nested_by_retraining(self, data, targets, partitions)
 
@@ -95,12 +95,12 @@ class ReducedRLS:
         self, columns: Matrix, basis: Indices, targets: Targets
     ) -> tuple[Matrix, Matrix]:  # (a, b), (a, n)
         """Coefficients on the basis and held-out scores, from ``K_MR`` (n, b) alone."""
-        reduced = Reduced.of(columns, basis)
+        reduced = ReducedCoordinates.of(columns, basis)
         Y = check_targets(targets.y, len(columns))
-        groups = groups_of(targets.groups, len(Y), name="documents")
+        groups = rows_by_group(targets.groups, len(Y), name="documents")
         query = np.unique(targets.queries, return_inverse=True)[1] if self.rank else None
         alphas = np.array(self.alphas)
-        problem = reduced.problem(Y, None if query is None else Centring(query))
+        problem = reduced.problem(Y, None if query is None else QueryCentring(query))
         coefs = reduced.coefs(problem.solutions(alphas))[:, :, 0]
         heldout = heldout_without_basis(problem, reduced.owners(groups), alphas, groups)
         return coefs, heldout[:, :, 0]
@@ -118,12 +118,12 @@ class ReducedRLS:
         elif K is None:
             raise ValueError("leverage sampling needs a Gram matrix. Use uniform or stratified.")
         else:
-            chosen = by_leverage(K, self.size, float(np.median(self.alphas)), rng)
+            chosen = sample_by_leverage(K, self.size, float(np.median(self.alphas)), rng)
         return np.sort(chosen)
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class ReducedCoordinates:
     """The functions a basis spans, in coordinates where their norm is the Euclidean one.
 
     ``K_RR = Z Z'`` with ``Z`` (b, r); a singular ``K_RR`` has ``r < b`` and null vectors.
@@ -135,7 +135,7 @@ class Reduced:
     basis: Indices  # (b,)
 
     @classmethod
-    def of(cls, columns: Matrix, basis: Indices) -> Reduced:
+    def of(cls, columns: Matrix, basis: Indices) -> ReducedCoordinates:
         """From ``K_MR`` (n, b)."""
         inside = check_gram(columns[basis])
         w, U = sla.eigh(inside, driver="evd", check_finite=False)
@@ -145,7 +145,7 @@ class Reduced:
         pinv = (U[:, keep] / np.sqrt(w[keep])).T
         return cls(columns @ pinv.T, pinv, U[:, ~keep], basis)
 
-    def problem(self, Y: Matrix, preferences: Centring | None) -> Primal:
+    def problem(self, Y: Matrix, preferences: QueryCentring | None) -> DiagonalRidge:
         """Ridge regression in these coordinates, rotated so that every alpha is diagonal."""
         T = self.H if preferences is None else preferences.root(self.H)
         target = Y if preferences is None else preferences.target(Y)
@@ -153,7 +153,7 @@ class Reduced:
         F = self.H @ V
         trained = F if preferences is None else T @ V
         P = self.pinv.T @ V
-        return Primal(d.clip(min=0), F, trained, target, P, self.null, V)
+        return DiagonalRidge(d.clip(min=0), F, trained, target, P, self.null, V)
 
     def coefs(self, solutions: Matrix) -> Matrix:  # (a, r, p) -> (a, b, p)
         """Coefficients of the basis from solutions in the coordinates ``H``."""
@@ -166,7 +166,7 @@ class Reduced:
         return [place[group][place[group] >= 0] for group in groups]
 
 
-def by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Generator) -> Indices:
+def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Generator) -> Indices:
     """A sample weighted by approximate ridge leverage ``diag(K (K + alpha I)^-1)``.
 
     The leverages are estimated on a first uniform sample, so nothing of size n x n is decomposed.
@@ -195,7 +195,7 @@ def _stratified(documents: Indices, size: int, rng: np.random.Generator) -> Indi
 
 
 @dataclass(frozen=True, eq=False)
-class Primal:
+class DiagonalRidge:
     """Ridge regression on ``trained`` with the products diagonal: ``trained' trained = d``."""
 
     d: Vector  # (r,)
@@ -214,7 +214,7 @@ class Primal:
 
 
 def heldout_without_basis(
-    problem: Primal, owners: Sequence[Indices], alphas: Vector, groups: Sequence[Indices]
+    problem: DiagonalRidge, owners: Sequence[Indices], alphas: Vector, groups: Sequence[Indices]
 ) -> Matrix:  # (a, n, p)
     """Scores at every alpha, each candidate without its group and without its basis vectors.
 
@@ -243,7 +243,7 @@ def heldout_without_basis(
     return heldout
 
 
-def _scores(problem: Primal, g: Matrix, Z: Matrix, index: Indices, E: Matrix) -> Matrix:
+def _scores(problem: DiagonalRidge, g: Matrix, Z: Matrix, index: Indices, E: Matrix) -> Matrix:
     """(b, h) groups, (b, e, r) conditions -> (b, a, h, p)."""
     T, F, y = problem.trained[index], problem.F[index], problem.target[index]
     h, e, p = T.shape[1], E.shape[1], y.shape[2]
@@ -265,7 +265,7 @@ def _scores(problem: Primal, g: Matrix, Z: Matrix, index: Indices, E: Matrix) ->
     return np.asarray(scored[..., e:] - scored[..., :e] @ z)
 
 
-def _conditions(problem: Primal, owner: Indices) -> Matrix:  # (e, r)
+def _conditions(problem: DiagonalRidge, owner: Indices) -> Matrix:  # (e, r)
     """Rows that the functions without these basis vectors are orthogonal to."""
     E = problem.P[owner]
     if not len(owner) or not problem.null.shape[1]:

@@ -13,27 +13,27 @@ from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
     Fit,
-    Measure,
-    Nested,
-    Path,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
     check_alphas,
     check_features,
     check_gram,
     check_groups,
-    check_measure,
+    check_metric,
     check_targets,
     check_weights,
-    choose,
-    groups_of,
+    choose_alpha,
+    rows_by_group,
 )
 from textrank.learners.holdout import (
-    by_size,
-    heldout_at_all,
-    heldout_at_one,
-    heldout_by_parts,
+    group_numbers_by_size,
+    heldout_all_alphas,
+    heldout_ill_conditioned,
+    heldout_one_alpha,
     nested_by_inverse,
     nested_by_retraining,
-    scatter,
+    scatter_scores,
 )
 from textrank.linalg import (
     EPSILON,
@@ -50,7 +50,9 @@ from textrank.linalg import (
 
 INTERCEPT_EIGENVALUE = 4.0  # of the intercept, in units of the sum of all others
 INTERCEPT_PENALTY = 1e-12  # relative; lets even all rows be held out together
-FEW = 7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way
+MAX_INVERSE_ALPHAS = (
+    7  # an inverse costs up to a seventh of an eigh: for so many alphas it is the cheaper way
+)
 
 
 @dataclass(frozen=True)
@@ -77,38 +79,38 @@ class RLS:
     """
 
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    select: Measure = "auc"
+    select: SelectionMetric = "auc"
     positive_weight: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
-        check_measure(self.select)
+        check_metric(self.select)
         if not (np.isfinite(self.positive_weight) and self.positive_weight > 0):
             raise ValueError(f"positive_weight must be positive, got {self.positive_weight}")
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
-        matrix, dual = checked_data(data)
+        matrix, dual = check_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
-        groups = groups_of(targets.groups, len(Y), name="documents")
+        groups = rows_by_group(targets.groups, len(Y), name="documents")
         weights = self._weights(targets.y)
         A, heldout = rls_path(matrix, Y, np.array(self.alphas), groups, weights=weights, dual=dual)
-        return Path(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
+        return RegularizationPath(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out scores for each division into folds, at every alpha.
 
         One inverse per alpha serves all folds, all documents inside them and all partitions;
         features fewer than a third of the candidates are trained fold by fold instead.
         """
-        matrix, dual = checked_data(data)
+        matrix, dual = check_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]
         if not dual and (3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, y)):
             return nested_by_retraining(self, data, targets, partitions)
@@ -134,7 +136,7 @@ class RLS:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class RLSSolution:
     """Models of any number of outputs at every alpha, and their held-out scores.
 
     A model has coefficients of the rows where it was learned from a Gram matrix, and weights of
@@ -165,7 +167,7 @@ def solve_rls(
     weights: Vector | None = None,
     dual: bool,
     fit_intercept: bool = False,
-) -> Solution:
+) -> RLSSolution:
     """Solve regularised least squares for any number of outputs, at every alpha.
 
     ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
@@ -174,8 +176,8 @@ def solve_rls(
     trained = _train(data, Y, alphas, weights, dual, fit_intercept)
     heldout = np.full((len(alphas), *Y.shape), np.nan)
     for some, parts in trained.hold_out(groups):
-        scatter(parts, heldout[some])
-    return Solution(heldout, trained.models)
+        scatter_scores(parts, heldout[some])
+    return RLSSolution(heldout, trained.models)
 
 
 def rls_path(
@@ -211,12 +213,12 @@ def leave_out(
     >>> [scores.shape for scores in leave_out(K, np.ones((3, 1)), both, alphas=[0.5, 1.0])]
     [(2, 2, 1), (2, 2, 1)]
     """
-    matrix, dual = checked_data(data)
+    matrix, dual = check_data(data)
     Y = check_targets(Y, matrix.shape[0])
     grid = np.array(check_alphas(alphas))
     check_groups(groups, len(Y))
     scores = [np.empty((len(grid), len(group), Y.shape[1])) for group in groups]
-    order = [int(g) for which in by_size(groups) for g in which]
+    order = [int(g) for which in group_numbers_by_size(groups) for g in which]
     for some, parts in _train(matrix, Y, grid, weights, dual).hold_out(groups):
         at = iter(order)
         for _, part in parts:
@@ -265,7 +267,11 @@ def _train(
     else:
         rows = _read_features(data, weights, float(alphas.min()), centred=fit_intercept)
     wide = dual or 2 * data.shape[1] > len(Y)
-    if wide and len(alphas) <= FEW and rows.is_accurate(weights, float(alphas.min())):
+    if (
+        wide
+        and len(alphas) <= MAX_INVERSE_ALPHAS
+        and rows.is_accurate(weights, float(alphas.min()))
+    ):
         return _ByInverse(rows, Y, alphas, weights, fit_intercept)
     return _BySpectrum.of(rows, Y, alphas, weights, fit_intercept)
 
@@ -424,7 +430,7 @@ class _ByInverse:
             if self.fit_intercept:
                 remove_intercept(G)
             self.A[a] = G @ self.Y
-            parts = heldout_at_one(G, self.Y, self.A[a], groups)
+            parts = heldout_one_alpha(G, self.Y, self.A[a], groups)
             yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
 
     def models(self, some: slice) -> tuple[Matrix, Matrix]:
@@ -473,12 +479,12 @@ class _BySpectrum:
             if self.fit_intercept:  # the largest eigenvalue is that of the intercept
                 w = np.where(spectrum.w == largest, np.inf, spectrum.w)
                 spectrum = replace(spectrum, w=w)
-            return heldout_by_parts(spectrum, Y, alphas, groups)
+            return heldout_ill_conditioned(spectrum, Y, alphas, groups)
         removed = None
         if self.fit_intercept:
             g = spectrum.coefs(self.root, alphas)[:, :, 0]
             removed = g / np.sqrt((g @ self.root) * (1 + INTERCEPT_PENALTY))
-        return heldout_at_all(
+        return heldout_all_alphas(
             spectrum, Y, spectrum.coefs(Y, alphas), alphas, groups, removed=removed
         )
 
@@ -508,7 +514,7 @@ def remove_intercept(G: Matrix) -> Vector:
     return row
 
 
-def checked_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
+def check_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
     """The checked matrix, and whether it is a Gram matrix."""
     if isinstance(data, Features):
         return check_features(data), False

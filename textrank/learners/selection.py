@@ -12,22 +12,22 @@ from textrank.features import Features, GramAlternatives, Indices, KernelData, M
 from textrank.learners.base import (
     Fit,
     Learner,
-    Nested,
+    NestedScores,
     check_alphas,
     check_features,
     check_gram,
     check_targets,
-    groups_of,
-    qualities,
+    rows_by_group,
+    score_alphas,
 )
-from textrank.learners.rankrls import Centring
+from textrank.learners.rankrls import QueryCentring
 from textrank.learners.rls import RLS
 from textrank.linalg import to_dense
 from textrank.metrics import choose_first, choose_largest, is_tied_with_best
 from textrank.progress import track
 
 
-def fit_best(learner: Learner, data: KernelData, targets: Targets) -> tuple[int, Fit]:
+def fit_best_kernel(learner: Learner, data: KernelData, targets: Targets) -> tuple[int, Fit]:
     """The fit with the best held-out scores at its own alpha, and which kernel it is of.
 
     Of equally good kernels (to 1e-9) the one with the largest alpha is taken, of several the last
@@ -38,15 +38,15 @@ def fit_best(learner: Learner, data: KernelData, targets: Targets) -> tuple[int,
     if not len(data.grams):
         raise ValueError("no kernels to choose from: give at least one.")
     fits = [learner.fit(K, targets) for K in track(data.grams, "kernels", len(data.grams))]
-    heldout = np.array([fit.heldout[fit.chosen] for fit in fits])
-    values = qualities(heldout, targets, learner.select)
+    heldout = np.array([fit.heldout[fit.alpha_index] for fit in fits])
+    values = score_alphas(heldout, targets, learner.select)
     best = choose_largest(values, [fit.alpha for fit in fits])
     return best, fits[best]
 
 
-def nested_all(
+def nested_scores_of_kernels(
     learner: Learner, data: KernelData, targets: Targets, partitions: Sequence[Indices]
-) -> tuple[list[Nested], list[Mapping[str, float]]]:
+) -> tuple[list[NestedScores], list[Mapping[str, float]]]:
     """Nested scores of every kernel at every alpha, and what tells the kernels apart, a row each.
 
     Rows are ordered by kernel, then by alpha, so that choosing a row chooses both.
@@ -65,8 +65,8 @@ def nested_all(
     return [_stacked([own[split] for own in found]) for split in range(len(partitions))], settings
 
 
-def _stacked(parts: Sequence[Nested]) -> Nested:
-    return Nested(
+def _stacked(parts: Sequence[NestedScores]) -> NestedScores:
+    return NestedScores(
         tuple(alpha for part in parts for alpha in part.alphas),
         parts[0].folds,
         np.concatenate([part.outer for part in parts]),
@@ -119,7 +119,7 @@ class KernelWeights:
         """The held-out score of the weighted sum at its best alpha; larger is better."""
         K = sum(w * K for w, K in zip(weights, kernels, strict=True))
         path = self.learner.path(np.asarray(K), targets)
-        return float(qualities(path.heldout, targets, self.learner.select).max())
+        return float(score_alphas(path.heldout, targets, self.learner.select).max())
 
     def _moves(self, weights: Matrix, k: int) -> list[Matrix]:
         values = (0.0, weights[k] / 2, weights[k] * 2) if weights[k] else (0.5, 1.0)
@@ -133,7 +133,7 @@ class KernelWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class FeatureSelection:
     """The chosen columns in their order, the held-out error with each, and the final weights."""
 
     columns: Indices  # (k,)
@@ -167,21 +167,23 @@ class GreedyFeatures:
         if self.count < 1:
             raise ValueError(f"count must be at least 1, got {self.count}")
 
-    def choose(self, data: Features | Matrix, targets: Targets) -> Selection:
+    def choose(self, data: Features | Matrix, targets: Targets) -> FeatureSelection:
         """The best ``count`` columns of the features (n, d)."""
         F = to_dense(check_features(data))
         y = check_targets(targets.y, len(F))[:, 0]
         if self.count > F.shape[1]:
             raise ValueError(f"count is {self.count}, but there are {F.shape[1]} features")
         units = targets.queries if self.rank else targets.groups
-        groups = groups_of(units, len(y), name="queries" if self.rank else "documents")
+        groups = rows_by_group(units, len(y), name="queries" if self.rank else "documents")
         if self.rank:
-            centring = Centring(np.unique(units, return_inverse=True)[1])
+            centring = QueryCentring(np.unique(units, return_inverse=True)[1])
             F, y = centring.root(F), centring.target(y)
         return _grown(F, y, groups, self.alpha, self.count)
 
 
-def _grown(V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count: int) -> Selection:
+def _grown(
+    V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count: int
+) -> FeatureSelection:
     state = _State(V, V / alpha, y / alpha, [np.eye(len(g)) * alpha for g in groups], groups)
     columns: list[int] = []
     errors = []
@@ -193,7 +195,7 @@ def _grown(V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count:
         columns.append(best)
         state = state.with_column(best)
     chosen = np.array(columns, dtype=np.intp)
-    return Selection(chosen, np.array(errors), np.asarray(V[:, chosen].T @ state.a))
+    return FeatureSelection(chosen, np.array(errors), np.asarray(V[:, chosen].T @ state.a))
 
 
 @dataclass(frozen=True, eq=False)

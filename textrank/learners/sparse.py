@@ -13,17 +13,17 @@ from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
     Fit,
-    Measure,
-    Nested,
-    Path,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
     check_alphas,
     check_features,
-    check_measure,
+    check_metric,
     check_targets,
-    choose,
+    choose_alpha,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
-from textrank.learners.rankrls import Centring
+from textrank.learners.rankrls import QueryCentring
 from textrank.linalg import solve_krylov_path
 
 
@@ -43,7 +43,7 @@ class SparseRLS:
     """
 
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    select: Measure = "auc"
+    select: SelectionMetric = "auc"
     rank: Literal["none", "query", "global"] = "none"
     folds: int = 5
     tolerance: float = 1e-6
@@ -51,7 +51,7 @@ class SparseRLS:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
-        check_measure(self.select)
+        check_metric(self.select)
         if self.rank not in ("none", "query", "global"):
             raise ValueError(f"rank must be none, query or global, got {self.rank!r}")
         if self.folds < 2 or self.iterations < 1 or not 0 < self.tolerance < 1:
@@ -63,18 +63,18 @@ class SparseRLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Learns from features and chooses alpha by held-out folds of documents."""
         path = self.path(data, targets)
-        return path.chosen(choose(path.heldout, targets, self.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
-    def path(self, data: Matrix | Features, targets: Targets) -> Path:
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
         X = _sparse(data)
         y = check_targets(targets.y, X.shape[0])[:, 0]
         heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
-        return Path(tuple(self.alphas), self.coefs(X, y, targets.queries), heldout)
+        return RegularizationPath(tuple(self.alphas), self.coefs(X, y, targets.queries), heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[Nested]:
+    ) -> list[NestedScores]:
         """Test and inner held-out scores for each division into folds, at every alpha."""
         return nested_by_retraining(self, data, targets, partitions)
 
@@ -94,7 +94,7 @@ class SparseRLS:
             return None
         if self.rank == "global":
             return lambda u: (u - u.mean()) * len(u)
-        return Centring(np.unique(queries, return_inverse=True)[1]).laplacian()
+        return QueryCentring(np.unique(queries, return_inverse=True)[1]).laplacian()
 
 
 def _sparse(data: Any) -> SparseMatrix:

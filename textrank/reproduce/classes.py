@@ -17,12 +17,12 @@ from textrank.features import Indices, Matrix, Vector
 from textrank.formats.research import Article
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.multiclass import (
-    all_pairs,
+    all_pairs_code,
     class_similarity,
     code_path,
     decode,
-    joint_path,
-    one_vs_all,
+    joint_kernel_path,
+    one_vs_all_code,
     random_code,
 )
 from textrank.learners.rls import RLS
@@ -88,7 +88,9 @@ def joint(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
     for width in (1.0, 3.0):
         M = class_similarity(one, width)
         for gram, other in zip(K, new, strict=True):
-            A, heldout = joint_path(gram, one_vs_all(len(one))[classes], M, ALPHAS, groups)
+            A, heldout = joint_kernel_path(
+                gram, one_vs_all_code(len(one))[classes], M, ALPHAS, groups
+            )
             right = (heldout.argmax(axis=2) == classes).mean(axis=1)
             if right.max() > best:
                 best, said = right.max(), (other @ A[choose_first(right)]).argmax(axis=1)
@@ -116,8 +118,8 @@ def coded(
 
 METHODS = {
     "joint kernel": joint,
-    "one-vs-all": coded(one_vs_all),
-    "all pairs": coded(all_pairs),
+    "one-vs-all": coded(one_vs_all_code),
+    "all pairs": coded(all_pairs_code),
     "random code": coded(lambda classes: random_code(classes, 3 * classes)),
 }
 
@@ -126,7 +128,7 @@ def _binary(X: Matrix, new: Matrix, y: Vector, seed: int) -> Iterator[tuple[str,
     best, scores = -1.0, np.zeros(len(new))
     for gram, other in zip(*_grams(X, new), strict=True):
         fit = RLS(alphas=list(ALPHAS)).fit(gram, alone(y))
-        value = auc(y, fit.heldout[fit.chosen]) or 0.0
+        value = auc(y, fit.heldout[fit.alpha_index]) or 0.0
         if value > best:
             best, scores = value, fit.predict(other)
     yield "RLS", scores

@@ -18,7 +18,7 @@ from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.formats.research import Senseval
 from textrank.kernels.algebra import Linear, Normalized
 from textrank.kernels.contexts import Positional
-from textrank.learners.base import choose
+from textrank.learners.base import choose_alpha
 from textrank.learners.rls import RLS
 from textrank.linalg import solve_krylov_path, spectrum_gram
 from textrank.metrics import auc
@@ -187,7 +187,9 @@ def _halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[floa
     for nested in RLS(alphas=(0.5, 2.0, 8.0)).nested(K, targets, partitions):
         for fold in np.unique(nested.folds):
             out, rest = np.flatnonzero(nested.folds == fold), np.flatnonzero(nested.folds != fold)
-            best = choose(nested.inner[:, fold][:, rest], targets.take(rest), "auc", nested.alphas)
+            best = choose_alpha(
+                nested.inner[:, fold][:, rest], targets.take(rest), "auc", nested.alphas
+            )
             values.append(auc(targets.y[out], nested.outer[best, out]) or 0.0)
     return values
 

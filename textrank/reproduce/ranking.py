@@ -15,10 +15,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from textrank.candidates import Targets
 from textrank.evaluation.leave_pair_out import leave_pair_out_auc
 from textrank.features import Indices, Matrix, Vector
-from textrank.learners.base import groups_of, qualities
+from textrank.learners.base import rows_by_group, score_alphas
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.ranksvm import RankSVM
-from textrank.learners.reduced import Reduced, ReducedRLS
+from textrank.learners.reduced import ReducedCoordinates, ReducedRLS
 from textrank.learners.rls import RLS, leave_out
 from textrank.learners.sparse import SparseRLS
 from textrank.metrics import auc, choose_first, disagreement
@@ -135,7 +135,7 @@ def _agreements(part: Part, W: Matrix) -> Vector:
     X, y, query = part
     usable = np.isin(query, [q for q in np.unique(query) if np.ptp(y[query == q]) > 0])
     targets = Targets(y[usable], query[usable], query[usable])
-    return qualities(W @ X[usable].T, targets, "disagreement")
+    return score_alphas(W @ X[usable].T, targets, "disagreement")
 
 
 def _joined(parts: list[Part]) -> tuple[Matrix, Vector, Indices]:
@@ -324,7 +324,7 @@ def _shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
 def _retrained(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
     """Every group scored by a model made without it and without its basis vectors."""
     held = np.empty(len(y))
-    for group in groups_of(groups, len(y), name="groups"):
+    for group in rows_by_group(groups, len(y), name="groups"):
         rest, own = np.setdiff1d(np.arange(len(y)), group), np.setdiff1d(basis, group)
         A = K[np.ix_(rest, own)]
         M = A.T @ A + ALPHA * K[np.ix_(own, own)]
@@ -336,9 +336,9 @@ def _retrained(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
 
 def _kept_basis(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
     """The same with held-out candidates left in the basis, as must not be done."""
-    F = Reduced.of(K[:, basis], basis).H
+    F = ReducedCoordinates.of(K[:, basis], basis).H
     held = np.empty(len(y))
-    for group in groups_of(groups, len(y), name="groups"):
+    for group in rows_by_group(groups, len(y), name="groups"):
         rest = np.setdiff1d(np.arange(len(y)), group)
         M = F[rest].T @ F[rest] + ALPHA * np.eye(F.shape[1])
         held[group] = F[group] @ np.linalg.solve(M, F[rest].T @ y[rest])

@@ -20,8 +20,8 @@ from textrank.evaluation.report import Report as EvaluationReport
 from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Indices, Matrix, SparseMatrix, Vector
 from textrank.language import load_nlp
-from textrank.learners.base import Fit, Path, choose
-from textrank.learners.rankrls import Centring
+from textrank.learners.base import Fit, RegularizationPath, choose_alpha
+from textrank.learners.rankrls import QueryCentring
 from textrank.learners.sparse import SparseRLS
 from textrank.linalg import solve_krylov
 from textrank.metrics import auc, decide, precision_recall_f
@@ -324,9 +324,9 @@ class InPartitions:
         """Learns, and chooses alpha by held-out folds of documents, as on one machine."""
         targets = _targets(partitions)
         path = self.path(partitions)
-        return path.chosen(choose(path.heldout, targets, self.learner.select, path.alphas))
+        return path.select(choose_alpha(path.heldout, targets, self.learner.select, path.alphas))
 
-    def path(self, partitions: Partitions) -> Path:
+    def path(self, partitions: Partitions) -> RegularizationPath:
         """Coefficients and held-out scores at every alpha."""
         last = max(partitions.map(_last_document))
         if last == 0:
@@ -339,7 +339,7 @@ class InPartitions:
         heldout = np.empty((len(self.learner.alphas), sum(len(rows) for rows, _ in parts)))
         for rows, scores in parts:
             heldout[:, rows] = scores
-        return Path(tuple(self.learner.alphas), self.coefs(partitions), heldout)
+        return RegularizationPath(tuple(self.learner.alphas), self.coefs(partitions), heldout)
 
     def coefs(self, partitions: Partitions, folds: int = 1, out: int = NOBODY) -> Matrix:  # (a, d)
         """Weights at every alpha, from all candidates but those of one fold."""
@@ -388,7 +388,7 @@ def _kept(partition: Partition, folds: int, out: int) -> Vector:
 def _weighted(partition: Partition, u: Vector, rank: str) -> Vector:
     if rank != "query":
         return u
-    return Centring(np.unique(partition.queries, return_inverse=True)[1]).laplacian()(u)
+    return QueryCentring(np.unique(partition.queries, return_inverse=True)[1]).laplacian()(u)
 
 
 def _normal(partition: Partition, q: Vector, rank: str, folds: int, out: int) -> Vector:

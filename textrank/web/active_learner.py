@@ -14,9 +14,9 @@ from spacy.tokens import Doc
 from textrank.candidates import Candidate, Targets, document_id, held_together
 from textrank.explanation import Parts, together
 from textrank.features import AdditiveKernel, ChoiceKernel, Indices, Matrix, Vector, has_features
-from textrank.learners.base import qualities
-from textrank.learners.calibration import Platt
-from textrank.learners.online import Online
+from textrank.learners.base import score_alphas
+from textrank.learners.calibration import PlattCalibration
+from textrank.learners.online import OnlineRLS
 from textrank.learners.rls import RLS
 from textrank.learners.sparse import SparseRLS
 from textrank.metrics import (
@@ -165,7 +165,7 @@ class Reach:
         return replace(self, K=np.delete(self.K, place, axis=1))
 
     def gains(
-        self, online: Online, taught: Matrix, sampled: Matrix, own: Vector, weights: Vector
+        self, online: OnlineRLS, taught: Matrix, sampled: Matrix, own: Vector, weights: Vector
     ) -> Vector:
         """The variance, weighted by sampled row, that answers about some rows would take away.
 
@@ -212,7 +212,7 @@ def quality(y: Vector, heldout: Vector, documents: Indices) -> Quality:
     for own, other in (halves, halves[::-1]):
         cut = best_threshold(y[other], heldout[other])
         yes[own] = heldout[own] >= (0.0 if cut is None else cut)
-        p[own] = Platt.of(heldout[other], y[other])(heldout[own])
+        p[own] = PlattCalibration.of(heldout[other], y[other])(heldout[own])
     f = precision_recall_f(y, yes).f
     return Quality(auc(y, heldout), f, calibration_error(y, p), n)
 
@@ -291,7 +291,7 @@ def alphas_of(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float, ...
 def explains(teaching: Teaching) -> bool:
     """Whether scores split into named parts."""
     prior = teaching.prior
-    staged = prior is not None and prior.fit.stage is not None
+    staged = prior is not None and prior.fit.second_stage is not None
     splits = isinstance(teaching.pipeline.kernel, AdditiveKernel)
     return (isinstance(teaching.rows, FeatureRows) or splits) and not staged
 
@@ -349,7 +349,7 @@ class Teaching:
     groups: list[int]  # what is held out together, by row
     rows: Rows
     base: Vector  # the scores of the prior
-    online: Online
+    online: OnlineRLS
     taught: list[int]  # the rows in the model, in its order
     labels: dict[int, float]  # of the taught rows
     questions: dict[str, Question]
@@ -399,7 +399,7 @@ class Teaching:
         alphas, alpha = alphas_of(pipeline, prior)
         questions = {q.key: q for q in questions_of(new, len(old))}
         made = cls(
-            pipeline, prior, candidates, groups, rows, base, Online.empty(alpha=alpha), [], {},
+            pipeline, prior, candidates, groups, rows, base, OnlineRLS.empty(alpha=alpha), [], {},
             questions, homes, alphas, choice,
         )  # fmt: skip
         made.retrain(dict(enumerate(y.tolist())), alpha)
@@ -470,8 +470,8 @@ class Teaching:
         return expected_f_threshold(self.scores, self._platt(self.scores))
 
     @property
-    def _platt(self) -> Platt:
-        return self.once("platt", lambda: Platt.of(self.heldout, self.answers))
+    def _platt(self) -> PlattCalibration:
+        return self.once("platt", lambda: PlattCalibration.of(self.heldout, self.answers))
 
     @property
     def measurable(self) -> bool:
@@ -490,7 +490,7 @@ class Teaching:
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
         K = self.rows.gram(index) if len(index) else np.empty((0, 0))
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
-        self.online = Online.of(K, self.targets(labels), groups, alpha=alpha)
+        self.online = OnlineRLS.of(K, self.targets(labels), groups, alpha=alpha)
         self.taught, self.labels = index.tolist(), dict(labels)
         self._reach = None
         self._known.clear()
@@ -665,7 +665,7 @@ class Teaching:
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
         K, t = rows.gram(index), self.targets(labels)
         alpha = self._best_alpha(K, t, groups, labels)
-        made = Online.of(K, t, groups, alpha=alpha)
+        made = OnlineRLS.of(K, t, groups, alpha=alpha)
         reach = Reach.of(rows, index, self._first) if len(index) < MANY else None
         with self.lock:
             now, recent = dict(self.labels), self._recent
@@ -688,5 +688,5 @@ class Teaching:
         targets = Targets(t, groups, np.arange(len(y)))
         heldout = RLS(self.alphas, select="squared_error").path(K, targets).heldout
         base = self.base[np.fromiter(labels, dtype=np.intp, count=len(labels))]
-        values = qualities(heldout + base, replace(targets, y=y), "auc")
+        values = score_alphas(heldout + base, replace(targets, y=y), "auc")
         return self.alphas[choose_largest(values, self.alphas)]

@@ -459,7 +459,7 @@ def taught_model(teaching: Teaching) -> Model:
         threshold = prior.threshold if few and prior is not None else teaching.threshold
         meta = {"curated": len(teaching.closed), **(prior.meta if prior is not None else {})}
         fit = Fit((alpha,), alpha, teaching.online.coef, heldout[None])
-        if prior is not None and prior.fit.stage is not None:
+        if prior is not None and prior.fit.second_stage is not None:
             raise ValueError("a model with a second stage over the document cannot be exported.")
         if isinstance(rows, FeatureRows):
             names, coef = _weights(teaching, rows)

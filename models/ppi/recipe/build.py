@@ -35,7 +35,7 @@ from textrank.formats.columns import JsonLines
 from textrank.formats.ppi_xml import PPIXML
 from textrank.formats.standoff import BioNLP
 from textrank.learners.base import Fit
-from textrank.learners.calibration import Platt, expected_threshold
+from textrank.learners.calibration import PlattCalibration, expected_threshold
 from textrank.metrics import (
     auc,
     best_threshold,
@@ -216,7 +216,7 @@ class Equations:
         """
         rows = np.flatnonzero(self.found.source == name)
         y, scores = self.found.y[rows], self.scores(name)
-        p = Platt.across(*self.heldout(name))(scores)
+        p = PlattCalibration.across(*self.heldout(name))(scores)
         said = {
             "f": scores >= expected_threshold(scores, p),
             "f_at_level": p >= 0.5,
@@ -290,7 +290,7 @@ def write(
     out: Path,
 ) -> None:
     """The three files of the model, put into a folder that may hold more."""
-    curve = Platt.across(heldout, labels, sources)
+    curve = PlattCalibration.across(heldout, labels, sources)
     threshold = best_threshold(labels, heldout)
     fit = Fit(tuple(pipeline.learner.alphas), pipeline.learner.alphas[0], b, heldout[None])
     trained = sorted(set(found.source))

@@ -28,7 +28,7 @@ import textrank
 from textrank.evaluation.raw_text import evaluate_raw_text
 from textrank.formats.ppi_xml import PPIXML
 from textrank.formats.standoff import BioNLP
-from textrank.learners.calibration import Platt
+from textrank.learners.calibration import PlattCalibration
 from textrank.model import Model
 
 UNSEEN = ("pc13", "cg13")  # complete abstracts that nothing was trained on
@@ -68,7 +68,7 @@ def measure(model: Model, equations: build.Equations, data: Path) -> dict[str, d
         other = replace(
             model,
             fit=replace(model.fit, coef=equations.solve((name,))),
-            calibration=Platt.across(*equations.heldout(name)),
+            calibration=PlattCalibration.across(*equations.heldout(name)),
         )
         figures[name] = equations.figures(name)
         figures[name] |= recognised_names(other, docs, nlp, sentences=name == "IEPA")
