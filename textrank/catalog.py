@@ -122,6 +122,6 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "pubtator.v1": "textrank.formats.bioc:PubTator",
         "reuters.v1": "textrank.formats.research:Reuters",
         "senseval.v1": "textrank.formats.research:Senseval",
-        "together.v1": "textrank.formats.base:Together",
+        "together.v1": "textrank.formats.base:ConcatCorpus",
     },
 }

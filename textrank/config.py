@@ -415,11 +415,11 @@ def load_corpus(
     >>> len(list(load_corpus("corpora/sample-ppi")(spacy.blank("en"))))
     50
     """
-    from textrank.formats.base import READING, Reading
+    from textrank.formats.base import READING, ReadOptions
     from textrank.formats.detection import reader_for
 
     path = Path(path)
-    asked = Reading(limit, skip_bad) if limit or skip_bad else READING.get()
+    asked = ReadOptions(limit, skip_bad) if limit or skip_bad else READING.get()
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path
@@ -456,10 +456,10 @@ def model_names() -> list[str]:
 
 def _bound(reader: Any, cfg: Path) -> Any:
     """The reader with its paths, which a cfg gives relative to itself, made whole."""
-    from textrank.formats.base import Together
+    from textrank.formats.base import ConcatCorpus
 
-    if isinstance(reader, Together):
-        return Together({name: _bound(part, cfg) for name, part in reader.corpora.items()})
+    if isinstance(reader, ConcatCorpus):
+        return ConcatCorpus({name: _bound(part, cfg) for name, part in reader.corpora.items()})
     if is_dataclass(reader) and any(field.name == "path" for field in fields(reader)):
         settings: Any = reader
         _check_reader(settings, cfg)

@@ -18,7 +18,7 @@ import spacy
 from textrank import config
 from textrank.cli import _apply_out, sources
 from textrank.config import load_corpus
-from textrank.formats.detection import write
+from textrank.formats.detection import write_docs
 from textrank.scale.job import Job, Slice
 from textrank.scale.supervisor import Outcome, Report
 from textrank.scale.worker import Worker
@@ -205,7 +205,7 @@ def _corpora(folder: Path) -> tuple[Path, Path]:
     for name, count in (("large", 8), ("small", 6)):
         path = folder / name / "c.xml"
         path.parent.mkdir(exist_ok=True)
-        write(docs[:count], path)
+        write_docs(docs[:count], path)
         path.with_suffix(".txt").write_text(" ".join(doc.text for doc in docs[: count - 5]))
         found.append(path)
     return found[0], found[1]

@@ -46,7 +46,7 @@ def rows(name: str, given: list[str], batch: int, folder: Path) -> list[Any]:
     file = folder / "x.jsonl"
     file.write_text("\n".join(json.dumps({"text": text}) for text in given))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "BATCH", batch)
+        patch.setattr(base, "BATCH_DOCS", batch)
         docs = list(load_corpus(file, skip_bad=True)(nlp))
     return [answers(doc, model.pipeline.task.name) for doc in model.pipe(docs, batch_size=batch)]
 

@@ -23,7 +23,7 @@ from tests.campaign.settings import INPUTS, SEED
 from textrank.cli.apply import annotated
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_model
-from textrank.formats.detection import write
+from textrank.formats.detection import write_docs
 
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 SMALL, LARGE = 250_000, 1_000_000  # characters
@@ -112,7 +112,7 @@ def test_converting(shape: str, tmp_path: Path) -> None:
 
     def run(text: str) -> None:
         (tmp_path / "x.txt").write_text(text, encoding="utf-8")
-        write(load_corpus(tmp_path / "x.txt")(nlp), tmp_path / "x.jsonl")
+        write_docs(load_corpus(tmp_path / "x.txt")(nlp), tmp_path / "x.jsonl")
         assert sum(1 for _ in load_corpus(tmp_path / "x.jsonl")(nlp)) == 1
 
     check_growth("convert", run, shape)

@@ -12,7 +12,7 @@ import spacy
 
 from textrank.cli import main
 from textrank.config import load_corpus
-from textrank.formats.detection import reader_for, write
+from textrank.formats.detection import reader_for, write_docs
 from textrank.formats.standoff import Brat
 from textrank.tasks.base import Scored
 from textrank.tasks.ppi.task import PPI
@@ -61,7 +61,7 @@ def test_judged_pairs_are_written_as_relations(name: str, tmp_path: Path) -> Non
     candidates = task.candidates(doc)
     scores = np.array([1.0 if c.label == -1.0 else -1.0 for c in candidates])  # the reverse of gold
     task.annotate(doc, Scored(candidates, scores))
-    write([doc], tmp_path / name, source="ppi")
+    write_docs([doc], tmp_path / name, source="ppi")
     (back,) = reader_for(tmp_path / name)(NLP)
     found = [c.label for c in task.candidates(back)]
     assert found == [-c.label for c in candidates if c.label is not None]
@@ -69,7 +69,7 @@ def test_judged_pairs_are_written_as_relations(name: str, tmp_path: Path) -> Non
 
 def test_a_format_without_relations_refuses_results(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="pubtator cannot state results"):
-        write([], tmp_path / "x.pubtator", source="ppi")
+        write_docs([], tmp_path / "x.pubtator", source="ppi")
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_apply_also_writes_the_judged_texts(
     model = tmp_path / "model"
     few = tmp_path / "few.jsonl"
     assert call(monkeypatch, "train", "ppi", SAMPLE, model) == 0
-    write(list(load_corpus(SAMPLE)(NLP))[:3], few)
+    write_docs(list(load_corpus(SAMPLE)(NLP))[:3], few)
     capsys.readouterr()
     assert call(monkeypatch, "apply", model, few, "--write", tmp_path / "judged") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -9,7 +9,7 @@ import pytest
 import spacy
 
 from textrank.formats.columns import Columns, write_names, write_pairs
-from textrank.formats.detection import format_of, reader_for
+from textrank.formats.detection import detect_format, reader_for
 from textrank.formats.pubmed import HTML, JATS, Medline, PubMedXML
 
 NLP = spacy.blank("en")
@@ -135,7 +135,7 @@ def test_jats_has_sections_and_captions_but_no_references(tmp_path):
 def test_jats_without_meta_is_named(tmp_path):
     path = tmp_path / "a.xml"
     path.write_text("<article><body/></article>")
-    assert format_of(path) == "jats"
+    assert detect_format(path) == "jats"
     with pytest.raises(ValueError, match="article 1: no front"):
         docs(JATS(str(path)))
 
@@ -172,7 +172,7 @@ def test_html_as_a_reader_sees_it(tmp_path):
     (doc,) = docs(HTML(str(path)))
     assert doc.text == "p53\n\nIt binds MDM2 well.\n\nA B"
     assert doc.user_data["title"] == "Page"
-    assert format_of(path) == "html"
+    assert detect_format(path) == "html"
 
 
 def test_columns_by_name(tmp_path):

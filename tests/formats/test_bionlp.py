@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import spacy
 
-from textrank.formats.detection import format_of, reader_for
+from textrank.formats.detection import detect_format, reader_for
 from textrank.formats.standoff import BioNLP
 
 TEXT = "Loss of A1 activates B2. A1 does not bind C3.\nD4 may induce the phosphorylation of B2."
@@ -81,7 +81,7 @@ def test_an_archive_reads_like_its_folder_and_is_recognised(tmp_path: Path) -> N
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(folder, arcname="corpus")
     assert rows(read(archive)) == rows(read(folder))
-    assert format_of(archive) == format_of(folder) == "bionlp"
+    assert detect_format(archive) == detect_format(folder) == "bionlp"
     assert isinstance(reader_for(archive), BioNLP)
 
 

@@ -17,7 +17,7 @@ from textrank.candidates import tokens_of
 from textrank.formats.bioc import BioCJSON, BioCXML, PubTator, write_pubtator
 from textrank.formats.columns import DocBinFile, JsonLines, write_doc_bin
 from textrank.formats.conllu import ConllU, write_conllu
-from textrank.formats.detection import format_of, reader_for, write
+from textrank.formats.detection import detect_format, reader_for, write_docs
 from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
 from textrank.formats.standoff import Brat, write_brat
 
@@ -79,7 +79,7 @@ def test_brat_reads_every_kind_of_annotation(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["brat", "json_lines"])
 def test_events_and_attributes_come_back(tmp_path: Path, name: str) -> None:
     (doc,) = brat(tmp_path / "in")(NLP)
-    write([doc], tmp_path / "out", format=name)
+    write_docs([doc], tmp_path / "out", format=name)
     (back,) = reader_for(tmp_path / "out", format=name)(NLP)
     assert back.user_data == doc.user_data
 
@@ -307,7 +307,7 @@ def test_xml_says_which_character_it_cannot_write(tmp_path: Path) -> None:
         token.is_sent_start = False
     for name in ("bioc_xml", "ppi_xml"):
         with pytest.raises(ValueError, match=r"character U\+0001 .* cannot be written in XML"):
-            write([doc], tmp_path / "x.xml", format=name)
+            write_docs([doc], tmp_path / "x.xml", format=name)
 
 
 # JSON lines
@@ -535,20 +535,20 @@ def test_ppi_xml_refuses_what_crosses_sentences(tmp_path: Path) -> None:
     ],
 )
 def test_the_format_is_recognised(tmp_path: Path, name: str, text: str, expected: str) -> None:
-    assert format_of(put(tmp_path, name, text)) == expected
+    assert detect_format(put(tmp_path, name, text)) == expected
     packed = tmp_path / f"{name}.gz"
     packed.write_bytes(gzip.compress(text.encode()))
-    assert format_of(packed) == expected
+    assert detect_format(packed) == expected
 
 
 def test_folders_are_brat_or_text(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"neither \*\.txt nor \*\.ann"):
-        format_of(tmp_path)
+        detect_format(tmp_path)
     put(tmp_path, "d.txt", "x")
-    assert format_of(tmp_path) == "text"
+    assert detect_format(tmp_path) == "text"
     put(tmp_path, "d.ann", "")
-    assert format_of(tmp_path) == "brat"
-    assert format_of(tmp_path / "d.txt") == "brat"
+    assert detect_format(tmp_path) == "brat"
+    assert detect_format(tmp_path / "d.txt") == "brat"
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.xml", "noname"])
@@ -560,4 +560,4 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, name: str) -> No
     with pytest.raises(ValueError, match="no such file"):
         reader_for(tmp_path / "missing.txt")
     with pytest.raises(ValueError, match="unknown suffix"):
-        write([], tmp_path / "a.pdf")
+        write_docs([], tmp_path / "a.pdf")

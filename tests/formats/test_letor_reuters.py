@@ -10,7 +10,7 @@ import pytest
 import spacy
 
 from textrank.config import load_corpus
-from textrank.formats.research import Letor, Reuters, articles, letor_arrays
+from textrank.formats.research import Letor, Reuters, iter_reuters_articles, read_letor_arrays
 
 LINES = """2 qid:7 1:0.5 3:-1 #docid = A1 inc = 1
 0 qid:7 1:0.25 2:1e-1
@@ -53,7 +53,7 @@ def test_a_query_is_a_document_that_lists_what_was_judged(judged):
 
 
 def test_arrays_have_a_column_a_feature(judged):
-    X, y, queries = letor_arrays(judged)
+    X, y, queries = read_letor_arrays(judged)
     np.testing.assert_array_equal(X, [[0.5, 0, -1], [0.25, 0.1, 0], [0, 1, 0]])
     assert (y.tolist(), queries) == ([2, 0, 1], ["7", "7", "8"])
 
@@ -65,8 +65,8 @@ def test_an_archive_is_read_member_by_member(judged, tmp_path):
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
-    assert [j.query for j in Letor(str(path)).judged()] == ["7", "7", "8", "9"]
-    assert [j.query for j in Letor(str(path), member="S2.txt").judged()] == ["9"]
+    assert [j.query for j in Letor(str(path)).iter_judged()] == ["7", "7", "8", "9"]
+    assert [j.query for j in Letor(str(path), member="S2.txt").iter_judged()] == ["9"]
 
 
 @pytest.mark.parametrize("line", ["1 1:0.5", "one qid:1 1:2", "1 qid:1 1:nan", "1 qid:1 a:2", "1"])
@@ -78,10 +78,10 @@ def test_a_bad_line_is_named(line, tmp_path):
 
 
 def test_articles_have_title_text_and_topics(wire):
-    first, second, _ = articles(wire)
+    first, second, _ = iter_reuters_articles(wire)
     assert (first.title, first.text) == ("Wheat & corn", "The harvest\n was good.")
     assert first.topics == ("wheat", "corn")
-    assert not second.judged
+    assert not second.iter_judged
 
 
 def test_a_split_takes_what_somebody_judged(wire):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import spacy
 
-from textrank.formats.base import mentions_of
-from textrank.formats.detection import reader_for, write
+from textrank.formats.base import get_mentions
+from textrank.formats.detection import reader_for, write_docs
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 NLP = spacy.blank("en")
@@ -18,7 +18,7 @@ NLP = spacy.blank("en")
 def test_jnlpba_names_are_all_there(data: Path) -> None:
     counts: Counter[str] = Counter()
     for doc in reader_for(data / "jnlpba" / "train.jsonl.gz")(NLP):
-        counts.update(mention.label for mention in mentions_of(doc))
+        counts.update(mention.label for mention in get_mentions(doc))
         assert not doc.user_data["offsets"]  # every name begins and ends at a token
     assert counts["protein"] == 30269
     assert counts["DNA"] == 9533
@@ -49,10 +49,10 @@ def test_ppi_corpora_survive_other_formats(data: Path, tmp_path: Path) -> None:
     docs = list(reader_for(data / "ppi" / "LLL.xml.gz")(NLP))
     for suffix in (".jsonl", ".bioc.xml", ".json", ".spacy", ".xml"):
         path = tmp_path / f"lll{suffix}"
-        write(docs, path)
+        write_docs(docs, path)
         for doc, back in zip(docs, reader_for(path)(NLP), strict=True):
             assert back.text == doc.text
-            assert mentions_of(back) == mentions_of(doc)
+            assert get_mentions(back) == get_mentions(doc)
             assert [row["entities"] for row in back.user_data["gold"]] == [
                 row["entities"] for row in doc.user_data["gold"]
             ]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import tokens_of
-from textrank.formats.base import mentions_of
+from textrank.formats.base import get_mentions
 from textrank.formats.columns import JsonLines
-from textrank.formats.detection import READERS, WRITERS, reader_for, write
+from textrank.formats.detection import READERS, WRITERS, reader_for, write_docs
 
 NLP = spacy.blank("en")
 TEXT = "STAT1 and -3 bind IL-2 receptor alpha . TNF - binding GRB2 < & > ü ."
@@ -61,7 +61,7 @@ def facts(doc: Doc, *, types: bool = True, false: bool = True) -> dict[str, Any]
     return {
         "document": doc.user_data["document"],
         "text": doc.text,
-        "mentions": sorted(mentions_of(doc), key=lambda mention: mention.id),
+        "mentions": sorted(get_mentions(doc), key=lambda mention: mention.id),
         "tokens": {span.id_: tokens_of(span) for span in doc.spans["entities"]},
         "gold": sorted([row[key] for key in keys] for row in rows),
     }
@@ -72,7 +72,7 @@ def facts(doc: Doc, *, types: bool = True, false: bool = True) -> dict[str, Any]
 def test_annotations_come_back_equal(name: str, packed: str, tmp_path: Path) -> None:
     doc = annotated_doc()
     path = tmp_path / ("out" + (SUFFIX[name] + packed if SUFFIX[name] else ""))
-    write([doc], path, format=name)
+    write_docs([doc], path, format=name)
     (back,) = reader_for(path, format=name)(NLP)
     stated = {"types": name != "ppi_xml", "false": name != "brat"}
     assert facts(back, **stated) == facts(doc, **stated)
@@ -88,16 +88,16 @@ def test_a_writer_that_fails_leaves_nothing(name: str, tmp_path: Path) -> None:
     if name == "doc_bin":
         pytest.skip("DocBin needs no id")
     with pytest.raises(ValueError, match="has no id"):
-        write([nameless], tmp_path / ("out" + SUFFIX[name]), format=name)
+        write_docs([nameless], tmp_path / ("out" + SUFFIX[name]), format=name)
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
 def test_a_failed_writer_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    write([annotated_doc()], path)
+    write_docs([annotated_doc()], path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="no results 'nothing'"):
-        write([annotated_doc()], path, source="nothing")
+        write_docs([annotated_doc()], path, source="nothing")
     assert path.read_bytes() == before
 
 
@@ -135,7 +135,7 @@ def test_any_documents_come_back_equal(
     name: str, docs: Sequence[Doc], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("any") / ("out" + SUFFIX[name])
-    write(docs, path, format=name)
+    write_docs(docs, path, format=name)
     whole = {"annotated": True} if name.startswith("bioc") else {}
     read_back = reader_for(path, format=name, **whole)(NLP)
     back = {doc.user_data["document"]: doc for doc in read_back}
@@ -156,9 +156,9 @@ def test_lines_and_blanks_of_a_text_come_back(name: str, tmp_path: Path) -> None
     doc.spans["entities"] = [Span(doc, i, i + 1, "p", span_id=f"T{n}") for n, i in [(1, 3), (2, 6)]]
     doc.user_data |= {"document": "1", "gold": [{"entities": ["T1", "T2"], "label": True}]}
     path = tmp_path / ("out" + SUFFIX[name])
-    write([doc], path, format=name)
+    write_docs([doc], path, format=name)
     (back,) = reader_for(path, format=name)(NLP)
-    assert mentions_of(back) == mentions_of(doc)
+    assert get_mentions(back) == get_mentions(doc)
     if name == "pubtator":  # one line a section
         assert back.text == "A title\nB binds   C.  D wraps."
     else:
@@ -178,7 +178,7 @@ def sample(name: str, folder: Path) -> Path:
         heads = [i + 1 if i not in (7, 16) else i for i in range(17)]
         doc = Doc(NLP.vocab, words=[t.text for t in doc], heads=heads, deps=["dep"] * 17)
         doc.user_data["document"] = "1"
-    write([doc, doc] if SUFFIX[name] else [doc], path, format=name)
+    write_docs([doc, doc] if SUFFIX[name] else [doc], path, format=name)
     return path if SUFFIX[name] else next(path.glob("*.ann" if name == "brat" else "*.txt"))
 
 

@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from textrank.config import load_corpus
-from textrank.formats.base import Together
+from textrank.formats.base import ConcatCorpus
 
 CFG = """[corpus]
 @readers = "together.v1"
@@ -30,4 +30,4 @@ def test_paths_are_relative_to_the_cfg_and_ids_stay_apart(tmp_path: Path) -> Non
 
 def test_no_corpus_is_an_error() -> None:
     with pytest.raises(ValueError, match="at least one"):
-        Together({})
+        ConcatCorpus({})

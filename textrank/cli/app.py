@@ -140,9 +140,9 @@ def extended(run: Callable[..., Any]) -> Callable[..., Any]:
     def whole(*arguments: Any, **named: Any) -> Any:
         own = {key: named.pop(key) for key in COMMON}
         run_code(own["code"])
-        from textrank.formats.base import READING, Reading
+        from textrank.formats.base import READING, ReadOptions
 
-        READING.set(Reading(limit=size_of(own["max_bytes"]), skip_bad=own["skip_bad"]))
+        READING.set(ReadOptions(limit=size_of(own["max_bytes"]), skip_bad=own["skip_bad"]))
         return run(*arguments, **named)
 
     hints = get_type_hints(run, include_extras=True)

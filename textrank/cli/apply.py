@@ -156,21 +156,20 @@ def apply_model(
     from textrank.candidates import answers, document_id
     from textrank.cli.sources import in_language_model, load_language
     from textrank.config import adjusted, load_model
-    from textrank.formats.detection import check_target
-    from textrank.formats.detection import write as write_docs
+    from textrank.formats.detection import check_output_path, write_docs
     from textrank.io import check_writable
     from textrank.progress import gc_frozen
-    from textrank.tasks.ppi.facts import check_network, interaction_network, write_network
-    from textrank.tasks.ppi.facts import facts as facts_of
+    from textrank.tasks.ppi.facts import aggregate_facts as facts_of
+    from textrank.tasks.ppi.facts import build_network, check_network_path, write_network
     from textrank.tasks.ppi.task import PPI
 
-    check_network(check_writable(network))
+    check_network_path(check_writable(network))
     check_writable(facts)
     loaded = in_language_model(adjusted(load_model(model), settings), nlp)
     task = loaded.pipeline.task
     if (network or facts or write) and not isinstance(task, PPI):
         raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
-    check_target(write, source=task.name)
+    check_output_path(write, source=task.name)
     language = load_language(nlp, task, raw=True)
     kept = []
     with gc_frozen():
@@ -179,7 +178,7 @@ def apply_model(
             kept += [doc] if network or facts or write else []
     level = task.level if isinstance(task, PPI) else 0.5
     if network:
-        write_network(interaction_network(kept, level=level), network)
+        write_network(build_network(kept, level=level), network)
     if facts:
         from textrank.reports.table import write_data  # with all of evaluation
 

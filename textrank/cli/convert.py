@@ -37,11 +37,11 @@ def convert_corpus(
 
     from textrank.cli.sources import load_language
     from textrank.config import load_corpus
-    from textrank.formats.detection import check_target, write
+    from textrank.formats.detection import check_output_path, write_docs
 
-    check_target(target, format=format)
+    check_output_path(target, format=format)
     language = spacy.blank("en") if nlp is None else load_language(nlp)
     numbers = itertools.count()
     docs = (doc for doc, _ in zip(load_corpus(corpus)(language), numbers, strict=False))
-    write(docs, target, format=format)
+    write_docs(docs, target, format=format)
     return next(numbers)

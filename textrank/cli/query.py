@@ -57,7 +57,7 @@ def command(
     if json_:
         refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
     where = Filter(type, status, probability, years(year), species)
-    with closing(store.results_open(folder)) as found:
+    with closing(store.open_results(folder)) as found:
         kind, rows = answer(found, question, where, limit)
     _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
 

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
-from textrank.formats.base import READING, Record, docs_of
+from textrank.formats.base import READING, Record, build_docs
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.pipeline import Corpus, Pipeline
@@ -47,7 +47,7 @@ def read_texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
     """The Docs of files and of standard input, one by one."""
     for text in texts:
         if text == STDIN:
-            yield from docs_of(
+            yield from build_docs(
                 [_standard_input()], _stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
             )
         else:

@@ -20,7 +20,7 @@ from textrank.config import config_of, versions
 from textrank.evaluation.evaluate import Positives, decided
 from textrank.evaluation.report import Counts, Fold, Report
 from textrank.features import Vector
-from textrank.formats.base import Mention, mentions_of, set_mentions
+from textrank.formats.base import Mention, get_mentions, set_mentions
 from textrank.language.alignment import original_offsets, word_doc
 from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 from textrank.metrics import PRF, calibration_error, chance_calibration_error, decide
@@ -287,7 +287,7 @@ class _Text:
 
     @classmethod
     def of(cls, task: PPI, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
-        mentions = mentions_of(gold)
+        mentions = get_mentions(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
         words = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
         spans = task.names(words)

@@ -24,7 +24,7 @@ from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 
 
 @dataclass(frozen=True)
-class Together:
+class ConcatCorpus:
     """The documents of several corpora, one corpus after the other, to train one model on all.
 
     A document keeps its id, with the name of its corpus before it, so that ids of different
@@ -46,7 +46,7 @@ class Together:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """What a user asks of all readers: more memory for trusted files, or to skip what is bad."""
 
     limit: int | None = None  # bytes held at once; None for what a reader takes by itself
@@ -59,8 +59,8 @@ class Reading:
 
     def applied(self, reader: Any) -> Any:
         """The reader with these settings, as far as it has them."""
-        if isinstance(reader, Together):
-            return Together({name: self.applied(part) for name, part in reader.corpora.items()})
+        if isinstance(reader, ConcatCorpus):
+            return ConcatCorpus({name: self.applied(part) for name, part in reader.corpora.items()})
         if not is_dataclass(reader) or isinstance(reader, type):
             return reader  # a plugin's, with settings of its own
         wanted: dict[str, Any] = {"limit": self.limit, "skip_bad": self.skip_bad or None}
@@ -68,9 +68,9 @@ class Reading:
         return replace(reader, **{k: v for k, v in wanted.items() if v is not None and k in known})
 
 
-DEFAULT = Reading()
-READING: ContextVar[Reading] = ContextVar("reading", default=DEFAULT)
-BATCH = 64  # documents that are analysed at once
+DEFAULT = ReadOptions()
+READING: ContextVar[ReadOptions] = ContextVar("reading", default=DEFAULT)
+BATCH_DOCS = 64  # documents that are analysed at once
 S = TypeVar("S")
 
 
@@ -167,7 +167,7 @@ class Record:
                     )
 
 
-def check_words(place: str, text: str, mention: Mention, words: str) -> None:
+def check_mention_text(place: str, text: str, mention: Mention, words: str) -> None:
     """Raise where the words a file gives for a mention are not those at its offsets."""
     found = " ".join(text[start:end] for start, end in mention.pieces)
     if found.split() != words.split():
@@ -178,7 +178,7 @@ def check_words(place: str, text: str, mention: Mention, words: str) -> None:
         )
 
 
-def docs_of(
+def build_docs(
     items: Iterable[S],
     parse: Callable[[S], Record],
     nlp: Language,
@@ -214,7 +214,7 @@ def _batches(made: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, 
     for record, doc in made:
         batch.append((record, doc))
         size += len(record.text)
-        if len(batch) == BATCH or size > MAX_CHUNK_CHARACTERS:
+        if len(batch) == BATCH_DOCS or size > MAX_CHUNK_CHARACTERS:
             yield batch
             batch, size = [], 0
     if batch:
@@ -332,7 +332,7 @@ def _places(mention: Mention) -> str:
     return ",".join(f"{start}-{end}" for start, end in mention.pieces)
 
 
-def document_of(doc: Doc) -> str:
+def require_document_id(doc: Doc) -> str:
     """The id of a Doc, which every writer needs."""
     name = doc.user_data.get("document")
     if not name:
@@ -343,14 +343,14 @@ def document_of(doc: Doc) -> str:
 
 
 @dataclass
-class Stems:
+class UniqueFileNames:
     """Names of files after the ids of documents; two documents never share one."""
 
     taken: set[str] = field(default_factory=set)
 
     def of(self, doc: Doc) -> str:
         """The id, with characters a file name cannot have written as in web addresses."""
-        name = document_of(doc)
+        name = require_document_id(doc)
         stem = quote(name, safe=" ")
         if stem in self.taken:
             raise ValueError(
@@ -361,7 +361,7 @@ class Stems:
         return stem
 
 
-def mentions_of(doc: Doc) -> list[Mention]:
+def get_mentions(doc: Doc) -> list[Mention]:
     """The names of a Doc with their characters; names without an id are numbered T1, T2, ..."""
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
     found: list[Mention] = []
@@ -375,7 +375,7 @@ def mentions_of(doc: Doc) -> list[Mention]:
     return found
 
 
-def relations_of(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
+def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
     """The relations a writer puts down: the corpus's own, or the results of a task by its name.
 
     Results give their names by characters; here they are the ids of ``mentions_of``.
@@ -385,9 +385,9 @@ def relations_of(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
         return [dict(row) for row in rows if len(row.get("entities", ())) == 2]
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(
-            f"no results {source!r} on the Doc {document_of(doc)!r}. Write 'gold', or run the task."
+            f"no results {source!r} on the Doc {require_document_id(doc)!r}. Write 'gold', or run the task."
         )
-    spans = zip(doc.spans.get("entities", []), mentions_of(doc), strict=True)
+    spans = zip(doc.spans.get("entities", []), get_mentions(doc), strict=True)
     ids = {(span.start_char, span.end_char): mention.id for span, mention in spans}
     return [_relation(row, ids) for row in doc._.get(f"textrank_{source}") or [] if "spans" in row]
 
@@ -404,12 +404,12 @@ def _relation(row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]) -> dic
     return {"entities": ends, "label": bool(row.get("interacts")), **numbers}
 
 
-def words_of(doc: Doc, mention: Mention) -> str:
+def mention_text(doc: Doc, mention: Mention) -> str:
     """The text of a mention, pieces joined by a blank."""
     return " ".join(doc.text[start:end] for start, end in mention.pieces)
 
 
-def files_of(path: str, *endings: str) -> list[Path]:
+def list_files(path: str, *endings: str) -> list[Path]:
     """The files of a folder with one of these endings, packed or not; a file is its own."""
     here = Path(path)
     if not here.is_dir():

@@ -17,14 +17,14 @@ from textrank.formats.base import (
     AnnotatedFile,
     Mention,
     Record,
-    check_words,
-    docs_of,
-    document_of,
-    mentions_of,
-    relations_of,
-    words_of,
+    build_docs,
+    check_mention_text,
+    get_mentions,
+    get_relations,
+    mention_text,
+    require_document_id,
 )
-from textrank.formats.columns import whole
+from textrank.formats.columns import is_json_integer
 from textrank.io import (
     check_utf8,
     escape_xml_text,
@@ -108,7 +108,9 @@ def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Node], nlp: Language) -> I
         known = bool(found.mentions) or reader.annotated
         return found if known else replace(found, mentions=None, gold=None)
 
-    return docs_of(trees, record, nlp, path=reader.path, cut=reader.cut, skip_bad=reader.skip_bad)
+    return build_docs(
+        trees, record, nlp, path=reader.path, cut=reader.cut, skip_bad=reader.skip_bad
+    )
 
 
 def _tree(element: Element) -> Node:
@@ -179,7 +181,7 @@ class _Page:
                 continue  # an annotation of the document as a whole
             mention = Mention(name, infons.get("type", ""), tuple(pieces))
             if isinstance(row.get("text"), str) and row["text"]:
-                check_words(self.place, self.text, mention, row["text"])
+                check_mention_text(self.place, self.text, mention, row["text"])
             self.mentions.append(mention)
             self.names.add(name)
             if infons.get("identifier", "").strip("- "):
@@ -241,7 +243,7 @@ class _Page:
         value = tree.get(key)
         if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
             value = int(value)
-        if not whole(value) or value < 0:  # type: ignore[operator]
+        if not is_json_integer(value) or value < 0:  # type: ignore[operator]
             raise ValueError(f"{self.place}: {key} {value!r:.40} is no number of characters.")
         return value  # type: ignore[return-value]
 
@@ -303,15 +305,20 @@ def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> N
 
 
 def _tree_of(doc: Doc, source: str) -> Node:
-    mentions = mentions_of(doc)
+    mentions = get_mentions(doc)
     notes = [(mention, _annotation(doc, mention)) for mention in mentions]
     passages = [_passage(doc.text, chunk) for chunk in _chunks(doc)]
-    tree: Node = {"id": document_of(doc), "infons": {}, "passages": passages, "annotations": []}
+    tree: Node = {
+        "id": require_document_id(doc),
+        "infons": {},
+        "passages": passages,
+        "annotations": [],
+    }
     for mention, note in notes:
         first, last = mention.pieces[0][0], mention.pieces[-1][1]
         home = next((p for p in passages if p["offset"] <= first and last <= _end(p)), tree)
         home["annotations"].append(note)
-    relations = enumerate(relations_of(doc, source), 1)
+    relations = enumerate(get_relations(doc, source), 1)
     tree["relations"] = [_relation(f"R{number}", row) for number, row in relations]
     for event in doc.user_data.get("events", []):
         nodes = [{"refid": end, "role": role} for role, end in event["arguments"]]
@@ -350,7 +357,7 @@ def _annotation(doc: Doc, mention: Mention) -> Node:
     if mention.id in doc.user_data.get("concepts", {}):
         infons["identifier"] = doc.user_data["concepts"][mention.id]
     places = [{"offset": start, "length": end - start} for start, end in mention.pieces]
-    words = words_of(doc, mention)
+    words = mention_text(doc, mention)
     return {"id": mention.id, "infons": infons, "text": words, "locations": places}
 
 
@@ -405,7 +412,7 @@ class PubTator(AnnotatedFile):
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         blocks = _blocks(self.path, self.limit)
-        return docs_of(
+        return build_docs(
             blocks, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
         )
 
@@ -460,7 +467,7 @@ def _read_fields(
         piece = (int(fields[1]), int(fields[2]))
         known = _identifiers(fields[4], fields[5]) if len(fields) > 5 else ()
         mention = Mention(f"T{len(mentions) + 1}", fields[4], (piece,), known)
-        check_words(place, text, mention, fields[3])
+        check_mention_text(place, text, mention, fields[3])
         mentions.append(mention)
         if len(fields) > 5 and fields[5].strip("- "):
             data["concepts"][mention.id] = fields[5]
@@ -493,14 +500,14 @@ def write_pubtator(docs: Iterable[Doc], path: str) -> None:
 
 
 def _rows(doc: Doc) -> Iterator[str]:
-    name = document_of(doc)
+    name = require_document_id(doc)
     if re.search(r"[|\s]", name):
         raise ValueError(f"document id {name!r} has a blank or '|'. Rename it for PubTator.")
     title, _, rest = doc.text.partition("\n")
     yield f"{name}|t|{_flat(title)}"
     yield f"{name}|a|{_flat(rest)}"
     concepts = doc.user_data.get("concepts", {})
-    for mention in mentions_of(doc):
+    for mention in get_mentions(doc):
         if len(mention.pieces) != 1:
             raise ValueError(
                 f"mention {mention.id!r} of document {name!r} is in {len(mention.pieces)} pieces, "
@@ -508,7 +515,7 @@ def _rows(doc: Doc) -> Iterator[str]:
             )
         ((start, end),) = mention.pieces
         concept = concepts.get(mention.id, "-")
-        words = _flat(words_of(doc, mention))
+        words = _flat(mention_text(doc, mention))
         yield "\t".join([name, str(start), str(end), words, _flat(mention.label), concept])
     for relation in doc.user_data.get("concept_relations", []):
         yield "\t".join([name, *relation])

@@ -20,12 +20,12 @@ from textrank.candidates import document_id
 from textrank.formats.base import (
     Mention,
     Record,
-    Stems,
-    docs_of,
-    document_of,
-    files_of,
-    mentions_of,
-    relations_of,
+    UniqueFileNames,
+    build_docs,
+    get_mentions,
+    get_relations,
+    list_files,
+    require_document_id,
 )
 from textrank.io import (
     MAX_ITEM_BYTES,
@@ -57,8 +57,10 @@ class PlainText:
     limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        files = files_of(self.path, ".txt")
-        return docs_of(files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+        files = list_files(self.path, ".txt")
+        return build_docs(
+            files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
 
     def _record(self, path: Path) -> Record:
         name = path.name.removesuffix(".gz").removesuffix(".txt")
@@ -70,7 +72,7 @@ def write_text(docs: Iterable[Doc], path: str) -> None:
 
     The folder changes as a whole when all are written; other files in it stay.
     """
-    stems = Stems()
+    stems = UniqueFileNames()
     with update_folder(path) as folder:
         for doc in docs:
             with open_new_text(folder / f"{stems.of(doc)}.txt") as out:
@@ -113,7 +115,7 @@ class JsonLines:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         rows = ((n, line) for n, line in iter_lines(self.path, self.limit) if line.strip())
-        return docs_of(
+        return build_docs(
             rows, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
         )
 
@@ -149,11 +151,11 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
     """
     with open_atomic(path) as out:
         for doc in docs:
-            row: dict[str, Any] = {"id": document_of(doc), "text": doc.text}
+            row: dict[str, Any] = {"id": require_document_id(doc), "text": doc.text}
             if "entities" in doc.spans:
-                row["entities"] = [_row(mention) for mention in mentions_of(doc)]
+                row["entities"] = [_row(mention) for mention in get_mentions(doc)]
             if source != "gold" or "gold" in doc.user_data:
-                row["relations"] = relations_of(doc, source)
+                row["relations"] = get_relations(doc, source)
             row["sentences"] = [sentence.start_char for sentence in doc.sents]
             row |= {key: doc.user_data[key] for key in EXTRA if doc.user_data.get(key)}
             row |= doc.user_data.get("meta", {})
@@ -165,7 +167,7 @@ def _row(mention: Mention) -> dict[str, Any]:
     return {"id": mention.id, "label": mention.label, "pieces": pieces}
 
 
-def whole(value: object) -> bool:
+def is_json_integer(value: object) -> bool:
     """Whether a JSON value is an integer; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -191,7 +193,7 @@ def _mention(row: Any, number: int, place: str) -> Mention:
 
 def _ranges(rows: Sequence[Any], place: str) -> tuple[tuple[int, int], ...]:
     for row in rows:
-        if not (isinstance(row, list) and len(row) == 2 and all(map(whole, row))):
+        if not (isinstance(row, list) and len(row) == 2 and all(map(is_json_integer, row))):
             raise ValueError(f"{place}: {row!r:.80} is no range. Write [start, end] in characters.")
     return tuple((start, end) for start, end in rows)
 
@@ -206,7 +208,7 @@ def _relation(row: Any, _: int, place: str) -> Mapping[str, Any]:
 
 
 def _start(row: Any, _: int, place: str) -> int:
-    if not whole(row):
+    if not is_json_integer(row):
         raise ValueError(f"{place}: {row!r:.80} is no character offset. Write an integer.")
     return int(row)
 
@@ -241,7 +243,9 @@ class Columns:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         rows = self._rows()
-        return docs_of(rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+        return build_docs(
+            rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
 
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
         numbered = iter_lines(self.path, self.limit)

@@ -11,7 +11,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.formats.base import document_of
+from textrank.formats.base import require_document_id
 from textrank.io import MAX_ITEM_BYTES, check_utf8, iter_lines, open_atomic, parse_items
 
 GOLD = "gold"
@@ -260,14 +260,14 @@ def write_conllu(docs: Iterable[Doc], path: str) -> None:
     """The sentences of each document with their trees: gold and candidates, or the Doc's own."""
     with open_atomic(path) as out:
         for doc in docs:
-            out.write(f"# newdoc id = {_line(document_of(doc))}\n")
+            out.write(f"# newdoc id = {_line(require_document_id(doc))}\n")
             for index, sentence in enumerate(doc.sents):
                 out.write("\n".join(_sentence_rows(doc, sentence, index)) + "\n")
 
 
 def _sentence_rows(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
     names = doc.user_data.get("sentences", [])
-    name = names[index] if index < len(names) else f"{document_of(doc)}-{index + 1}"
+    name = names[index] if index < len(names) else f"{require_document_id(doc)}-{index + 1}"
     parses = [*doc.user_data.get("gold", []), *doc.user_data.get("parses", [])]
     trees = [row for row in parses if "heads" in row and row["start"] == sentence.start]
     for tree in trees or [_own(sentence)]:
@@ -285,7 +285,7 @@ def _sentence_rows(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
 def _own(sentence: Span) -> dict[str, Any]:
     if not sentence.doc.has_annotation("DEP"):
         raise ValueError(
-            f"the Doc {document_of(sentence.doc)!r} has no parse. Parse it before writing CoNLL-U."
+            f"the Doc {require_document_id(sentence.doc)!r} has no parse. Parse it before writing CoNLL-U."
         )
     return {
         "parse": "",

@@ -118,10 +118,10 @@ def reader_for(path: str | Path, *, format: str | None = None, **settings: Any) 
     >>> reader_for("abstracts.jsonl", format="json_lines", cut=False)
     JsonLines(path='abstracts.jsonl', cut=False, newlines=None, skip_bad=False, limit=8388608)
     """
-    return _choice(READERS, format or format_of(path))(str(path), **settings)
+    return _choice(READERS, format or detect_format(path))(str(path), **settings)
 
 
-def write(
+def write_docs(
     docs: Iterable[Doc], path: str | Path, *, format: str | None = None, source: str = "gold"
 ) -> None:
     """Write Docs in a format: the one named, or the one the path's suffix stands for.
@@ -137,7 +137,7 @@ def write(
         writer(docs, str(path))
 
 
-def check_target(
+def check_output_path(
     path: str | Path | None, *, format: str | None = None, source: str = "gold"
 ) -> None:
     """Refuses where Docs could not be written: asked before long work, not after it."""
@@ -163,7 +163,7 @@ def _writer(path: str | Path, format: str | None, source: str) -> Callable[..., 
     return writer
 
 
-def format_of(path: str | Path) -> str:
+def detect_format(path: str | Path) -> str:
     """The name of a file's or folder's format, from its suffix and its first bytes."""
     path = Path(path)
     if path.is_dir():

@@ -15,13 +15,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.formats.base import (
-    BATCH,
+    BATCH_DOCS,
     Mention,
-    document_of,
-    mentions_of,
-    relations_of,
+    get_mentions,
+    get_relations,
+    mention_text,
+    require_document_id,
     set_mentions,
-    words_of,
 )
 from textrank.io import (
     MAX_ITEM_BYTES,
@@ -56,7 +56,7 @@ class PPIXML:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         docs = self._documents(nlp)
-        while batch := list(islice(docs, BATCH)):
+        while batch := list(islice(docs, BATCH_DOCS)):
             again = [_own_words(doc, nlp) for doc in batch if "dependencies" in doc.user_data]
             found = list(nlp.pipe(batch))
             _read_again([doc for doc in found if "dependencies" in doc.user_data], again, nlp)
@@ -73,7 +73,7 @@ class PPIXML:
 def _own_words(doc: Doc, nlp: Language) -> Doc:
     """The text of a Doc with given words in our own, its sentences and names kept."""
     own = _cut_at(nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents])
-    set_mentions(own, mentions_of(doc))
+    set_mentions(own, get_mentions(doc))
     return own
 
 
@@ -304,7 +304,7 @@ class _Writer:
     source: str
 
     def document(self) -> Iterator[str]:
-        name = document_of(self.doc)
+        name = require_document_id(self.doc)
         origin = str(self.doc.user_data.get("origin") or name)
         yield f"  <document{format_xml_attributes(id=name, origId=origin)}>"
         homes = self._homes()
@@ -316,13 +316,13 @@ class _Writer:
         """The names of each sentence by its number."""
         sentences = list(self.doc.sents)
         homes: dict[int, list[Mention]] = {i: [] for i in range(len(sentences))}
-        for mention in mentions_of(self.doc):
+        for mention in get_mentions(self.doc):
             first, last = mention.pieces[0][0], mention.pieces[-1][1]
             inside = (i for i, s in enumerate(sentences) if _holds(s, first, last))
             home = next(inside, None)
             if home is None:
                 raise ValueError(
-                    f"name {mention.id!r} of document {document_of(self.doc)!r} crosses a sentence "
+                    f"name {mention.id!r} of document {require_document_id(self.doc)!r} crosses a sentence "
                     "boundary, which this format cannot state. Mend the sentences or write BioC."
                 )
             homes[home].append(mention)
@@ -331,24 +331,24 @@ class _Writer:
 
     def _check_pairs(self, homes: dict[int, list[Mention]]) -> None:
         where = {mention.id: index for index, found in homes.items() for mention in found}
-        for row in relations_of(self.doc, self.source):
+        for row in get_relations(self.doc, self.source):
             first, second = row["entities"]
             if where.get(first) is None or where.get(first) != where.get(second):
                 raise ValueError(
-                    f"pair {first!r}, {second!r} of document {document_of(self.doc)!r} is not "
+                    f"pair {first!r}, {second!r} of document {require_document_id(self.doc)!r} is not "
                     "within one sentence, which this format cannot state. Write BioC or JSON lines."
                 )
 
     def _sentence(self, sentence: Span, index: int, mentions: list[Mention]) -> Iterator[str]:
         names = self.doc.user_data.get("sentences", [])
-        own = f"{document_of(self.doc)}.s{index}"
+        own = f"{require_document_id(self.doc)}.s{index}"
         name = str(names[index]) if index < len(names) else own
         head = format_xml_attributes(id=name, seqId=f"s{index}", text=sentence.text)
         yield f"    <sentence{head}>"
         for mention in mentions:
             yield f"      <entity{self._entity(mention, sentence.start_char)} />"
         here = {mention.id for mention in mentions}
-        rows = [r for r in relations_of(self.doc, self.source) if here.issuperset(r["entities"])]
+        rows = [r for r in get_relations(self.doc, self.source) if here.issuperset(r["entities"])]
         for number, row in enumerate(rows):
             ends = dict(zip(("e1", "e2"), row["entities"], strict=True))
             answer = str(bool(row.get("label")))
@@ -359,7 +359,7 @@ class _Writer:
 
     def _entity(self, mention: Mention, start: int) -> str:
         places = ",".join(f"{a - start}-{b - start - 1}" for a, b in mention.pieces)
-        text = words_of(self.doc, mention)
+        text = mention_text(self.doc, mention)
         return format_xml_attributes(
             charOffset=places, id=mention.id, text=text, type=mention.label
         )

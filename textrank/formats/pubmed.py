@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.base import Record, docs_of, files_of
+from textrank.formats.base import Record, build_docs, list_files
 from textrank.io import MAX_ITEM_BYTES, is_selecting, iter_lines, read_text
 from textrank.io.reading import iter_elements
 from textrank.language.normalization import is_block_tag, is_paragraph_tag
@@ -88,7 +88,7 @@ class PubMedXML:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         records = self._records()
-        return docs_of(records, _same, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+        return build_docs(records, _same, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
 
     def _records(self) -> Iterator[Record]:
         last = self._last()
@@ -179,7 +179,7 @@ class Medline:
     limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        return docs_of(
+        return build_docs(
             self._blocks(), self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
         )
 
@@ -256,7 +256,7 @@ class JATS:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         numbered = enumerate(iter_elements(self.path, "article", self.limit), 1)
-        return docs_of(
+        return build_docs(
             numbered, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
         )
 
@@ -354,8 +354,10 @@ class HTML:
     limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        files = files_of(self.path, ".html", ".htm")
-        return docs_of(files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+        files = list_files(self.path, ".html", ".htm")
+        return build_docs(
+            files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
 
     def _record(self, path: Path) -> Record:
         page = _Page()

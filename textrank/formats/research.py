@@ -19,7 +19,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.features import Matrix, Vector
-from textrank.formats.base import Record, docs_of
+from textrank.formats.base import Record, build_docs
 from textrank.io import (
     MAX_ITEM_BYTES,
     MAX_UNPACKED_BYTES,
@@ -34,7 +34,7 @@ ARCHIVES = (".tar", ".tar.gz", ".tgz")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedDocument:
     """A document of a query: how relevant it is, and its features by number."""
 
     query: str
@@ -58,11 +58,13 @@ class Letor:
     limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        found = groupby(self.judged(), key=lambda j: j.query)
+        found = groupby(self.iter_judged(), key=lambda j: j.query)
         rows = ((query, [_row(j) for j in own]) for query, own in found)
-        return docs_of(rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+        return build_docs(
+            rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+        )
 
-    def judged(self) -> Iterator[Judged]:
+    def iter_judged(self) -> Iterator[JudgedDocument]:
         """The lines, one by one."""
         found = False
         for place, numbered in self._files():
@@ -88,9 +90,9 @@ class Letor:
         return Record(query, f"query {query}", self.path, data={"judged": documents})
 
 
-def letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, Vector, list[str]]:
+def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, Vector, list[str]]:
     """Features, relevance and the query of every document of a LETOR file."""
-    found = list(Letor(str(path), member).judged())
+    found = list(Letor(str(path), member).iter_judged())
     width = max((int(k) for j in found for k in j.features), default=0)
     X = np.zeros((len(found), width))
     for row, judged in enumerate(found):
@@ -99,7 +101,7 @@ def letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, Vector
     return X, np.array([j.relevance for j in found]), [j.query for j in found]
 
 
-def _judged(line: str, place: str) -> Judged:
+def _judged(line: str, place: str) -> JudgedDocument:
     fields, _, comment = check_utf8(line, place).partition("#")
     relevance, *pairs = fields.split()
     try:
@@ -107,7 +109,7 @@ def _judged(line: str, place: str) -> Judged:
         if not cells or cells[0][0] != "qid" or not cells[0][1]:
             raise ValueError("no qid")
         features = {str(int(key)): _finite(value) for key, value in cells[1:]}
-        return Judged(cells[0][1], _finite(relevance), features, _id(comment))
+        return JudgedDocument(cells[0][1], _finite(relevance), features, _id(comment))
     except ValueError:
         raise ValueError(
             f"{place}: {fields.strip()!r:.60} is no judged document. Write relevance qid:N 1:0.5 "
@@ -127,7 +129,7 @@ def _id(comment: str) -> str:
     return value.split()[0] if sign and name.strip() == "docid" and value.split() else ""
 
 
-def _row(judged: Judged) -> dict[str, Any]:
+def _row(judged: JudgedDocument) -> dict[str, Any]:
     row = {"relevance": judged.relevance, "features": dict(judged.features)}
     return {"id": judged.id, **row} if judged.id else row
 
@@ -136,7 +138,7 @@ ARTICLE = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Article:
+class ReutersArticle:
     """A newswire article: its number, title, text, topics, and which part of ModApte it is in."""
 
     number: str
@@ -164,19 +166,21 @@ class Reuters:
             raise ValueError(f"split must be all, TRAIN or TEST, got {self.split!r}")
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        wanted = (a for a in articles(self.path, self.limit) if self._wanted(a))
-        return docs_of(wanted, self._record, nlp, path=self.path, cut=False, skip_bad=False)
+        wanted = (a for a in iter_reuters_articles(self.path, self.limit) if self._wanted(a))
+        return build_docs(wanted, self._record, nlp, path=self.path, cut=False, skip_bad=False)
 
-    def _wanted(self, article: Article) -> bool:
-        return self.split == "all" or (article.judged and article.split == self.split)
+    def _wanted(self, article: ReutersArticle) -> bool:
+        return self.split == "all" or (article.iter_judged and article.split == self.split)
 
-    def _record(self, article: Article) -> Record:
+    def _record(self, article: ReutersArticle) -> Record:
         text = f"{article.title}\n{article.text}".strip() or article.number
         data = {"title": article.title, "meta": {"topics": list(article.topics)}}
         return Record(article.number, text, f"{self.path}, article {article.number}", data=data)
 
 
-def articles(path: str | Path, limit: float = MAX_UNPACKED_BYTES) -> Iterator[Article]:
+def iter_reuters_articles(
+    path: str | Path, limit: float = MAX_UNPACKED_BYTES
+) -> Iterator[ReutersArticle]:
     """The articles of a file or archive, in their order."""
     found = False
     files = (
@@ -192,10 +196,10 @@ def articles(path: str | Path, limit: float = MAX_UNPACKED_BYTES) -> Iterator[Ar
         raise ValueError(f"{path}: no <REUTERS> article in it. Name an .sgm file or a tar of them.")
 
 
-def _article(head: str, body: str) -> Article:
+def _article(head: str, body: str) -> ReutersArticle:
     said = dict(re.findall(r'(\w+)="([^"]*)"', head))
     topics = re.search(r"<TOPICS>(.*?)</TOPICS>", body, re.DOTALL)
-    return Article(
+    return ReutersArticle(
         said.get("NEWID", ""),
         _text("TITLE", body),
         _text("BODY", body),

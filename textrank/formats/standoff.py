@@ -16,12 +16,12 @@ from spacy.tokens import Doc
 from textrank.formats.base import (
     Mention,
     Record,
-    Stems,
-    check_words,
-    docs_of,
-    mentions_of,
-    relations_of,
-    words_of,
+    UniqueFileNames,
+    build_docs,
+    check_mention_text,
+    get_mentions,
+    get_relations,
+    mention_text,
 )
 from textrank.io import (
     MAX_ITEM_BYTES,
@@ -56,7 +56,7 @@ class Brat:
     limit: int = MAX_ITEM_BYTES
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        return docs_of(
+        return build_docs(
             self._texts(), self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
         )
 
@@ -122,7 +122,7 @@ class _Annotations:
         pieces = [tuple(map(int, piece.split())) for piece in ranges.split(";")]
         mention = Mention(name, label, tuple(sorted((start, end) for start, end in pieces)))
         if words:
-            check_words(place, self.text, mention, words)
+            check_mention_text(place, self.text, mention, words)
         self.mentions.append(mention)
 
     def _relation(self, name: str, body: str, _: str, place: str) -> None:
@@ -191,7 +191,7 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     too. Characters a file name cannot have are written as in web addresses. The folder changes as a
     whole when all are written; other files in it stay.
     """
-    stems = Stems()
+    stems = UniqueFileNames()
     with update_folder(path) as folder:
         for doc in docs:
             stem = stems.of(doc)
@@ -202,15 +202,15 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
 
 
 def _annotation_lines(doc: Doc, source: str) -> Iterator[str]:
-    mentions = mentions_of(doc)
+    mentions = get_mentions(doc)
     fitting = all(re.fullmatch(r"T\d+", m.id) for m in mentions)
     names = {m.id: m.id if fitting else f"T{i}" for i, m in enumerate(mentions, 1)}
     for m in mentions:
         places = ";".join(f"{start} {end}" for start, end in m.pieces)
-        words = re.sub(r"\s", " ", words_of(doc, m))
+        words = re.sub(r"\s", " ", mention_text(doc, m))
         yield f"{names[m.id]}\t{_word(m.label or 'Entity')} {places}\t{words}"
     number = 0
-    for row in relations_of(doc, source):
+    for row in get_relations(doc, source):
         if not row.get("label"):
             continue
         number += 1
@@ -292,7 +292,7 @@ class BioNLP:
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
         documents = self._documents()
-        return docs_of(
+        return build_docs(
             sorted(documents.items()),
             self._record,
             nlp,
@@ -425,7 +425,7 @@ class _Page:
         pieces = [tuple(map(int, piece.split())) for piece in ranges.split(";")]
         mention = Mention(name, label, tuple(sorted((start, end) for start, end in pieces)))
         if words:
-            check_words(place, self.text, mention, words)
+            check_mention_text(place, self.text, mention, words)
         if not names:
             self.triggers[name] = mention
         elif label in self.kinds:

@@ -1,53 +1,107 @@
-"""One writer of whole files and folders, npz, checksums, size limits, streams."""
+"""Atomic writing, arrays on disk, and bounded reading of files.
 
-from textrank.io.arrays import (
-    iter_tar_files,
-    iter_zip_files,
-    pack_arrays,
-    read_arrays,
-    read_zip_entry,
-    unpack_arrays,
-    write_arrays,
-)
-from textrank.io.atomic import (
-    META_FILE,
-    atomic_model_folder,
-    check_folder_writable,
-    check_model_target,
-    check_writable,
-    open_atomic,
-    open_atomic_bytes,
-    open_new_text,
-    recover_interrupted_write,
-    remove_abandoned_drafts_in,
-    update_folder,
-    verify_manifest,
-    write_manifest,
-    write_text,
-)
-from textrank.io.reading import (
-    MAX_ITEM_BYTES,
-    MAX_UNPACKED_BYTES,
-    BoundedStream,
-    ItemFilter,
-    check_utf8,
-    check_xml_text,
-    escape_xml_text,
-    format_xml_attributes,
-    is_selecting,
-    iter_elements,
-    iter_json_items,
-    iter_lines,
-    load_json,
-    open_bytes,
-    parse_items,
-    read_bytes,
-    read_json,
-    read_text,
-    replace_invalid_xml,
-    selecting,
-    shipped_folder,
-)
+``atomic`` writes files and folders in one step, ``arrays`` stores arrays without pickle,
+``reading`` opens what users name. Names are imported on first use: reading a text file does not
+import NumPy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textrank.io.arrays import (
+        iter_tar_files,
+        iter_zip_files,
+        pack_arrays,
+        read_arrays,
+        read_zip_entry,
+        unpack_arrays,
+        write_arrays,
+    )
+    from textrank.io.atomic import (
+        META_FILE,
+        atomic_folder,
+        atomic_model_folder,
+        check_folder_writable,
+        check_model_target,
+        check_writable,
+        file_checksum,
+        open_atomic,
+        open_atomic_bytes,
+        open_new_text,
+        recover_interrupted_write,
+        remove_abandoned_drafts_in,
+        update_folder,
+        verify_manifest,
+        write_manifest,
+        write_text,
+    )
+    from textrank.io.reading import (
+        MAX_ITEM_BYTES,
+        MAX_UNPACKED_BYTES,
+        BoundedStream,
+        ItemFilter,
+        check_utf8,
+        check_xml_text,
+        escape_xml_text,
+        format_xml_attributes,
+        iter_elements,
+        iter_json_items,
+        iter_lines,
+        load_json,
+        open_bytes,
+        parse_items,
+        read_bytes,
+        read_json,
+        read_text,
+        replace_invalid_xml,
+        shipped_folder,
+    )
+
+_MODULES = {
+    "BoundedStream": "reading",
+    "ItemFilter": "reading",
+    "MAX_ITEM_BYTES": "reading",
+    "MAX_UNPACKED_BYTES": "reading",
+    "META_FILE": "atomic",
+    "atomic_folder": "atomic",
+    "atomic_model_folder": "atomic",
+    "check_folder_writable": "atomic",
+    "check_model_target": "atomic",
+    "check_utf8": "reading",
+    "check_writable": "atomic",
+    "check_xml_text": "reading",
+    "escape_xml_text": "reading",
+    "file_checksum": "atomic",
+    "format_xml_attributes": "reading",
+    "iter_elements": "reading",
+    "iter_json_items": "reading",
+    "iter_lines": "reading",
+    "iter_tar_files": "arrays",
+    "iter_zip_files": "arrays",
+    "load_json": "reading",
+    "open_atomic": "atomic",
+    "open_atomic_bytes": "atomic",
+    "open_bytes": "reading",
+    "open_new_text": "atomic",
+    "pack_arrays": "arrays",
+    "parse_items": "reading",
+    "read_arrays": "arrays",
+    "read_bytes": "reading",
+    "read_json": "reading",
+    "read_text": "reading",
+    "read_zip_entry": "arrays",
+    "recover_interrupted_write": "atomic",
+    "remove_abandoned_drafts_in": "atomic",
+    "replace_invalid_xml": "reading",
+    "shipped_folder": "reading",
+    "unpack_arrays": "arrays",
+    "update_folder": "atomic",
+    "verify_manifest": "atomic",
+    "write_arrays": "arrays",
+    "write_manifest": "atomic",
+    "write_text": "atomic",
+}
 
 __all__ = [
     "MAX_ITEM_BYTES",
@@ -55,6 +109,7 @@ __all__ = [
     "META_FILE",
     "BoundedStream",
     "ItemFilter",
+    "atomic_folder",
     "atomic_model_folder",
     "check_folder_writable",
     "check_model_target",
@@ -62,8 +117,8 @@ __all__ = [
     "check_writable",
     "check_xml_text",
     "escape_xml_text",
+    "file_checksum",
     "format_xml_attributes",
-    "is_selecting",
     "iter_elements",
     "iter_json_items",
     "iter_lines",
@@ -84,7 +139,6 @@ __all__ = [
     "recover_interrupted_write",
     "remove_abandoned_drafts_in",
     "replace_invalid_xml",
-    "selecting",
     "shipped_folder",
     "unpack_arrays",
     "update_folder",
@@ -93,3 +147,16 @@ __all__ = [
     "write_manifest",
     "write_text",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'textrank.io' has no attribute {name!r}")
+    value = getattr(import_module(f"textrank.io.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -16,7 +16,7 @@ import math
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,8 +73,7 @@ def iter_zip_files(
 def read_zip_entry(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str | Path, limit: float
 ) -> bytes:
-    """Return the uncompressed bytes of one zip entry; raise ValueError if there are over ``limit``.
-    """
+    """Return the uncompressed bytes of a zip entry; raise ValueError above ``limit`` bytes."""
     if entry.flag_bits & 1:
         raise ValueError(f"{path}: {entry.filename} is encrypted. Unpack it yourself.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -205,7 +204,8 @@ def pack_arrays(value: Any, name: str = "x") -> Arrays:
     """
     if isinstance(value, MultiView):
         parts = [pack_arrays(value.view(key), f"{name}/{key}") for key in value.views]
-        return {f"{name}:views": _text(list(value.views)), **_merged(parts)}
+        arrays = {key: array for part in parts for key, array in part.items()}
+        return {f"{name}:views": _encode_json(list(value.views)), **arrays}
     if isinstance(value, Features):
         return {
             f"{name}:features": np.array(1),
@@ -241,7 +241,7 @@ def unpack_arrays(arrays: Mapping[str, Any], name: str = "x") -> Any:
         If there is none, or if the indices of a sparse matrix are out of range.
     """
     if f"{name}:views" in arrays:
-        keys = _words(arrays[f"{name}:views"])
+        keys = [str(key) for key in _decode_json(arrays[f"{name}:views"])]
         return MultiView({key: unpack_arrays(arrays, f"{name}/{key}") for key in keys})
     if f"{name}:features" in arrays:
         names = FeatureNames.from_arrays(_select_prefix(arrays, f"{name}/names/"))
@@ -283,18 +283,6 @@ def _check_json_list(value: Any) -> list[Any]:
 def _select_prefix(arrays: Mapping[str, Any], start: str) -> Arrays:
     """Return the arrays whose key starts with ``start``, with that prefix removed."""
     return {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
-
-
-def _merged(parts: Sequence[Arrays]) -> Arrays:
-    return {key: array for part in parts for key, array in part.items()}
-
-
-def _text(words: Sequence[str]) -> Any:
-    return _encode_json(list(words))
-
-
-def _words(array: Any) -> list[str]:
-    return [str(word) for word in _decode_json(array)]
 
 
 def _encode_json(value: Any) -> Any:

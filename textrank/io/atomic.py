@@ -1,9 +1,18 @@
-"""One writer of files and folders: whole or not at all, through links, never over a device.
+"""Atomic writing of files and folders, and the checksummed ``meta.json`` of model folders.
 
-A file or folder is filled under a hidden name beside its place, brought to the disk, and takes its
-place in one step. Whoever is stopped in between, by a signal, a full disk or a power cut, leaves
-the old under the name; what a killed run left lying about is cleared away by the next one that
-writes there. What is no plain file (a pipe, a terminal, a device) is written to as it is.
+Everything the package writes goes through this module. A file or folder is first written under a
+hidden draft name next to its target, flushed to disk, and then renamed over the target in one step.
+A process that is stopped in between (signal, full disk, power cut) therefore leaves the old version
+in place. Drafts that a killed process left behind are removed by the next write to the same target:
+a draft is locked (``flock``) while its writer is alive, so only abandoned drafts are removed.
+
+- Files: ``open_atomic``, ``open_atomic_bytes``, ``write_text``.
+- Folders: ``atomic_folder`` replaces a folder, ``update_folder`` changes some of its files.
+- Checks to make before a long computation: ``check_writable``, ``check_folder_writable``,
+  ``check_model_target``.
+- Model folders: ``atomic_model_folder``, ``write_manifest``, ``verify_manifest``.
+
+Symbolic links are followed. Pipes, terminals and devices are written to directly.
 """
 
 from __future__ import annotations
@@ -31,42 +40,49 @@ try:
     import fcntl
 except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
-DRAFT_SUFFIX, BACKUP_SUFFIX = ".part", ".old"  # what hidden names end in
+DRAFT_SUFFIX, BACKUP_SUFFIX = ".part", ".old"
 DRAFT_NAME = re.compile(r"\..*\.[0-9a-f]{8}\.[0-9a-f]{12}\.(part|old)", re.DOTALL)
-MAX_FOLDER_ENTRIES = (
-    10_000  # entries of a folder that are carried over when some of its files are written anew
-)
+MAX_FOLDER_ENTRIES = 10_000  # that update_folder carries over
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_writable(path: str | Path | None) -> Path | None:
-    """The path itself, where a file may be written: asked before long work, not after it."""
+    """Check that a file can be written at ``path`` and return it as a Path.
+
+    Call it before a long computation. ``None`` (no file requested) is returned unchanged. The
+    parent folder must exist and be writable; an existing target must be a writable file, pipe or
+    device and not a folder.
+    """
     if path is None:
         return None
     target = Path(path)
     try:
-        found = os.stat(target)
+        status = os.stat(target)
     except FileNotFoundError:
         folder = resolve_links(target).parent
         if not folder.is_dir():
             raise ValueError(
-                f"cannot write {target}: folder {folder} does not exist. Make it first."
+                f"cannot write {target}: folder {folder} does not exist. Create it first."
             ) from None
         _check_access(folder, target)
         return target
     except OSError as error:
         raise ValueError(f"cannot write {target}: {error.strerror}.") from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise ValueError(f"cannot write {target}: it is a folder. Name a file inside it.")
     _check_access(target, target)
-    if stat.S_ISREG(found.st_mode) and not _is_stream(target):
+    if stat.S_ISREG(status.st_mode) and not _is_stream(target):
         _check_access(resolve_links(target).parent, target)
     return target
 
 
 @contextmanager
 def open_atomic(path: str | Path) -> Iterator[IO[str]]:
-    """A UTF-8 text file that appears under its name only when all of it is written."""
+    """Open a UTF-8 text file for writing; it replaces ``path`` only when the block ends normally.
+
+    Newlines are written as given. A name that ends in ``.gz`` is compressed. If the block raises,
+    the old file stays.
+    """
     with open_atomic_bytes(path) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="")
         try:
@@ -77,25 +93,34 @@ def open_atomic(path: str | Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def open_atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """Bytes likewise; packed where the name ends in ``.gz``, without the time in the header."""
+    """Open a binary file for writing; it replaces ``path`` only when the block ends normally.
+
+    A name that ends in ``.gz`` is compressed, without a time stamp in the header, so that equal
+    content gives equal bytes. If the block raises, the old file stays.
+    """
     path = Path(path)
     with _open_draft_file(path) as raw:
         if path.suffix == ".gz":
-            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                yield packed  # type: ignore[misc]
+            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as compressed:
+                yield compressed  # type: ignore[misc]
         else:
             yield raw
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Writes a text, whole or not at all."""
+    """Write ``text`` to ``path`` as UTF-8, atomically."""
     with open_atomic(path) as out:
         out.write(text)
 
 
 @contextmanager
 def open_new_text(path: Path) -> Iterator[IO[str]]:
-    """A text file in a folder that is itself put in place as a whole: no draft of its own."""
+    """Open a new UTF-8 text file inside a folder that is itself being written atomically.
+
+    For use inside ``atomic_folder`` and ``update_folder``: the file gets no draft of its own. An
+    existing file of that name is removed first, not overwritten, because in ``update_folder`` it is
+    a hard link to the old version.
+    """
     path.unlink(missing_ok=True)  # it may be a link to the file whose place it takes
     with path.open("x", encoding="utf-8", newline="") as out:
         yield out
@@ -103,10 +128,15 @@ def open_new_text(path: Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def _open_draft_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open the draft of a file for writing, and rename it to ``path`` when the block ends normally.
+
+    Pipes, terminals and devices have no draft: they are opened in append mode, which never
+    truncates a file that standard output is redirected to.
+    """
     check_writable(path)
     with _name_file_in_disk_errors(path):
         if is_stream_or_device(path):
-            with path.open("ab") as stream:  # never truncates where output is kept
+            with path.open("ab") as stream:
                 yield stream
             return
         target = resolve_links(path)
@@ -118,7 +148,7 @@ def _open_draft_file(path: Path) -> Iterator[IO[bytes]]:
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
-                os.replace(draft, target)  # while it is locked: nobody takes it for debris
+                os.replace(draft, target)  # while it is locked, so that nobody removes it
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
@@ -129,10 +159,10 @@ def _open_draft_file(path: Path) -> Iterator[IO[bytes]]:
 def atomic_folder(
     path: str | Path, check: Callable[[Path], object] | None = None
 ) -> Iterator[Path]:
-    """A folder to fill, which takes its place, whole, when the block ends well.
+    """Yield an empty folder to fill; it replaces ``path`` in one step when the block ends normally.
 
-    What stood there is replaced in one step, so that the name always holds the old or the new.
-    ``check`` refuses what must not be replaced.
+    If the block raises, the old folder stays. ``check(path)`` is called first and may raise to
+    protect an existing folder that must not be replaced; ``None`` allows any.
     """
     with _open_draft_folder(Path(path), check) as (draft, _):
         yield draft
@@ -140,9 +170,16 @@ def atomic_folder(
 
 @contextmanager
 def update_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to write some files of anew, together: all of them change in one step.
+    """Yield a copy of the folder at ``path`` to change; it replaces ``path`` when the block ends.
 
-    Files that are not written again are carried over. The folder is made where there is none.
+    Existing files are carried over as hard links: never write into one, but create it anew
+    (``open_new_text``). The folder and its parents are created if they do not exist. If the block
+    raises, the old folder stays.
+
+    Raises
+    ------
+    ValueError
+        As ``check_folder_writable``.
     """
     path = Path(path)
     with _open_draft_folder(path, check_folder_writable, parents=True) as (draft, target):
@@ -157,6 +194,11 @@ def update_folder(path: str | Path) -> Iterator[Path]:
 def _open_draft_folder(
     path: Path, check: Callable[[Path], object] | None, *, parents: bool = False
 ) -> Iterator[tuple[Path, Path]]:
+    """Yield ``(draft, target)``: a locked empty folder and the resolved path it will move to.
+
+    The draft is renamed when the block ends normally and removed when it raises. ``parents``
+    creates missing parent folders; ``check`` is as in ``atomic_folder``.
+    """
     target = resolve_links(path)
     if parents:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -177,39 +219,42 @@ def _open_draft_folder(
             if lock >= 0:
                 os.close(lock)
         fsync_folder(target.parent)
-        shutil.rmtree(draft, ignore_errors=True)  # what stood there before
+        shutil.rmtree(draft, ignore_errors=True)  # now holds the old version
 
 
 def recover_interrupted_write(path: str | Path) -> None:
-    """Puts back what a killed run had moved aside under this name, and clears its debris."""
+    """Restore the folder that a killed process had moved aside, and remove its drafts.
+
+    Needed only on systems that cannot swap two names in one step (see ``swap_paths``).
+    """
     target = resolve_links(Path(path))
     if not os.path.lexists(target):
-        former = next((p for p in _list_drafts(target) if p.name.endswith(BACKUP_SUFFIX)), None)
-        if former is not None:
-            os.rename(former, target)
+        backup = next((p for p in _list_drafts(target) if p.name.endswith(BACKUP_SUFFIX)), None)
+        if backup is not None:
+            os.rename(backup, target)
     remove_abandoned_drafts(target)
 
 
 def remove_abandoned_drafts(target: Path) -> None:
-    """Removes what runs that were killed left of this file or folder; none at work is touched."""
+    """Remove drafts of ``target`` whose writer is dead; drafts in use are left alone."""
     for path in _list_drafts(target):
         _remove_if_unlocked(path)
 
 
 def remove_abandoned_drafts_in(folder: str | Path) -> None:
-    """Removes what killed runs left in a folder, whatever they were writing."""
+    """Remove the drafts of dead writers from ``folder``, whatever file they were for."""
     for path in sorted(Path(folder).iterdir()) if Path(folder).is_dir() else []:
         if DRAFT_NAME.fullmatch(path.name) and path.name.endswith(DRAFT_SUFFIX):
             _remove_if_unlocked(path)
 
 
 def resolve_links(path: Path) -> Path:
-    """Where a path leads: itself, or what the links lead to, whether or not it exists."""
+    """Return the path that ``path`` leads to after all symbolic links; it need not exist."""
     return Path(os.path.realpath(path))
 
 
 def is_stream_or_device(path: Path) -> bool:
-    """Whether the path names something to write to rather than to replace."""
+    """Return whether ``path`` is written to in place: a pipe, terminal, device or open file."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -218,7 +263,7 @@ def is_stream_or_device(path: Path) -> bool:
 
 
 def fsync_folder(folder: Path) -> None:
-    """Brings the names in a folder to the disk, where the system can."""
+    """Flush the directory entries of ``folder`` to disk; does nothing where that is unsupported."""
     with suppress(OSError):  # some file systems and Windows cannot
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -228,7 +273,7 @@ def fsync_folder(folder: Path) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether links lead to an open file of a process, as the name of standard output does."""
+    """Return whether links lead to ``/dev/fd`` or ``/proc/*/fd``, as ``/dev/stdout`` does."""
     for _ in range(40):
         if re.fullmatch(r"/(proc/[^/]+|dev)/fd", os.path.realpath(path.parent)):
             return True
@@ -239,20 +284,26 @@ def _is_stream(path: Path) -> bool:
 
 
 def _check_access(path: Path, target: Path) -> None:
+    """Raise ValueError that ``target`` cannot be written if ``path`` is read-only."""
     if not os.access(path, os.W_OK):
-        raise ValueError(f"cannot write {target}: {path} is read-only. Choose another place.")
+        raise ValueError(f"cannot write {target}: {path} is read-only. Choose another location.")
 
 
 def check_folder_writable(path: Path) -> None:
-    """Refuses a folder that cannot change as a whole: asked before long work, not after it."""
+    """Raise ValueError unless ``update_folder`` can replace the folder at ``path``.
+
+    Call it before a long computation. Refused are a file, the current folder or one of its parents,
+    a mount point, and a folder with more than ``MAX_FOLDER_ENTRIES`` entries, which would all be
+    linked over. A missing folder is accepted.
+    """
     target = resolve_links(path)
     if not target.exists():
         return
     if not target.is_dir():
-        raise ValueError(f"cannot write {path}: it is no folder. Choose another name.")
+        raise ValueError(f"cannot write {path}: it is not a folder. Choose another name.")
     if target == Path.cwd() or target in Path.cwd().parents or os.path.ismount(target):
         raise ValueError(
-            f"cannot write {path}: the current folder, or one around it, cannot change as a whole. "
+            f"cannot write {path}: the current folder and its parents cannot be replaced. "
             "Name a folder inside it."
         )
     count = 0
@@ -260,18 +311,20 @@ def check_folder_writable(path: Path) -> None:
         count += len(folders) + len(files)
         if count > MAX_FOLDER_ENTRIES:
             raise ValueError(
-                f"cannot write {path}: it holds more than {MAX_FOLDER_ENTRIES:,} other files. Name a new folder."
+                f"cannot write {path}: it has more than {MAX_FOLDER_ENTRIES:,} entries. "
+                "Name a new folder."
             )
 
 
 def _draft_prefix(target: Path) -> str:
-    """The beginning of the hidden names of a target, never too long for a file system."""
+    """Return the first part of all draft names of ``target``, short enough for any file system."""
     name = os.fsencode(target.name)
-    short = name[:100].decode("utf-8", errors="ignore")
-    return f".{short}.{hashlib.sha256(name).hexdigest()[:8]}."
+    beginning = name[:100].decode("utf-8", errors="ignore")
+    return f".{beginning}.{hashlib.sha256(name).hexdigest()[:8]}."
 
 
 def _list_drafts(target: Path) -> list[Path]:
+    """Return the drafts and backups of ``target`` in its folder, sorted by name."""
     start = _draft_prefix(target)
     try:
         names = os.listdir(target.parent)
@@ -285,21 +338,27 @@ def _list_drafts(target: Path) -> list[Path]:
 def _create_draft(
     target: Path, make: Callable[[Path, int, int], int], flags: int
 ) -> tuple[Path, int]:
-    """A new hidden file or folder beside the target, locked as long as its handle is open."""
+    """Create a hidden file or folder next to ``target``; return its path and its locked handle.
+
+    ``make(path, flags, mode)`` creates it and returns an open descriptor, or -1 where folders
+    cannot be locked. Closing the descriptor releases the lock.
+    """
     while True:
         path = target.with_name(f"{_draft_prefix(target)}{secrets.token_hex(6)}{DRAFT_SUFFIX}")
         handle = make(path, flags, 0o666)
         if handle < 0 or _lock_draft(handle, path):
             return path, handle
-        os.close(handle)  # another run took it for debris before it was locked
+        os.close(handle)  # another process removed it before it was locked
 
 
 def _make_folder(path: Path, _: int, __: int) -> int:
+    """Create a folder; return an open descriptor of it, or -1 on a system without ``flock``."""
     os.mkdir(path)
     return os.open(path, os.O_RDONLY) if fcntl is not None else -1
 
 
 def _lock_draft(handle: int, path: Path) -> bool:
+    """Lock a new draft; return False if another process removed it before it was locked."""
     if fcntl is None:
         return True
     with suppress(OSError):  # a file system without locks
@@ -311,7 +370,7 @@ def _lock_draft(handle: int, path: Path) -> bool:
 
 
 def _remove_if_unlocked(path: Path) -> None:
-    """Removes a draft unless a living run holds its lock."""
+    """Remove a draft unless a living process holds its lock."""
     handle = -1
     try:
         if fcntl is not None:
@@ -321,7 +380,7 @@ def _remove_if_unlocked(path: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-    except OSError:  # at work, gone, or not ours to remove
+    except OSError:  # in use, already removed, or owned by another user
         pass
     finally:
         if handle >= 0:
@@ -329,12 +388,13 @@ def _remove_if_unlocked(path: Path) -> None:
 
 
 def _copy_mode(target: Path, draft: Path) -> None:
-    """Rights stay as they were; those of a new file or folder are what the umask leaves."""
+    """Give the draft the permissions of an existing target; a new one keeps those of the umask."""
     with suppress(OSError):
         os.chmod(draft, stat.S_IMODE(os.stat(target).st_mode))
 
 
 def _link_or_copy(source: str, target: str) -> str:
+    """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:  # a file system without hard links
@@ -343,36 +403,37 @@ def _link_or_copy(source: str, target: str) -> str:
 
 
 def _fsync_tree(folder: Path) -> None:
-    for place, _, files in os.walk(folder):
+    """Flush all files and folders below ``folder`` to disk."""
+    for parent, _, files in os.walk(folder):
         for name in files:
-            path = Path(place, name)
+            path = Path(parent, name)
             if path.is_file() and not path.is_symlink():
                 with path.open("rb") as stream:
                     os.fsync(stream.fileno())
-        fsync_folder(Path(place))
+        fsync_folder(Path(parent))
 
 
 def _put_in_place(draft: Path, target: Path) -> None:
-    """The draft under the target's name, and what stood there under the draft's."""
+    """Rename ``draft`` to ``target``; an old ``target`` is then found under the draft's name."""
     if not target.exists():
         os.rename(draft, target)
         return
     if swap_paths(draft, target):
         return
-    former = draft.with_name(draft.name.removesuffix(DRAFT_SUFFIX) + BACKUP_SUFFIX)
-    os.rename(target, former)  # killed here, the next run puts it back
+    backup = draft.with_name(draft.name.removesuffix(DRAFT_SUFFIX) + BACKUP_SUFFIX)
+    os.rename(target, backup)  # killed here, the next run puts it back
     try:
         os.rename(draft, target)
     except OSError:
-        os.rename(former, target)
+        os.rename(backup, target)
         raise
-    os.rename(former, draft)
+    os.rename(backup, draft)
 
 
 def swap_paths(one: Path, other: Path) -> bool:
-    """Swaps two names in one step; false where the system or the file system cannot.
+    """Swap the names of two paths in one step; return False where the system cannot.
 
-    Linux has ``renameat2`` with RENAME_EXCHANGE, macOS ``renamex_np`` with RENAME_SWAP.
+    Uses ``renameat2`` with RENAME_EXCHANGE on Linux and ``renamex_np`` with RENAME_SWAP on macOS.
     """
     sys.audit("textrank.exchange", str(one), str(other))
     names = os.fsencode(one), os.fsencode(other)
@@ -380,15 +441,15 @@ def swap_paths(one: Path, other: Path) -> bool:
         libc = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":
             return libc.renamex_np(*names, 2) == 0
-        here = -100  # AT_FDCWD
-        return libc.renameat2(here, names[0], here, names[1], 2) == 0
+        AT_FDCWD = -100  # paths are relative to the current folder
+        return libc.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], 2) == 0
     except (AttributeError, OSError, TypeError):
         return False
 
 
 @contextmanager
 def _name_file_in_disk_errors(path: Path) -> Iterator[None]:
-    """A full disk is told with the file that did not fit; the system says no name."""
+    """Add ``path`` to an OSError about a full disk, which the system raises without a file name."""
     try:
         yield
     except OSError as error:
@@ -401,7 +462,11 @@ META_FILE = "meta.json"
 
 
 def check_model_target(path: str | Path) -> Path:
-    """Where a folder may be written; ask before long work, not after it."""
+    """Raise ValueError unless a model folder can be written at ``path``; return it as a Path.
+
+    Call it before a long computation. Refused are an existing non-empty folder without
+    ``meta.json``, the current folder, and a path whose parent does not exist.
+    """
     target = Path(path)
     if target.exists() and not (target / META_FILE).is_file() and any(_entries(target)):
         raise ValueError(f"{target} exists and is not a model. Choose another name.")
@@ -414,9 +479,13 @@ def check_model_target(path: str | Path) -> Path:
 
 @contextmanager
 def atomic_model_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to fill, put in its place only when the block ends well.
+    """Yield an empty folder for a model; it replaces ``path`` when the block ends normally.
 
-    What stood there before is replaced in one step; a folder that is not one of ours is refused.
+    Raises
+    ------
+    ValueError
+        If ``path`` is not a valid target (``check_model_target``), e.g. a folder that holds
+        something other than a model.
     """
     with atomic_folder(path, check_model_target) as folder:
         yield folder
@@ -425,26 +494,47 @@ def atomic_model_folder(path: str | Path) -> Iterator[Path]:
 def write_manifest(
     folder: Path, meta: Mapping[str, Any], only: Iterable[str] | None = None
 ) -> None:
-    """Writes ``meta.json`` with a checksum of every other file, or some, and of itself, last."""
-    own = (f.name for f in folder.iterdir() if f.name != META_FILE and f.is_file())
-    names = sorted(own if only is None else only)
-    sealed = {**meta, "files": {name: file_checksum(folder / name) for name in names}}
-    sealed["checksum"] = _meta_checksum(sealed)
-    text = json.dumps(sealed, indent=2, ensure_ascii=False, allow_nan=False)
+    """Write ``meta.json``: ``meta``, the SHA-256 of the other files, and a checksum of itself.
+
+    Call it last, when all files of ``folder`` are written.
+
+    Parameters
+    ----------
+    folder
+        Folder of the model; ``meta.json`` in it is overwritten.
+    meta
+        JSON values. Keys ``files`` and ``checksum`` are added.
+    only
+        Names of the files to list; None lists every file directly in ``folder``.
+    """
+    all_names = (f.name for f in folder.iterdir() if f.name != META_FILE and f.is_file())
+    names = sorted(all_names if only is None else only)
+    manifest = {**meta, "files": {name: file_checksum(folder / name) for name in names}}
+    manifest["checksum"] = _meta_checksum(manifest)
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / META_FILE).write_text(text + "\n", encoding="utf-8")
 
 
 def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The ``meta.json`` of a folder, after every file it names was found unchanged.
+    """Return the ``meta.json`` of a folder after checking the checksum of every file it lists.
 
-    ``needed`` files must be among them, and so must the checksum of ``meta.json`` itself where its
-    format has one (from 2 on).
+    Parameters
+    ----------
+    path
+        Folder written with ``write_manifest``. A replacement that was interrupted is recovered
+        first.
+    needed
+        Names of files that must be listed.
+
+    Raises
+    ------
+    ValueError
+        If a file is missing or changed, or if the checksum of ``meta.json`` itself differs (format
+        1 has none).
     """
     folder = Path(path)
     if not folder.exists():
-        recover_interrupted_write(
-            folder
-        )  # a run may have been killed while it put a new one in its place
+        recover_interrupted_write(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder}: no such model folder. `textrank info` lists the shipped ones.")
     if not (folder / META_FILE).is_file():
@@ -452,7 +542,7 @@ def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str,
     meta = load_json(read_text(folder / META_FILE), str(folder / META_FILE))
     files = meta.get("files") if isinstance(meta, dict) else None
     if not isinstance(files, dict):
-        raise ValueError(f"{folder / META_FILE}: damaged, it names no files. Restore the model.")
+        raise ValueError(f"{folder / META_FILE}: damaged, it lists no files. Restore the model.")
     _verify_meta_checksum(meta, folder / META_FILE)
     for name in {*files, *needed}:
         file = folder / Path(name).name
@@ -464,21 +554,24 @@ def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str,
 
 
 def _verify_meta_checksum(meta: Mapping[str, Any], file: Path) -> None:
+    """Raise ValueError if the checksum inside ``meta`` does not fit the rest of it."""
     older = meta.get("format") == 1 and "checksum" not in meta
     if not older and meta.get("checksum") != _meta_checksum(meta):
         raise ValueError(f"{file}: damaged, its checksum differs. Restore the model.")
 
 
 def _meta_checksum(meta: Mapping[str, Any]) -> str:
-    """The checksum of a meta.json, but for the checksum itself."""
-    rest = {key: value for key, value in meta.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    """Return the SHA-256 of ``meta`` as sorted JSON, leaving out its key ``checksum``."""
+    content = {key: value for key, value in meta.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _entries(folder: Path) -> Iterator[Path]:
+    """Iterate over the entries of a folder; a path that is not a folder counts as one entry."""
     return folder.iterdir() if folder.is_dir() else iter([folder])
 
 
 def file_checksum(file: Path) -> str:
+    """Return the SHA-256 of a file as a hexadecimal string."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

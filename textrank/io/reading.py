@@ -1,8 +1,16 @@
-"""Opening what a user names: plain or gzip, bounded in what is held, errors that name the file.
+"""Bounded reading of files that users name, plain or gzip, with errors that name the file.
 
-Two bounds hold everywhere. ``limit`` is what may be held at once: a line, a document, a text.
-``RATIO`` is how far a packed file may grow: a file that is large on disk may be large in memory,
-one that only pretends to be small may not.
+Two limits hold everywhere. ``limit`` bounds what is held in memory at once: one line, one document,
+one text. ``MAX_UNPACK_RATIO`` bounds how far a compressed file may grow, which stops decompression
+bombs.
+
+- Whole files: ``read_bytes``, ``read_text``, ``read_json``.
+- Item by item: ``iter_lines``, ``iter_json_items``, ``iter_elements`` (XML).
+- ``parse_items`` parses items one by one, skips bad ones, and with an ``ItemFilter`` reads only
+  part of a file.
+- XML output: ``format_xml_attributes``, ``escape_xml_text``.
+
+Everything that is wrong with a file is raised as ValueError.
 """
 
 from __future__ import annotations
@@ -17,7 +25,6 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -28,63 +35,83 @@ from xml.sax.saxutils import escape, quoteattr
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
-MAX_ITEM_BYTES = 8 << 20  # bytes held at once: of a document, a line, a text
-MAX_UNPACKED_BYTES = 64 << 20  # bytes that any packed file may unpack to
+MAX_ITEM_BYTES = 8 << 20  # of one document, line or text held in memory
+MAX_UNPACKED_BYTES = 64 << 20  # that any compressed file may unpack to
 MAX_UNPACK_RATIO = 100  # and how many times its size a larger one may; text reaches 30, a bomb 1000
 CHUNK_BYTES = 1 << 18
 
 
 class BoundedStream(io.RawIOBase):
-    """A stream that refuses to give more than it may: in all, and since the last ``mark``."""
+    """Binary stream that raises ValueError when more is read than allowed.
+
+    Parameters
+    ----------
+    stream
+        Stream to read from, already decompressed.
+    path
+        File name for messages.
+    total
+        Largest number of bytes in all.
+    limit
+        Largest number of bytes since the last call of ``start_item``.
+    """
 
     def __init__(self, stream: IO[bytes], path: Path, total: float, limit: float) -> None:
         self._stream, self._path, self._total, self._limit = stream, path, total, limit
-        self._read = self._since = 0
+        self._total_bytes = self._item_bytes = 0
 
     def readable(self) -> bool:
-        """Yes: it is read."""
+        """Return True."""
         return True
 
-    def mark(self) -> None:
-        """What was given so far is no longer held."""
-        self._since = 0
+    def start_item(self) -> None:
+        """Reset the count of the current item: what was read so far is no longer held."""
+        self._item_bytes = 0
 
     def read(self, size: int = -1) -> bytes:
-        """At most ``size`` bytes; an error where that would be too many in all."""
-        return self._counted(
-            self._stream.read(min(CHUNK_BYTES, size) if size >= 0 else CHUNK_BYTES)
-        )
+        """Return at most ``size`` bytes, and never more than ``CHUNK_BYTES``."""
+        return self._count(self._stream.read(min(CHUNK_BYTES, size) if size >= 0 else CHUNK_BYTES))
 
     def readline(self, size: int | None = -1) -> bytes:
-        """The next line; ``mark`` is implied, for lines are taken one by one."""
-        self.mark()
-        most = int(min(self._limit, self._total - self._read)) + 1
-        return self._counted(self._stream.readline(most if not size or size < 0 else size))
+        """Return the next line with its line end; each line counts as a new item."""
+        self.start_item()
+        max_bytes = int(min(self._limit, self._total - self._total_bytes)) + 1
+        return self._count(self._stream.readline(max_bytes if not size or size < 0 else size))
 
-    def _counted(self, data: bytes) -> bytes:
-        self._read += len(data)
-        self._since += len(data)
-        if self._read > self._total:
+    def _count(self, data: bytes) -> bytes:
+        """Add ``data`` to both counts and return it; raise ValueError above a limit."""
+        self._total_bytes += len(data)
+        self._item_bytes += len(data)
+        if self._total_bytes > self._total:
             raise ValueError(
-                f"{self._path}: unpacks to more than {int(self._total):,} bytes, far more than its "
-                "size lets expect. Unpack it yourself if you trust it."
+                f"{self._path}: unpacks to more than {int(self._total):,} bytes, suspiciously many "
+                "for its size. Unpack it yourself if you trust it."
             )
-        if self._since > self._limit:
+        if self._item_bytes > self._limit:
             raise ValueError(
-                f"{self._path}: more than {int(self._limit):,} bytes after unpacking would have to "
-                f"be held at once, from byte {self._read - self._since:,} on. Split what stands "
-                "there, or raise the limit (--max-bytes, or the reader's setting)."
+                f"{self._path}: the item from byte {self._total_bytes - self._item_bytes:,} on has "
+                f"more than {int(self._limit):,} bytes after unpacking. Split it, or raise the "
+                "limit (--max-bytes, or the reader's setting)."
             )
         return data
 
 
 @contextmanager
 def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[BoundedStream]:
-    """The bytes of a file, unpacked where its first two say gzip; errors name the file.
+    """Open a file for bounded reading, decompressed if it starts as a gzip file does.
 
-    ``limit`` bounds what is read between two calls of ``mark``. Whatever goes wrong while the
-    caller reads (a truncated or damaged archive) leaves as a ``ValueError`` too, so a reader needs
-    no handling of its own.
+    Parameters
+    ----------
+    path
+        File to read.
+    limit
+        Largest number of bytes between two calls of ``BoundedStream.start_item``.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be opened, and also if it proves truncated or damaged while the block
+        reads it, so that callers need no handling of their own.
     """
     path = Path(path)
     try:
@@ -108,6 +135,7 @@ def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[Bounde
 
 
 def _file_size(raw: IO[bytes]) -> int:
+    """Return the size of an open file and rewind it; 0 for a pipe."""
     try:
         return raw.seek(0, 2)
     except OSError:  # a pipe has no size
@@ -118,13 +146,13 @@ def _file_size(raw: IO[bytes]) -> int:
 
 
 def read_bytes(path: str | Path, limit: float = MAX_ITEM_BYTES) -> bytes:
-    """All bytes of a file, unpacked where need be, at most ``limit``."""
+    """Return all bytes of a file, decompressed; raise ValueError if there are over ``limit``."""
     with open_bytes(path, limit) as stream:
         return b"".join(iter(lambda: stream.read(CHUNK_BYTES), b""))
 
 
 def read_text(path: str | Path, limit: float = MAX_ITEM_BYTES) -> str:
-    """The text of a file, which must be UTF-8."""
+    """Return the text of a UTF-8 file, plain or gzip, without a byte order mark."""
     try:
         return read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -137,38 +165,44 @@ UNDECODED_BYTE = re.compile(r"[\udc80-\udcff]")
 
 
 def iter_lines(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a file, plain or gzip, without their line ends.
+    r"""Iterate over ``(number, line)`` of a file, plain or gzip; numbers start at 1.
 
-    Only ``\\n`` and ``\\r\\n`` end a line: the other separators of Unicode occur inside texts. What
-    is not UTF-8 is let through for ``check_utf8`` to find, so that one bad line can be skipped.
+    Lines come without their line ends.
+
+    Only ``\n`` and ``\r\n`` end a line: other separators of Unicode occur inside texts. Bytes that
+    are not UTF-8 are kept as surrogates for ``check_utf8`` to find, so that a caller can skip one
+    bad line.
     """
     with open_bytes(path, limit) as stream:
         number = 0
         while line := stream.readline():
             number += 1
             line = line.removesuffix(b"\n").removesuffix(b"\r")
-            coding = "utf-8-sig" if number == 1 else "utf-8"
-            yield number, line.decode(coding, errors="surrogateescape")
+            encoding = "utf-8-sig" if number == 1 else "utf-8"
+            yield number, line.decode(encoding, errors="surrogateescape")
 
 
 def check_utf8(text: str, place: str) -> str:
-    """The text itself, unless ``lines`` met bytes that are no UTF-8 there."""
-    if found := UNDECODED_BYTE.search(text):
-        start = len(text[: found.start()].encode("utf-8", errors="surrogateescape"))
+    """Return ``text``; raise ValueError if ``iter_lines`` read bytes in it that are not UTF-8.
+
+    ``place`` (file and line) begins the message.
+    """
+    if match := UNDECODED_BYTE.search(text):
+        start = len(text[: match.start()].encode("utf-8", errors="surrogateescape"))
         raise ValueError(
-            f"{place}, byte {start}: not UTF-8 (0x{ord(found.group()) - 0xDC00:02x}). Convert the "
+            f"{place}, byte {start}: not UTF-8 (0x{ord(match.group()) - 0xDC00:02x}). Convert the "
             "file to UTF-8."
         )
     return text
 
 
 def load_json(text: str, place: str) -> Any:
-    """The value of a JSON text; whatever is wrong with it is told with its place."""
+    """Return the value of a JSON text; raise ValueError at ``place`` if it is invalid."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        where = f", column {error.colno}" if "\n" not in text else f", line {error.lineno}"
-        raise ValueError(f"{place}{where}: not JSON ({error.msg}). Correct it.") from None
+        position = f", column {error.colno}" if "\n" not in text else f", line {error.lineno}"
+        raise ValueError(f"{place}{position}: not JSON ({error.msg}). Correct it.") from None
     except RecursionError:
         raise ValueError(f"{place}: JSON nested too deeply. Flatten it.") from None
     except ValueError as error:  # a number of thousands of digits
@@ -176,45 +210,46 @@ def load_json(text: str, place: str) -> Any:
 
 
 def read_json(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Any:
-    """The value of a JSON file."""
+    """Return the value of a JSON file, plain or gzip, of at most ``limit`` bytes."""
     return load_json(read_text(path, limit), str(path))
 
 
 def iter_json_items(
     path: str | Path, keys: Sequence[str], limit: float = MAX_ITEM_BYTES
 ) -> Iterator[Any]:
-    """The values of the list that a JSON file is, or has under one of ``keys``, one by one.
+    """Iterate over the items of a large JSON list, holding one at a time.
 
-    Only one is held at a time. A file without such a list is one value itself.
+    The list is the whole file or the value of the first of ``keys`` in it. A file without such a
+    list is yielded as one value.
     """
     names = "|".join(map(re.escape, keys))
     head = re.compile(rf'\s*(?:\[|\{{.*?(?<!\\)"(?:{names})"\s*:\s*\[)', re.DOTALL)
     with open_bytes(path, limit) as stream:
         window = _JsonWindow(stream, str(path))
-        while not (found := head.match(window.text)):
-            if not window.more():
+        while not (match := head.match(window.text)):
+            if not window.read_more():
                 yield load_json(window.text, str(path))
                 return
-        window.at = found.end()
-        while window.item_follows():
-            yield window.item()
+        window.position = match.end()
+        while window.move_to_item():
+            yield window.parse_item()
 
 
 @dataclass
 class _JsonWindow:
-    """The part of a JSON file that is held, and the place reached in it."""
+    """Part of a JSON file that is in memory, and the position of the parser in it."""
 
     stream: BoundedStream
     place: str
     text: str = ""
-    at: int = 0
+    position: int = 0
     decoder: codecs.IncrementalDecoder = field(
         default_factory=codecs.getincrementaldecoder("utf-8-sig")
     )
 
-    def more(self) -> bool:
-        """Reads as much again as is held; false at the end of the file."""
-        parts = [self.text[self.at :]]
+    def read_more(self) -> bool:
+        """Drop what was parsed and double what is held; return False at the end of the file."""
+        parts = [self.text[self.position :]]
         wanted = max(CHUNK_BYTES, len(parts[0]))
         try:
             while wanted > 0 and (data := self.stream.read(wanted)):
@@ -224,28 +259,28 @@ class _JsonWindow:
             raise ValueError(
                 f"{self.place}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
             ) from None
-        self.text, self.at = "".join(parts), 0
+        self.text, self.position = "".join(parts), 0
         return len(parts) > 1
 
-    def item_follows(self) -> bool:
-        """Whether another value begins here, and not the end of the list."""
+    def move_to_item(self) -> bool:
+        """Move to the next value and return True; return False at the end of the list."""
         while True:
-            while self.text[self.at : self.at + 1] in (" ", "\t", "\r", "\n", ","):
-                self.at += 1
-            if self.at < len(self.text):
-                return self.text[self.at] != "]"
-            if not self.more():
+            while self.text[self.position : self.position + 1] in (" ", "\t", "\r", "\n", ","):
+                self.position += 1
+            if self.position < len(self.text):
+                return self.text[self.position] != "]"
+            if not self.read_more():
                 raise ValueError(f"{self.place}: ends inside a list. The file may be truncated.")
 
-    def item(self) -> Any:
-        """The value that begins here; what was held for it is free."""
+    def parse_item(self) -> Any:
+        """Return the value at the current position, reading more of the file as needed."""
         while True:
             try:
-                value, self.at = json.JSONDecoder().raw_decode(self.text, self.at)
-                self.stream.mark()
+                value, self.position = json.JSONDecoder().raw_decode(self.text, self.position)
+                self.stream.start_item()
                 return value
             except json.JSONDecodeError as error:
-                if not self.more():
+                if not self.read_more():
                     raise ValueError(
                         f"{self.place}: not JSON ({error.msg}) near "
                         f"{self.text[max(error.pos - 20, 0) : error.pos + 20]!r}. Correct it."
@@ -262,110 +297,129 @@ T = TypeVar("T")
 
 @dataclass
 class ItemFilter:
-    """Which items of the files that are read are wanted, asked for and counted as they come.
+    """Selection of the items of a file to parse, by number.
 
-    Whoever reads a file in parts sets it with ``selecting``. Items that are not wanted are never
-    parsed; those that cannot be are told to ``failed`` with their number, and reading goes on.
+    With a filter a reader parses only wanted items, reports items that it cannot parse to
+    ``on_error`` and goes on, and does not analyse its documents, not even into sentences: that is
+    left to the caller. Used to read one file in parts (``textrank.scale``).
+
+    Attributes
+    ----------
+    wants
+        ``wants(number)`` says whether to parse an item; the first item of a file has number 0.
+    on_error
+        ``on_error(number, reason)`` is called for an item that cannot be parsed.
+    next_number
+        Number of the next item; stays 0 if the reader does not support filters.
+    parsed_numbers
+        Numbers of the parsed items, in order; the caller removes them as it takes the items.
     """
 
     wants: Callable[[int], bool]
-    failed: Callable[[int, str], None]
-    number: int = 0  # of the next item
-    taken: deque[int] = field(default_factory=deque)  # numbers of what was parsed, until fetched
+    on_error: Callable[[int, str], None]
+    next_number: int = 0
+    parsed_numbers: deque[int] = field(default_factory=deque)
 
-    def read(self, item: S, parse: Callable[[S], T]) -> T | None:
-        """The item parsed; None where it is not wanted or wrong."""
-        number, self.number = self.number, self.number + 1
+    def parse(self, item: S, parse: Callable[[S], T]) -> T | None:
+        """Return ``parse(item)``; None if the item is not wanted or cannot be parsed."""
+        number, self.next_number = self.next_number, self.next_number + 1
         if not self.wants(number):
             return None
         try:
             value = parse(item)
         except (ValueError, LookupError, TypeError, RecursionError) as error:
-            self.failed(number, str(error) or type(error).__name__)
+            self.on_error(number, str(error) or type(error).__name__)
             return None
-        self.taken.append(number)
+        self.parsed_numbers.append(number)
         return value
 
 
-_selection: ContextVar[ItemFilter | None] = ContextVar("textrank_selection", default=None)
-
-
-@contextmanager
-def selecting(selection: ItemFilter) -> Iterator[None]:
-    """Inside this block, readers give only what is wanted, and give it as it stands in the file.
-
-    What they give is not analysed, not even into sentences: that is left to the caller.
-    """
-    token = _selection.set(selection)
-    try:
-        yield
-    finally:
-        _selection.reset(token)
-
-
-def is_selecting() -> bool:
-    """Whether somebody reads files in parts now."""
-    return _selection.get() is not None
-
-
 def parse_items(
-    items: Iterable[S], parse: Callable[[S], T], *, path: str, skip_bad: bool
+    items: Iterable[S],
+    parse: Callable[[S], T],
+    *,
+    path: str,
+    skip_bad: bool,
+    item_filter: ItemFilter | None = None,
 ) -> Iterator[T]:
-    """``parse`` of each item; with ``skip_bad`` the bad ones are left out, counted in a warning.
+    """Iterate over ``parse(item)`` for each item of a file.
 
-    A file without any item is an error: an empty corpus is a mistake somewhere.
+    Parameters
+    ----------
+    items
+        Unparsed items, in file order.
+    parse
+        Raises ValueError for a bad item.
+    path
+        File name for messages.
+    skip_bad
+        Leave bad items out and count them in one warning at the end, instead of raising.
+    item_filter
+        Parse only what it wants; bad items are then reported to it and ``skip_bad`` is ignored.
+
+    Raises
+    ------
+    ValueError
+        For a bad item without ``skip_bad``, and for a file without any item (unless filtered).
     """
-    if (selection := _selection.get()) is not None:
-        found = (selection.read(item, parse) for item in items)
-        yield from (value for value in found if value is not None)
+    if item_filter is not None:
+        values = (item_filter.parse(item, parse) for item in items)
+        yield from (value for value in values if value is not None)
         return
-    bad: list[str] = []
-    good = 0
+    errors: list[str] = []
+    is_empty = True
     for item in items:
         try:
             value = parse(item)
         except ValueError as error:
             if not skip_bad:
                 raise
-            bad.append(str(error))
+            errors.append(str(error))
             continue
-        good += 1
+        is_empty = False
         yield value
-    if not good and not bad:
+    if is_empty and not errors:
         raise ValueError(f"{path}: no documents in this file. Is it empty, or of another format?")
-    if bad:
-        warnings.warn(f"{len(bad)} documents skipped, the first: {bad[0]}", stacklevel=2)
+    if errors:
+        warnings.warn(f"{len(errors)} documents skipped, the first: {errors[0]}", stacklevel=2)
 
 
 INVALID_XML_CHARACTER = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-MAX_XML_DEPTH = 200  # elements within elements
+MAX_XML_DEPTH = 200
 
 
 def iter_elements(
     path: str | Path, tag: str | tuple[str, ...], limit: float = MAX_ITEM_BYTES
 ) -> Iterator[Element]:
-    """The elements of one name or some, each dropped from memory after use; entities are refused.
+    """Iterate over the XML elements with a tag (or one of several), in constant memory.
 
-    A DOCTYPE that only names a DTD is common and harmless, as nothing of it is fetched.
+    Each element is complete when it is yielded and emptied afterwards. A DOCTYPE is allowed, since
+    no DTD is fetched; entity declarations are refused because they can expand without end.
+
+    Raises
+    ------
+    ValueError
+        If the file is not well-formed, declares entities, has an unknown encoding or is nested
+        deeper than ``MAX_XML_DEPTH``, with line and column where known.
     """
     wanted = (tag,) if isinstance(tag, str) else tag
     with open_bytes(path, limit) as stream:
         try:
-            open_: list[Element] = []  # the elements around the place reached
+            ancestors: list[Element] = []
             for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=False):
                 if event == "start":
-                    open_.append(element)
-                    if len(open_) > MAX_XML_DEPTH:
+                    ancestors.append(element)
+                    if len(ancestors) > MAX_XML_DEPTH:
                         raise ValueError(
                             f"{path}: elements nested deeper than {MAX_XML_DEPTH}. Flatten the file"
                         )
                     continue
-                open_.pop()
+                ancestors.pop()
                 if element.tag in wanted:
                     yield element
-                    stream.mark()
-                    for around in open_:
-                        del around[:]
+                    stream.start_item()
+                    for ancestor in ancestors:
+                        del ancestor[:]
         except ParseError as error:
             line, column = error.position
             raise ValueError(
@@ -384,42 +438,51 @@ def iter_elements(
 
 
 def format_xml_attributes(**values: str) -> str:
-    """XML attributes, each with a blank before it."""
+    """Return XML attributes as text, each preceded by a blank; raise as ``check_xml_text``."""
     return "".join(f" {name}={quoteattr(check_xml_text(value))}" for name, value in values.items())
 
 
 def escape_xml_text(text: str) -> str:
-    """Text between XML tags; a bare carriage return would come back as a newline."""
+    """Return ``text`` escaped for use between XML tags; raise as ``check_xml_text``.
+
+    A carriage return is written as a character reference, because parsers turn a bare one into a
+    newline.
+    """
     return escape(check_xml_text(text), {"\r": "&#13;"})
 
 
 def replace_invalid_xml(value: Any) -> Any:
-    """A text with every character that XML lacks replaced; anything else as it is."""
+    """Replace characters that XML cannot hold by U+FFFD; return non-strings unchanged."""
     return INVALID_XML_CHARACTER.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def check_xml_text(text: str) -> str:
-    """The text itself, unless XML has no way to write one of its characters."""
-    if found := INVALID_XML_CHARACTER.search(text):
+    """Return ``text``; raise ValueError if it has a character that XML cannot hold."""
+    if match := INVALID_XML_CHARACTER.search(text):
         raise ValueError(
-            f"character U+{ord(found.group()):04X} at {found.start()} of {text[:40]!r} cannot be "
+            f"character U+{ord(match.group()):04X} at {match.start()} of {text[:40]!r} cannot be "
             "written in XML. Remove it, or write JSON lines."
         )
     return text
 
 
 def shipped_folder(kind: str) -> Path:
-    """``pipelines`` or ``models``: inside the installed package, or beside it in a source folder.
+    """Return the folder ``pipelines`` or ``models`` of the installed package or the source tree.
 
-    Python started in the root of the repository finds the source folder before the installed
-    package, and there these two stand beside ``textrank``, not inside it.
+    Python started in the root of the repository finds the source package before the installed one;
+    there the two folders are next to ``textrank``, not inside it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such folder.
     """
     try:
         return Path(str(files(f"textrank.{kind}")))
     except ModuleNotFoundError:
-        beside = Path(__file__).resolve().parents[2] / kind
-        if (beside / "__init__.py").is_file():
-            return beside
+        source_folder = Path(__file__).resolve().parents[2] / kind
+        if (source_folder / "__init__.py").is_file():
+            return source_folder
         raise ValueError(
             f"the {kind} that come with textrank are missing from {Path(__file__).parents[1]}. "
             "Install the package, or start Python in another folder."

@@ -24,7 +24,7 @@ from spacy.tokens import Doc
 from textrank.candidates import Targets
 from textrank.config import versions
 from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
-from textrank.formats.research import Article, articles, letor_arrays
+from textrank.formats.research import ReutersArticle, iter_reuters_articles, read_letor_arrays
 from textrank.io import (
     MAX_UNPACKED_BYTES,
     iter_tar_files,
@@ -335,12 +335,12 @@ CRAFT = "treebanks/craft-dev.conllu.gz"
 Sample = tuple[Matrix, Vector]
 
 
-def modapte(path: Path) -> list[Article]:
+def modapte(path: Path) -> list[ReutersArticle]:
     """Articles of the ModApte split, in their order."""
-    return [a for a in articles(path) if a.judged and a.split in ("TRAIN", "TEST")]
+    return [a for a in iter_reuters_articles(path) if a.judged and a.split in ("TRAIN", "TEST")]
 
 
-def frequent_topics(found: list[Article], number: int) -> list[str]:
+def frequent_topics(found: list[ReutersArticle], number: int) -> list[str]:
     """The topics with most articles, by name."""
     counts = Counter(topic for article in found for topic in article.topics)
     return sorted(topic for topic, _ in counts.most_common(number))
@@ -352,7 +352,7 @@ def tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMatrix
     return sp.csr_array(words.fit_transform(train)), sp.csr_array(words.transform(test))
 
 
-def signs(found: list[Article], topic: str) -> Vector:
+def signs(found: list[ReutersArticle], topic: str) -> Vector:
     """1 for the articles of a topic, -1 for the others."""
     return np.array([1.0 if topic in article.topics else -1.0 for article in found])
 
@@ -362,7 +362,7 @@ def letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
     names = [name for name, _ in iter_tar_files(path, ".txt")]
     parts = []
     for name in names:
-        X, y, queries = letor_arrays(path, name)
+        X, y, queries = read_letor_arrays(path, name)
         parts.append((X, y, np.unique(queries, return_inverse=True)[1]))
     return parts
 
@@ -385,7 +385,9 @@ def jester(path: Path) -> Matrix:
 
 def featured(X: Matrix | SparseMatrix) -> Features:
     """Columns under their numbers."""
-    return Features(sp.csr_array(X), FeatureNames.of([str(i) for i in range(X.shape[1])]))
+    return Features(
+        sp.csr_array(X), FeatureNames.from_iterable([str(i) for i in range(X.shape[1])])
+    )
 
 
 def alone(y: Vector) -> Targets:

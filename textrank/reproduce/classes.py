@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 
 from textrank.features import Indices, Matrix, Vector
-from textrank.formats.research import Article
+from textrank.formats.research import ReutersArticle
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.multiclass import (
     all_pairs_code,
@@ -249,7 +249,7 @@ def _best(views: list[list[Matrix]], y: list[Indices]) -> float:
     return value
 
 
-def _classes(found: list[Article], topics: list[str], part: Indices) -> Indices:
+def _classes(found: list[ReutersArticle], topics: list[str], part: Indices) -> Indices:
     return np.array([topics.index(found[i].topics[0]) for i in part], dtype=np.intp)
 
 

@@ -69,7 +69,7 @@ def gene_protein(setting: Setting) -> Cells:
     bag = Normalized(Positional(Bag()), "zero").features(near)
     published = Positional(Weighting(1.5, 0.025)).features(whole)
     sided = Positional(Weighting(1.5, 0.05, of=Sided(0.5))).features(whole)
-    ours = Features.beside(
+    ours = Features.hstack(
         {
             "words": Normalized(Linear(), "zero").features(sided),
             "near": Normalized(Linear(), "zero").features(Collocations()(candidates)),

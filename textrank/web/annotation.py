@@ -27,7 +27,7 @@ from starlette.routing import Route
 
 from textrank.candidates import document_id
 from textrank.features import FeatureNames as TrainedNames
-from textrank.formats.detection import WRITERS, write
+from textrank.formats.detection import WRITERS, write_docs
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
@@ -511,7 +511,7 @@ def corpus_file(curation: Curation, format: str) -> tuple[bytes, str]:
         raise ValueError(f"unknown format {format!r}. Known: {', '.join(WRITERS)}.")
     with tempfile.TemporaryDirectory() as work, answered(curation) as docs:
         target = Path(work) / f"corpus{SUFFIXES.get(format, '')}"
-        write(docs, target, format=format)
+        write_docs(docs, target, format=format)
         if target.is_dir():
             return zipped(target), ".zip"
         return target.read_bytes(), SUFFIXES.get(format, "")
