@@ -29,7 +29,7 @@ from textrank.results.schema import answer_rows, name_rows, read_rows
 from textrank.results.store import OWN, open_store
 from textrank.scale.job import Job
 from textrank.scale.two_pass import load_analysis
-from textrank.tasks.ppi.facts import facts
+from textrank.tasks.ppi.facts import aggregate_facts
 
 TOLERANCE = 1e-9
 SENTENCE = "SHC binds to GRB2 in vitro."
@@ -225,7 +225,7 @@ def test_apply_with_facts_and_network(
     graph, table = tmp_path / "network.graphml", tmp_path / "facts.json"
     rows = list(apply_model("ppi", [str(source)], network=graph, facts=table))
     assert_same({row["document"]: row["textrank_ppi"] for row in rows}, expected)
-    wanted = facts(judged.values(), level=model_of("ppi").pipeline.task.level)
+    wanted = aggregate_facts(judged.values(), level=model_of("ppi").pipeline.task.level)
     found = json.loads(table.read_text(encoding="utf-8"))["facts"]
     assert_same(found, json.loads(json.dumps(wanted)))
     edges = {

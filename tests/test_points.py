@@ -146,7 +146,7 @@ def test_intervals_hold_their_own_means() -> None:
 @pytest.mark.parametrize(("x", "y"), [(1e200, 1.0), (1.0, 1e300), (1e154, 1e154)])
 def test_numbers_too_large_to_square_are_refused(x: float, y: float) -> None:
     rng = np.random.default_rng(0)
-    names = FeatureNames.of([(str(n),) for n in range(5)])
+    names = FeatureNames.from_iterable([(str(n),) for n in range(5)])
     data = Features(sp.csr_array(x * rng.normal(size=(30, 5))), names)
     groups = np.arange(30) // 3
     with pytest.raises(ValueError, match="Divide them by a constant"):

@@ -93,7 +93,7 @@ def result(
         write_part(folder, f"{number:016x}", tables, format)
     manifest = {"settings": {"format": format}, "columns": TABLES}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    return store.results_open(folder)
+    return store.open_results(folder)
 
 
 @pytest.fixture(params=["parquet", "jsonl"])
@@ -189,15 +189,15 @@ def test_documents_called_after_their_files_replace_nothing(tmp_path: Path) -> N
 def test_a_part_without_its_documents_does_not_count(tmp_path: Path) -> None:
     result(tmp_path, ONE, ONE).close()
     (tmp_path / "documents" / f"{1:016x}.parquet").unlink()
-    assert store.results_open(tmp_path).counts()["statements"] == 5
+    assert store.open_results(tmp_path).counts()["statements"] == 5
 
 
 def test_a_folder_that_is_no_result_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no manifest\.json"):
-        store.results_open(tmp_path)
+        store.open_results(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(ValueError, match="damaged"):
-        store.results_open(tmp_path)
+        store.open_results(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def seconds(work: Callable[[], Any]) -> float:
 def test_questions_to_a_million_statements(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     write_statements(tmp_path)
-    found = store.results_open(tmp_path)
+    found = store.open_results(tmp_path)
     scan = "SELECT count(DISTINCT sentence), sum(probability) FROM statements"
     full = min(seconds(lambda: found.sql(scan)) for _ in range(3))
     questions: dict[str, Callable[[], Any]] = {

@@ -27,7 +27,7 @@ TREES = any_of(spoil_bytes, spoil_tokens, spoil_json, spoil_json)
 
 def ask(folder: Path) -> None:
     """Every question once."""
-    found = store.results_open(folder)
+    found = store.open_results(folder)
     found.counts()
     found.partners("GRB2")
     found.evidence("GRB2", "SOS1")

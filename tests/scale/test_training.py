@@ -24,7 +24,9 @@ def problem(seed: int, n: int = 120, d: int = 40) -> tuple[Features, Targets]:
     documents = rng.integers(0, 17, n)
     y = np.sign(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n))
     queries = documents * 3 + rng.integers(0, 3, n)
-    return Features(X, FeatureNames.of([str(i) for i in range(d)])), Targets(y, documents, queries)
+    return Features(X, FeatureNames.from_iterable([str(i) for i in range(d)])), Targets(
+        y, documents, queries
+    )
 
 
 def check_equal(partitions: Partitions, X: Features, targets: Targets, **how: Any) -> None:

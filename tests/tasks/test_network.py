@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 from spacy.tokens import Doc
 
-from textrank.tasks.ppi.facts import facts, interaction_network, write_network
+from textrank.tasks.ppi.facts import aggregate_facts, build_network, write_network
 from textrank.tasks.ppi.task import PPI
 
 
@@ -35,7 +35,7 @@ def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) ->
         judged(make_doc, "a", ("IL-2", "JAK3", True), ("IL-2", "SHC", False)),
         judged(make_doc, "b", ("IL2", "Jak3", True), ("IL-2", "IL2", True)),
     ]
-    graph = interaction_network(docs)
+    graph = build_network(docs)
     assert list(graph.edges) == [("il2", "jak3")]
     assert graph.nodes["il2"]["label"] == "IL-2"
     edge = graph.edges["il2", "jak3"]
@@ -44,7 +44,7 @@ def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) ->
 
 
 def test_graphml_reads_back(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
-    graph = interaction_network([judged(make_doc, "a", ("Ras", "Raf", True))])
+    graph = build_network([judged(make_doc, "a", ("Ras", "Raf", True))])
     write_network(graph, tmp_path / "net.graphml")
     again = nx.read_graphml(tmp_path / "net.graphml")
     assert again.edges["ras", "raf"]["evidence"] == "a: Ras and Raf. (1.000)"
@@ -65,16 +65,16 @@ def test_a_fact_is_surer_by_other_documents_not_by_other_sentences(
     make_doc: Callable[..., Doc],
 ) -> None:
     docs = [told(make_doc, "a", **stated(p)) for p in (0.5, 0.6)]
-    (fact,) = facts(docs)
+    (fact,) = aggregate_facts(docs)
     assert fact["probability"] == pytest.approx(0.6)
     docs.append(told(make_doc, "b", **stated(0.5)))
-    (fact,) = facts(docs)
+    (fact,) = aggregate_facts(docs)
     assert fact["probability"] == pytest.approx(1 - 0.4 * 0.5)
     assert (fact["documents"], fact["asserted"]) == (2, 3)
 
 
 def test_a_fact_counts_its_direction_from_its_first_end(make_doc: Callable[..., Doc]) -> None:
-    (fact,) = facts([told(make_doc, "a", **stated(0.9))])
+    (fact,) = aggregate_facts([told(make_doc, "a", **stated(0.9))])
     assert fact["ends"] == ["NCBIGene:4193", "NCBIGene:7157"]
     assert fact["names"] == ["MDM2", "TP53"]
     assert fact["direction"] == "a>b"  # MDM2, second in the text, acts on TP53
@@ -84,13 +84,13 @@ def test_what_is_only_denied_is_a_fact_of_no_probability_and_no_edge(
     make_doc: Callable[..., Doc],
 ) -> None:
     docs = [told(make_doc, "a", interacts=False, **stated(0.9, "negated"))]
-    (fact,) = facts(docs)
+    (fact,) = aggregate_facts(docs)
     assert (fact["probability"], fact["negated"]) == (0.0, 1)
-    assert not interaction_network(docs).edges
+    assert not build_network(docs).edges
 
 
 def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
-    graph = interaction_network([told(make_doc, "a", **stated(0.9))])
+    graph = build_network([told(make_doc, "a", **stated(0.9))])
     for suffix in ("sif", "csv", "cyjs"):
         write_network(graph, tmp_path / f"net.{suffix}")
     mdm2, tp53 = "NCBIGene:4193", "NCBIGene:7157"

@@ -63,7 +63,7 @@ TABLES: dict[str, dict[str, str]] = {
         "replaces": "bool",
     },
 }
-LAST = "documents"
+MARKER_TABLE = "documents"
 
 
 def part_file(folder: Path, table: str, part: str, format: Format) -> Path:
@@ -131,9 +131,9 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def parts(folder: Path, format: Format) -> set[str]:
+def list_parts(folder: Path, format: Format) -> set[str]:
     """The parts that are there."""
-    return {file.stem for file in (folder / LAST).glob(f"*.{format}")}
+    return {file.stem for file in (folder / MARKER_TABLE).glob(f"*.{format}")}
 
 
 def remove_part(folder: Path, part: str, format: Format) -> None:
@@ -145,9 +145,9 @@ def remove_part(folder: Path, part: str, format: Format) -> None:
         part_file(folder, table, part, format).unlink(missing_ok=True)
 
 
-def clear_debris(folder: Path, format: Format) -> None:
+def remove_unfinished_parts(folder: Path, format: Format) -> None:
     """Takes away drafts of killed writers, and tables of parts that were not finished."""
-    known = parts(folder, format)
+    known = list_parts(folder, format)
     for table in TABLES:
         for draft in (folder / table).glob(".*.draft"):
             draft.unlink(missing_ok=True)
@@ -204,14 +204,14 @@ def _named(file: Path) -> Iterator[None]:
 
 
 Answers: TypeAlias = Sequence[Mapping[str, Any]]
-TITLE = 200  # characters of a first line that stands in for a title
-DELETED = "deleted"  # status of a document that its publisher took back
+MAX_TITLE_CHARACTERS = 200  # characters of a first line that stands in for a title
+DELETED_STATUS = "deleted"  # status of a document that its publisher took back
 
 
 def document_row(doc: Doc, text: str, source: str, input: int, position: int) -> dict[str, Any]:
     """What is known of the document itself; ``status`` is done, empty or deleted."""
     words = len(text.split())
-    status = DELETED if doc.user_data.get("deleted") else "done" if words else "empty"
+    status = DELETED_STATUS if doc.user_data.get("deleted") else "done" if words else "empty"
     name = str(doc.user_data.get("document", position + 1))
     return {
         "document": name,
@@ -222,11 +222,11 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
         "status": status,
         "input": input,
         "position": position,
-        "replaces": name not in (str(position + 1), stem(source)),
+        "replaces": name not in (str(position + 1), file_stem(source)),
     }
 
 
-def stem(source: str) -> str:
+def file_stem(source: str) -> str:
     """The name of a file without folder and suffixes, after which its only document is called."""
     name = PurePath(source).name
     return unquote(name.removesuffix(".gz").rpartition(".")[0] or name)
@@ -330,7 +330,7 @@ def _sentence_start(text: str, row: Mapping[str, Any]) -> int | None:
 def _title(doc: Doc, text: str) -> str:
     data = doc.user_data
     given = data.get("title") or (data.get("meta") or {}).get("title")
-    return str(given) if given else text.strip().partition("\n")[0].strip()[:TITLE]
+    return str(given) if given else text.strip().partition("\n")[0].strip()[:MAX_TITLE_CHARACTERS]
 
 
 def _year(doc: Doc) -> int | None:

@@ -87,7 +87,7 @@ class Filter:
 ANY = Filter()
 
 
-def results_open(folder: str | Path) -> Results:
+def open_results(folder: str | Path) -> Results:
     """The result of a folder, to be asked."""
     return Results(Path(folder))
 
@@ -442,7 +442,7 @@ def from_folder(folder: str | Path) -> Store:
         ) from error
     settings = manifest if isinstance(manifest, dict) else {}
     if "columns" in settings:
-        connection = results_open(path).connection
+        connection = open_results(path).connection
         sources = {table: table for table in TABLES}
     else:
         connection = _connect()

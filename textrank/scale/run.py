@@ -16,11 +16,11 @@ from textrank.io import open_atomic
 from textrank.io.atomic import DRAFT_NAME
 from textrank.results.schema import (
     TABLES,
-    clear_debris,
     count_rows,
-    parts,
+    list_parts,
     read_rows,
     remove_part,
+    remove_unfinished_parts,
     write_part,
 )
 from textrank.scale.job import SIZE, Job, Manifest, Slice
@@ -105,7 +105,7 @@ class Run:
         with locked(self.folder):
             manifest = old.extended(sources, self.size)
             manifest.write(self.folder)
-            clear_debris(self.folder, self.job.format)
+            remove_unfinished_parts(self.folder, self.job.format)
             missing = deque(self._missing(manifest.slices))
             self._check_strict()
             if missing:
@@ -130,7 +130,7 @@ class Run:
             raise ValueError(f"cannot write to {self.folder}: {error.strerror}.") from error
 
     def _missing(self, slices: Sequence[Slice]) -> Iterator[Slice]:
-        there = parts(self.folder, self.job.format)
+        there = list_parts(self.folder, self.job.format)
         failed = self._failed_parts()
         waiting = deque(slices)
         while waiting:

@@ -22,9 +22,9 @@ from textrank.results.schema import (
     Row,
     answer_rows,
     document_row,
+    file_stem,
     name_rows,
     statement_rows,
-    stem,
     write_part,
 )
 from textrank.scale.job import Job, Piece, Slice
@@ -164,7 +164,7 @@ class Reading:
                 failed.append((selection.number, reason))
             alone = selection.number <= 1  # the only document of a file is called after it
             for number, reason in failed:
-                name = stem(piece.source) if alone else str(number + 1)
+                name = file_stem(piece.source) if alone else str(number + 1)
                 self.part.fail(piece.source, name, reason)
 
     def _wants(self, index: int, piece: Piece) -> Callable[[int], bool]:

@@ -70,7 +70,7 @@ def _evidence_order(row: Mapping[str, Any]) -> float:
     return -round(row["probability"], 9)
 
 
-def facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
+def aggregate_facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
     """What the judged Docs say of each two proteins, the most probable first.
 
     Proteins are the same where their identifiers are equal, or without identifiers their spellings
@@ -81,7 +81,7 @@ def facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], Fact] = {}
     for number, doc in enumerate(docs):
         for row in answers(doc, "ppi") or ():
-            keys = tuple(map(protein, row["names"], row.get("identifiers", (None, None))))
+            keys = tuple(map(entity_key, row["names"], row.get("identifiers", (None, None))))
             probability = row.get("probability", float(row["interacts"]))
             if keys[0] == keys[1] or probability < level:
                 continue
@@ -90,10 +90,10 @@ def facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-round(row["probability"], 9), row["ends"]))
 
 
-def protein(name: str, identifier: str | None) -> str:
+def entity_key(name: str, identifier: str | None) -> str:
     """What a protein is known by: its identifier, or else its name in one spelling.
 
-    >>> protein("Cyclin-D1", None), protein("p53", "NCBIGene:7157")
+    >>> entity_key("Cyclin-D1", None), entity_key("p53", "NCBIGene:7157")
     ('cyclind1', 'NCBIGene:7157')
     """
     return identifier or "".join(c for c in name.lower() if c not in "-/ ")
@@ -140,7 +140,7 @@ def _surest(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
 
 
-def interaction_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
+def build_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
     """Proteins as nodes, and an edge for every two that some judged sentence says interact.
 
     Proteins are those of ``facts``; a node is labelled with the spelling seen most. An edge
@@ -151,7 +151,7 @@ def interaction_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
     import networkx as nx  # loads slowly, and few ask for a network
 
     graph = nx.Graph()
-    for fact in facts(docs, level=level):
+    for fact in aggregate_facts(docs, level=level):
         if not fact["asserted"]:
             continue
         a, b = fact["ends"]
@@ -167,12 +167,12 @@ def interaction_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
 
 def write_network(graph: nx.Graph, path: str | Path) -> None:
     """Writes a network as its suffix says: .graphml, .cyjs (Cytoscape JSON), .sif or .csv."""
-    check_network(path)
+    check_network_path(path)
     with open_atomic(path) as out:
         out.write(WRITERS[Path(path).suffix.lower()](graph))
 
 
-def check_network(path: str | Path | None) -> None:
+def check_network_path(path: str | Path | None) -> None:
     """Refuses a name whose suffix is no network format, before long work."""
     if path is not None and Path(path).suffix.lower() not in WRITERS:
         raise ValueError(
