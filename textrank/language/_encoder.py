@@ -336,8 +336,8 @@ def hash_words(doc: Doc, reading: NormalizedWords | None) -> Forms:
     given: Any = doc.to_array([ORTH, NORM]).reshape(-1, 2)
     if reading is None:
         return cast(Forms, given)
-    forms: Forms = given[reading.kept]
+    forms: Forms = given[reading.token_indices]
     forms[:, 0] = reading.orths
-    at = np.flatnonzero(reading.changed)
+    at = np.flatnonzero(reading.is_changed)
     forms[at, 1] = [doc.vocab[orth].norm for orth in reading.orths[at].tolist()]
     return forms

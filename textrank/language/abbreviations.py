@@ -57,13 +57,13 @@ class _Text:
         return get_word_texts(self.doc, self._reading)
 
     @cached_property
-    def kept(self) -> list[int]:
+    def token_indices(self) -> list[int]:
         """The token of each word."""
         return self._kept.tolist()
 
     @property
     def _kept(self) -> Indices:
-        return np.arange(len(self.doc)) if self._reading is None else self._reading.kept
+        return np.arange(len(self.doc)) if self._reading is None else self._reading.token_indices
 
     @cached_property
     def apart(self) -> list[bool]:
@@ -142,7 +142,7 @@ class _Text:
         return 3 * _most(short)
 
     def _pair(self, a: int, b: int, c: int, d: int) -> Pair:
-        kept = self.kept
+        kept = self.token_indices
         short, long = (kept[a], kept[b - 1] + 1), (kept[c], kept[d - 1] + 1)
         return Span(self.doc, *short), Span(self.doc, *long)
 

@@ -1,4 +1,15 @@
-"""Docs as networks and representations see them: without white space, markup and odd letters."""
+"""Word view of a Doc: its tokens without white space and markup, in normalised spelling.
+
+The user's text and its tokens never change. Networks and representations see only words:
+
+- ``normalize_words`` says which tokens are words and how they are spelt (cached per Doc);
+- ``strip_non_words`` and ``word_doc`` build a Doc of these words only, for a network or a task;
+- ``to_tokens``, ``set_parse`` and ``set_space_tags`` write results back to all tokens;
+- ``original_doc``, ``original_offsets`` and ``SourceText`` lead from a word doc back to the text;
+- ``store_retokenized`` and ``get_retokenized`` keep a second tokenization of the same text.
+
+"Transliterated" words have Greek letters, dashes and quotes in ASCII (``β1`` is ``beta1``).
+"""
 
 from __future__ import annotations
 
@@ -36,142 +47,173 @@ from textrank.candidates import starts_of
 from textrank.features import Indices
 from textrank.language.normalization import normalize_token, transliterate_token
 
-OFFSETS_KEY = "textrank_original"  # in user_data of a reading: first characters of tokens, and ends
-_CARRIED = (ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID, TAG, POS, MORPH, LEMMA)  # to a reading
-_BEGIN, _INSIDE = 3, 1  # of an entity, as spaCy's ENT_IOB says it
-_CACHE_SIZE = 1 << 14  # words; a stream of new ones must not need ever more memory
+# Keys of ``doc.user_data``: read them with ``original_offsets`` and ``get_retokenized``.
+OFFSETS_KEY = "textrank_original"  # of a word doc: [start offsets], [end offsets] of its tokens
+RETOKENIZED_KEY = "own words"  # a second tokenization of the text, as plain values
+MAX_SENTENCE_CHARACTERS = 2000  # longer sentences are quoted in part
+_COPIED_ATTRIBUTES = (ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID, TAG, POS, MORPH, LEMMA)
+_IOB_BEGIN, _IOB_INSIDE = 3, 1  # values of spaCy's ENT_IOB
+_CACHE_SIZE = 1 << 14  # words; bounds the memory used on a stream of texts
 
 
 @dataclass(frozen=True, eq=False)
 class NormalizedWords:
-    """Which tokens of a Doc are words, and how they are read."""
+    """The tokens of a Doc that are words, with their normalised spelling."""
 
-    kept: Indices
-    orths: NDArray[np.uint64]  # spaCy's hashes of the words
-    changed: NDArray[np.bool_]  # which words are read otherwise than they are written
+    token_indices: Indices  # (words,) ascending token index of each word
+    orths: NDArray[np.uint64]  # (words,) string-store hash of the normalised word
+    is_changed: NDArray[np.bool_]  # (words,) whether normalisation changed the spelling
     strings: StringStore
 
     @cached_property
     def words(self) -> list[str]:
-        """The words."""
+        """Return the normalised words as strings."""
         return [self.strings[orth] for orth in self.orths.tolist()]
 
 
-class _Reader:
-    """What words are read as, worked out once a word; by spaCy's hash, which names it."""
+class _WordNormalizer:
+    """Normaliser of the tokens of Docs by a function of a word, called once per distinct word.
+
+    Words are identified by spaCy's hash. The result for a Doc is cached weakly and reused as long
+    as its tokens stay the same.
+    """
 
     def __init__(
         self,
-        read: Callable[[str], str],
-        like: Callable[[Doc], NormalizedWords | None] | None = None,
+        normalize: Callable[[str], str],
+        fallback: Callable[[Doc], NormalizedWords | None] | None = None,
     ) -> None:
-        self._read = read
-        self._like = like  # a reader that mostly reads the same, and whose reading then serves
-        self._plain: set[int] = set()  # words that are read as they are written
-        self._odd: dict[int, str] = {}  # and the others
-        self._made: WeakKeyDictionary[Doc, tuple[Any, NormalizedWords | None]] = WeakKeyDictionary()
+        """Take the normalising function and a normaliser that mostly agrees with it, or None."""
+        self._normalize = normalize
+        self._fallback = fallback  # its result is shared where both normalisers agree on a Doc
+        self._unchanged: set[int] = set()  # hashes of words that normalisation leaves alone
+        self._replacements: dict[int, str] = {}  # hash -> normalised word, empty if not a word
+        self._cache: WeakKeyDictionary[Doc, tuple[Any, NormalizedWords | None]] = (
+            WeakKeyDictionary()
+        )
 
     def __call__(self, doc: Doc) -> NormalizedWords | None:
-        """The reading of a Doc, made once for all components as long as its tokens stay."""
+        """Return the normalised words of a Doc; None if its tokens are exactly these words."""
         orths: Any = doc.to_array([ORTH])
-        before, reading = self._made.get(doc, (None, None))
-        if before is None or not np.array_equal(before, orths):
-            reading = self._reading(doc, orths)
-            self._made[doc] = orths, reading
-        return reading
+        cached_orths, normalized = self._cache.get(doc, (None, None))
+        if cached_orths is None or not np.array_equal(cached_orths, orths):
+            normalized = self._normalize_doc(doc, orths)
+            self._cache[doc] = orths, normalized
+        return normalized
 
-    def _reading(self, doc: Doc, orths: NDArray[np.uint64]) -> NormalizedWords | None:
-        odd = set(orths.tolist()).difference(self._plain)
-        if not odd <= self._odd.keys():
-            self._learn(doc, odd)
-            odd -= self._plain
-        if not odd:
+    def _normalize_doc(self, doc: Doc, orths: NDArray[np.uint64]) -> NormalizedWords | None:
+        """Compute the result for a Doc with the token hashes ``orths``."""
+        changed_orths = set(orths.tolist()).difference(self._unchanged)
+        if not changed_orths <= self._replacements.keys():
+            self._add_words(doc, changed_orths)
+            changed_orths -= self._unchanged
+        if not changed_orths:
             return None
-        gone = [orth for orth in odd if not self._odd[orth]]
-        kept = np.flatnonzero(~_among(orths, gone))
-        own = orths[kept]
-        changed = _among(own, odd)
+        removed = [orth for orth in changed_orths if not self._replacements[orth]]
+        token_indices = np.flatnonzero(~_is_member(orths, removed))
+        word_orths = orths[token_indices]
+        is_changed = _is_member(word_orths, changed_orths)
         add = doc.vocab.strings.add
-        own[changed] = [add(self._odd[orth]) for orth in own[changed].tolist()]
-        other = self._like(doc) if self._like is not None else None
-        if other is not None and np.array_equal(own, other.orths):
-            return other
-        return NormalizedWords(kept, own, changed, doc.vocab.strings)
+        word_orths[is_changed] = [
+            add(self._replacements[orth]) for orth in word_orths[is_changed].tolist()
+        ]
+        fallback = self._fallback(doc) if self._fallback is not None else None
+        if fallback is not None and np.array_equal(word_orths, fallback.orths):
+            return fallback
+        return NormalizedWords(token_indices, word_orths, is_changed, doc.vocab.strings)
 
-    def _learn(self, doc: Doc, orths: set[int]) -> None:
-        if len(self._plain) + len(self._odd) > _CACHE_SIZE:
-            self._plain.clear()
-            self._odd.clear()
+    def _add_words(self, doc: Doc, orths: set[int]) -> None:
+        """Normalise and remember the words with these hashes; a full cache is emptied first."""
+        if len(self._unchanged) + len(self._replacements) > _CACHE_SIZE:
+            self._unchanged.clear()
+            self._replacements.clear()
         for orth in orths:
             word = doc.vocab.strings[orth]
-            answer = self._read(word)
-            if answer == word:
-                self._plain.add(orth)
+            normalized = self._normalize(word)
+            if normalized == word:
+                self._unchanged.add(orth)
             else:
-                self._odd[orth] = answer
+                self._replacements[orth] = normalized
 
 
-def _among(orths: NDArray[np.uint64], some: Collection[int]) -> NDArray[np.bool_]:
-    if len(some) > 8:
-        return np.isin(orths, np.fromiter(some, dtype=np.uint64))
-    found = np.zeros(len(orths), dtype=bool)
-    for orth in some:
-        found |= orths == orth
-    return found
+def _is_member(orths: NDArray[np.uint64], members: Collection[int]) -> NDArray[np.bool_]:
+    """Return a mask of the hashes that are among ``members``."""
+    if len(members) > 8:
+        return np.isin(orths, np.fromiter(members, dtype=np.uint64))
+    mask = np.zeros(len(orths), dtype=bool)
+    for orth in members:
+        mask |= orths == orth
+    return mask
 
 
-_as_read = _Reader(normalize_token)
-_as_spelt = _Reader(transliterate_token, like=_as_read)
+_normalizer = _WordNormalizer(normalize_token)
+_transliterator = _WordNormalizer(transliterate_token, fallback=_normalizer)
 
 
 def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords | None:
-    """The words of a Doc, in plain letters if ``spelt``; None where its tokens are just these."""
-    return _as_spelt(doc) if transliterate else _as_read(doc)
+    """Return which tokens of a Doc are words and how they are spelt.
+
+    Returns None if all tokens are words in normalised spelling, the usual case. With
+    ``transliterate``, Greek letters, dashes and quotes are also written in ASCII. Cached per Doc.
+    """
+    return _transliterator(doc) if transliterate else _normalizer(doc)
 
 
-def get_word_texts(doc: Doc, reading: NormalizedWords | None) -> list[str]:
-    """The words of a Doc as they are read."""
-    if reading is not None:
-        return reading.words
+def get_word_texts(doc: Doc, normalized: NormalizedWords | None) -> list[str]:
+    """Return the words of a Doc as strings, given the result of ``normalize_words``."""
+    if normalized is not None:
+        return normalized.words
     strings = doc.vocab.strings
     return [strings[orth] for orth in doc.to_array([ORTH]).tolist()]
 
 
 def strip_non_words(doc: Doc, *, transliterate: bool = False) -> Doc:
-    """The Doc itself, or its words with the tags, sentences and vectors that a network reads."""
-    reading = normalize_words(doc, transliterate=transliterate)
-    if reading is None:
+    """Return a Doc of the words only, for a network, or the Doc itself if all its tokens are words.
+
+    The copy has normalised words with the tags, sentence boundaries and tensor rows of the
+    original; nothing else is copied.
+    """
+    normalized = normalize_words(doc, transliterate=transliterate)
+    if normalized is None:
         return doc
-    words = Doc(doc.vocab, words=reading.words, spaces=spaces_after(doc, reading).tolist())
+    words = Doc(doc.vocab, words=normalized.words, spaces=spaces_after(doc, normalized).tolist())
     if len(words):
-        given: Any = doc.to_array([SENT_START, TAG])[reading.kept]
-        words.from_array([SENT_START, TAG], given)
+        columns: Any = doc.to_array([SENT_START, TAG])[normalized.token_indices]
+        words.from_array([SENT_START, TAG], columns)
     if doc.tensor.size:
-        words.tensor = doc.tensor[reading.kept]
+        words.tensor = doc.tensor[normalized.token_indices]
     return words
 
 
-def to_tokens(doc: Doc, reading: NormalizedWords | None, rows: Any) -> Any:
-    """A row for each token of a Doc, given those of its words; none for white space and markup."""
-    if reading is None:
+def to_tokens(doc: Doc, normalized: NormalizedWords | None, rows: Any) -> Any:
+    """Expand rows for the words of a Doc to rows for all its tokens.
+
+    ``rows`` has one row per word; tokens that are not words get zeros. If ``normalized`` is None,
+    all tokens are words and ``rows`` is returned as is.
+    """
+    if normalized is None:
         return rows
-    spread = np.zeros((len(doc), *rows.shape[1:]), dtype=rows.dtype)
-    spread[reading.kept] = rows
-    return spread
+    token_rows = np.zeros((len(doc), *rows.shape[1:]), dtype=rows.dtype)
+    token_rows[normalized.token_indices] = rows
+    return token_rows
 
 
 def set_space_tags(doc: Doc) -> None:
-    """Tags white space and markup as white space."""
-    reading = normalize_words(doc)
-    if reading is None:
+    """Set the tag of all tokens that are not words to ``_SP``, in place."""
+    normalized = normalize_words(doc)
+    if normalized is None:
         return
     tags = np.full(len(doc), doc.vocab.strings.add("_SP"), dtype=np.uint64)
-    tags[reading.kept] = doc.to_array([TAG])[reading.kept]
+    tags[normalized.token_indices] = doc.to_array([TAG])[normalized.token_indices]
     doc.from_array([TAG], cast(Any, tags.reshape(-1, 1)))
 
 
 def set_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
-    """Arcs of its words to a Doc, heads relative; what is no word hangs on the word before."""
+    """Set dependency arcs of a Doc in place, given those of its words.
+
+    ``heads`` are relative (head index minus word index, 0 for a root) and ``labels`` string-store
+    hashes, one each per word. Other tokens are attached to the word before them.
+    """
     heads, labels = arcs_to_tokens(doc, heads, labels)
     rows = np.column_stack([heads.astype(np.int64).astype(np.uint64), labels])
     if len(doc):
@@ -181,273 +223,318 @@ def set_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
 def arcs_to_tokens(
     doc: Doc, heads: Indices, labels: NDArray[np.uint64]
 ) -> tuple[Indices, NDArray[np.uint64]]:
-    """The same of all tokens of a Doc, given arcs of its words."""
-    reading = normalize_words(doc)
-    if reading is None:
+    """Convert dependency arcs of the words of a Doc to arcs of all its tokens.
+
+    Takes and returns relative heads and label hashes, as ``set_parse``. Tokens that are not words
+    are attached to the word before them (or to the first word) with the label ``dep``.
+    """
+    normalized = normalize_words(doc)
+    if normalized is None:
         return heads, labels
-    kept = reading.kept
-    neighbour = _neighbours(kept, len(doc))
-    all_heads = np.where(neighbour < 0, 0, neighbour - np.arange(len(doc)))
+    token_indices = normalized.token_indices
+    attachment = _preceding_words(token_indices, len(doc))
+    all_heads = np.where(attachment < 0, 0, attachment - np.arange(len(doc)))
     all_labels = np.full(len(doc), doc.vocab.strings.add("dep"), dtype=np.uint64)
-    all_heads[kept] = kept[np.arange(len(kept)) + heads] - kept
-    all_labels[kept] = labels
+    all_heads[token_indices] = token_indices[np.arange(len(token_indices)) + heads] - token_indices
+    all_labels[token_indices] = labels
     return all_heads, all_labels
 
 
-def _neighbours(kept: Indices, length: int) -> Indices:  # (length,)
-    """For each token the last word at or before it; the first word for those before it."""
-    if not len(kept):
+def _preceding_words(token_indices: Indices, length: int) -> Indices:  # (length,)
+    """Return, for each of ``length`` tokens, the last word at or before it.
+
+    Tokens before the first word get the first word; without any words all are -1.
+    """
+    if not len(token_indices):
         return np.full(length, -1, dtype=np.intp)
-    return kept[np.maximum(np.searchsorted(kept, np.arange(length), side="right") - 1, 0)]
+    return token_indices[
+        np.maximum(np.searchsorted(token_indices, np.arange(length), side="right") - 1, 0)
+    ]
 
 
 def word_doc(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
-    """The Doc itself, or a copy without white space and markup, its words in plain letters.
+    """Return a copy of a Doc that has only its words, transliterated; or the Doc itself.
 
-    Where only the sentences ``within`` some tokens are looked at and ``words_within`` gives plain
-    words that stand together, the Doc stays as it is. Tags, arcs, sentences, names and user data
-    come along; ``characters`` says where a span of the copy stands in the original. What a task
-    learns and judges is the same in every layout so.
+    The Doc itself is returned if all tokens are plain words, if a corpus gave its tokens and parse
+    (``user_data["dependencies"]``), or if ``within`` is given and nothing between these token
+    bounds would change (see ``_is_plain_within``). The copy carries tags, arcs, sentences, spans
+    and user data, so that features and predictions do not depend on the layout of the text.
+    ``original_offsets`` and ``original_doc`` lead back from the copy.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])
     >>> [token.text for token in word_doc(doc)], original_offsets(word_doc(doc)[1:2])
     (['TNF-alpha', 'binds'], (9, 14))
     """
-    reading = normalize_words(doc, transliterate=True)
-    if reading is None or "dependencies" in doc.user_data:  # a corpus gave tokens and parse
+    normalized = normalize_words(doc, transliterate=True)
+    if normalized is None or "dependencies" in doc.user_data:  # tokens and parse are the corpus's
         return doc
-    if within is not None and _plain_within(doc, reading, within):
+    if within is not None and _is_plain_within(doc, normalized, within):
         return doc
-    kept = reading.kept
-    copy = Doc(doc.vocab, words=reading.words, spaces=spaces_after(doc, reading).tolist())
-    given: Any = doc.to_array([*_CARRIED, IDX, LENGTH])
-    own = given[kept]
-    own[:, 0] = _begun(given[:, 0], kept)
+    token_indices = normalized.token_indices
+    copy = Doc(doc.vocab, words=normalized.words, spaces=spaces_after(doc, normalized).tolist())
+    columns: Any = doc.to_array([*_COPIED_ATTRIBUTES, IDX, LENGTH])
+    word_columns = columns[token_indices]
+    word_columns[:, 0] = _word_iob(columns[:, 0], token_indices)
     if len(copy) and doc.has_annotation("DEP"):
-        arcs = _arcs(cast(Any, doc.to_array([HEAD, DEP])), kept)
-        copy.from_array([*_CARRIED, HEAD, DEP], cast(Any, np.hstack([own[:, :-2], arcs])))
+        arcs = _word_arcs(cast(Any, doc.to_array([HEAD, DEP])), token_indices)
+        copy.from_array(
+            [*_COPIED_ATTRIBUTES, HEAD, DEP], cast(Any, np.hstack([word_columns[:, :-2], arcs]))
+        )
     elif len(copy):
-        copy.from_array(list(_CARRIED), own[:, :-2])
-        copy.from_array([SENT_START], cast(Any, _sentence_starts(doc, kept)))
-    starts = own[:, -2].astype(np.int64)
-    places = [starts.tolist(), (starts + own[:, -1].astype(np.int64)).tolist()]
-    copy.user_data = {**doc.user_data, OFFSETS_KEY: places}
+        copy.from_array(list(_COPIED_ATTRIBUTES), word_columns[:, :-2])
+        copy.from_array([SENT_START], cast(Any, _sentence_starts(doc, token_indices)))
+    starts = word_columns[:, -2].astype(np.int64)
+    offsets = [starts.tolist(), (starts + word_columns[:, -1].astype(np.int64)).tolist()]
+    copy.user_data = {**doc.user_data, OFFSETS_KEY: offsets}
     copy.user_hooks[OFFSETS_KEY] = cast(Any, doc)
-    _copy_names(doc, copy, kept)
+    _copy_spans(doc, copy, token_indices)
     return copy
 
 
-def _plain_within(doc: Doc, reading: NormalizedWords, bounds: Sequence[tuple[int, int]]) -> bool:
-    """Whether plain words stand together between bounds, with nothing but white space around.
+def _is_plain_within(
+    doc: Doc, normalized: NormalizedWords, bounds: Sequence[tuple[int, int]]
+) -> bool:
+    """Return whether the Doc can be used as it is for the sentences within ``bounds``.
 
-    Nothing of a sentence may hang on white space, and no name may hold some.
+    Between the first and the last word of each bound, all tokens must be unchanged words; between
+    the bounds there must be no markup. In the whole Doc, no word may have a head that is not a
+    word, and no span may contain a token that is not a word.
     """
-    odd, gone = np.ones((2, len(doc)), dtype=bool)
-    odd[reading.kept[~reading.changed]] = False
-    gone[reading.kept] = False
-    steps, white = np.asarray(doc.to_array([HEAD, IS_SPACE])).T
-    markup = gone & (white == 0)
+    is_changed, is_removed = np.ones((2, len(doc)), dtype=bool)
+    is_changed[normalized.token_indices[~normalized.is_changed]] = False
+    is_removed[normalized.token_indices] = False
+    head_offsets, is_space = np.asarray(doc.to_array([HEAD, IS_SPACE])).T
+    is_markup = is_removed & (is_space == 0)
     for (start, end), (first, last) in zip(bounds, trim_to_words(doc, bounds), strict=True):
-        if odd[first:last].any() or markup[start:end].any():
+        if is_changed[first:last].any() or is_markup[start:end].any():
             return False
-    heads = np.arange(len(doc)) + steps.astype(np.int64)
+    heads = np.arange(len(doc)) + head_offsets.astype(np.int64)
     spans = (span for group in doc.spans.values() for span in group)
-    held = any(gone[span.start : span.end].any() for span in spans)
-    return not (held or gone[heads[reading.kept]].any())
+    has_removed_in_span = any(is_removed[span.start : span.end].any() for span in spans)
+    return not (has_removed_in_span or is_removed[heads[normalized.token_indices]].any())
 
 
 def trim_to_words(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """From the first to the last word between bounds.
+    """Trim each token range (start, end) to its first and last word.
 
-    Where tokens and parse were given with a corpus, every token is a word.
+    A range without words becomes empty. If tokens and parse were given with a corpus, every token
+    is a word and the ranges are returned unchanged.
 
     >>> import spacy
     >>> trim_to_words(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])
     [(1, 3)]
     """
-    given = "dependencies" in doc.user_data or OFFSETS_KEY in doc.user_data
-    reading = None if given else normalize_words(doc, transliterate=True)
-    if reading is None:
+    is_given = "dependencies" in doc.user_data or OFFSETS_KEY in doc.user_data
+    normalized = None if is_given else normalize_words(doc, transliterate=True)
+    if normalized is None:
         return list(bounds)
-    first, end = reading.kept.searchsorted(np.array(bounds, dtype=np.intp).reshape(-1, 2)).T
-    kept = np.append(reading.kept, len(doc))
-    last = np.where(end > first, kept[end - 1] + 1, kept[first])
-    return list(zip(kept[first].tolist(), last.tolist(), strict=True))
+    first, end = normalized.token_indices.searchsorted(
+        np.array(bounds, dtype=np.intp).reshape(-1, 2)
+    ).T
+    token_indices = np.append(normalized.token_indices, len(doc))
+    last = np.where(end > first, token_indices[end - 1] + 1, token_indices[first])
+    return list(zip(token_indices[first].tolist(), last.tolist(), strict=True))
 
 
 def original_doc(doc: Doc) -> Doc:
-    """The Doc that ``words_only`` made this one of, or the Doc itself."""
+    """Return the Doc that ``word_doc`` copied this one from, or the Doc itself."""
     return cast(Doc, doc.user_hooks.get(OFFSETS_KEY, doc))
 
 
-def spaces_after(doc: Doc, reading: NormalizedWords | None) -> NDArray[np.bool_]:
-    """Whether anything white stands between a word and the next."""
-    if reading is None:
+def spaces_after(doc: Doc, normalized: NormalizedWords | None) -> NDArray[np.bool_]:
+    """Return for each word whether white space separates it from the next word."""
+    if normalized is None:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
-    if not len(reading.kept):
+    if not len(normalized.token_indices):
         return np.zeros(0, dtype=bool)
-    after, white = np.asarray(doc.to_array([SPACY, IS_SPACE])).T
-    return np.bitwise_or.reduceat(after | white, reading.kept) > 0  # no word: counts for the last
+    has_space, is_space = np.asarray(doc.to_array([SPACY, IS_SPACE])).T
+    return (
+        np.bitwise_or.reduceat(has_space | is_space, normalized.token_indices) > 0
+    )  # gaps count for the word before
 
 
-def _sentence_starts(doc: Doc, kept: Indices) -> NDArray[np.uint64]:  # (words, 1)
-    """Where sentences of words begin; nowhere where it is not known."""
+def _sentence_starts(doc: Doc, token_indices: Indices) -> NDArray[np.uint64]:  # (words, 1)
+    """Return the SENT_START column of the words; zeros (undecided) if the Doc has no boundaries."""
     if not doc.has_annotation("SENT_START"):
-        return np.zeros((len(kept), 1), dtype=np.uint64)
-    starts = _starts(doc.to_array([SENT_START]).ravel().astype(np.int64), kept)
+        return np.zeros((len(token_indices), 1), dtype=np.uint64)
+    starts = _word_starts(doc.to_array([SENT_START]).ravel().astype(np.int64), token_indices)
     return cast(NDArray[np.uint64], starts.reshape(-1, 1))
 
 
-def _begun(iob: NDArray[np.uint64], kept: Indices) -> NDArray[np.uint64]:  # (words,)
-    """What words are to entities: one whose first token is no word begins with the next."""
-    entity = np.cumsum(iob == _BEGIN)[kept]
-    found = iob[kept]
-    found[(found == _INSIDE) & (np.diff(entity, prepend=0) > 0)] = _BEGIN
-    return found
+def _word_iob(iob: NDArray[np.uint64], token_indices: Indices) -> NDArray[np.uint64]:  # (words,)
+    """Return the ENT_IOB column of the words, given that of the tokens.
+
+    If the first token of an entity is not a word, the entity begins at its first word.
+    """
+    entity = np.cumsum(iob == _IOB_BEGIN)[token_indices]
+    word_iob = iob[token_indices]
+    word_iob[(word_iob == _IOB_INSIDE) & (np.diff(entity, prepend=0) > 0)] = _IOB_BEGIN
+    return word_iob
 
 
-def _arcs(rows: NDArray[np.uint64], kept: Indices) -> NDArray[np.uint64]:  # (words, 2)
-    """Heads and labels of words among words, given those of tokens."""
+def _word_arcs(
+    rows: NDArray[np.uint64], token_indices: Indices
+) -> NDArray[np.uint64]:  # (words, 2)
+    """Return the HEAD and DEP columns of the words, given those of the tokens."""
     heads = np.arange(len(rows)) + rows[:, 0].astype(np.int64)
-    place = np.full(len(rows), -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    relative = place[_above(heads, kept)] - np.arange(len(kept))
-    return np.column_stack([relative.astype(np.uint64), rows[kept, 1]])
+    word_index = np.full(len(rows), -1, dtype=np.int64)
+    word_index[token_indices] = np.arange(len(token_indices))
+    relative = word_index[_word_heads(heads, token_indices)] - np.arange(len(token_indices))
+    return np.column_stack([relative.astype(np.uint64), rows[token_indices, 1]])
 
 
-def _above(heads: Indices, kept: Indices) -> Indices:  # (tokens,), (words,) -> (words,)
-    """The head of each word among the words; what hung on white space hangs on its head.
+def _word_heads(
+    heads: Indices, token_indices: Indices
+) -> Indices:  # (tokens,), (words,) -> (words,)
+    """Return the head of each word (as token index), skipping heads that are not words.
 
-    Words under white space that is a root: the first becomes the root, the others hang on it.
+    A word below white space is attached to the nearest ancestor that is a word. If there is none,
+    the first such word becomes a root and the others are attached to it.
     """
     is_word = np.zeros(len(heads), dtype=bool)
-    is_word[kept] = True
-    stand_in: dict[int, int] = {}
-    above = heads[kept].copy()
-    for n in np.flatnonzero(~is_word[above]).tolist():
-        head = int(above[n])
+    is_word[token_indices] = True
+    root_substitute: dict[int, int] = {}
+    word_heads = heads[token_indices].copy()
+    for n in np.flatnonzero(~is_word[word_heads]).tolist():
+        head = int(word_heads[n])
         while not is_word[head] and heads[head] != head:
             head = int(heads[head])
-        above[n] = head if is_word[head] else stand_in.setdefault(head, int(kept[n]))
-    return above
+        word_heads[n] = (
+            head if is_word[head] else root_substitute.setdefault(head, int(token_indices[n]))
+        )
+    return word_heads
 
 
-def _starts(starts: Indices, kept: Indices) -> Any:
-    """Sentence starts of words: a start at white space is that of the next word."""
-    found = starts[kept]
-    begun = np.searchsorted(kept, np.flatnonzero(starts == 1))
-    found[begun[begun < len(kept)]] = 1
-    return found.astype(np.uint64)
+def _word_starts(starts: Indices, token_indices: Indices) -> Any:
+    """Return SENT_START of the words; a boundary at white space moves to the next word."""
+    word_starts = starts[token_indices]
+    started_words = np.searchsorted(token_indices, np.flatnonzero(starts == 1))
+    word_starts[started_words[started_words < len(token_indices)]] = 1
+    return word_starts.astype(np.uint64)
 
 
-def paragraph_lengths(doc: Doc, reading: NormalizedWords | None) -> list[int]:
-    """How many words stand between sentence ends that the layout shows: no name goes on there."""
-    if reading is None or not doc.has_annotation("SENT_START"):
-        return [len(doc) if reading is None else len(reading.kept)]
-    begun = _starts(doc.to_array([SENT_START]).ravel().astype(np.int64), reading.kept) == 1
-    apart = np.diff(reading.kept, prepend=-1) > 1  # white space or markup stands before
-    ends = np.append(np.flatnonzero(begun & apart), len(reading.kept))
+def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]:
+    """Return how many words lie between sentence boundaries that the layout shows.
+
+    Such a boundary has white space or markup before it; no entity extends across it. The lengths
+    add up to the number of words. Without such boundaries the whole Doc is one paragraph.
+    """
+    if normalized is None or not doc.has_annotation("SENT_START"):
+        return [len(doc) if normalized is None else len(normalized.token_indices)]
+    is_start = (
+        _word_starts(doc.to_array([SENT_START]).ravel().astype(np.int64), normalized.token_indices)
+        == 1
+    )
+    has_gap_before = np.diff(normalized.token_indices, prepend=-1) > 1
+    ends = np.append(np.flatnonzero(is_start & has_gap_before), len(normalized.token_indices))
     return np.diff(ends, prepend=0).tolist()
 
 
-def _copy_names(doc: Doc, copy: Doc, kept: Indices) -> None:
+def _copy_spans(doc: Doc, copy: Doc, token_indices: Indices) -> None:
+    """Copy the span groups and the token lists of discontinuous entities to a word doc."""
     for key, group in doc.spans.items():
-        copy.spans[key] = _moved(list(group), copy, kept)
+        copy.spans[key] = _map_spans(list(group), copy, token_indices)
     if pieces := doc.user_data.get("pieces"):
-        place = {token: n for n, token in enumerate(kept.tolist())}
+        word_index = {token: n for n, token in enumerate(token_indices.tolist())}
         copy.user_data["pieces"] = {
-            name: [place[i] for i in own if i in place] for name, own in pieces.items()
+            name: [word_index[i] for i in tokens if i in word_index]
+            for name, tokens in pieces.items()
         }
 
 
-def _moved(spans: Sequence[Span], copy: Doc, kept: Indices) -> list[Span]:
-    """The spans that have words, in the copy."""
+def _map_spans(spans: Sequence[Span], copy: Doc, token_indices: Indices) -> list[Span]:
+    """Return copies of the spans in a word doc; spans without words are dropped."""
     bounds = np.array([(span.start, span.end) for span in spans], dtype=np.intp)
-    places = np.searchsorted(kept, bounds).reshape(-1, 2).tolist()
+    word_bounds = np.searchsorted(token_indices, bounds).reshape(-1, 2).tolist()
     return [
         Span(copy, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)
-        for span, (first, last) in zip(spans, places, strict=True)
+        for span, (first, last) in zip(spans, word_bounds, strict=True)
         if first < last
     ]
 
 
 def original_offsets(span: Span) -> tuple[int, int]:
-    """Where a span stands in the user's text."""
-    places: Sequence[Sequence[int]] | None = span.doc.user_data.get(OFFSETS_KEY)
-    if places is None or not len(span):
+    """Return the character offsets (start, end) of a span in the user's text.
+
+    For a span of a ``word_doc`` copy these are the offsets in the original; else the span's own.
+    """
+    offsets: Sequence[Sequence[int]] | None = span.doc.user_data.get(OFFSETS_KEY)
+    if offsets is None or not len(span):
         return span.start_char, span.end_char
-    return places[0][span.start], places[1][span.end - 1]
+    return offsets[0][span.start], offsets[1][span.end - 1]
 
 
-RETOKENIZED_KEY = "own words"  # in doc.user_data, as plain values
+def store_retokenized(doc: Doc, retokenized: Doc) -> None:
+    """Store another tokenization of the same text, with its annotations, in ``doc.user_data``.
 
-
-def store_retokenized(doc: Doc, own: Doc) -> None:
-    """Keeps words, tags, tree and names of another Doc of the same text in this one."""
-    spans = own.spans.get("entities", ())
+    ``retokenized`` must be parsed; its words, tags, arcs, entities and discontinuous entities
+    (``pieces``) are stored as plain values, so that the Doc can be serialised.
+    """
+    spans = retokenized.spans.get("entities", ())
     doc.user_data[RETOKENIZED_KEY] = {
-        "words": [token.text for token in own],
-        "spaces": [bool(token.whitespace_) for token in own],
-        "tags": [token.tag_ for token in own],
-        "heads": [token.head.i for token in own],
-        "deps": [token.dep_ for token in own],
+        "words": [token.text for token in retokenized],
+        "spaces": [bool(token.whitespace_) for token in retokenized],
+        "tags": [token.tag_ for token in retokenized],
+        "heads": [token.head.i for token in retokenized],
+        "deps": [token.dep_ for token in retokenized],
         "names": [[span.start, span.end, span.label_, span.id_] for span in spans],
-        "pieces": own.user_data.get("pieces", {}),
+        "pieces": retokenized.user_data.get("pieces", {}),
     }
 
 
 def get_retokenized(doc: Doc) -> Doc | None:
-    """The Doc that ``keep_reading`` kept, or None.
+    """Rebuild the Doc that ``store_retokenized`` stored; None if nothing was stored.
 
     >>> import spacy
     >>> vocab = spacy.blank("en").vocab
     >>> doc = Doc(vocab, words=["Grb2", "-", "binding"], spaces=[False] * 3)
-    >>> own = Doc(vocab, words=["Grb2-binding"], spaces=[False], heads=[0], deps=["ROOT"])
-    >>> store_retokenized(doc, own)
+    >>> other = Doc(vocab, words=["Grb2-binding"], spaces=[False], heads=[0], deps=["ROOT"])
+    >>> store_retokenized(doc, other)
     >>> [token.text for token in get_retokenized(doc)]
     ['Grb2-binding']
     """
-    kept: dict[str, Any] | None = doc.user_data.get(RETOKENIZED_KEY)
-    if kept is None:
+    stored: dict[str, Any] | None = doc.user_data.get(RETOKENIZED_KEY)
+    if stored is None:
         return None
-    columns: Any = {key: kept[key] for key in ("words", "spaces", "tags", "heads", "deps")}
-    own = Doc(doc.vocab, **columns)
-    own.spans["entities"] = [
-        Span(own, start, end, label=label, span_id=name)
-        for start, end, label, name in kept["names"]
+    columns: Any = {key: stored[key] for key in ("words", "spaces", "tags", "heads", "deps")}
+    retokenized = Doc(doc.vocab, **columns)
+    retokenized.spans["entities"] = [
+        Span(retokenized, start, end, label=label, span_id=name)
+        for start, end, label, name in stored["names"]
     ]
-    own.user_data |= {"document": doc.user_data.get("document", ""), "pieces": kept["pieces"]}
-    return own
-
-
-MAX_SENTENCE_CHARACTERS = 2000  # characters of a sentence that are told of what stands in it
+    retokenized.user_data |= {
+        "document": doc.user_data.get("document", ""),
+        "pieces": stored["pieces"],
+    }
+    return retokenized
 
 
 @dataclass(frozen=True, eq=False)
 class SourceText:
-    """The text of a Doc and where its sentences begin, each worked out once.
+    """The user's text of a Doc, with lookup of the text and sentence of a span.
 
-    ``doc.text`` and ``span.sent`` go through the whole Doc at every call, which for the names of
-    a long document is quadratic.
+    ``doc.text`` and ``span.sent`` scan the whole Doc on every call, which is quadratic for the
+    spans of a long document; here text and sentence starts are computed once.
     """
 
     text: str
-    starts: Sequence[int]  # in tokens of the Doc that spans are of
+    starts: Sequence[int]  # first token of each sentence, then the length, of the spans' Doc
 
     @classmethod
-    def from_doc(cls, doc: Doc, words: Doc) -> SourceText:
-        """Those of a Doc, for spans of ``words``: the Doc itself or its ``words_only``."""
-        return cls(doc.text, starts_of(words).tolist())
+    def from_doc(cls, doc: Doc, span_doc: Doc) -> SourceText:
+        """Build it for a Doc and spans of ``span_doc``: the Doc itself or its ``word_doc``."""
+        return cls(doc.text, starts_of(span_doc).tolist())
 
     def __call__(self, span: Span) -> str:
-        """The words of a span as the user wrote them."""
+        """Return the text of a span as the user wrote it."""
         return self.text[slice(*original_offsets(span))]
 
     def sentence(self, span: Span) -> str:
-        """The sentence of a span as the user wrote it; of an endless one what is around the span.
+        """Return the sentence of a span as the user wrote it.
 
-        A list of ten thousand names would else be told ten thousand times.
+        Of a sentence longer than ``MAX_SENTENCE_CHARACTERS`` only the part around the span is
+        returned: else a list of ten thousand names would be quoted in full for each of them.
         """
         first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
         start, end = original_offsets(span.doc[self.starts[first] : self.starts[last]])
@@ -455,14 +542,14 @@ class SourceText:
             start, end = self._around(original_offsets(span), start, end)
         return self.text[start:end]
 
-    def _around(self, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:
-        """Where to cut: at blanks, and never in the span."""
-        aside = max(MAX_SENTENCE_CHARACTERS - (place[1] - place[0]), 0) // 2
-        if place[0] - aside > start:
-            start = place[0] - aside
-            start = max(start, 1 + self.text.find(" ", start, place[0]))
-        if place[1] + aside < end:
-            end = place[1] + aside
-            blank = self.text.rfind(" ", place[1], end)
+    def _around(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+        """Shorten the range ``start:end`` around a span; cut at blanks, never in the span."""
+        margin = max(MAX_SENTENCE_CHARACTERS - (offsets[1] - offsets[0]), 0) // 2
+        if offsets[0] - margin > start:
+            start = offsets[0] - margin
+            start = max(start, 1 + self.text.find(" ", start, offsets[0]))
+        if offsets[1] + margin < end:
+            end = offsets[1] + margin
+            blank = self.text.rfind(" ", offsets[1], end)
             end = end if blank < 0 else blank
         return start, end

@@ -280,9 +280,11 @@ class _Tokens:
 
     def __init__(self, doc: Doc) -> None:
         reading = normalize_words(doc, transliterate=True)
-        self.kept = list(range(len(doc))) if reading is None else reading.kept.tolist()
+        self.token_indices = (
+            list(range(len(doc))) if reading is None else reading.token_indices.tolist()
+        )
         self.words = get_word_texts(doc, reading)
-        self.number = {token: n for n, token in enumerate(self.kept)}
+        self.number = {token: n for n, token in enumerate(self.token_indices)}
 
     def key(self, start: int, end: int) -> tuple[str, ...]:
         """The words of some tokens."""
@@ -301,7 +303,7 @@ class _Tokens:
         inside = self._closed(inside)
         if not inside or not any(any(map(str.isalnum, self.words[n])) for n in inside):
             return None
-        return self.kept[inside[0]], self.kept[inside[-1]] + 1
+        return self.token_indices[inside[0]], self.token_indices[inside[-1]] + 1
 
     def _closed(self, inside: list[int]) -> list[int]:
         for opening, closing in (("(", ")"), ("[", "]")):
@@ -338,7 +340,7 @@ class _Tokens:
         for n in [n for n, word in enumerate(self.words) if word in first]:
             for key in first[self.words[n]]:
                 if tuple(self.words[n : n + len(key)]) == key:
-                    place = self.kept[n], self.kept[n + len(key) - 1] + 1
+                    place = self.token_indices[n], self.token_indices[n + len(key) - 1] + 1
                     if not taken & set(range(*place)):
                         others[key].append(place)
                         taken |= set(range(*place))
@@ -516,7 +518,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         scores = self.model.predict(docs).dataXd  # what was said of a token depends on no other
         ends = np.cumsum([len(doc) for doc in docs]).tolist()
         kept = [
-            end - len(doc) + (np.arange(len(doc)) if own is None else own.kept)
+            end - len(doc) + (np.arange(len(doc)) if own is None else own.token_indices)
             for doc, own, end in zip(docs, readings, ends, strict=True)
         ]
         return scores[np.concatenate(kept)]
@@ -606,7 +608,7 @@ def _in_tokens(
 
     A name has a letter or digit (14-3-3 is one); white space and signs name nothing.
     """
-    at = range(len(doc)) if reading is None else reading.kept
+    at = range(len(doc)) if reading is None else reading.token_indices
     orths = doc.to_array([ORTH]) if reading is None else reading.orths
     strings = doc.vocab.strings
     return [

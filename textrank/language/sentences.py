@@ -1,7 +1,10 @@
-"""Where sentences begin, by rules over tokens and the lines they stand on; needs no parse.
+"""Rule-based sentence splitting from tokens and line layout; needs no parse.
 
-One splitter for all ways through the pipeline: names can be looked for before, or without, a
-parse, and the parser keeps what is decided here. Linear in the length of the text.
+``SentenceSplitter`` is the spaCy component (factory ``textrank_sentences``). It runs before the
+parser and the entity recognisers, so that all of them see the same sentence boundaries whether or
+not a parser runs. Rules decide at three kinds of places: after a full stop (or ``!``, ``?``), at a
+layout break (blank line, paragraph tag, new list item, table row or heading), and before a
+sentence opener such as "This" where the full stop is missing. Time is linear in the text.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from textrank.language.normalization import find_tags, is_paragraph_tag
 _STOPS = frozenset([".", "!", "?", "...", "…"])
 _CLOSERS = frozenset([")", "]", "}", '"', "'", "’", "”", "''"])
 _OPENERS = frozenset(["(", "[", "{", '"', "'", "‘", "“", "``"])
-# Words that begin sentences when capitalised; names of things hardly ever are among them.
+# Words that, capitalised, begin a sentence; hardly ever part of a name.
 _FIRST_WORDS = (
     "A Additionally After All Also Although An And Another As At Because Both But By Consequently "
     "Conversely Despite Due During Each Finally First For From Further Furthermore Given Hence "
@@ -35,17 +38,17 @@ _FIRST_WORDS = (
     "Third This Those Three Through Thus To Together Two Under Unlike Upon Using We What When "
     "Whereas Whether Which While With Within Without Yet"
 )
-_STARTERS = frozenset(_FIRST_WORDS.split())
-# Words that begin a sentence even where the stop before it is missing, when a word in lower case
-# follows: "... an epithelial barrier This was accompanied by ...".
+_SENTENCE_OPENERS = frozenset(_FIRST_WORDS.split())
+# Words that begin a sentence even if the full stop before them is missing, provided a lower-case
+# word follows: "... an epithelial barrier This was accompanied by ...".
 _SURE_FIRST_WORDS = (
     "Additionally Although As Because Both Consequently Finally Furthermore Hence Here However It "
     "Moreover Our Since Such The Their There Therefore These They This Thus To We When Whereas "
     "While"
 )
-_FIRST_WITHOUT_STOP = frozenset(_SURE_FIRST_WORDS.split())
-# A line that ends so goes on: a word that wants another.
-_UNFINISHED = re.compile(
+_OPENERS_WITHOUT_STOP = frozenset(_SURE_FIRST_WORDS.split())
+# End of a line whose sentence continues on the next line: a word or sign that needs a complement.
+_UNFINISHED_LINE = re.compile(
     r"(?:[,;/(\[{=<>+&–—-]|\b(?:a|an|the|of|in|on|at|by|to|for|from|with|without|within|into|onto|and|"
     r"or|but|nor|that|which|who|whose|than|as|is|are|was|were|be|been|has|have|had|not|via|its|"
     r"their|our|this|these|those|both|either|between|among|against|during|after|before|through|"
@@ -55,18 +58,20 @@ _UNFINISHED = re.compile(
     r"induces?|represses|promotes?|blocks?|stimulates?|associates?|recruits?|targets?|"
     r"contains?|encodes?|requires?|involves?|shows?|showed|suggests?|human|mouse|rat|murine))$"
 )
-_ITEM = re.compile(
+_LIST_ITEM = re.compile(
     r"[ \t]*(?:(?P<bullet>[•‣◦▪●∙*·])|[-–—]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])[ \t]+\S"
 )
-_LAST_WORDS = 40  # characters of a line in which the word lies that it ends with
-_NARROW = 40  # characters; nobody wraps prose at fewer: several such lines are a list
-_HEADING = 300  # characters; no heading is longer
-_BRACKET = 60  # words in which a bracket closes, or it is none
+_LINE_TAIL_CHARACTERS = 40  # enough of a line's end to contain its last word
+_MIN_PROSE_WIDTH = 40  # characters; several lines that are all shorter form a list, not prose
+_MAX_HEADING_CHARACTERS = 300
+_MAX_BRACKET_WORDS = 60  # a bracket that does not close within so many words is ignored
 _LINE_END = re.compile(r"\r\n?|[\n\x0b\x0c\x85\u2028\u2029]")
 
 
 def find_sentence_starts(doc: Doc) -> list[int]:
-    """The tokens that begin a sentence, white space and markup never among them.
+    """Return the indices of the tokens that begin a sentence, in text order.
+
+    White space and markup never begin a sentence.
 
     >>> import spacy
     >>> words = ["p53", "binds", ".", "\\n", "MDM2", "does", "too", "."]
@@ -77,84 +82,98 @@ def find_sentence_starts(doc: Doc) -> list[int]:
 
 
 def decide_boundaries(doc: Doc) -> dict[int, bool]:
-    """Tokens of which rules can say whether a sentence begins there, in text order.
+    """Map each token at which the rules can decide to whether a sentence begins there.
 
-    Those are the first one, those after a stop, and those after a line's end that ends a sentence.
+    These tokens are the first word, every word after a full stop, and every word that follows a
+    layout break. Keys are token indices in text order; tokens that are absent are undecided.
     """
-    text = _Words.of(doc)
-    found = {text.kept[0]: True} if text.words else {}
-    first = 0
-    for n in text.boundaries():
-        found[text.kept[n]] = text.breaks(first, n)
-        first = n if found[text.kept[n]] else first
-    return found
+    words = _WordSequence.from_doc(doc)
+    is_start = {words.token_indices[0]: True} if words.words else {}
+    sentence_start = 0
+    for word_index in words.candidate_boundaries():
+        is_start[words.token_indices[word_index]] = words.is_boundary(sentence_start, word_index)
+        sentence_start = word_index if is_start[words.token_indices[word_index]] else sentence_start
+    return is_start
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
-    """The words of a Doc with what stands between them."""
+class _WordSequence:
+    """Words of a Doc (tokens without white space and markup) with their position in the text."""
 
     doc: Doc
-    kept: Sequence[int]
+    token_indices: Sequence[int]  # token index of each word
     words: Sequence[str]
-    places: Sequence[int]  # first character of each token of the Doc
-    hard: frozenset[int]  # words before which the layout ends a sentence
+    token_offsets: Sequence[int]  # character offset of each token, white space included
+    layout_breaks: frozenset[int]  # words before which the layout ends a sentence
 
     @classmethod
-    def of(cls, doc: Doc) -> _Words:
-        reading = normalize_words(doc)
-        orths, places = doc.to_array([ORTH, IDX]).T.tolist() if len(doc) else ([], [])
-        if reading is None:
+    def from_doc(cls, doc: Doc) -> _WordSequence:
+        """Collect the words of a Doc; layout breaks are sought only where tokens are not words."""
+        normalized = normalize_words(doc)
+        orths, token_offsets = doc.to_array([ORTH, IDX]).T.tolist() if len(doc) else ([], [])
+        if normalized is None:
             strings = doc.vocab.strings
-            kept: Sequence[int] = range(len(doc))
-            return cls(doc, kept, [strings[orth] for orth in orths], places, frozenset())
-        hard = frozenset(_layout(doc, reading.kept, places))
-        return cls(doc, reading.kept.tolist(), reading.words, places, hard)
+            token_indices: Sequence[int] = range(len(doc))
+            return cls(
+                doc, token_indices, [strings[orth] for orth in orths], token_offsets, frozenset()
+            )
+        layout_breaks = frozenset(_find_layout_breaks(doc, normalized.token_indices, token_offsets))
+        return cls(
+            doc, normalized.token_indices.tolist(), normalized.words, token_offsets, layout_breaks
+        )
 
-    def boundaries(self) -> Iterator[int]:
-        """Words that may begin a sentence, in order."""
-        after = False  # a stop, or what closes after one
+    def candidate_boundaries(self) -> Iterator[int]:
+        """Yield, in order, the index of each word at which a sentence may begin."""
+        after_stop = False  # the word before is a full stop, or closes a bracket or quote after one
         for n, word in enumerate(self.words):
-            if n and (after or n in self.hard or self._lacks_stop(n)):
+            if n and (after_stop or n in self.layout_breaks or self._begins_without_stop(n)):
                 yield n
-            after = word[-1] == "." or word in _STOPS or (after and word in _CLOSERS)
+            after_stop = word[-1] == "." or word in _STOPS or (after_stop and word in _CLOSERS)
 
-    def breaks(self, first: int, n: int) -> bool:
-        """Whether a sentence that began at ``first`` ends before word ``n``."""
-        if n in self.hard or self._lacks_stop(n):
+    def is_boundary(self, first: int, n: int) -> bool:
+        """Return whether the sentence that began at word ``first`` ends before word ``n``."""
+        if n in self.layout_breaks or self._begins_without_stop(n):
             return True
-        if not self._apart(n) or self._within_brackets(first, n):
+        if not self._has_gap_before(n) or self._is_inside_brackets(first, n):
             return False
-        at = n - 1
-        while at > first and self.words[at] in _CLOSERS:
-            at -= 1
-        return self._after(first, at, n)
+        stop = n - 1
+        while stop > first and self.words[stop] in _CLOSERS:
+            stop -= 1
+        return self._stop_ends_sentence(first, stop, n)
 
-    def _lacks_stop(self, n: int) -> bool:
-        """Whether word ``n`` begins a sentence although no stop is before it."""
-        if self.words[n] not in _FIRST_WITHOUT_STOP or n + 1 == len(self.words):
+    def _begins_without_stop(self, n: int) -> bool:
+        """Return whether word ``n`` begins a sentence although no full stop precedes it."""
+        if self.words[n] not in _OPENERS_WITHOUT_STOP or n + 1 == len(self.words):
             return False
         before, following = self.words[n - 1], self.words[n + 1]
-        ended = len(before) > 1 and before.isalpha() and before not in _STARTERS
+        ended = len(before) > 1 and before.isalpha() and before not in _SENTENCE_OPENERS
         goes_on = following.isalpha() and following.islower()
-        return ended and goes_on and not _UNFINISHED.search(before)
+        return ended and goes_on and not _UNFINISHED_LINE.search(before)
 
-    def _after(self, first: int, at: int, n: int) -> bool:
-        """Whether the stop at word ``at`` ends the sentence that word ``n`` follows."""
-        word, opener = self.words[at], self.words[n]
+    def _stop_ends_sentence(self, first: int, stop: int, n: int) -> bool:
+        """Return whether the full stop at word ``stop`` ends the sentence before word ``n``.
+
+        ``first`` is the first word of the sentence. An abbreviation with its full stop ("Fig.")
+        ends a sentence only before a sentence opener; an enumerator ("1.") and a citation after the
+        full stop ("[12]") do not.
+        """
+        word, opener = self.words[stop], self.words[n]
         while self.words[n] in _OPENERS and n + 1 < len(self.words):
             n += 1
         following = self.words[n]
         if opener == "[" and following.isdigit():
             return False  # a citation after the stop
         if len(word) > 1 and word not in _STOPS:  # an abbreviation with its stop
-            return following in _STARTERS and self.words[at - 1] != "."
-        if at - first == 1 and re.fullmatch(r"\d{1,2}|[A-Za-z]|[IVX]{1,4}", self.words[first]):
+            return following in _SENTENCE_OPENERS and self.words[stop - 1] != "."
+        if stop - first == 1 and re.fullmatch(r"\d{1,2}|[A-Za-z]|[IVX]{1,4}", self.words[first]):
             return False  # "1." numbers what follows
-        return self._begins(n)
+        return self._can_begin_sentence(n)
 
-    def _begins(self, n: int) -> bool:
-        """Whether a word looks like the first of a sentence: no plain word in lower case does."""
+    def _can_begin_sentence(self, n: int) -> bool:
+        """Return whether word ``n`` can be the first of a sentence.
+
+        A plain lower-case word cannot, nor can closing punctuation.
+        """
         word = self.words[n]
         if word in _CLOSERS or word[0] in ",;:/=<>%)]}":
             return False
@@ -165,162 +184,210 @@ class _Words:
             return True  # "(a) shows ..."
         return not word.isalpha() or not word.islower() or following == "-" or not word.isascii()
 
-    def _apart(self, n: int) -> bool:
-        """Whether anything stands between a word and the one before it."""
-        token, before = self.kept[n], self.kept[n - 1]
+    def _has_gap_before(self, n: int) -> bool:
+        """Return whether white space or markup separates word ``n`` from the word before it."""
+        token, before = self.token_indices[n], self.token_indices[n - 1]
         return token - before > 1 or bool(self.doc[before].whitespace_)
 
-    def _within_brackets(self, first: int, n: int) -> bool:
-        """Whether a bracket opened in this sentence closes soon after word ``n``."""
-        open_ = 0
-        for word in self.words[max(first, n - _BRACKET) : n]:
-            open_ = open_ + 1 if word in "([" else max(open_ - 1, 0) if word in ")]" else open_
-        if not open_:
+    def _is_inside_brackets(self, first: int, n: int) -> bool:
+        """Return whether a bracket opened in this sentence closes soon after word ``n``."""
+        depth = 0
+        for word in self.words[max(first, n - _MAX_BRACKET_WORDS) : n]:
+            depth = depth + 1 if word in "([" else max(depth - 1, 0) if word in ")]" else depth
+        if not depth:
             return False
-        for word in self.words[n : n + _BRACKET]:
+        for word in self.words[n : n + _MAX_BRACKET_WORDS]:
             if word in "([":
-                open_ += 1
+                depth += 1
             elif word in ")]":
-                open_ -= 1
-                if not open_:
+                depth -= 1
+                if not depth:
                     return True
         return False
 
 
-def _layout(doc: Doc, kept: Indices, places: Sequence[int]) -> Iterator[int]:
-    """Words before which a blank line, a tag or the end of a line ends a sentence."""
+def _find_layout_breaks(
+    doc: Doc, token_indices: Indices, token_offsets: Sequence[int]
+) -> Iterator[int]:
+    """Yield the index of each word before which the layout ends a sentence.
+
+    ``token_indices`` are the tokens of the words, ``token_offsets`` the character offsets of all
+    tokens. A blank line, a form feed or a paragraph tag always ends a sentence; a single line end
+    does if the line below begins a new sentence (``_starts_sentence``).
+    """
     text = doc.text
-    gaps = np.flatnonzero(np.diff(kept) > 1) + 1
-    lines: _Lines | None = None
-    for n, before, token in np.column_stack([gaps, kept[gaps - 1], kept[gaps]]).tolist():
-        start = places[before] + len(doc[before])
-        gap = text[start : places[token]]
-        ends = len(_LINE_END.findall(gap))
-        if ends > 1 or any(is_paragraph_tag(tag[0]) for tag in find_tags(gap)) or "\x0c" in gap:
+    gaps = np.flatnonzero(np.diff(token_indices) > 1) + 1
+    lines: _LineStarts | None = None
+    for n, before, token in np.column_stack(
+        [gaps, token_indices[gaps - 1], token_indices[gaps]]
+    ).tolist():
+        start = token_offsets[before] + len(doc[before])
+        gap = text[start : token_offsets[token]]
+        line_ends = len(_LINE_END.findall(gap))
+        if (
+            line_ends > 1
+            or any(is_paragraph_tag(tag[0]) for tag in find_tags(gap))
+            or "\x0c" in gap
+        ):
             yield n
-        elif ends == 1:
-            lines = lines or _Lines.of(text)
-            if lines.end_sentence(places[token]):
+        elif line_ends == 1:
+            lines = lines or _LineStarts.from_text(text)
+            if lines.begins_sentence(token_offsets[token]):
                 yield n
 
 
 @dataclass(frozen=True, eq=False)
-class _Lines:
-    """The lines of a text, and which of them begin with a new sentence by their layout alone."""
+class _LineStarts:
+    """Lines of a text, and which of them begin a new sentence by their layout alone."""
 
-    starts: Sequence[int]  # of all lines
-    new: frozenset[int]
+    starts: Sequence[int]  # character offset of each line
+    new_sentence_lines: frozenset[int]  # line numbers, from 0
 
     @classmethod
-    def of(cls, text: str) -> _Lines:
-        ends = [found.span() for found in _LINE_END.finditer(text)]
+    def from_text(cls, text: str) -> _LineStarts:
+        """Split a text into lines and analyse their layout."""
+        ends = [match.span() for match in _LINE_END.finditer(text)]
         starts = [0, *(end for _, end in ends)]
         lines = [text[a:b] for a, (b, _) in zip(starts, [*ends, (len(text), 0)], strict=True)]
-        return cls(starts, frozenset(_new_lines(lines)))
+        return cls(starts, frozenset(_find_new_lines(lines)))
 
-    def end_sentence(self, place: int) -> bool:
-        """Whether the line on which a character stands begins with a new sentence."""
-        return bisect_right(self.starts, place) - 1 in self.new
-
-
-def _new_lines(lines: Sequence[str]) -> Iterator[int]:
-    """Numbers of the lines that go on with no sentence of the line before."""
-    first = 0
-    while first < len(lines):
-        end = first
-        while end < len(lines) and lines[end].strip():
-            end += 1
-        yield from (first + n for n in _new_in_block(lines[first:end]))
-        first = end + 1
+    def begins_sentence(self, offset: int) -> bool:
+        """Return whether the line that contains character ``offset`` begins a new sentence."""
+        return bisect_right(self.starts, offset) - 1 in self.new_sentence_lines
 
 
-def _new_in_block(lines: Sequence[str]) -> Iterator[int]:
-    """The same within lines that no blank line parts."""
+def _find_new_lines(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of the lines that do not continue the sentence of the line before.
+
+    Blank lines separate blocks; the first line of a block is not reported.
+    """
+    block_start = 0
+    while block_start < len(lines):
+        block_end = block_start
+        while block_end < len(lines) and lines[block_end].strip():
+            block_end += 1
+        yield from (block_start + n for n in _find_new_lines_in_block(lines[block_start:block_end]))
+        block_start = block_end + 1
+
+
+def _find_new_lines_in_block(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of such lines within a block of lines without blank lines."""
     if len(lines) < 2:
         return
     width = max(len(line.expandtabs()) for line in lines)
-    hyphens = any(line.rstrip().endswith("-") for line in lines[:-1])  # words are broken there
-    table, listed = _is_table(lines), len(lines) > 2 and width < _NARROW
-    fresh = True  # the line above begins with a sentence
+    is_hyphenated = any(line.rstrip().endswith("-") for line in lines[:-1])
+    is_table, is_list = _is_table(lines), len(lines) > 2 and width < _MIN_PROSE_WIDTH
+    above_begins_sentence = True
     for n, (above, line) in enumerate(pairwise(lines), 1):
-        new = table or _is_new(above.rstrip(), line, width, fresh, hyphens)
-        new = new or (listed and _is_entry(above.rstrip(), line))
-        if new:
+        is_new = is_table or _starts_sentence(
+            above.rstrip(), line, width, above_begins_sentence, is_hyphenated
+        )
+        is_new = is_new or (is_list and _is_list_entry(above.rstrip(), line))
+        if is_new:
             yield n
-        fresh = new or above.rstrip()[-1:] in ".!?"
+        above_begins_sentence = is_new or above.rstrip()[-1:] in ".!?"
 
 
 def _is_table(lines: Sequence[str]) -> bool:
-    """Whether most lines have cells, as many each."""
-    for mark, cell in (("\t", r"\t+"), ("   ", r" {3,}"), ("|", r"\|")):
-        counts = [len(re.findall(cell, x.strip())) if mark in x else 0 for x in lines]
+    """Return whether more than half of the lines have the same number of cell separators."""
+    for separator, pattern in (("\t", r"\t+"), ("   ", r" {3,}"), ("|", r"\|")):
+        counts = [len(re.findall(pattern, x.strip())) if separator in x else 0 for x in lines]
         common = max(set(counts), key=counts.count)
         if common and counts.count(common) > len(counts) / 2 and len(counts) > 1:
             return True
     return False
 
 
-def _is_new(above: str, line: str, width: int, fresh: bool, hyphens: bool) -> bool:
+def _starts_sentence(
+    above: str, line: str, width: int, above_begins_sentence: bool, is_hyphenated: bool
+) -> bool:
+    """Return whether ``line`` begins a new sentence although ``above`` has no sentence end.
+
+    It does if it is a list item or begins with a sentence opener. It also does if it is capitalised
+    and its first word would have fitted on the line above (so the break was intended), and the line
+    above is a heading-like single unit.
+
+    Parameters
+    ----------
+    above, line
+        Two neighbouring lines; ``above`` without trailing white space, ``line`` not blank.
+    width
+        Length of the longest line of the block.
+    above_begins_sentence
+        Whether the line above begins a sentence.
+    is_hyphenated
+        Whether the block breaks words at hyphens.
+    """
     words = line.split(maxsplit=1)
-    head, last = words[0], above[-1:]
-    item = _ITEM.match(line)
-    if item and (item["bullet"] or last in ".:;!?" or _ITEM.match(above)):
+    first_word, last_character = words[0], above[-1:]
+    item = _LIST_ITEM.match(line)
+    if item and (item["bullet"] or last_character in ".:;!?" or _LIST_ITEM.match(above)):
         return True
     if (
-        last in ".!?"
-        or _UNFINISHED.search(above[-_LAST_WORDS:])
+        last_character in ".!?"
+        or _UNFINISHED_LINE.search(above[-_LINE_TAIL_CHARACTERS:])
         or above.count("(") > above.count(")")
     ):
         return False
-    if head in _STARTERS:
+    if first_word in _SENTENCE_OPENERS:
         return True
-    piece = re.split(r"(?<=-)", head)[0] if hyphens else head
-    room = width - len(above.expandtabs()) > len(piece) + 1  # one letter more or less is chance
-    capital = head[0].isupper() or head[0].isdigit()
-    whole = fresh and len(above) <= _HEADING and not re.search(r"[.!?]\s+[A-Z]", above)
-    return bool(room and capital and whole) or bool(item and room)
+    first_part = re.split(r"(?<=-)", first_word)[0] if is_hyphenated else first_word
+    has_room = width - len(above.expandtabs()) > len(first_part) + 1  # tolerate one character
+    is_capitalized = first_word[0].isupper() or first_word[0].isdigit()
+    above_is_single = (
+        above_begins_sentence
+        and len(above) <= _MAX_HEADING_CHARACTERS
+        and not re.search(r"[.!?]\s+[A-Z]", above)
+    )
+    return bool(has_room and is_capitalized and above_is_single) or bool(item and has_room)
 
 
-def _is_entry(above: str, line: str) -> bool:
-    """Whether a short line among short ones stands for itself: it begins as a name does."""
-    head = line.split(maxsplit=1)[0]
-    return not _UNFINISHED.search(above) and (head[0].isupper() or not head.isalpha())
+def _is_list_entry(above: str, line: str) -> bool:
+    """Return whether a short line in a block of short lines begins an entry of a list."""
+    first_word = line.split(maxsplit=1)[0]
+    return not _UNFINISHED_LINE.search(above) and (
+        first_word[0].isupper() or not first_word.isalpha()
+    )
 
 
-def set_sentence_starts(doc: Doc, first: Collection[int], *, final: bool) -> None:
-    """Lets sentences begin at these tokens, and if ``final`` at no others; in linear time.
+def set_sentence_starts(doc: Doc, tokens: Collection[int], *, final: bool) -> None:
+    """Set sentence boundaries of a Doc: a sentence begins at each of ``tokens``.
 
-    White space begins none that it is not said to.
+    If ``final``, no sentence begins anywhere else; otherwise other tokens stay undecided (0),
+    except white space, which never begins a sentence unless listed. Indices beyond the Doc are
+    ignored. Overwrites existing boundaries. Linear in the length of the Doc.
     """
     if not len(doc):
         return
     starts = np.full(len(doc), -1 if final else 0, dtype=np.int64)
     starts[doc.to_array([IS_SPACE]).ravel() == 1] = -1
-    starts[[token for token in first if token < len(doc)]] = 1
+    starts[[token for token in tokens if token < len(doc)]] = 1
     doc.from_array([SENT_START], cast(Any, starts.astype(np.uint64).reshape(-1, 1)))
 
 
 @dataclass(frozen=True)
 class SentenceSplitter:
-    """Sets where sentences begin, as ``sentence_starts`` finds it; keeps what is set already.
+    """spaCy component that sets sentence boundaries by ``decide_boundaries``.
 
-    Put before a parser, which then parses within these sentences. Unless ``final``, the parser may
-    part further where no stop is, as between a heading and the text it has run into.
+    Boundaries that are set already are kept. Put it before a parser, which then parses within these
+    sentences. Unless ``final``, tokens without a decision stay open, so that the parser can split
+    further where no full stop is, for example between a heading and the text that follows it.
     """
 
     any_length: ClassVar[bool] = True
     final: bool = False
 
     def __call__(self, doc: Doc) -> Doc:
+        """Set ``is_sent_start`` of each token in place and return the Doc."""
         if not len(doc) or doc.has_annotation("SENT_START", require_complete=True):
             return doc
-        given = doc.to_array([SENT_START]).ravel().astype(np.int64)
+        existing = doc.to_array([SENT_START]).ravel().astype(np.int64)
         starts = np.full(len(doc), -1 if self.final else 0, dtype=np.int64)
-        known = decide_boundaries(doc)
-        starts[list(known)] = np.where(list(known.values()), 1, -1)
-        starts[: next(iter(known), 0) + 1] = -1  # the first word and what stands before it
+        decisions = decide_boundaries(doc)
+        starts[list(decisions)] = np.where(list(decisions.values()), 1, -1)
+        starts[: next(iter(decisions), 0) + 1] = -1  # up to the first word
         starts[0] = 1
-        starts = np.where(given == 0, starts, given)
+        starts = np.where(existing == 0, starts, existing)
         doc.from_array([SENT_START], cast(Any, starts.astype(np.uint64).reshape(-1, 1)))
         return doc
 
@@ -331,5 +398,5 @@ class SentenceSplitter:
     default_config={"final": False},
 )
 def make_sentences(nlp: Language, name: str, final: bool) -> SentenceSplitter:
-    """What the factory of this name gives."""
+    """Build the component of the factory ``textrank_sentences``."""
     return SentenceSplitter(final)

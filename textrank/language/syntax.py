@@ -219,7 +219,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         if uses_listener(vectors):
             bounds = np.cumsum([len(doc) for doc in docs])[:-1]
             own = np.split(vectors.predict(docs), bounds)
-            rows = [x if r is None else x[r.kept] for x, r in zip(own, readings, strict=True)]
+            rows = [
+                x if r is None else x[r.token_indices] for x, r in zip(own, readings, strict=True)
+            ]
             found = np.concatenate(rows)
         else:
             units = [unit for doc in docs for unit in split_sentences(doc)]
@@ -293,7 +295,7 @@ def upper_layer_params(model: Any) -> set[tuple[int, str]]:
 
 def _starts(doc: Doc, reading: NormalizedWords | None) -> Any:
     starts = doc.to_array([SENT_START]).astype(np.int64)
-    return starts if reading is None else starts[reading.kept]
+    return starts if reading is None else starts[reading.token_indices]
 
 
 def _inner_starts(doc: Doc, reading: NormalizedWords | None) -> Any:
