@@ -41,8 +41,8 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--write", "{here}/x.zzz"], "unknown suffix to write"),
-        (["--write", "{here}/x.pubtator"], "cannot state results"),
+        (["--write", "{here}/x.zzz"], "no format is written with this suffix"),
+        (["--write", "{here}/x.pubtator"], "cannot hold results of a task"),
         (["--write", "{here}/missing/x.jsonl"], "does not exist"),
         (["--network", "{here}/missing/x.graphml"], "does not exist"),
         (["--network", "{here}/x.zzz"], "no network format"),

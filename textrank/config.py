@@ -427,9 +427,9 @@ def load_corpus(
         bound = _bound(resolved(cfg, "corpus", {}), cfg)
         if not callable(bound):
             raise ValueError(f"{cfg}: [corpus] is no reader. Name one by @readers.")
-        return NamedCorpus(cfg.absolute().parent.name, asked.applied(bound))
+        return NamedCorpus(cfg.absolute().parent.name, asked.apply_to(bound))
     stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
-    return NamedCorpus(stem, asked.applied(reader_for(path)))
+    return NamedCorpus(stem, asked.apply_to(reader_for(path)))
 
 
 def load_model(name: str | Path) -> Model:

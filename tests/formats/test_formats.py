@@ -555,7 +555,7 @@ def test_folders_are_brat_or_text(tmp_path: Path) -> None:
 def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=rf"{name}: the format is not recognised.*\.conllu"):
         reader_for(put(tmp_path, name, "%PDF-1.4"))
-    with pytest.raises(ValueError, match=r"unknown format 'pdf'\. Known: text, json_lines"):
+    with pytest.raises(ValueError, match=r"unknown format 'pdf'\. Available: text, json_lines"):
         reader_for("x", format="pdf")
     with pytest.raises(ValueError, match="no such file"):
         reader_for(tmp_path / "missing.txt")

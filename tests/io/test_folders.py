@@ -19,8 +19,12 @@ from textrank.io import (
     write_manifest,
 )
 
-FEATURES = Features(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), FeatureNames.of([("a", "b"), ("c\n",)]))
-GRAPHS = GraphBatch.of([LabelledGraph(["a", "b"], {(0, 1): 0.5}), LabelledGraph(["c"], {})])
+FEATURES = Features(
+    sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), FeatureNames.from_iterable([("a", "b"), ("c\n",)])
+)
+GRAPHS = GraphBatch.from_graphs(
+    [LabelledGraph(["a", "b"], {(0, 1): 0.5}), LabelledGraph(["c"], {})]
+)
 
 
 def through(value: Any, folder: Path) -> Any:

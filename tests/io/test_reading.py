@@ -33,7 +33,7 @@ def test_a_gzip_bomb_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None:
 def test_a_line_without_end_is_refused_before_it_is_held(tmp_path: Path) -> None:
     file = tmp_path / "long.gz"
     file.write_bytes(gzip.compress(b"x" * (20 << 20)))
-    with pytest.raises(ValueError, match="after unpacking would have to be held at once"):
+    with pytest.raises(ValueError, match=r"has more than .* bytes after unpacking"):
         list(iter_lines(file))
     assert len(next(iter_lines(file, 30 << 20))[1]) == 20 << 20
 

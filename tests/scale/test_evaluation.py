@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import textrank
-from textrank.formats.detection import WRITERS
+from textrank.formats.detection import write_docs
 from textrank.scale.distributed import evaluate_parts
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-ppi"
@@ -19,7 +19,7 @@ def parts_of(folder: Path, count: int) -> list[str]:
     docs = list(textrank.load_corpus(SAMPLE)(textrank.load_nlp()))
     names = [f"{folder}/part{number}.xml" for number in range(count)]
     for number, name in enumerate(names):
-        WRITERS["ppi_xml"](docs[number::count], Path(name))
+        write_docs(docs[number::count], Path(name), format="ppi_xml")
     return names
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import spacy
 
 from textrank.config import load_corpus
-from textrank.io import ItemFilter, selecting
+from textrank.formats.base import read_corpus
+from textrank.io import ItemFilter
 from textrank.results.schema import document_row
 
 DELETED = """<PubmedArticleSet>
@@ -18,11 +19,10 @@ DELETED = """<PubmedArticleSet>
 
 def read(path: Path, *numbers: int) -> tuple[list[str], list[str]]:
     failed: list[str] = []
-    selection = ItemFilter(
+    item_filter = ItemFilter(
         lambda n: n in numbers if numbers else True, lambda _, reason: failed.append(reason)
     )
-    with selecting(selection):
-        docs = list(load_corpus(path)(spacy.blank("en")))
+    docs = list(read_corpus(load_corpus(path).reader, spacy.blank("en"), item_filter))
     rows = [document_row(doc, doc.text, str(path), 0, n) for n, doc in enumerate(docs)]
     return [f"{row['document']} {row['status']}" for row in rows], failed
 

@@ -13,8 +13,9 @@ from textrank.config import load_corpus
 from textrank.formats.base import READING, Record, build_docs
 from textrank.language import load_nlp
 from textrank.model import Model
-from textrank.pipeline import Corpus, Pipeline
-from textrank.tasks.base import ParsingTask, Task
+from textrank.pipeline import Pipeline
+from textrank.protocols import Corpus, Task
+from textrank.tasks.base import ParsingTask
 
 STDIN, STDIN_NAME = "-", "standard input"
 
@@ -61,7 +62,7 @@ def _stdin(text: str) -> Record:
 def _standard_input() -> str:
     if sys.stdin is None:
         raise ValueError("standard input is closed. Name a file, or give text there.")
-    limit = READING.get().bytes
+    limit = READING.get().max_bytes
     data = sys.stdin.buffer.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"standard input: more than {limit:,} bytes. Raise it with --max-bytes.")

@@ -1,4 +1,14 @@
-"""Several corpora read as one."""
+"""Shared parts of the readers and writers: records, mentions, and the way to spaCy Docs.
+
+A reader parses each document of its file into a ``Record`` (text, mentions, relations, sentence
+starts) and passes the records to ``build_docs``, which tokenizes, sets spans and gold relations,
+and runs ``nlp``. A writer gets mentions and relations back from a Doc with ``get_mentions`` and
+``get_relations``. ``textrank.formats.detection`` lists all formats.
+
+What a Doc carries for later stages (keys of ``doc.user_data``): ``document`` (id), ``gold``
+(relations), ``pieces``, ``offsets`` and ``identifiers`` (of mentions, see ``set_mentions``), and
+whatever ``Record.data`` holds.
+"""
 
 from __future__ import annotations
 
@@ -18,70 +28,127 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import tokens_of
-from textrank.io import MAX_ITEM_BYTES, is_selecting, parse_items
+from textrank.io import MAX_ITEM_BYTES, ItemFilter, parse_items
 from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
 from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 
 
-@dataclass(frozen=True)
-class ConcatCorpus:
-    """The documents of several corpora, one corpus after the other, to train one model on all.
+class FileReader:
+    """Base class of the readers in this package: a callable corpus that can be read in parts.
 
-    A document keeps its id, with the name of its corpus before it, so that ids of different
-    corpora cannot meet. Texts that two corpora share are held out together as always.
+    Subclasses are frozen dataclasses of settings and implement ``read``.
     """
 
-    corpora: Mapping[str, Any]  # readers; the config layer looks at blocks before they are built
+    def __call__(self, nlp: Language) -> Iterator[Doc]:
+        """Iterate over all documents, analysed by ``nlp``."""
+        return self.read(nlp)
+
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``.
+
+        With ``item_filter`` only the wanted documents are parsed, and they are tokenized but not
+        analysed further (see ``ItemFilter``). None reads and analyses all.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ConcatCorpus(FileReader):
+    """Several corpora read one after the other, to train one model on all of them.
+
+    The id of a document is prefixed with the name of its corpus, so that ids of different corpora
+    cannot collide. Identical texts of two corpora are still held out together in cross-validation.
+
+    Attributes
+    ----------
+    corpora
+        Readers by name; at least one.
+    """
+
+    corpora: Mapping[str, Any]  # readers, or cfg blocks before config.resolve_block builds them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "corpora", dict(self.corpora))
         if not self.corpora:
             raise ValueError("corpora must name at least one corpus, got none")
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
-        for name, read in self.corpora.items():
-            for doc in read(nlp):
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents of all corpora, with ids ``<corpus>/<document>``."""
+        for name, reader in self.corpora.items():
+            for doc in read_corpus(reader, nlp, item_filter):
                 doc.user_data["document"] = f"{name}/{doc.user_data.get('document', '')}"
                 yield doc
 
 
+def read_corpus(
+    reader: Callable[[Language], Iterator[Doc]],
+    nlp: Language,
+    item_filter: ItemFilter | None = None,
+) -> Iterator[Doc]:
+    """Iterate over the documents of any reader; a plugin's reader ignores ``item_filter``."""
+    return reader.read(nlp, item_filter) if isinstance(reader, FileReader) else reader(nlp)
+
+
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a user asks of all readers: more memory for trusted files, or to skip what is bad."""
+    """Options that override the settings of any reader (``--max-bytes`` and ``--skip-bad``).
 
-    limit: int | None = None  # bytes held at once; None for what a reader takes by itself
+    Attributes
+    ----------
+    limit
+        Largest number of bytes of one document held in memory; None keeps the reader's setting.
+    skip_bad
+        Leave out documents with errors; False keeps the reader's setting.
+    """
+
+    limit: int | None = None
     skip_bad: bool = False
 
     @property
-    def bytes(self) -> int:
-        """How much may be held at once."""
+    def max_bytes(self) -> int:
+        """Largest number of bytes to hold, with the default if none is set."""
         return MAX_ITEM_BYTES if self.limit is None else self.limit
 
-    def applied(self, reader: Any) -> Any:
-        """The reader with these settings, as far as it has them."""
+    def apply_to(self, reader: Any) -> Any:
+        """Return ``reader`` with these options set, as far as it has such fields.
+
+        A ``ConcatCorpus`` passes them on to its corpora. A reader that is not a dataclass (a
+        plugin's) is returned unchanged.
+        """
         if isinstance(reader, ConcatCorpus):
-            return ConcatCorpus({name: self.applied(part) for name, part in reader.corpora.items()})
+            corpora = {name: self.apply_to(part) for name, part in reader.corpora.items()}
+            return ConcatCorpus(corpora)
         if not is_dataclass(reader) or isinstance(reader, type):
-            return reader  # a plugin's, with settings of its own
-        wanted: dict[str, Any] = {"limit": self.limit, "skip_bad": self.skip_bad or None}
-        known = {f.name for f in fields(reader)}
-        return replace(reader, **{k: v for k, v in wanted.items() if v is not None and k in known})
+            return reader
+        options: dict[str, Any] = {"limit": self.limit, "skip_bad": self.skip_bad or None}
+        names = {f.name for f in fields(reader)}
+        changes = {k: v for k, v in options.items() if v is not None and k in names}
+        return replace(reader, **changes)
 
 
 DEFAULT = ReadOptions()
 READING: ContextVar[ReadOptions] = ContextVar("reading", default=DEFAULT)
-BATCH_DOCS = 64  # documents that are analysed at once
+BATCH_DOCS = 64  # analysed in one call of nlp.pipe
 S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class AnnotatedFile:
-    """Settings of a reader of texts with names, which some documents may lack.
+class AnnotatedFile(FileReader):
+    """Common settings of readers of annotated texts.
 
-    The names of a document without any are left to a recogniser in ``nlp``, unless ``annotated``
-    says that it has none. ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a
-    document with an error is left out and counted in one warning. ``limit`` is how many bytes may
-    be held at once.
+    Attributes
+    ----------
+    path
+        File to read.
+    annotated
+        Whether a document without annotations really has no names. If False, its names are left to
+        the recogniser in ``nlp``.
+    cut
+        Split tokens at the edges of a name that covers them in part.
+    skip_bad
+        Leave out documents with errors and count them in one warning, instead of raising.
+    limit
+        Largest number of bytes of one document held in memory.
     """
 
     path: str
@@ -93,28 +160,61 @@ class AnnotatedFile:
 
 @dataclass(frozen=True)
 class Mention:
-    """A name in a text, in one piece or several; ends are exclusive."""
+    """Name in a text, in one piece or several.
+
+    Attributes
+    ----------
+    id
+        Unique in its document.
+    label
+        Entity type.
+    pieces
+        Character ranges ``(start, end)`` in text order, end exclusive.
+    identifiers
+        CURIEs such as ``ncbigene:7157``.
+    """
 
     id: str
     label: str
-    pieces: tuple[tuple[int, int], ...]  # character ranges, in text order
-    identifiers: tuple[str, ...] = ()  # CURIEs
+    pieces: tuple[tuple[int, int], ...]
+    identifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Record:
-    """An annotated text on its way to a Doc.
+    """Parsed document, validated on construction, from which ``build_docs`` makes a Doc.
 
-    ``breaks`` are characters where a sentence surely begins; with ``sentences`` they are all.
-    ``gold`` holds relations, ``{"entities": [id, id], "label": bool, "type": str}``; pairs that are
-    not listed do not interact. Either of ``mentions`` and ``gold`` is None where the file says
-    nothing about them: names are then left to a recogniser in ``nlp``. ``data`` is
-    whatever else the Doc shall carry in its ``user_data``.
+    Attributes
+    ----------
+    document
+        Id of the document.
+    text
+        Text, which the offsets of mentions count in.
+    location
+        File and line or element, for error messages.
+    mentions
+        Names. None if the file does not say: they are then left to the recogniser in ``nlp``.
+    gold
+        Relations ``{"entities": [id, id], "label": bool, "type": str}``; pairs that are not listed
+        do not interact. None if the file does not say.
+    breaks
+        Characters where a sentence begins, sorted. Further sentence starts may be found unless
+        ``sentences`` is True.
+    sentences
+        Whether ``breaks`` are all sentence starts.
+    data
+        Further entries for ``doc.user_data``.
+
+    Raises
+    ------
+    ValueError
+        If two mentions share an id, a mention lies outside the text or is blank, a relation refers
+        to an unknown mention, or a string holds half of a surrogate pair.
     """
 
     document: str
     text: str
-    place: str  # file and line or element, for errors
+    location: str
     mentions: Sequence[Mention] | None = None
     gold: Sequence[Mapping[str, Any]] | None = None
     breaks: Sequence[int] = ()
@@ -122,59 +222,63 @@ class Record:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._check_letters("the text", self.text)
-        self._check_letters("its id", self.document)
+        self._check_encodable("the text", self.text)
+        self._check_encodable("its id", self.document)
         for mention in self.mentions or ():
             for words in (mention.id, mention.label, *mention.identifiers):
-                self._check_letters("what a mention is called", words)
+                self._check_encodable("an id or label of a mention", words)
         self._check_mentions()
         self._check_gold()
 
-    def _check_letters(self, what: str, words: str) -> None:
+    def _check_encodable(self, what: str, words: str) -> None:
+        """Raise ValueError if ``words`` (described by ``what``) cannot be encoded as UTF-8."""
         try:
             words.encode()
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"{self.place}: half of a surrogate pair at character {error.start} of {what}. "
-                "Write the character whole."
+                f"{self.location}: half of a surrogate pair at character {error.start} of {what}. "
+                "Write both halves."
             ) from None
 
     def _check_mentions(self) -> None:
+        """Raise ValueError unless mentions have unique ids and non-blank ranges inside the text."""
         ids: set[str] = set()
         for mention in self.mentions or ():
             if mention.id in ids:
                 raise ValueError(
-                    f"{self.place}: two mentions have the id {mention.id!r}. Number them."
+                    f"{self.location}: two mentions have the id {mention.id!r}. Give each its own "
+                    "id."
                 )
             ids.add(mention.id)
             for start, end in mention.pieces:
                 if not 0 <= start < end <= len(self.text):
                     raise ValueError(
-                        f"{self.place}: mention {mention.id!r} at {start}-{end} lies outside the "
-                        f"text of {len(self.text)} characters or is empty. Correct its offsets."
+                        f"{self.location}: mention {mention.id!r} at {start}-{end} lies outside "
+                        f"the text of {len(self.text)} characters or is empty. Correct its offsets."
                     )
             if not any(self.text[start:end].strip() for start, end in mention.pieces):
-                raise ValueError(f"{self.place}: mention {mention.id!r} is blank. Remove it.")
+                raise ValueError(f"{self.location}: mention {mention.id!r} is blank. Remove it.")
 
     def _check_gold(self) -> None:
-        known = {mention.id for mention in self.mentions or ()}
+        """Raise ValueError if a relation refers to an id that is not a mention."""
+        mention_ids = {mention.id for mention in self.mentions or ()}
         for relation in self.gold or ():
-            for end in relation["entities"]:
-                if end not in known:
+            for mention_id in relation["entities"]:
+                if mention_id not in mention_ids:
                     raise ValueError(
-                        f"{self.place}: a relation names {end!r}, which is no mention of the "
-                        "document. Correct the relation or add the mention."
+                        f"{self.location}: a relation refers to {mention_id!r}, which is not a "
+                        "mention of the document. Correct the relation or add the mention."
                     )
 
 
-def check_mention_text(place: str, text: str, mention: Mention, words: str) -> None:
-    """Raise where the words a file gives for a mention are not those at its offsets."""
-    found = " ".join(text[start:end] for start, end in mention.pieces)
-    if found.split() != words.split():
+def check_mention_text(location: str, text: str, mention: Mention, words: str) -> None:
+    """Raise ValueError unless the text at a mention's offsets is ``words``, up to white space."""
+    covered_text = " ".join(text[start:end] for start, end in mention.pieces)
+    if covered_text.split() != words.split():
         raise ValueError(
-            f"{place}: mention {mention.id!r} should read {words!r}, but the text at "
-            f"{_places(mention)} reads {found!r}. Offsets count characters, not bytes; the text "
-            "may have changed since it was annotated."
+            f"{location}: mention {mention.id!r} should read {words!r}, but the text at "
+            f"{_format_ranges(mention)} reads {covered_text!r}. Offsets count characters, not "
+            "bytes; the text may have changed since it was annotated."
         )
 
 
@@ -186,32 +290,51 @@ def build_docs(
     path: str,
     cut: bool,
     skip_bad: bool,
+    item_filter: ItemFilter | None = None,
 ) -> Iterator[Doc]:
-    """The items of a file as Docs with spans and gold, analysed by ``nlp``.
+    """Iterate over the Docs of a file, with spans and gold relations, analysed by ``nlp``.
 
-    ``cut`` and ``skip_bad`` are as in the readers. Sentences end by punctuation where ``nlp`` sets
-    none.
+    Sentences that ``nlp`` does not set are split by punctuation.
+
+    Parameters
+    ----------
+    items
+        Unparsed documents, in file order.
+    parse
+        Makes a Record of an item; raises ValueError for a bad one.
+    nlp
+        Tokenizer and components to run.
+    path
+        File name for messages.
+    cut
+        Split tokens at the edges of a mention that covers them in part.
+    skip_bad
+        Leave out documents that cannot be parsed or analysed, with a warning.
+    item_filter
+        Read only part of the file; Docs then keep only the sentence starts of the file and of
+        ``nlp`` (see ``ItemFilter``).
     """
-    sentences = SentenceSplitter(final=True)
+    split_sentences = SentenceSplitter(final=True)
 
-    def made(item: S) -> tuple[Record, Doc]:
+    def parse_doc(item: S) -> tuple[Record, Doc]:
         record = parse(item)
-        return record, _doc(record, nlp, cut)
+        return record, _build_doc(record, nlp, cut)
 
-    for batch in _batches(parse_items(items, made, path=path, skip_bad=skip_bad)):
-        found = _analysed(batch, nlp, cut, skip_bad)
-        for number, doc in enumerate(found, 1):
-            if number == len(found):
+    parsed = parse_items(items, parse_doc, path=path, skip_bad=skip_bad, item_filter=item_filter)
+    for batch in _batches(parsed):
+        docs = _analyse_batch(batch, nlp, cut, skip_bad)
+        for number, doc in enumerate(docs, 1):
+            if number == len(docs):
                 mark_batch_done()
-            whole = doc.has_annotation("SENT_START", require_complete=True)
-            yield doc if whole or is_selecting() else sentences(doc)
+            has_sentences = doc.has_annotation("SENT_START", require_complete=True)
+            yield doc if has_sentences or item_filter is not None else split_sentences(doc)
 
 
-def _batches(made: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, Doc]]]:
-    """Documents that are analysed at once: some, and of long ones fewer."""
+def _batches(parsed: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, Doc]]]:
+    """Group records and Docs for ``nlp.pipe``: at most ``BATCH_DOCS``, fewer if texts are long."""
     batch: list[tuple[Record, Doc]] = []
     size = 0
-    for record, doc in made:
+    for record, doc in parsed:
         batch.append((record, doc))
         size += len(record.text)
         if len(batch) == BATCH_DOCS or size > MAX_CHUNK_CHARACTERS:
@@ -221,32 +344,39 @@ def _batches(made: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, 
         yield batch
 
 
-def _analysed(
+def _analyse_batch(
     batch: Sequence[tuple[Record, Doc]], nlp: Language, cut: bool, skip_bad: bool
 ) -> list[Doc]:
-    """The Docs after all components; where one makes a component fail, the others are saved."""
+    """Run all components of ``nlp`` on a batch and return its Docs.
+
+    If a component fails, the documents are processed again one by one: with ``skip_bad`` a failing
+    one is left out with a warning, otherwise the error is raised with a note that names it.
+    """
     try:
         return list(pipe_long(nlp, [doc for _, doc in batch]))
     except Exception:
         if len(batch) == 1 and not skip_bad:
             raise
-    found: list[Doc] = []
-    for record, _ in batch:  # anew, for components change a Doc in place
+    docs: list[Doc] = []
+    for record, _ in batch:  # with new Docs, since components change them in place
         try:
-            found += pipe_long(nlp, [_doc(record, nlp, cut)])
+            docs += pipe_long(nlp, [_build_doc(record, nlp, cut)])
         except Exception as error:
             if not skip_bad:
-                error.add_note(f"This was document {record.document!r} of {record.place}.")
+                error.add_note(f"This was document {record.document!r} of {record.location}.")
                 raise
-            warnings.warn(f"{record.place}: left out, for it fails: {error}", stacklevel=2)
-    return found
+            warnings.warn(f"{record.location}: left out because of an error: {error}", stacklevel=2)
+    return docs
 
 
-def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
+def _build_doc(record: Record, nlp: Language, cut: bool) -> Doc:
+    """Tokenize a record and set sentence starts, mentions, gold and ``user_data``."""
     doc = tokenize(nlp, record.text)
     if cut and record.mentions:
-        doc = _cut(doc, {edge for m in record.mentions for piece in m.pieces for edge in piece})
-    _set_breaks(doc, record)
+        doc = _split_tokens(
+            doc, {edge for m in record.mentions for piece in m.pieces for edge in piece}
+        )
+    _set_record_sentences(doc, record)
     if record.mentions is not None:
         set_mentions(doc, record.mentions)
     if record.gold is not None:
@@ -255,8 +385,8 @@ def _doc(record: Record, nlp: Language, cut: bool) -> Doc:
     return doc
 
 
-def _cut(doc: Doc, edges: set[int]) -> Doc:
-    """The Doc with every token that a mention covers in part cut at the mention's edge."""
+def _split_tokens(doc: Doc, edges: set[int]) -> Doc:
+    """Return a Doc of the same text with its tokens split at the characters ``edges``."""
     words: list[str] = []
     spaces: list[bool] = []
     order = sorted(edges)
@@ -268,21 +398,25 @@ def _cut(doc: Doc, edges: set[int]) -> Doc:
     return doc if len(words) == len(doc) else Doc(doc.vocab, words=words, spaces=spaces)
 
 
-def _set_breaks(doc: Doc, record: Record) -> None:
-    # A blank line between two sentences belongs to the first, unless the file says otherwise.
-    given = doc.to_array([IDX, IS_SPACE]).astype(np.int64).reshape(-1, 2)
-    solid = np.flatnonzero((given[:, 1] == 0) | record.sentences)
-    after = np.searchsorted(given[solid, 0], record.breaks)
-    firsts = {0, *solid[after[after < len(solid)]].tolist()}
-    set_sentence_starts(doc, firsts, final=record.sentences)
+def _set_record_sentences(doc: Doc, record: Record) -> None:
+    """Mark the first token at or after each of ``record.breaks`` as a sentence start.
+
+    White space between two sentences belongs to the first, unless the file gives all sentences.
+    """
+    attributes = doc.to_array([IDX, IS_SPACE]).astype(np.int64).reshape(-1, 2)
+    word_tokens = np.flatnonzero((attributes[:, 1] == 0) | record.sentences)
+    next_words = np.searchsorted(attributes[word_tokens, 0], record.breaks)
+    first_tokens = {0, *word_tokens[next_words[next_words < len(word_tokens)]].tolist()}
+    set_sentence_starts(doc, first_tokens, final=record.sentences)
 
 
 def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
-    """Spans by character overlap in ``doc.spans["entities"]``, with what a Span cannot hold.
+    """Set ``doc.spans["entities"]`` to the tokens that overlap each mention.
 
-    ``doc.user_data["pieces"]`` has the tokens of broken names, ``["offsets"]`` the characters of
-    those that begin or end inside a token, ``["identifiers"]`` those of names that have any; the
-    first of them is the span's ``kb_id_``. A mention of no token stays out; gold may still name it.
+    A mention that overlaps no token is left out; gold relations may still refer to it. What a Span
+    cannot hold goes to ``doc.user_data``, by mention id: ``pieces`` (tokens of discontinuous
+    names), ``offsets`` (character ranges that are not token boundaries) and ``identifiers``; the
+    first identifier is also the span's ``kb_id_``.
     """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
@@ -290,35 +424,41 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     pieces: dict[str, list[int]] = {}
     offsets: dict[str, list[list[int]]] = {}
     for mention in mentions:
-        tokens = _covered(doc, starts, ends, mention)
+        tokens = _covered_tokens(doc, starts, ends, mention)
         if not tokens:
             continue
-        known = mention.identifiers[0] if mention.identifiers else ""
+        kb_id = mention.identifiers[0] if mention.identifiers else ""
         span = Span(
-            doc, tokens[0], tokens[-1] + 1, label=mention.label, kb_id=known, span_id=mention.id
+            doc, tokens[0], tokens[-1] + 1, label=mention.label, kb_id=kb_id, span_id=mention.id
         )
         spans.append(span)
         if len(tokens) < len(span):
             pieces[mention.id] = tokens
-        if mention.pieces != _pieces(doc, tokens):
+        if mention.pieces != _token_ranges(doc, tokens):
             offsets[mention.id] = [[start, end] for start, end in mention.pieces]
     doc.spans["entities"] = spans
     doc.user_data |= {"pieces": pieces, "offsets": offsets}
-    named = {mention.id: list(mention.identifiers) for mention in mentions if mention.identifiers}
-    if named:
-        doc.user_data["identifiers"] = named
+    identifiers = {
+        mention.id: list(mention.identifiers) for mention in mentions if mention.identifiers
+    }
+    if identifiers:
+        doc.user_data["identifiers"] = identifiers
 
 
-def _covered(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:
-    found: set[int] = set()
+def _covered_tokens(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:
+    """Return the sorted indices of non-space tokens that overlap a mention.
+
+    ``starts`` and ``ends`` are the character offsets of all tokens.
+    """
+    indices: set[int] = set()
     for start, end in mention.pieces:
         first = bisect_left(ends, start + 1)
-        found.update(range(first, bisect_left(starts, end)))
-    return sorted(i for i in found if not doc[i].is_space)
+        indices.update(range(first, bisect_left(starts, end)))
+    return sorted(i for i in indices if not doc[i].is_space)
 
 
-def _pieces(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Character ranges of runs of neighbouring tokens."""
+def _token_ranges(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the character ranges of runs of adjacent tokens; ``tokens`` are sorted indices."""
     runs: list[list[int]] = []
     for i in tokens:
         if runs and runs[-1][1] == i - 1:
@@ -328,12 +468,13 @@ def _pieces(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple((doc[a].idx, doc[b].idx + len(doc[b])) for a, b in runs)
 
 
-def _places(mention: Mention) -> str:
+def _format_ranges(mention: Mention) -> str:
+    """Return the character ranges of a mention as text, ``0-5,9-12``."""
     return ",".join(f"{start}-{end}" for start, end in mention.pieces)
 
 
 def require_document_id(doc: Doc) -> str:
-    """The id of a Doc, which every writer needs."""
+    """Return the id of a Doc; raise ValueError if it has none, since every writer needs one."""
     name = doc.user_data.get("document")
     if not name:
         raise ValueError(
@@ -344,77 +485,116 @@ def require_document_id(doc: Doc) -> str:
 
 @dataclass
 class UniqueFileNames:
-    """Names of files after the ids of documents; two documents never share one."""
+    """File names made of document ids; refuses to give one name twice."""
 
     taken: set[str] = field(default_factory=set)
 
-    def of(self, doc: Doc) -> str:
-        """The id, with characters a file name cannot have written as in web addresses."""
+    def name_for(self, doc: Doc) -> str:
+        """Return the document's id, percent-encoded where a file name cannot hold it.
+
+        Raises
+        ------
+        ValueError
+            If the Doc has no id, or one that an earlier Doc had.
+        """
         name = require_document_id(doc)
         stem = quote(name, safe=" ")
         if stem in self.taken:
             raise ValueError(
                 f"two documents have the id {name!r}, so one file would overwrite the other. Give "
-                "them ids of their own, or write JSON lines."
+                "each its own id, or write JSON lines."
             )
         self.taken.add(stem)
         return stem
 
 
 def get_mentions(doc: Doc) -> list[Mention]:
-    """The names of a Doc with their characters; names without an id are numbered T1, T2, ..."""
+    """Return the names in ``doc.spans["entities"]`` with their character ranges.
+
+    Spans without an id are numbered T1, T2, … Identifiers are not filled in.
+    """
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
-    found: list[Mention] = []
-    taken = {span.id_ for span in doc.spans.get("entities", [])}
-    fresh = (name for number in count(1) if (name := f"T{number}") not in taken)
+    mentions: list[Mention] = []
+    used_ids = {span.id_ for span in doc.spans.get("entities", [])}
+    new_ids = (name for number in count(1) if (name := f"T{number}") not in used_ids)
     for span in doc.spans.get("entities", []):
-        name = span.id_ or next(fresh)
-        given = offsets.get(name) if span.id_ else None
-        pieces = tuple((a, b) for a, b in given) if given else _pieces(doc, tokens_of(span))
-        found.append(Mention(name, span.label_, pieces))
-    return found
+        name = span.id_ or next(new_ids)
+        ranges = offsets.get(name) if span.id_ else None
+        pieces = tuple((a, b) for a, b in ranges) if ranges else _token_ranges(doc, tokens_of(span))
+        mentions.append(Mention(name, span.label_, pieces))
+    return mentions
 
 
 def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
-    """The relations a writer puts down: the corpus's own, or the results of a task by its name.
+    """Return the relations to write: the gold ones, or the results of a task.
 
-    Results give their names by characters; here they are the ids of ``mentions_of``.
+    Parameters
+    ----------
+    doc
+        Document with ``user_data["gold"]`` or with the extension ``textrank_<source>``.
+    source
+        "gold", or the name of a task.
+
+    Returns
+    -------
+    list of dict
+        ``{"entities": [id, id], "label": bool, …}`` with ids as in ``get_mentions``; results of a
+        task also have ``score`` and ``probability``. Gold rows that are not pairs are left out.
+
+    Raises
+    ------
+    ValueError
+        If the task has not run on the Doc, or a result refers to characters that are not an entity.
     """
     if source == "gold":
         rows = doc.user_data.get("gold") or []
         return [dict(row) for row in rows if len(row.get("entities", ())) == 2]
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(
-            f"no results {source!r} on the Doc {require_document_id(doc)!r}. Write 'gold', or run the task."
+            f"no results {source!r} on the Doc {require_document_id(doc)!r}. Write 'gold', or run "
+            "the task."
         )
-    spans = zip(doc.spans.get("entities", []), get_mentions(doc), strict=True)
-    ids = {(span.start_char, span.end_char): mention.id for span, mention in spans}
-    return [_relation(row, ids) for row in doc._.get(f"textrank_{source}") or [] if "spans" in row]
+    span_mentions = zip(doc.spans.get("entities", []), get_mentions(doc), strict=True)
+    ids = {(span.start_char, span.end_char): mention.id for span, mention in span_mentions}
+    return [
+        _result_to_relation(row, ids)
+        for row in doc._.get(f"textrank_{source}") or []
+        if "spans" in row
+    ]
 
 
-def _relation(row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]) -> dict[str, Any]:
-    places = [(start, end) for start, end in row["spans"]]
-    if unknown := [place for place in places if place not in ids]:
+def _result_to_relation(
+    row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]
+) -> dict[str, Any]:
+    """Convert a result row of a task; ``ids`` maps the character range of an entity to its id."""
+    ranges = [(start, end) for start, end in row["spans"]]
+    if unknown_ranges := [pair for pair in ranges if pair not in ids]:
         raise ValueError(
-            f"a result names characters {unknown[0][0]}-{unknown[0][1]}, where no entity stands. "
-            'Writers take the names of doc.spans["entities"].'
+            f"a result refers to characters {unknown_ranges[0][0]}-{unknown_ranges[0][1]}, which "
+            "are "
+            'not an entity. Writers need the names in doc.spans["entities"].'
         )
-    ends = [ids[place] for place in places]
+    mention_ids = [ids[pair] for pair in ranges]
     numbers = {key: row[key] for key in ("score", "probability") if key in row}
-    return {"entities": ends, "label": bool(row.get("interacts")), **numbers}
+    return {"entities": mention_ids, "label": bool(row.get("interacts")), **numbers}
 
 
 def mention_text(doc: Doc, mention: Mention) -> str:
-    """The text of a mention, pieces joined by a blank."""
+    """Return the text of a mention, its pieces joined by a blank."""
     return " ".join(doc.text[start:end] for start, end in mention.pieces)
 
 
 def list_files(path: str, *endings: str) -> list[Path]:
-    """The files of a folder with one of these endings, packed or not; a file is its own."""
-    here = Path(path)
-    if not here.is_dir():
-        return [here]
-    found = {file for end in endings for file in (*here.glob(f"*{end}"), *here.glob(f"*{end}.gz"))}
-    if not found:
+    """Return the files of a folder with one of these endings, plain or ``.gz``, sorted.
+
+    A path that is not a folder is returned as the only file. Raises ValueError if there are none.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return [folder]
+    files = {
+        file for end in endings for file in (*folder.glob(f"*{end}"), *folder.glob(f"*{end}.gz"))
+    }
+    if not files:
         raise ValueError(f"{path}: no *{endings[0]} file in this folder.")
-    return sorted(found)
+    return sorted(files)

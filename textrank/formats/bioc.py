@@ -25,7 +25,9 @@ from textrank.formats.base import (
     require_document_id,
 )
 from textrank.formats.columns import is_json_integer
+from textrank.formats.detection import PUBTATOR_SECTION
 from textrank.io import (
+    ItemFilter,
     check_utf8,
     escape_xml_text,
     format_xml_attributes,
@@ -50,9 +52,10 @@ class BioCXML(AnnotatedFile):
     ``doc.user_data["events"]``.
     """
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         found = (_tree(element) for element in iter_elements(self.path, "document", self.limit))
-        return _docs(self, found, nlp)
+        return _docs(self, found, nlp, item_filter)
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ class BioCJSON(AnnotatedFile):
     a line. Documents are read one by one, so that a collection of any size needs little memory.
     """
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
-        return _docs(self, self._trees(), nlp)
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        return _docs(self, self._trees(), nlp, item_filter)
 
     def _trees(self) -> Iterator[Node]:
         """Those of the lines where the first is complete by itself, else those of one list."""
@@ -102,14 +106,22 @@ def _documents(value: object, place: str) -> Iterator[Node]:
             yield document
 
 
-def _docs(reader: BioCXML | BioCJSON, trees: Iterable[Node], nlp: Language) -> Iterator[Doc]:
+def _docs(
+    reader: AnnotatedFile, trees: Iterable[Node], nlp: Language, item_filter: ItemFilter | None
+) -> Iterator[Doc]:
     def record(tree: Node) -> Record:
         found = _record(tree, reader.path)
         known = bool(found.mentions) or reader.annotated
         return found if known else replace(found, mentions=None, gold=None)
 
     return build_docs(
-        trees, record, nlp, path=reader.path, cut=reader.cut, skip_bad=reader.skip_bad
+        trees,
+        record,
+        nlp,
+        path=reader.path,
+        cut=reader.cut,
+        skip_bad=reader.skip_bad,
+        item_filter=item_filter,
     )
 
 
@@ -394,7 +406,6 @@ def _infon(key: str, value: str) -> str:
     return f"<infon{format_xml_attributes(key=key)}>{escape_xml_text(value)}</infon>"
 
 
-SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)
 Block = list[tuple[int, str]]
 
 
@@ -410,17 +421,24 @@ class PubTator(AnnotatedFile):
     as ``[type, concept, concept, ...]`` in ``doc.user_data["concept_relations"]``.
     """
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         blocks = _blocks(self.path, self.limit)
         return build_docs(
-            blocks, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+            blocks,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=self.cut,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _record(self, block: Block) -> Record:
         first = f"{self.path}, line {block[0][0]}"
         for number, line in block:
             check_utf8(line, f"{self.path}, line {number}")
-        sections = [(n, found) for n, line in block if (found := SECTION.fullmatch(line))]
+        sections = [(n, found) for n, line in block if (found := PUBTATOR_SECTION.fullmatch(line))]
         if not sections or sections[0][0] != block[0][0]:
             raise ValueError(f"{first}: no title. A document begins with 'id|t|title'.")
         name = sections[0][1][1]

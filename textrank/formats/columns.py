@@ -18,6 +18,7 @@ from spacy.tokens import Doc, DocBin
 
 from textrank.candidates import document_id
 from textrank.formats.base import (
+    FileReader,
     Mention,
     Record,
     UniqueFileNames,
@@ -30,6 +31,7 @@ from textrank.formats.base import (
 from textrank.io import (
     MAX_ITEM_BYTES,
     MAX_UNPACKED_BYTES,
+    ItemFilter,
     check_utf8,
     iter_lines,
     load_json,
@@ -45,7 +47,7 @@ from textrank.language.normalization import to_plain_text
 
 
 @dataclass(frozen=True)
-class PlainText:
+class PlainText(FileReader):
     """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files.
 
     Names are left to a recogniser in ``nlp``. With ``skip_bad`` a file with an error is left
@@ -56,10 +58,17 @@ class PlainText:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         files = list_files(self.path, ".txt")
         return build_docs(
-            files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+            files,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _record(self, path: Path) -> Record:
@@ -75,7 +84,7 @@ def write_text(docs: Iterable[Doc], path: str) -> None:
     stems = UniqueFileNames()
     with update_folder(path) as folder:
         for doc in docs:
-            with open_new_text(folder / f"{stems.of(doc)}.txt") as out:
+            with open_new_text(folder / f"{stems.name_for(doc)}.txt") as out:
                 out.write(doc.text)
 
 
@@ -92,7 +101,7 @@ EXTRA = {
 
 
 @dataclass(frozen=True)
-class JsonLines:
+class JsonLines(FileReader):
     """Documents of a JSON lines file: ``{"id": ..., "text": ..., "entities": [...]}`` a line.
 
     An entity is ``[start, end, label]``, end exclusive, or an object with ``id``, ``label`` and
@@ -113,10 +122,17 @@ class JsonLines:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         rows = ((n, line) for n, line in iter_lines(self.path, self.limit) if line.strip())
         return build_docs(
-            rows, self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+            rows,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=self.cut,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _record(self, row: tuple[int, str]) -> Record:
@@ -222,7 +238,7 @@ PAIRS = (
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(FileReader):
     """Documents of a CSV or TSV file whose first row names its columns.
 
     ``text`` names the columns that make the text, in order, a newline between them: those of
@@ -241,10 +257,17 @@ class Columns:
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", tuple(self.text))
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         rows = self._rows()
         return build_docs(
-            rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+            rows,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
@@ -360,7 +383,7 @@ def _pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class DocBinFile:
+class DocBinFile(FileReader):
     """Docs of a ``.spacy`` file, as they are; those without sentences are analysed by ``nlp``.
 
     Docs without an id of their own are named after the file and their number. Names in
@@ -371,9 +394,12 @@ class DocBinFile:
     path: str
     limit: int = MAX_UNPACKED_BYTES  # bytes after unpacking; spaCy holds them all
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         sentencizer = Sentencizer()
-        docs = parse_items(self._docs(nlp), _ready, path=self.path, skip_bad=False)
+        docs = parse_items(
+            self._docs(nlp), _ready, path=self.path, skip_bad=False, item_filter=item_filter
+        )
         for number, doc in enumerate(docs, 1):
             name = f"{Path(self.path).name.split('.')[0]}-{number}"
             doc.user_data.setdefault("document", name)

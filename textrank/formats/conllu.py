@@ -11,8 +11,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.formats.base import require_document_id
-from textrank.io import MAX_ITEM_BYTES, check_utf8, iter_lines, open_atomic, parse_items
+from textrank.formats.base import FileReader, require_document_id
+from textrank.io import MAX_ITEM_BYTES, ItemFilter, check_utf8, iter_lines, open_atomic, parse_items
 
 GOLD = "gold"
 # Older treebanks have other tags in the fourth column, which spaCy would refuse.
@@ -24,7 +24,7 @@ COMMENT = re.compile(r"#\s*([^=\s]+(?: id)?)\s*=\s*(.*)")
 
 
 @dataclass(frozen=True)
-class ConllU:
+class ConllU(FileReader):
     """Documents of a CoNLL-U file, with its tokens, tags and trees.
 
     ``# newdoc id`` or ``# doc_id`` begin a document; without either, sentences whose ``sent_id``
@@ -44,10 +44,15 @@ class ConllU:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         documents = _documents(_blocks(self.path, self.limit), Path(self.path).name.split(".")[0])
         yield from parse_items(
-            documents, lambda d: _doc(nlp, self.path, *d), path=self.path, skip_bad=self.skip_bad
+            documents,
+            lambda d: _doc(nlp, self.path, *d),
+            path=self.path,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
 

@@ -1,77 +1,60 @@
-"""Which reader or writer a file wants, by its name and its first bytes."""
+"""Table of the file formats, and the choice of a reader or writer for a path.
+
+``READERS`` and ``WRITERS`` map the name of a format to ``"module:object"``, which is imported on
+use, so that reading a text file imports no XML parser. ``detect_format`` chooses by suffix and,
+where a suffix is ambiguous (``.xml``, ``.json``, ``.txt``, …), by the beginning of the file.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.bioc import (
-    SECTION,
-    BioCJSON,
-    BioCXML,
-    PubTator,
-    write_bioc_json,
-    write_bioc_xml,
-    write_pubtator,
-)
-from textrank.formats.columns import (
-    Columns,
-    DocBinFile,
-    JsonLines,
-    PlainText,
-    write_doc_bin,
-    write_json_lines,
-    write_table,
-    write_text,
-)
-from textrank.formats.conllu import ConllU, write_conllu
-from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
-from textrank.formats.pubmed import HTML, JATS, Medline, PubMedXML
-from textrank.formats.research import Letor, Reuters, Senseval
-from textrank.formats.standoff import BioNLP, Brat, write_brat
 from textrank.io import check_folder_writable, check_writable, open_bytes
 
 Corpus: TypeAlias = Callable[[Language], Iterator[Doc]]  # a reader, bound to its files
 
-READERS: dict[str, Callable[..., Corpus]] = {
-    "text": PlainText,
-    "json_lines": JsonLines,
-    "doc_bin": DocBinFile,
-    "brat": Brat,
-    "bioc_xml": BioCXML,
-    "bioc_json": BioCJSON,
-    "bionlp": BioNLP,
-    "pubtator": PubTator,
-    "conllu": ConllU,
-    "ppi_xml": PPIXML,
-    "pubmed_xml": PubMedXML,
-    "jats": JATS,
-    "medline": Medline,
-    "columns": Columns,
-    "html": HTML,
-    "letor": Letor,
-    "reuters": Reuters,
-    "senseval": Senseval,
+READERS: Mapping[str, str] = {
+    "text": "columns:PlainText",
+    "json_lines": "columns:JsonLines",
+    "doc_bin": "columns:DocBinFile",
+    "brat": "standoff:Brat",
+    "bioc_xml": "bioc:BioCXML",
+    "bioc_json": "bioc:BioCJSON",
+    "bionlp": "standoff:BioNLP",
+    "pubtator": "bioc:PubTator",
+    "conllu": "conllu:ConllU",
+    "ppi_xml": "ppi_xml:PPIXML",
+    "pubmed_xml": "pubmed:PubMedXML",
+    "jats": "pubmed:JATS",
+    "medline": "pubmed:Medline",
+    "columns": "columns:Columns",
+    "html": "pubmed:HTML",
+    "letor": "research:Letor",
+    "reuters": "research:Reuters",
+    "senseval": "research:Senseval",
 }
-WRITERS: dict[str, Callable[..., None]] = {
-    "text": write_text,
-    "json_lines": write_json_lines,
-    "doc_bin": write_doc_bin,
-    "brat": write_brat,
-    "bioc_xml": write_bioc_xml,
-    "bioc_json": write_bioc_json,
-    "pubtator": write_pubtator,
-    "conllu": write_conllu,
-    "ppi_xml": write_ppi_xml,
-    "columns": write_table,
+WRITERS: Mapping[str, str] = {
+    "text": "columns:write_text",
+    "json_lines": "columns:write_json_lines",
+    "doc_bin": "columns:write_doc_bin",
+    "brat": "standoff:write_brat",
+    "bioc_xml": "bioc:write_bioc_xml",
+    "bioc_json": "bioc:write_bioc_json",
+    "pubtator": "bioc:write_pubtator",
+    "conllu": "conllu:write_conllu",
+    "ppi_xml": "ppi_xml:write_ppi_xml",
+    "columns": "columns:write_table",
 }
-SUFFIXES = {
+FOLDER_FORMATS = ("brat", "text")  # their writers fill a folder
+SUFFIXES: Mapping[str, str] = {
     ".txt": "text",
     ".ann": "brat",
     ".jsonl": "json_lines",
@@ -97,7 +80,8 @@ SUFFIXES = {
     ".pos": "senseval",
     ".zip": "senseval",
 }
-ROOTS = {  # of XML files
+SNIFFED_SUFFIXES = (".xml", ".json", ".jsonl", ".ndjson", ".txt", ".tsv")  # of several formats
+XML_ROOTS: Mapping[str, str] = {  # root element -> format
     "collection": "bioc_xml",
     "corpus": "ppi_xml",
     "PubmedArticleSet": "pubmed_xml",
@@ -107,31 +91,61 @@ ROOTS = {  # of XML files
     "html": "html",
     "HTML": "html",
 }
-HEAD = 1 << 16  # bytes that are looked at
+SNIFF_BYTES = 1 << 16  # read to recognise a format
+PUBTATOR_SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)  # id|t|title
 
 
 def reader_for(path: str | Path, *, format: str | None = None, **settings: Any) -> Corpus:
-    """The reader of a file or folder, by the name of its format or by looking at it.
+    """Return the reader of a file or folder.
 
-    ``settings`` go to the reader. ``READERS`` lists the formats.
+    Parameters
+    ----------
+    path
+        File or folder to read.
+    format
+        Key of ``READERS``; None detects it (``detect_format``).
+    **settings
+        Further arguments of the reader.
 
+    Raises
+    ------
+    ValueError
+        If the format is unknown or not recognised.
+
+    Examples
+    --------
     >>> reader_for("abstracts.jsonl", format="json_lines", cut=False)
     JsonLines(path='abstracts.jsonl', cut=False, newlines=None, skip_bad=False, limit=8388608)
     """
-    return _choice(READERS, format or detect_format(path))(str(path), **settings)
+    reader: Corpus = _resolve(READERS, format or detect_format(path))(str(path), **settings)
+    return reader
 
 
 def write_docs(
     docs: Iterable[Doc], path: str | Path, *, format: str | None = None, source: str = "gold"
 ) -> None:
-    """Write Docs in a format: the one named, or the one the path's suffix stands for.
+    """Write Docs to a file, or to a folder for formats with one file per document.
 
-    ``.xml`` is the PPI format and ``.bioc.xml`` BioC; a name without suffix is a folder of
-    brat files. Relations are the corpus's own, or the results of the task that ``source`` names.
-    What the format cannot state is said by its writer.
+    Parameters
+    ----------
+    docs
+        Documents, each with an id in ``user_data["document"]``; consumed one by one.
+    path
+        Target, replaced atomically.
+    format
+        Key of ``WRITERS``. None takes the one of the suffix: ``.xml`` is the PPI format,
+        ``.bioc.xml`` BioC, and no suffix a folder of brat files.
+    source
+        Relations to write: "gold", or the name of a task whose results the Docs carry.
+
+    Raises
+    ------
+    ValueError
+        If there is no writer for the suffix, or the format cannot hold results of a task or
+        something else the Docs have.
     """
-    writer = _writer(path, format, source)
-    if "source" in inspect.signature(writer).parameters:
+    writer = _resolve(WRITERS, _choose_writer(path, format, source))
+    if _accepts_source(writer):
         writer(docs, str(path), source=source)
     else:
         writer(docs, str(path))
@@ -140,62 +154,77 @@ def write_docs(
 def check_output_path(
     path: str | Path | None, *, format: str | None = None, source: str = "gold"
 ) -> None:
-    """Refuses where Docs could not be written: asked before long work, not after it."""
+    """Raise ValueError if ``write_docs`` could not write here; call it before long work.
+
+    Arguments are as in ``write_docs``. None (no output requested) is accepted.
+    """
     if path is None:
         return
-    if _writer(path, format, source) in (write_brat, write_text):
+    if _choose_writer(path, format, source) in FOLDER_FORMATS:
         check_folder_writable(Path(path))
     else:
         check_writable(path)
 
 
-def _writer(path: str | Path, format: str | None, source: str) -> Callable[..., None]:
-    name = format or _suffix_format(Path(path))
+def _choose_writer(path: str | Path, format: str | None, source: str) -> str:
+    """Return the key of ``WRITERS`` for a path; raise ValueError if none can write ``source``."""
+    name = format or _format_of_suffix(Path(path))
     if name is None or (format is None and name not in WRITERS):
-        known = [suffix for suffix, own in SUFFIXES.items() if own in WRITERS]
+        suffixes = [suffix for suffix, writer in SUFFIXES.items() if writer in WRITERS]
         raise ValueError(
-            f"{path}: unknown suffix to write. Use {_known(known)}, no suffix for a folder of brat "
-            "files, or name the format."
+            f"{path}: no format is written with this suffix. Use one of {', '.join(suffixes)}, no "
+            "suffix for a folder of brat files, or name the format."
         )
-    writer: Callable[..., None] = _choice(WRITERS, name)
-    if source != "gold" and "source" not in inspect.signature(writer).parameters:
-        raise ValueError(f"{path}: {name} cannot state results. Write JSON lines, brat or BioC.")
-    return writer
+    if source != "gold" and not _accepts_source(_resolve(WRITERS, name)):
+        raise ValueError(
+            f"{path}: {name} cannot hold results of a task. Write JSON lines, brat or BioC."
+        )
+    return name
+
+
+def _accepts_source(writer: Callable[..., None]) -> bool:
+    """Return whether a writer can write the results of a task."""
+    return "source" in inspect.signature(writer).parameters
 
 
 def detect_format(path: str | Path) -> str:
-    """The name of a file's or folder's format, from its suffix and its first bytes."""
+    """Return the key of ``READERS`` for a file or folder, from its suffix and first bytes.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read or its format is not recognised.
+    """
     path = Path(path)
     if path.is_dir():
-        return _folder_format(path)
-    head = _head(path)
+        return _format_of_folder(path)
+    beginning = _read_beginning(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix == ".txt" and path.with_suffix(".ann").exists():
         return "brat"
-    if suffix in (".xml", ".json", ".jsonl", ".ndjson", ".txt", ".tsv") or suffix not in SUFFIXES:
-        return _content_format(path, head, suffix)
+    if suffix in SNIFFED_SUFFIXES or suffix not in SUFFIXES:
+        return _format_of_content(path, beginning, suffix)
     return SUFFIXES[suffix]
 
 
-def _folder_format(path: Path) -> str:
+def _format_of_folder(path: Path) -> str:
+    """Return the format of a folder by the suffixes of its files."""
     for suffix, name in ((".a1", "bionlp"), (".ann", "brat"), (".txt", "text")):
         if any(path.glob(f"*{suffix}")):
             return name
     raise ValueError(f"{path}: neither *.txt nor *.ann in this folder. Name one of its files.")
 
 
-def _content_format(path: Path, head: str, suffix: str) -> str:
-    start = head.lstrip("\ufeff \t\r\n")
+def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
+    """Return the format that the beginning of a file shows; ``suffix`` settles doubtful cases."""
+    start = beginning.lstrip("\ufeff \t\r\n")
     root = re.match(r"(?:<[?!][^>]*>\s*)*<([\w-]+)", start)
-    if root and root[1] in ROOTS:
-        return ROOTS[root[1]]
+    if root and root[1] in XML_ROOTS:
+        return XML_ROOTS[root[1]]
     if start[:1] in ("{", "[") and suffix != ".txt":
-        return (
-            "bioc_json"
-            if re.search(r'"(passages|documents|PubTator3)"\s*:', head)
-            else "json_lines"
-        )
-    if SECTION.match(start.partition("\n")[0]):
+        is_bioc = re.search(r'"(passages|documents|PubTator3)"\s*:', beginning)
+        return "bioc_json" if is_bioc else "json_lines"
+    if PUBTATOR_SECTION.match(start.partition("\n")[0]):
         return "pubtator"
     if re.match(r"PMID *- ?\d", start):
         return "medline"
@@ -208,20 +237,23 @@ def _content_format(path: Path, head: str, suffix: str) -> str:
     if suffix == ".tsv":
         return "columns"
     raise ValueError(
-        f"{path}: the format is not recognised. Known suffixes: {_known(SUFFIXES)}, each also with "
-        f".gz; an XML file begins with one of {_known(ROOTS)}. Or name one of {_known(READERS)}."
+        f"{path}: the format is not recognised. Known suffixes: {', '.join(SUFFIXES)}, each also "
+        f"with .gz; an XML file begins with one of {', '.join(XML_ROOTS)}. Or name one of "
+        f"{', '.join(READERS)}."
     )
 
 
-def _head(path: Path) -> str:
+def _read_beginning(path: Path) -> str:
+    """Return the first ``SNIFF_BYTES`` of a file as text; invalid bytes become U+FFFD."""
     with open_bytes(path) as stream:
         data = b""
-        while len(data) < HEAD and (chunk := stream.read(HEAD - len(data))):
+        while len(data) < SNIFF_BYTES and (chunk := stream.read(SNIFF_BYTES - len(data))):
             data += chunk
     return data.decode("utf-8", errors="replace")
 
 
-def _suffix_format(path: Path) -> str | None:
+def _format_of_suffix(path: Path) -> str | None:
+    """Return the format to write under this name; None for an unknown suffix."""
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(".bioc.xml"):
         return "bioc_xml"
@@ -229,11 +261,10 @@ def _suffix_format(path: Path) -> str | None:
     return SUFFIXES.get(suffix) if suffix else "brat"
 
 
-def _choice(table: dict[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
+def _resolve(table: Mapping[str, str], name: str) -> Callable[..., Any]:
+    """Import the reader or writer of a format; raise ValueError if ``table`` does not have it."""
     if name not in table:
-        raise ValueError(f"unknown format {name!r}. Known: {_known(table)}.")
-    return table[name]
-
-
-def _known(names: Iterable[str]) -> str:
-    return ", ".join(names)
+        raise ValueError(f"unknown format {name!r}. Available: {', '.join(table)}.")
+    module, _, attribute = table[name].partition(":")
+    resolved: Callable[..., Any] = getattr(import_module(f"textrank.formats.{module}"), attribute)
+    return resolved

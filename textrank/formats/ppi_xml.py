@@ -16,6 +16,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.formats.base import (
     BATCH_DOCS,
+    FileReader,
     Mention,
     get_mentions,
     get_relations,
@@ -25,6 +26,7 @@ from textrank.formats.base import (
 )
 from textrank.io import (
     MAX_ITEM_BYTES,
+    ItemFilter,
     format_xml_attributes,
     iter_elements,
     open_atomic,
@@ -35,7 +37,7 @@ from textrank.language.sentences import set_sentence_starts
 
 
 @dataclass(frozen=True)
-class PPIXML:
+class PPIXML(FileReader):
     """Documents of a PPI corpus: entities, gold pairs and, where given, tokens and dependencies.
 
     ``analysis`` names the tokenization of the file to use, with the parse made on it: ``split``
@@ -54,20 +56,23 @@ class PPIXML:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
-        docs = self._documents(nlp)
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        docs = self._documents(nlp, item_filter)
         while batch := list(islice(docs, BATCH_DOCS)):
             again = [_own_words(doc, nlp) for doc in batch if "dependencies" in doc.user_data]
             found = list(nlp.pipe(batch))
             _read_again([doc for doc in found if "dependencies" in doc.user_data], again, nlp)
             yield from found
 
-    def _documents(self, nlp: Language) -> Iterator[Doc]:
+    def _documents(self, nlp: Language, item_filter: ItemFilter | None) -> Iterator[Doc]:
         def build(element: Element) -> Doc:
             return _Document(self.path, self.analysis, element).build(nlp)
 
         found = iter_elements(self.path, "document", self.limit)
-        return parse_items(found, build, path=self.path, skip_bad=self.skip_bad)
+        return parse_items(
+            found, build, path=self.path, skip_bad=self.skip_bad, item_filter=item_filter
+        )
 
 
 def _own_words(doc: Doc, nlp: Language) -> Doc:
@@ -322,8 +327,9 @@ class _Writer:
             home = next(inside, None)
             if home is None:
                 raise ValueError(
-                    f"name {mention.id!r} of document {require_document_id(self.doc)!r} crosses a sentence "
-                    "boundary, which this format cannot state. Mend the sentences or write BioC."
+                    f"name {mention.id!r} of document {require_document_id(self.doc)!r} crosses a "
+                    "sentence boundary, which this format cannot state. Mend the sentences or "
+                    "write BioC."
                 )
             homes[home].append(mention)
         self._check_pairs(homes)
@@ -335,8 +341,9 @@ class _Writer:
             first, second = row["entities"]
             if where.get(first) is None or where.get(first) != where.get(second):
                 raise ValueError(
-                    f"pair {first!r}, {second!r} of document {require_document_id(self.doc)!r} is not "
-                    "within one sentence, which this format cannot state. Write BioC or JSON lines."
+                    f"pair {first!r}, {second!r} of document {require_document_id(self.doc)!r} is "
+                    "not within one sentence, which this format cannot state. Write BioC or JSON "
+                    "lines."
                 )
 
     def _sentence(self, sentence: Span, index: int, mentions: list[Mention]) -> Iterator[str]:

@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.formats.base import Record, build_docs, list_files
-from textrank.io import MAX_ITEM_BYTES, is_selecting, iter_lines, read_text
+from textrank.formats.base import FileReader, Record, build_docs, list_files
+from textrank.io import MAX_ITEM_BYTES, ItemFilter, iter_lines, read_text
 from textrank.io.reading import iter_elements
 from textrank.language.normalization import is_block_tag, is_paragraph_tag
 
@@ -71,7 +71,7 @@ _FORMULA = frozenset(["annotation", "annotation-xml"])  # the same formula a sec
 
 
 @dataclass(frozen=True)
-class PubMedXML:
+class PubMedXML(FileReader):
     """Titles and abstracts of a PubMed XML file, plain or gzip, in constant memory.
 
     The text is the title, a newline, and the abstract; a part of it with a label (``RESULTS``) is a
@@ -86,16 +86,25 @@ class PubMedXML:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
-        records = self._records()
-        return build_docs(records, _same, nlp, path=self.path, cut=False, skip_bad=self.skip_bad)
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        records = self._records(with_deletions=item_filter is not None)
+        return build_docs(
+            records,
+            _same,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
+        )
 
-    def _records(self) -> Iterator[Record]:
+    def _records(self, *, with_deletions: bool = False) -> Iterator[Record]:
         last = self._last()
         for number, element in enumerate(_articles(self.path, self.limit)):
             place = f"{self.path}, article {number + 1}"
             if local(element) == "DeleteCitation":
-                if is_selecting():  # articles of other files are among what whoever asks has read
+                if with_deletions:
                     yield from _deleted(element, place)
             elif last.get(_pmid(element)) == number:
                 yield _record(element, place)
@@ -167,7 +176,7 @@ def _of_rows(name: str, rows: list[str], place: str, data: Mapping[str, Any]) ->
 
 
 @dataclass(frozen=True)
-class Medline:
+class Medline(FileReader):
     """Titles and abstracts of MEDLINE's tagged lines (``PMID- ``, ``TI  - ``, ``AB  - ``).
 
     A tag stands in the first four columns, a line that begins with blanks goes on with the last
@@ -178,9 +187,16 @@ class Medline:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         return build_docs(
-            self._blocks(), self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+            self._blocks(),
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _blocks(self) -> Iterator[_Block]:
@@ -241,7 +257,7 @@ _BLOCKS = frozenset(["list", "def-list", "fig", "table-wrap", "sec", "boxed-text
 
 
 @dataclass(frozen=True)
-class JATS:
+class JATS(FileReader):
     """Full texts of a JATS file (one article, or several in one root), in constant memory.
 
     The text is title, abstract and body, a paragraph a line; headings, captions of figures and
@@ -254,10 +270,17 @@ class JATS:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         numbered = enumerate(iter_elements(self.path, "article", self.limit), 1)
         return build_docs(
-            numbered, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+            numbered,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _record(self, item: tuple[int, Element]) -> Record:
@@ -341,7 +364,7 @@ _VOID = frozenset(["meta", "link", "base", "br", "hr", "img", "input", "source",
 
 
 @dataclass(frozen=True)
-class HTML:
+class HTML(FileReader):
     """The text of an HTML file; a folder stands for its ``*.html`` and ``*.htm`` files.
 
     Paragraphs, headings, list items and table rows are lines of their own, parted by a blank line;
@@ -353,10 +376,17 @@ class HTML:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         files = list_files(self.path, ".html", ".htm")
         return build_docs(
-            files, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+            files,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _record(self, path: Path) -> Record:

@@ -19,10 +19,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.features import Matrix, Vector
-from textrank.formats.base import Record, build_docs
+from textrank.formats.base import FileReader, Record, build_docs
 from textrank.io import (
     MAX_ITEM_BYTES,
     MAX_UNPACKED_BYTES,
+    ItemFilter,
     check_utf8,
     iter_lines,
     iter_tar_files,
@@ -44,7 +45,7 @@ class JudgedDocument:
 
 
 @dataclass(frozen=True)
-class Letor:
+class Letor(FileReader):
     """Queries of a LETOR file, ``relevance qid:N 1:0.5 2:0.25 ... # docid = ...`` a line.
 
     A document is a query, whose ``doc.user_data["judged"]`` lists what was judged for it:
@@ -57,11 +58,18 @@ class Letor:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         found = groupby(self.iter_judged(), key=lambda j: j.query)
         rows = ((query, [_row(j) for j in own]) for query, own in found)
         return build_docs(
-            rows, self._record, nlp, path=self.path, cut=False, skip_bad=self.skip_bad
+            rows,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def iter_judged(self) -> Iterator[JudgedDocument]:
@@ -150,7 +158,7 @@ class ReutersArticle:
 
 
 @dataclass(frozen=True)
-class Reuters:
+class Reuters(FileReader):
     """Articles of Reuters-21578: an ``.sgm`` file or a tar archive of them.
 
     Topics go to ``doc.user_data["meta"]["topics"]``. ``split`` takes only articles of the ModApte
@@ -165,9 +173,18 @@ class Reuters:
         if self.split not in ("all", "TRAIN", "TEST"):
             raise ValueError(f"split must be all, TRAIN or TEST, got {self.split!r}")
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         wanted = (a for a in iter_reuters_articles(self.path, self.limit) if self._wanted(a))
-        return build_docs(wanted, self._record, nlp, path=self.path, cut=False, skip_bad=False)
+        return build_docs(
+            wanted,
+            self._record,
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=False,
+            item_filter=item_filter,
+        )
 
     def _wanted(self, article: ReutersArticle) -> bool:
         return self.split == "all" or (article.iter_judged and article.split == self.split)
@@ -216,7 +233,7 @@ def _text(name: str, body: str) -> str:
 
 
 @dataclass(frozen=True)
-class Senseval:
+class Senseval(FileReader):
     """Instances of a Senseval-2 ``.pos`` file, of a folder or of a zip archive of such files.
 
     A document is an instance: its words, of which the marked one is ``doc.spans["entities"]``
@@ -227,7 +244,8 @@ class Senseval:
     path: str
     limit: int = MAX_UNPACKED_BYTES  # bytes of a file after unpacking
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         number = 0
         for name, data in self._files():
             for element, word in _instances(data, name):

@@ -14,6 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.formats.base import (
+    FileReader,
     Mention,
     Record,
     UniqueFileNames,
@@ -26,6 +27,7 @@ from textrank.formats.base import (
 from textrank.io import (
     MAX_ITEM_BYTES,
     MAX_UNPACKED_BYTES,
+    ItemFilter,
     check_utf8,
     iter_lines,
     open_new_text,
@@ -37,7 +39,7 @@ ARGUMENTS = ("Arg1", "Arg2")
 
 
 @dataclass(frozen=True)
-class Brat:
+class Brat(FileReader):
     """Documents annotated with brat: a folder of ``.txt`` and ``.ann`` files, or one of them.
 
     Text-bound annotations (``T``, in one piece or several) become entities, relations (``R``) gold.
@@ -55,9 +57,16 @@ class Brat:
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         return build_docs(
-            self._texts(), self._record, nlp, path=self.path, cut=self.cut, skip_bad=self.skip_bad
+            self._texts(),
+            self._record,
+            nlp,
+            path=self.path,
+            cut=self.cut,
+            skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _texts(self) -> list[Path]:
@@ -194,7 +203,7 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     stems = UniqueFileNames()
     with update_folder(path) as folder:
         for doc in docs:
-            stem = stems.of(doc)
+            stem = stems.name_for(doc)
             with open_new_text(folder / f"{stem}.txt") as out:
                 out.write(doc.text)
             with open_new_text(folder / f"{stem}.ann") as out:
@@ -265,7 +274,7 @@ STATUSES = ("asserted", "negated", "speculated")  # of several statements the fi
 
 
 @dataclass(frozen=True)
-class BioNLP:
+class BioNLP(FileReader):
     """Documents of BioNLP shared tasks: a folder of ``.txt``, ``.a1``, ``.a2``, or its tar archive.
 
     Names of the kinds ``names`` become entities, pairs of them that an event joins gold, each with
@@ -290,7 +299,8 @@ class BioNLP:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
 
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         documents = self._documents()
         return build_docs(
             sorted(documents.items()),
@@ -299,6 +309,7 @@ class BioNLP:
             path=self.path,
             cut=self.cut,
             skip_bad=self.skip_bad,
+            item_filter=item_filter,
         )
 
     def _documents(self) -> dict[str, dict[str, str]]:

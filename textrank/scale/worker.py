@@ -17,7 +17,8 @@ from typing import IO, Any
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus
-from textrank.io import ItemFilter, selecting
+from textrank.formats.base import read_corpus
+from textrank.io import ItemFilter
 from textrank.results.schema import (
     Row,
     answer_rows,
@@ -161,8 +162,8 @@ class Reading:
             except Exception as error:  # a reader that gives up has read what it could
                 reason = str(error) or type(error).__name__
             if reason and piece.first == 0 and piece.only is None:  # told once, not by every slice
-                failed.append((selection.number, reason))
-            alone = selection.number <= 1  # the only document of a file is called after it
+                failed.append((selection.next_number, reason))
+            alone = selection.next_number <= 1  # the only document of a file is called after it
             for number, reason in failed:
                 name = file_stem(piece.source) if alone else str(number + 1)
                 self.part.fail(piece.source, name, reason)
@@ -181,16 +182,16 @@ class Reading:
     def _piece(self, index: int, piece: Piece, selection: ItemFilter) -> Iterator[Item]:
         left = None if piece.only is None else len(piece.only)
         corpus = load_corpus(self.paths[piece.input])
-        with selecting(selection):
-            for number, doc in enumerate(corpus(self.worker.nlp)):
-                if selection.number:  # the reader asked which of its items are wanted
-                    number = selection.taken.popleft()
-                elif not piece.wants(number):
-                    continue
-                yield index, number, doc
-                left = None if left is None else left - 1
-                if left == 0:
-                    return
+        docs = read_corpus(corpus.reader, self.worker.nlp, selection)
+        for number, doc in enumerate(docs):
+            if selection.next_number:  # the reader asked which of its items are wanted
+                number = selection.parsed_numbers.popleft()
+            elif not piece.wants(number):
+                continue
+            yield index, number, doc
+            left = None if left is None else left - 1
+            if left == 0:
+                return
 
 
 def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
