@@ -1,4 +1,8 @@
-"""Abbreviations with their long forms, in a Doc and in plain text."""
+"""Find abbreviations with their long forms, in a Doc (as spans) and in plain text (as strings).
+
+Both follow Schwartz & Hearst (2003): A simple algorithm for identifying abbreviation definitions in
+biomedical text. Pacific Symposium on Biocomputing 8:451-462.
+"""
 
 from __future__ import annotations
 
@@ -15,141 +19,162 @@ from spacy.tokens import Doc, Span
 from textrank.features import Indices
 from textrank.language.alignment import get_word_texts, normalize_words
 
-Pair = tuple[Span, Span]
-SHORTEST, LONGEST = 2, 12  # characters of an abbreviation
-_INSIDE = 25  # words that a bracket may hold
+AbbreviationPair = tuple[Span, Span]
+MIN_SHORT_CHARACTERS, MAX_SHORT_CHARACTERS = 2, 12
+_MAX_BRACKET_WORDS = 25
 _BRACKETS = np.array([get_string_id(bracket) for bracket in "()[]"], dtype=np.uint64)
 
 
-def find_abbreviations(doc: Doc) -> list[Pair]:
-    """Abbreviations that the text defines, each with its long form, in text order.
+def find_abbreviations(doc: Doc) -> list[AbbreviationPair]:
+    """Return the abbreviations that a text defines as (short form, long form) spans, in text order.
 
-    "long form (SF)" and "SF (long form)", by the rule of Schwartz & Hearst (2003, Pacific Symposium
-    on Biocomputing 8:451): the letters of the short form occur in the long one in their order, the
-    first of them at the beginning of a word. Linear in the length of the text.
+    Finds "long form (SF)" and "SF (long form)". By the rule of Schwartz & Hearst, the characters of
+    the short form occur in the long form in order, the first of them at the start of a word. Linear
+    in the length of the text.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words="tumor necrosis factor ( TNF ) binds".split())
     >>> [(short.text, long.text) for short, long in find_abbreviations(doc)]
     [('TNF', 'tumor necrosis factor')]
     """
-    text = _Text(doc)
-    found = []
-    for start, end in text.brackets():
-        pair = text.long_before(start, end) or text.short_before(start, end)
+    words = _WordText(doc)
+    pairs = []
+    for start, end in words.brackets():
+        pair = words.match_bracketed_short(start, end) or words.match_bracketed_long(start, end)
         if pair is not None:
-            found.append(pair)
-    return found
+            pairs.append(pair)
+    return pairs
 
 
-class _Text:
-    """The words of a Doc in plain letters, with the tokens they come from."""
+class _WordText:
+    """Transliterated words of a Doc with their tokens; computed on demand."""
 
     def __init__(self, doc: Doc) -> None:
+        """Read the columns needed; word strings are built only if there are brackets."""
         self.doc = doc
-        self._reading = normalize_words(doc, transliterate=True)
-        self._table: Any = doc.to_array([ORTH, SPACY, SENT_START])
-        self._orths = self._table[:, 0] if self._reading is None else self._reading.orths
+        self._normalized = normalize_words(doc, transliterate=True)
+        self._columns: Any = doc.to_array([ORTH, SPACY, SENT_START])
+        self._orths = self._columns[:, 0] if self._normalized is None else self._normalized.orths
 
     @cached_property
     def words(self) -> list[str]:
-        """The words."""
-        return get_word_texts(self.doc, self._reading)
+        """Return the words as strings."""
+        return get_word_texts(self.doc, self._normalized)
 
     @cached_property
     def token_indices(self) -> list[int]:
-        """The token of each word."""
-        return self._kept.tolist()
+        """Return the token index of each word."""
+        return self._token_indices.tolist()
 
     @property
-    def _kept(self) -> Indices:
-        return np.arange(len(self.doc)) if self._reading is None else self._reading.token_indices
+    def _token_indices(self) -> Indices:
+        """Return the token index of each word as an array."""
+        return (
+            np.arange(len(self.doc)) if self._normalized is None else self._normalized.token_indices
+        )
 
     @cached_property
-    def apart(self) -> list[bool]:
-        """Whether anything stands between a word and the next."""
-        kept = self._kept
-        apart = (self._table[kept[:-1], 1] == 1) | (np.diff(kept) > 1)
-        return [*apart.tolist(), False]
+    def has_gap_after(self) -> list[bool]:
+        """Return for each word whether white space or markup separates it from the next."""
+        token_indices = self._token_indices
+        has_gap_after = (self._columns[token_indices[:-1], 1] == 1) | (np.diff(token_indices) > 1)
+        return [*has_gap_after.tolist(), False]
 
     @cached_property
-    def _starts(self) -> list[bool]:
-        """Whether a word begins a sentence."""
-        return (self._table[self._kept, 2] == 1).tolist()
+    def _begins_sentence(self) -> list[bool]:
+        """Return for each word whether it begins a sentence."""
+        return (self._columns[self._token_indices, 2] == 1).tolist()
 
     def brackets(self) -> Iterator[tuple[int, int]]:
-        """First word inside and the one that closes, of brackets without brackets inside."""
-        opened: int | None = None
-        at = (self._orths[:, None] == _BRACKETS).any(axis=1).nonzero()[0].tolist()
-        for n in at:
+        """Yield the range (first word inside, closing bracket) of each innermost bracket pair.
+
+        Brackets at the start of the text, empty ones and long ones are skipped.
+        """
+        opening: int | None = None
+        bracket_words = (self._orths[:, None] == _BRACKETS).any(axis=1).nonzero()[0].tolist()
+        for n in bracket_words:
             if self.words[n] in ("(", "["):
-                opened = n
-            elif opened is not None:
-                if 0 < n - opened - 1 <= _INSIDE and opened:
-                    yield opened + 1, n
-                opened = None
+                opening = n
+            elif opening is not None:
+                if 0 < n - opening - 1 <= _MAX_BRACKET_WORDS and opening:
+                    yield opening + 1, n
+                opening = None
 
-    def long_before(self, start: int, end: int) -> Pair | None:
-        """The pair where a bracket holds the short form."""
-        cut = next((n for n in range(start, end) if self.words[n] in (",", ";")), end)
-        short = self.text(start, cut)
-        if not _is_short(short):
+    def match_bracketed_short(self, start: int, end: int) -> AbbreviationPair | None:
+        """Return the pair if the bracket ``start:end`` holds a short form of what precedes it."""
+        short_end = next((n for n in range(start, end) if self.words[n] in (",", ";")), end)
+        short = self.join_words(start, short_end)
+        if not _is_short_form(short):
             return None
-        first = max(self.sentence(start - 1), start - 1 - self._reach(short))
-        at = _match(short, self.text(first, start - 1))
-        if at is None:
+        window_start = max(
+            self.find_sentence_start(start - 1), start - 1 - self._max_distance(short)
+        )
+        offset = _find_long_form(short, self.join_words(window_start, start - 1))
+        if offset is None:
             return None
-        begin = self.word_at(first, at)
-        return self._pair(start, cut, begin, start - 1)
+        long_start = self.find_word(window_start, offset)
+        return self._make_pair(start, short_end, long_start, start - 1)
 
-    def short_before(self, start: int, end: int) -> Pair | None:
-        """The pair where a bracket holds the long form."""
-        first = start - 2
-        while first > 0 and not self.apart[first - 1]:
-            first -= 1
-        short = self.text(first, start - 1)
-        if end - start < 2 or not _is_short(short) or not any(map(str.isupper, short)):
+    def match_bracketed_long(self, start: int, end: int) -> AbbreviationPair | None:
+        """Return the pair if the bracket ``start:end`` holds the long form of the word before."""
+        short_start = start - 2
+        while short_start > 0 and not self.has_gap_after[short_start - 1]:
+            short_start -= 1
+        short = self.join_words(short_start, start - 1)
+        if end - start < 2 or not _is_short_form(short) or not any(map(str.isupper, short)):
             return None
-        cut = next((n for n in range(start, end) if self.words[n] == ";"), end)
-        long = self.text(start, cut)
-        if len(long.split()) > _most(short) or _match(short, long) != 0:
+        long_end = next((n for n in range(start, end) if self.words[n] == ";"), end)
+        long = self.join_words(start, long_end)
+        if len(long.split()) > _max_long_form_words(short) or _find_long_form(short, long) != 0:
             return None
-        return self._pair(first, start - 1, start, cut)
+        return self._make_pair(short_start, start - 1, start, long_end)
 
-    def text(self, start: int, end: int) -> str:
-        """Words with blanks between those that stand apart."""
-        both = zip(self.words[start:end], self.apart[start:end], strict=True)
-        return "".join([word + " " if apart else word for word, apart in both]).strip()
+    def join_words(self, start: int, end: int) -> str:
+        """Return the text of the words ``start:end``, with a blank for each gap."""
+        words_and_gaps = zip(self.words[start:end], self.has_gap_after[start:end], strict=True)
+        return "".join(
+            [word + " " if has_gap else word for word, has_gap in words_and_gaps]
+        ).strip()
 
-    def sentence(self, n: int) -> int:
-        """The first word of the sentence, or some words back where sentences are not known."""
+    def find_sentence_start(self, n: int) -> int:
+        """Return the first word of the sentence of word ``n``, looking back 60 words at most."""
         first = n
-        while first > 0 and n - first < 60 and not self._starts[first]:
+        while first > 0 and n - first < 60 and not self._begins_sentence[first]:
             first -= 1
         return first
 
-    def word_at(self, first: int, at: int) -> int:
-        """The word at a character of ``text`` from word ``first`` on."""
+    def find_word(self, first: int, offset: int) -> int:
+        """Return the word at a character offset of ``join_words(first, ...)``.
+
+        Raises IndexError if the text ends before.
+        """
         length = 0
         for n in range(first, len(self.words)):
-            length += len(self.words[n]) + self.apart[n]
-            if at < length:
+            length += len(self.words[n]) + self.has_gap_after[n]
+            if offset < length:
                 return n
-        raise IndexError(at)
+        raise IndexError(offset)
 
-    def _reach(self, short: str) -> int:
-        """How many words back a long form may begin; a hyphened word counts as three."""
-        return 3 * _most(short)
+    def _max_distance(self, short: str) -> int:
+        """Return how many words back a long form may begin; a hyphenated word counts as three."""
+        return 3 * _max_long_form_words(short)
 
-    def _pair(self, a: int, b: int, c: int, d: int) -> Pair:
-        kept = self.token_indices
-        short, long = (kept[a], kept[b - 1] + 1), (kept[c], kept[d - 1] + 1)
+    def _make_pair(
+        self, short_start: int, short_end: int, long_start: int, long_end: int
+    ) -> AbbreviationPair:
+        """Return the spans of a short and a long form, given as ranges of words."""
+        token_indices = self.token_indices
+        short, long = (
+            (token_indices[short_start], token_indices[short_end - 1] + 1),
+            (token_indices[long_start], token_indices[long_end - 1] + 1),
+        )
         return Span(self.doc, *short), Span(self.doc, *long)
 
 
-def _is_short(text: str) -> bool:
+def _is_short_form(text: str) -> bool:
+    """Return whether a text can be a short form by its length and characters."""
     return (
-        SHORTEST <= len(text) <= LONGEST
+        MIN_SHORT_CHARACTERS <= len(text) <= MAX_SHORT_CHARACTERS
         and len(text.split()) <= 2
         and text[0].isalnum()
         and any(map(str.isalpha, text))
@@ -157,64 +182,78 @@ def _is_short(text: str) -> bool:
     )
 
 
-def _match(short: str, long: str) -> int | None:
-    """Where the shortest long form begins, a whole word, that has the short one's letters."""
-    at = _first_letter(short, long)
-    if at is None:
+def _find_long_form(short: str, long: str) -> int | None:
+    """Return the offset in ``long`` at which the shortest long form of ``short`` begins.
+
+    The long form runs to the end of ``long`` and begins at a word. None if the letters do not
+    match, if it contains the short form as a word, or if it has too many words.
+    """
+    offset = _match_letters(short, long)
+    if offset is None:
         return None
-    begin = long.rfind(" ", 0, at + 1) + 1
-    found = long[begin:]
-    words = found.split()
-    if len(found) <= len(short) or short in words or not any(map(str.isalpha, found)):
+    start = long.rfind(" ", 0, offset + 1) + 1
+    long_form = long[start:]
+    words = long_form.split()
+    if len(long_form) <= len(short) or short in words or not any(map(str.isalpha, long_form)):
         return None
-    return begin if len(words) <= _most(short) else None
+    return start if len(words) <= _max_long_form_words(short) else None
 
 
-def _first_letter(short: str, long: str) -> int | None:
-    """Where the first letter stands when those of the short form are sought from the end."""
+def _match_letters(short: str, long: str) -> int | None:
+    """Match the letters of ``short`` in ``long`` from the end; return the first letter's offset.
+
+    The first letter must be at the start of a word. None if there is no match.
+    """
     letters = [letter.lower() for letter in short if letter.isalnum()]
-    among = list(map(str.lower, long))
-    at = len(long)
-    for left in range(len(letters) - 1, -1, -1):
-        at -= 1
-        while at >= 0 and (
-            among[at] != letters[left] or (not left and at and long[at - 1].isalnum())
+    characters = list(map(str.lower, long))
+    position = len(long)
+    for letter_index in range(len(letters) - 1, -1, -1):
+        position -= 1
+        while position >= 0 and (
+            characters[position] != letters[letter_index]
+            or (not letter_index and position and long[position - 1].isalnum())
         ):
-            at -= 1
-        if at < 0:
+            position -= 1
+        if position < 0:
             return None
-    return at
+    return position
 
 
-def _most(short: str) -> int:
-    """How many words a long form may have."""
+def _max_long_form_words(short: str) -> int:
+    """Return how many words the long form of ``short`` may have."""
     return min(len(short) + 5, 2 * len(short))
 
 
-_BRACKETED = re.compile(r"\(\s*([^\s()\[\],;]{2,10}|[A-Za-z]{1,4}[\s-]\w{1,4})\s*(?:[,;][^()]*)?\)")
+_BRACKETED_SHORT_FORM = re.compile(
+    r"\(\s*([^\s()\[\],;]{2,10}|[A-Za-z]{1,4}[\s-]\w{1,4})\s*(?:[,;][^()]*)?\)"
+)
 
 
 def find_long_forms(text: str) -> dict[str, str]:
-    """Each abbreviation of a plain text with its long form, where a bracket holds the short one.
+    """Map each abbreviation that a plain text defines in brackets to its long form.
+
+    Only "long form (SF)" is found; the first definition counts.
 
     >>> find_long_forms("class switch recombination (CSR) and p53 (see below)")
     {'CSR': 'class switch recombination'}
     """
-    found: dict[str, str] = {}
-    for bracket in _BRACKETED.finditer(text):
+    long_forms: dict[str, str] = {}
+    for bracket in _BRACKETED_SHORT_FORM.finditer(text):
         short = bracket.group(1)
         if any(map(str.isalpha, short)) and short[0].isalnum():
-            long = _ending(short, text[max(0, bracket.start() - 200) : bracket.start()])
+            long = _find_preceding_long_form(
+                short, text[max(0, bracket.start() - 200) : bracket.start()]
+            )
             if long:
-                found.setdefault(short, long)
-    return found
+                long_forms.setdefault(short, long)
+    return long_forms
 
 
-def _ending(short: str, before: str) -> str:
-    """The long form that a text ends with; empty where it ends with none."""
+def _find_preceding_long_form(short: str, before: str) -> str:
+    """Return the long form of ``short`` that the text ``before`` ends with, or an empty string."""
     sentence = re.split(r"[.;:]\s", before.rstrip())[-1]
-    words = list(re.finditer(r"\S+", sentence))[-_most(short) :]
+    words = list(re.finditer(r"\S+", sentence))[-_max_long_form_words(short) :]
     window = sentence[words[0].start() :] if words else ""
-    at = _first_letter(short, window)
-    long = "" if at is None else window[at:].strip()
+    offset = _match_letters(short, window)
+    long = "" if offset is None else window[offset:].strip()
     return long if len(long) > len(short) and short not in long.split() else ""

@@ -1,4 +1,10 @@
-"""Texts of any length: cut into tokens in linear time, analysed in pieces, and joined again."""
+"""Process texts of any length in bounded time and memory.
+
+- ``tokenize`` bounds the time of spaCy's tokenizer on text without blanks.
+- ``pipe_long`` and ``process_in_chunks`` run components that need much memory on chunks of a long
+  Doc and join the results.
+- ``vocab_zone`` frees the strings that spaCy's vocabulary collects from a stream of texts.
+"""
 
 from __future__ import annotations
 
@@ -15,32 +21,29 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled
 from spacy.tokens import Doc, Span
 
-MAX_CHUNK_CHARACTERS = (
-    100_000  # characters that networks see at once; a million would take about 3 GB
+MAX_CHUNK_CHARACTERS = 100_000  # a network takes about 3 GB for a million characters
+MAX_CHUNK_TOKENS = 25_000  # prose of MAX_CHUNK_CHARACTERS has fewer, "a-a-a-" four times as many
+MAX_UNBROKEN_CHARACTERS = 200  # spaCy's tokenizer is quadratic in a stretch without blanks
+_UNBROKEN_RUN = re.compile(rf"\S{{{5 * MAX_UNBROKEN_CHARACTERS}}}\S+")
+_SENTENCE_ENDS = frozenset(".!?")
+_COPIED_ATTRIBUTES = (
+    *("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "NORM"),
+    *("ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"),
 )
-MAX_CHUNK_TOKENS = (
-    25_000  # likewise; prose of so many characters has fewer, "a-a-a-" four times as many
-)
-MAX_UNBROKEN_CHARACTERS = (
-    200  # characters without a blank that spaCy's tokenizer sees at once: it takes their square
-)
-_ENDLESS = re.compile(rf"\S{{{5 * MAX_UNBROKEN_CHARACTERS}}}\S+")
-_ENDS = frozenset(".!?")
-_MARKS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "NORM")  # of tokens without heads
-_ATTRIBUTES = (*_MARKS, "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
 
 
 def tokenize(nlp: Language, text: str) -> Doc:
-    """The tokens of a text of any length, in time that grows no faster than it.
+    """Tokenize a text of any length in linear time.
 
-    spaCy's own tokenizer takes the square of a stretch without blanks; one of a thousand
-    characters and more, which is no word of anybody's, is therefore cut into pieces first.
+    spaCy's own tokenizer is quadratic in a stretch without blanks. Stretches of more than a
+    thousand characters are therefore cut every ``MAX_UNBROKEN_CHARACTERS`` first; other tokenizers
+    get the text as it is.
 
     >>> import spacy
     >>> tokenize(spacy.blank("en"), ")" * 20000).text == ")" * 20000
     True
     """
-    cuts = list(_cuts(text)) if isinstance(nlp.tokenizer, Tokenizer) else []
+    cuts = list(_find_cuts(text)) if isinstance(nlp.tokenizer, Tokenizer) else []
     if not cuts:
         return nlp.tokenizer(text)
     parts = [nlp.tokenizer(text[a:b]) for a, b in pairwise([0, *cuts, len(text)])]
@@ -48,147 +51,179 @@ def tokenize(nlp: Language, text: str) -> Doc:
     return Doc(nlp.vocab, words=words, spaces=[bool(t.whitespace_) for p in parts for t in p])
 
 
-def _cuts(text: str) -> Iterator[int]:
-    for run in _ENDLESS.finditer(text):
+def _find_cuts(text: str) -> Iterator[int]:
+    """Yield the offsets at which long stretches without white space are cut."""
+    for run in _UNBROKEN_RUN.finditer(text):
         yield from range(run.start() + MAX_UNBROKEN_CHARACTERS, run.end(), MAX_UNBROKEN_CHARACTERS)
 
 
 def pipe_long(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
-    """The Docs after all components of a pipeline; a long one may be seen a piece at a time.
+    """Run all components of a pipeline on Docs, long Docs in chunks; yield the Docs in order.
 
-    From the first component on that writes to ``doc._``, components see the whole Doc: what they
-    write there could not be joined.
+    From the first component that sets ``doc._`` attributes on, components get the whole Doc,
+    because such attributes of chunks cannot be joined.
     """
     if not any(map(is_long, docs)):
         yield from nlp.pipe(docs)
         return
-    writing = [_writes_to_doc(nlp, name) for name, _ in nlp.pipeline]
-    at = writing.index(True) if True in writing else len(writing)
+    sets_extension = [_sets_extension(nlp, name) for name, _ in nlp.pipeline]
+    first_writer = sets_extension.index(True) if True in sets_extension else len(sets_extension)
     pipes = [pipe for _, pipe in nlp.pipeline]
     for doc in docs:
-        yield from apply_pipes([process_in_chunks(doc, pipes[:at])], pipes[at:])
+        yield from apply_pipes([process_in_chunks(doc, pipes[:first_writer])], pipes[first_writer:])
 
 
 def is_long(doc: Doc) -> bool:
-    """Whether components should see the Doc in pieces."""
+    """Return whether a Doc exceeds the size of a chunk in characters or tokens."""
     if not len(doc):
         return False
-    last = doc[len(doc) - 1]  # to ask for the text takes all of it
+    last = doc[len(doc) - 1]  # building doc.text would be slow
     return len(doc) > MAX_CHUNK_TOKENS or last.idx + len(last.text_with_ws) > MAX_CHUNK_CHARACTERS
 
 
 def process_in_chunks(doc: Doc, pipes: Iterable[Any]) -> Doc:
-    """Run components on a Doc; one that may need too much memory sees pieces of a long Doc.
+    """Run components on a Doc and return the result; memory-hungry ones get chunks of a long Doc.
 
-    Components with a true attribute ``any_length``, as those of the shipped pipeline, see the whole
-    Doc: what they find must not depend on where a text would be cut.
+    Components with a true attribute ``any_length``, such as those of the shipped pipeline, get the
+    whole Doc, so that their results do not depend on where the text would be cut.
     """
-    for whole, group in groupby(pipes, lambda pipe: bool(getattr(pipe, "any_length", False))):
-        some = list(group)
-        doc = next(iter(apply_pipes([doc], some))) if whole else _piecewise(doc, some)
+    for takes_any_length, group in groupby(
+        pipes, lambda pipe: bool(getattr(pipe, "any_length", False))
+    ):
+        pipes_in_group = list(group)
+        if takes_any_length:
+            doc = next(iter(apply_pipes([doc], pipes_in_group)))
+        else:
+            doc = _process_chunks(doc, pipes_in_group)
     return doc
 
 
-def _piecewise(doc: Doc, pipes: Sequence[Any]) -> Doc:
-    pieces = list(split_doc(doc))
-    if len(pieces) == 1:
-        return next(iter(apply_pipes(pieces, pipes)))
-    done = [piece for own in pieces for piece in apply_pipes([own], pipes)]
-    without: Any = {"exclude": ("user_data", "tensor")}
-    joined = Doc.from_docs(done, ensure_whitespace=False, **without)
+def _process_chunks(doc: Doc, pipes: Sequence[Any]) -> Doc:
+    """Run components on the chunks of a Doc and join them; user data is kept, tensors are not."""
+    chunks = list(split_doc(doc))
+    if len(chunks) == 1:
+        return next(iter(apply_pipes(chunks, pipes)))
+    processed_chunks = [processed for chunk in chunks for processed in apply_pipes([chunk], pipes)]
+    options: Any = {"exclude": ("user_data", "tensor")}
+    joined = Doc.from_docs(processed_chunks, ensure_whitespace=False, **options)
     joined.user_data.update(doc.user_data)
     return joined
 
 
 def split_doc(doc: Doc) -> Iterator[Doc]:
-    """The pieces of a long Doc, each with its spans: cut where lines or sentences end."""
-    bounds = [0, *_bounds(doc), len(doc)]
+    """Yield the chunks of a Doc, cut at ends of lines or sentences; a short Doc is yielded itself.
+
+    Chunks keep token annotations and spans; user data and tensors are not copied.
+    """
+    bounds = [0, *_find_chunk_bounds(doc), len(doc)]
     if len(bounds) == 2:
         yield doc
         return
-    plain = not doc.has_annotation("DEP")  # heads would have to be moved, which spaCy does
-    table = doc.to_array(list(_ATTRIBUTES)) if plain else None
+    # If there are heads, spaCy's slower ``as_doc`` must renumber them.
+    table = None if doc.has_annotation("DEP") else doc.to_array(list(_COPIED_ATTRIBUTES))
     for start, end in pairwise(bounds):
-        piece = doc[start:end].as_doc() if table is None else _cut(doc, table, start, end)
+        chunk = doc[start:end].as_doc() if table is None else _copy_tokens(doc, table, start, end)
         for key, group in doc.spans.items():
-            piece.spans[key] = [
-                _moved(span, piece, start) for span in group if start <= span.start < end
+            chunk.spans[key] = [
+                _shift_span(span, chunk, start) for span in group if start <= span.start < end
             ]
-        yield piece
+        yield chunk
 
 
-def _cut(doc: Doc, table: Any, start: int, end: int) -> Doc:
-    """Some tokens as a Doc, without looking at the others, as ``Span.as_doc`` does each time."""
+def _copy_tokens(doc: Doc, table: Any, start: int, end: int) -> Doc:
+    """Return the tokens ``start:end`` as a Doc, with their rows of the attribute table.
+
+    Unlike ``Span.as_doc`` this does not scan the whole Doc each time.
+    """
     tokens = doc[start:end]
     words, spaces = [t.text for t in tokens], [bool(t.whitespace_) for t in tokens]
-    piece = Doc(doc.vocab, words=words, spaces=spaces)
-    return piece.from_array(list(_ATTRIBUTES), table[start:end])
+    chunk = Doc(doc.vocab, words=words, spaces=spaces)
+    return chunk.from_array(list(_COPIED_ATTRIBUTES), table[start:end])
 
 
 def apply_pipes(docs: Iterable[Doc], pipes: Iterable[Any]) -> Iterable[Doc]:
-    """The Docs after each component in turn; one may take a single Doc only, as in spaCy."""
+    """Return the Docs after each component in turn, lazily.
+
+    Components without a ``pipe`` method are called with one Doc at a time, as spaCy does.
+    """
     for pipe in pipes:
-        many: Callable[..., Iterable[Doc]] | None = getattr(pipe, "pipe", None)
-        docs = map(pipe, docs) if many is None else many(docs)
+        pipe_docs: Callable[..., Iterable[Doc]] | None = getattr(pipe, "pipe", None)
+        docs = map(pipe, docs) if pipe_docs is None else pipe_docs(docs)
     return docs
 
 
-def _writes_to_doc(nlp: Language, name: str) -> bool:
+def _sets_extension(nlp: Language, name: str) -> bool:
+    """Return whether a component declares that it sets an attribute of ``doc._``."""
     return any(value.startswith("doc._.") for value in nlp.get_pipe_meta(name).assigns)
 
 
-def _bounds(doc: Doc) -> Iterator[int]:
-    """Tokens before which a long Doc is cut, never inside a name that is known already."""
+def _find_chunk_bounds(doc: Doc) -> Iterator[int]:
+    """Yield the tokens before which a long Doc is cut; never inside an existing span."""
     starts = np.array([token.idx for token in doc], dtype=np.int64)
-    free = np.ones(len(doc), dtype=bool)
+    is_cuttable = np.ones(len(doc), dtype=bool)
     for span in (span for group in doc.spans.values() for span in group):
-        free[span.start + 1 : span.end] = False
-    last = 0
-    size = len(doc.text)
+        is_cuttable[span.start + 1 : span.end] = False
+    chunk_start = 0
+    n_characters = len(doc.text)
     while len(doc) and (
-        size - starts[last] > MAX_CHUNK_CHARACTERS or len(doc) - last > MAX_CHUNK_TOKENS
+        n_characters - starts[chunk_start] > MAX_CHUNK_CHARACTERS
+        or len(doc) - chunk_start > MAX_CHUNK_TOKENS
     ):
-        most = int(np.searchsorted(starts, starts[last] + MAX_CHUNK_CHARACTERS, side="right")) - 1
-        least = int(np.searchsorted(starts, starts[last] + MAX_CHUNK_CHARACTERS // 2))
-        most, least = min(most, last + MAX_CHUNK_TOKENS), min(least, last + MAX_CHUNK_TOKENS // 2)
-        last = max(_best(doc, free, least, most), last + 1)
-        if last >= len(doc):
+        latest = (
+            int(np.searchsorted(starts, starts[chunk_start] + MAX_CHUNK_CHARACTERS, side="right"))
+            - 1
+        )
+        earliest = int(np.searchsorted(starts, starts[chunk_start] + MAX_CHUNK_CHARACTERS // 2))
+        latest = min(latest, chunk_start + MAX_CHUNK_TOKENS)
+        earliest = min(earliest, chunk_start + MAX_CHUNK_TOKENS // 2)
+        chunk_start = max(_choose_cut(doc, is_cuttable, earliest, latest), chunk_start + 1)
+        if chunk_start >= len(doc):
             return
-        yield last
+        yield chunk_start
 
 
-def _best(doc: Doc, free: Any, least: int, most: int) -> int:
-    """The last good place to cut: after a line, after a sentence, or anywhere."""
-    for good in (_after_line, _after_stop, _anywhere):
-        for i in range(most, least, -1):
-            if free[i] and good(doc, i):
+def _choose_cut(doc: Doc, is_cuttable: Any, earliest: int, latest: int) -> int:
+    """Return the last good token to cut before, in ``earliest + 1 .. latest``.
+
+    Preferred is the start of a line, then of a sentence, then any token outside a span; if there is
+    none, ``latest``.
+    """
+    for is_good in (_is_after_line, _is_after_stop, _is_anywhere):
+        for i in range(latest, earliest, -1):
+            if is_cuttable[i] and is_good(doc, i):
                 return i
-    return most
+    return latest
 
 
-def _after_line(doc: Doc, i: int) -> bool:
+def _is_after_line(doc: Doc, i: int) -> bool:
+    """Return whether the token before ``i`` contains a line end."""
     return "\n" in doc[i - 1].text
 
 
-def _after_stop(doc: Doc, i: int) -> bool:
-    return doc[i - 1].text[-1:] in _ENDS and bool(doc[i - 1].whitespace_)
+def _is_after_stop(doc: Doc, i: int) -> bool:
+    """Return whether the token before ``i`` ends a sentence and is followed by a space."""
+    return doc[i - 1].text[-1:] in _SENTENCE_ENDS and bool(doc[i - 1].whitespace_)
 
 
-def _anywhere(doc: Doc, i: int) -> bool:
+def _is_anywhere(doc: Doc, i: int) -> bool:
+    """Return True: any token will do."""
     return True
 
 
-def _moved(span: Span, piece: Doc, start: int) -> Span:
-    first, last = span.start - start, min(span.end - start, len(piece))
-    return Span(piece, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)
+def _shift_span(span: Span, chunk: Doc, offset: int) -> Span:
+    """Return a copy of a span in a chunk that begins at token ``offset`` of the Doc."""
+    first, last = span.start - offset, min(span.end - offset, len(chunk))
+    return Span(chunk, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)
 
 
 @dataclass
 class VocabZone:
-    """spaCy keeps every word it ever met; a zone of its memory is given up as a whole.
+    """Renewable memory zone of a pipeline's vocabulary.
 
-    A reader sets ``due`` when it has made no Doc but those it gave away. Whoever reads is then
-    done with these, and calls ``renew``: no Doc made before may be looked at again.
+    spaCy's vocabulary keeps every string it has seen. ``nlp.memory_zone`` frees them all at once,
+    after which Docs made in the zone must not be used. A reader calls ``mark_batch_done`` when it
+    holds no Doc that it has not yielded, which sets ``is_due``; the consumer, when done with these
+    Docs, calls ``restart``.
     """
 
     nlp: Language
@@ -196,33 +231,36 @@ class VocabZone:
     _zone: ExitStack = field(default_factory=ExitStack)
 
     def restart(self) -> None:
-        """Forgets the words met so far, and begins anew."""
+        """Free the strings of the current zone and begin a new one; older Docs become invalid."""
         self._zone.close()
         self._zone.enter_context(self.nlp.memory_zone())
         self.is_due = False
 
     def close(self) -> None:
-        """Forgets the words met so far."""
+        """Free the strings of the current zone."""
         self._zone.close()
 
 
-_current: ContextVar[VocabZone | None] = ContextVar("textrank_forgetting", default=None)
+_current_zone: ContextVar[VocabZone | None] = ContextVar("textrank_forgetting", default=None)
 
 
 @contextmanager
 def vocab_zone(nlp: Language) -> Iterator[VocabZone]:
-    """Inside this block readers say when the words they met can be forgotten."""
-    memory = VocabZone(nlp)
-    token = _current.set(memory)
+    """Run the block in a ``VocabZone``, which ``mark_batch_done`` then reaches from any reader."""
+    zone = VocabZone(nlp)
+    token = _current_zone.set(zone)
     try:
-        memory.restart()
-        yield memory
+        zone.restart()
+        yield zone
     finally:
-        _current.reset(token)
-        memory.close()
+        _current_zone.reset(token)
+        zone.close()
 
 
 def mark_batch_done() -> None:
-    """Said by a reader that holds no Doc that it has not given away."""
-    if (memory := _current.get()) is not None:
-        memory.is_due = True
+    """Mark the current zone, if any, as due for a restart.
+
+    Called by a reader that holds no Doc that it has not yielded.
+    """
+    if (zone := _current_zone.get()) is not None:
+        zone.is_due = True

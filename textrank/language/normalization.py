@@ -1,9 +1,10 @@
-"""Text as it comes: markup, entities, odd characters and white space read as a person reads them.
+"""Normalise raw text: markup, character entities, invisible characters, ligatures, hyphenation.
 
-The user's text stays what it is, and every offset counts in it. Where a text has markup or the
-like, its tokens are those of its *reading* (``TNF-&alpha;`` is ``TNF - α``, ``p<sub>53</sub>`` is
-``p53``); white space and tags are tokens too, as spaCy wants it, but their reading is empty, and
-networks and representations are shown a Doc without them.
+The user's text is never changed, and all character offsets refer to it. Where it contains markup or
+the like, tokens are those of the *normalised text* (``TNF-&alpha;`` is ``TNF - α``,
+``p<sub>53</sub>`` is ``p53``), mapped back by ``tokenize_normalized``. White space and tags become
+tokens too, since a Doc must cover its text; normalised, they are empty (``normalize_token``), and
+networks and representations see a Doc without them (``textrank.language.alignment``).
 """
 
 from __future__ import annotations
@@ -27,34 +28,35 @@ _BLOCK = (
     "label li link list list-item main meta nav ol p pre sec section table table-wrap tbody td "
     "tfoot th thead title tr ul"
 )
-_CELLS = "td th col br img link meta"  # these end no sentence
-_NAMES = "|".join(sorted((re.escape(n) for n in f"{_INLINE} {_BLOCK}".split()), key=len)[::-1])
+_NON_BREAKING_BLOCKS = "td th col br img link meta"  # block tags that do not end a sentence
+_TAG_NAMES = "|".join(sorted((re.escape(n) for n in f"{_INLINE} {_BLOCK}".split()), key=len)[::-1])
 # Every repetition is bounded, so a text takes linear time whatever it holds.
 _ATTRIBUTE = r"""\s{1,9}[\w:-]{1,40}(?:=(?:"[^"<>]{0,400}"|'[^'<>]{0,400}'|[^\s"'<>]{1,400}))"""
-TAG = (
-    rf"</?(?:[a-z]{{2,5}}:)?(?P<name>{_NAMES})(?:{_ATTRIBUTE}){{0,20}}\s{{0,9}}/?>"
+_TAG_PATTERN = (
+    rf"</?(?:[a-z]{{2,5}}:)?(?P<name>{_TAG_NAMES})(?:{_ATTRIBUTE}){{0,20}}\s{{0,9}}/?>"
     r"|<!--[^<>]{0,4000}-->|<\?[^<>]{0,400}\?>|<!DOCTYPE[^<>]{0,400}>"
 )
 _ENTITY = r"&(?:amp;)?(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
-_CITED = r"<sup>\s{0,3}\d{1,3}(?:\s{0,3}[,–-]\s{0,3}\d{1,3}){0,20}\s{0,3}</sup>"
-_GONE = "\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff®™©"
+_CITATION = r"<sup>\s{0,3}\d{1,3}(?:\s{0,3}[,–-]\s{0,3}\d{1,3}){0,20}\s{0,3}</sup>"
+_INVISIBLE = "\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff®™©"
 _CONTROL = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
 _SCRIPTS = "²³¹⁰-₟"
-_HANGING = "and|or|to|but|nor|versus|vs"  # after a hyphen that stands for a word to come
-_ODD = re.compile(
-    rf"""(?P<cited>{_CITED}) | (?P<tag>{TAG}) | (?P<entity>{_ENTITY})
-    | (?P<gone>[{_GONE}](?:[ \t]{{0,9}}\r?\n[ \t]{{0,40}}(?=\w))?)
+_AFTER_HANGING_HYPHEN = "and|or|to|but|nor|versus|vs"  # "pre- and postnatal"
+_NON_PLAIN = re.compile(
+    rf"""(?P<cited>{_CITATION}) | (?P<tag>{_TAG_PATTERN}) | (?P<entity>{_ENTITY})
+    | (?P<gone>[{_INVISIBLE}](?:[ \t]{{0,9}}\r?\n[ \t]{{0,40}}(?=\w))?)
     | (?P<control>[{_CONTROL}])
-    | (?P<wrap>(?<=\w)[-\u2010][ \t]{{0,9}}\r?\n[ \t]{{0,40}}(?!(?:{_HANGING})\b)(?=\w))
+    | (?P<wrap>(?<=\w)[-\u2010][ \t]{{0,9}}\r?\n[ \t]{{0,40}}
+        (?!(?:{_AFTER_HANGING_HYPHEN})\b)(?=\w))
     | (?P<script>[{_SCRIPTS}])""",
     re.VERBOSE | re.IGNORECASE,
 )
-# What each of these begins with; a text without it is looked through at once.
-_HINT = re.compile(rf"[<&{_GONE}{_CONTROL}{_SCRIPTS}]")
+# First characters of the above: most texts have none, and this search is much faster.
+_HINT = re.compile(rf"[<&{_INVISIBLE}{_CONTROL}{_SCRIPTS}]")
 _WRAP_HINT = re.compile(r"[-\u2010][ \t]{0,9}\r?\n")
-_TAG = re.compile(TAG, re.IGNORECASE)
-_JUNK = re.compile(rf"(?:{_CITED})|(?:{TAG})|\s+|[^\s<]+|<", re.IGNORECASE)
-_PLAIN = re.compile(r"[!-%'-;=?-~]+")  # printable, without "&", "<" and ">"
+_TAG_REGEX = re.compile(_TAG_PATTERN, re.IGNORECASE)
+_GAP_PART = re.compile(rf"(?:{_CITATION})|(?:{_TAG_PATTERN})|\s+|[^\s<]+|<", re.IGNORECASE)
+_PLAIN_WORD = re.compile(r"[!-%'-;=?-~]+")  # printable, without "&", "<" and ">"
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2015\u2212\ufe58\ufe63\uff0d"), "-")
 _QUOTES = dict(zip(map(ord, "‘’‛′`“”„‟″«»"), '\'\'\'\'\'"""""""', strict=True))
 _GREEK = {
@@ -68,211 +70,253 @@ _GREEK = {
     }.items()
     for letter in letters
 }  # fmt: skip
-_SPELT = {**_DASHES, **_QUOTES, **_GREEK}
+_TRANSLITERATIONS = {**_DASHES, **_QUOTES, **_GREEK}
 
 
 class NormalizedText(NamedTuple):
-    """The reading of a text, and for each of its characters where that stands in the original."""
+    """A normalised text and, for each of its characters, the offsets it comes from."""
 
     text: str
-    starts: list[int]
-    ends: list[int]
+    starts: list[int]  # offset in the original at which the source of each character starts
+    ends: list[int]  # and ends
 
 
 def normalize_text(text: str) -> NormalizedText | None:
-    """The reading of a text with its alignment; None where it is the text itself.
+    """Return the normalised text with its alignment; None if nothing needs normalising.
 
-    White space stays as it is, for it is no part of any token. One pass over the text.
+    Markup is removed (a block tag becomes a blank), entities are decoded, control and invisible
+    characters, superscript citations and line-end hyphenation are removed. White space is kept as
+    it is, since it never belongs to a token. Linear in the length of the text.
 
     >>> normalize_text("<b>p<sub>53</sub></b> &amp; TNF-&alpha;").text
     'p53 & TNF-α'
     >>> normalize_text("nothing odd") is None
     True
     """
-    hinted = _HINT.search(text) or _WRAP_HINT.search(text)
-    if not hinted or _ODD.search(text) is None:
+    may_need_normalizing = _HINT.search(text) or _WRAP_HINT.search(text)
+    if not may_need_normalizing or _NON_PLAIN.search(text) is None:
         return None
-    words: frozenset[str] = frozenset()
+    vocabulary: frozenset[str] = frozenset()
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    last = 0
-    for found in _ODD.finditer(text):
-        first, end = found.span()
-        if found["wrap"] and not words:
-            words = frozenset(re.findall(r"\w+", text.lower()))
-        read, end = _read_odd(found, text, words, end)
-        parts += (text[last:first], read)
-        starts += [*range(last, first), *([first] * len(read))]
-        ends += [*range(last + 1, first + 1), *([end] * len(read))]
-        last = found.end()
-    parts.append(text[last:])
-    starts += range(last, len(text))
-    ends += range(last + 1, len(text) + 1)
+    position = 0
+    for match in _NON_PLAIN.finditer(text):
+        first, end = match.span()
+        if match["wrap"] and not vocabulary:
+            vocabulary = frozenset(re.findall(r"\w+", text.lower()))
+        replacement, end = _normalize_match(match, text, vocabulary, end)
+        parts += (text[position:first], replacement)
+        starts += [*range(position, first), *([first] * len(replacement))]
+        ends += [*range(position + 1, first + 1), *([end] * len(replacement))]
+        position = match.end()
+    parts.append(text[position:])
+    starts += range(position, len(text))
+    ends += range(position + 1, len(text) + 1)
     return NormalizedText("".join(parts), starts, ends)
 
 
-def _read_odd(found: re.Match[str], text: str, words: frozenset[str], end: int) -> tuple[str, int]:
-    """What a person reads there, and where in the original that ends."""
-    match _kind(found):
+def _normalize_match(
+    match: re.Match[str], text: str, vocabulary: frozenset[str], end: int
+) -> tuple[str, int]:
+    """Return the replacement of a ``_NON_PLAIN`` match and the offset at which its source ends.
+
+    ``vocabulary`` holds the lower-case words of the text; it is used only for hyphenation. A
+    superscript number is removed as a citation unless it follows a number (``10<sup>6</sup>``).
+    """
+    match _match_kind(match):
         case "cited":
-            before = re.search(r"\S*$", text[max(0, found.start() - 20) : found.start()])
-            number = before is None or re.fullmatch(r"\W*[\d.,]*", before[0])  # 10<sup>6</sup>
-            return ("".join(found[0][5:-6].split()) if number else ""), end
+            before = re.search(r"\S*$", text[max(0, match.start() - 20) : match.start()])
+            follows_number = before is None or re.fullmatch(r"\W*[\d.,]*", before[0])
+            return ("".join(match[0][5:-6].split()) if follows_number else ""), end
         case "tag":
-            return (" " if is_block_tag(found[0]) else ""), end
+            return (" " if is_block_tag(match[0]) else ""), end
         case "entity":
-            return _entity(found[0]), end
+            return _decode_entity(match[0]), end
         case "gone":
             return "", end
         case "control":
             return " ", end
         case "wrap":
-            return _wrapped(found, text, words)
-    return unicodedata.normalize("NFKC", found[0]), end
+            return _join_hyphenated(match, text, vocabulary)
+    return unicodedata.normalize("NFKC", match[0]), end
 
 
-def _kind(found: re.Match[str]) -> str:
+def _match_kind(match: re.Match[str]) -> str:
+    """Return which named alternative of ``_NON_PLAIN`` matched."""
     kinds = ("cited", "tag", "entity", "gone", "control", "wrap", "script")
-    return next(kind for kind in kinds if found[kind] is not None)
+    return next(kind for kind in kinds if match[kind] is not None)
 
 
-def _wrapped(found: re.Match[str], text: str, words: frozenset[str]) -> tuple[str, int]:
-    """A hyphen at the end of a line: the printer's, if the text has the joined word, or its own."""
-    around = text[max(0, found.start() - 40) : found.end() + 40]
-    at = found.start() - max(0, found.start() - 40)
-    before, after = re.search(r"\w*$", around[:at]), re.match(r"\w*", around[at + len(found[0]) :])
+def _join_hyphenated(
+    match: re.Match[str], text: str, vocabulary: frozenset[str]
+) -> tuple[str, int]:
+    """Return the replacement of a hyphen at a line end and the offset at which its source ends.
+
+    The hyphen is dropped if the joined word occurs elsewhere in the text, and kept otherwise.
+    """
+    window = text[max(0, match.start() - 40) : match.end() + 40]
+    hyphen = match.start() - max(0, match.start() - 40)
+    before, after = (
+        re.search(r"\w*$", window[:hyphen]),
+        re.match(r"\w*", window[hyphen + len(match[0]) :]),
+    )
     joined = (before[0] if before else "") + (after[0] if after else "")
-    return ("", found.end()) if joined.lower() in words else ("-", found.start() + 1)
+    return ("", match.end()) if joined.lower() in vocabulary else ("-", match.start() + 1)
 
 
-def _entity(name: str) -> str:
-    """The character of an entity, escaped once or twice; what is no entity stays."""
-    name = name.replace("&amp;", "&", 1) if name != "&amp;" else name
-    if name[1] != "#" and name[1:] not in html5:
-        return name
-    read = html.unescape(name)
-    return " " if read.isspace() or not read.isprintable() else read
+def _decode_entity(entity: str) -> str:
+    """Return the character of an HTML entity that is escaped once or twice; unknown ones unchanged.
+
+    White space and unprintable characters become a blank.
+    """
+    entity = entity.replace("&amp;", "&", 1) if entity != "&amp;" else entity
+    if entity[1] != "#" and entity[1:] not in html5:
+        return entity
+    character = html.unescape(entity)
+    return " " if character.isspace() or not character.isprintable() else character
+
+
+_BLOCK_NAMES = frozenset(_BLOCK.split())
+
+
+_PARAGRAPH_NAMES = _BLOCK_NAMES - frozenset(_NON_BREAKING_BLOCKS.split())
 
 
 def is_block_tag(tag: str) -> bool:
-    """Whether a tag sets off what follows, as ``<p>`` does and ``<b>`` does not.
+    """Return whether a tag separates words, as ``<p>`` and ``<td>`` do and ``<b>`` does not.
 
     >>> is_block_tag("</td>"), is_block_tag("<sub>")
     (True, False)
     """
-    found = _TAG.fullmatch(tag)
-    name = (found["name"] or "").lower() if found else ""
+    match = _TAG_REGEX.fullmatch(tag)
+    name = (match["name"] or "").lower() if match else ""
     return name in _BLOCK_NAMES
 
 
-_BLOCK_NAMES = frozenset(_BLOCK.split())
-_PARAGRAPHS = _BLOCK_NAMES - frozenset(_CELLS.split())
-
-
 def is_paragraph_tag(tag: str) -> bool:
-    """Whether a tag ends a sentence: a paragraph does, a cell of a table does not."""
-    found = _TAG.fullmatch(tag)
-    name = (found["name"] or "").lower() if found else ""
-    return name in _PARAGRAPHS
+    """Return whether a tag ends a sentence, as ``<p>`` does and a table cell does not."""
+    match = _TAG_REGEX.fullmatch(tag)
+    name = (match["name"] or "").lower() if match else ""
+    return name in _PARAGRAPH_NAMES
 
 
 def find_tags(text: str) -> Iterator[re.Match[str]]:
-    """The tags of a text."""
-    return _TAG.finditer(text) if "<" in text else iter(())
+    """Iterate over the matches of markup tags in a text."""
+    return _TAG_REGEX.finditer(text) if "<" in text else iter(())
 
 
 def normalize_token(word: str) -> str:
-    """A token as a person reads it; empty for white space, markup and control characters.
+    """Return the normalised form of a token; empty for white space, markup and control characters.
 
-    >>> normalize_token("p</i>53"), normalize_token("&alpha;"), normalize_token("<b>"), normalize_token("ﬁnger"), normalize_token("phos-\\nphorylation")
-    ('p53', 'α', '', 'finger', 'phosphorylation')
+    >>> normalize_token("p</i>53"), normalize_token("&alpha;"), normalize_token("<b>")
+    ('p53', 'α', '')
+    >>> normalize_token("ﬁnger"), normalize_token("phos-\\nphorylation")
+    ('finger', 'phosphorylation')
     """
-    if _PLAIN.fullmatch(word):
+    if _PLAIN_WORD.fullmatch(word):
         return word
-    if re.fullmatch(_CITED, word):
+    if re.fullmatch(_CITATION, word):
         return ""
-    word = _TAG.sub("", word)
-    word = re.sub(_ENTITY, lambda found: _entity(found[0]), word)
+    word = _TAG_REGEX.sub("", word)
+    word = re.sub(_ENTITY, lambda match: _decode_entity(match[0]), word)
     word = re.sub(r"(?<=\w)[-\u2010]\s*\n\s*(?=\w)", "", word)
-    word = unicodedata.normalize("NFKC", re.sub(f"[{_GONE}{_CONTROL}]+", "", word))
+    word = unicodedata.normalize("NFKC", re.sub(f"[{_INVISIBLE}{_CONTROL}]+", "", word))
     return "".join(word.split())
 
 
 def transliterate_token(word: str) -> str:
-    """A token in plain letters, as the corpora of names write them: ``β1`` is ``beta1``.
+    """Normalise a token and write Greek letters, dashes and quotes in ASCII: ``β1`` is ``beta1``.
 
-    Micro keeps its sign, for what it stands before is a unit far oftener than a receptor.
+    This is the spelling of the corpora that the entity recognisers are trained on. The micro sign
+    is kept, because it marks a unit much more often than a receptor.
 
-    >>> transliterate_token("β1"), transliterate_token("NF-κB"), transliterate_token("–"), transliterate_token("μm")
-    ('beta1', 'NF-kappaB', '-', 'μm')
+    >>> transliterate_token("β1"), transliterate_token("NF-κB")
+    ('beta1', 'NF-kappaB')
+    >>> transliterate_token("–"), transliterate_token("μm")
+    ('-', 'μm')
     """
-    return normalize_token(word).translate(_SPELT)
+    return normalize_token(word).translate(_TRANSLITERATIONS)
 
 
 def to_plain_text(text: str) -> str:
-    """A text as a person reads it, on one line with single spaces.
+    """Return the normalised text on one line, with single spaces.
 
     >>> to_plain_text("TNF-&alpha;\\n  <b>receptor</b>")
     'TNF-α receptor'
     """
-    reading = normalize_text(text)
-    return " ".join((text if reading is None else reading.text).split())
+    normalized = normalize_text(text)
+    return " ".join((text if normalized is None else normalized.text).split())
 
 
 def tokenize_normalized(
     text: str, split: Callable[[str], list[str]]
 ) -> tuple[list[str], list[bool]] | None:
-    """Tokens of a text that has something odd, with their spaces; None where nothing is odd.
+    """Tokenize the normalised text and map the tokens back to the original.
 
-    ``split`` makes tokens of the reading, white space among them. A token of the original begins
-    and ends with the characters that its reading comes from; what lies between two tokens is white
-    space or markup.
+    Parameters
+    ----------
+    split
+        Tokenizer of the normalised text. It returns all tokens including white space, so that they
+        concatenate to its input.
+
+    Returns
+    -------
+    tuple of (words, spaces), or None
+        Arguments of ``Doc``: substrings that concatenate to ``text``, single trailing spaces as
+        flags. A token starts and ends with the characters that its normalised form comes from; gaps
+        become tokens of white space or markup. None if the text needs no normalising.
     """
-    reading = normalize_text(text)
-    if reading is None:
+    normalized = normalize_text(text)
+    if normalized is None:
         return None
     words: list[str] = []
     spaces: list[bool] = []
-    at = last = 0
-    for token in split(reading.text):
-        first, at = at, at + len(token)
+    position = consumed = 0
+    for token in split(normalized.text):
+        token_start, position = position, position + len(token)
         if token.isspace():
             continue
-        start, end = reading.starts[first], reading.ends[at - 1]
-        if start < last:  # two tokens of one character
-            words[-1] += text[last:end]
+        start, end = normalized.starts[token_start], normalized.ends[position - 1]
+        if start < consumed:  # both tokens come from one character, as of a ligature
+            words[-1] += text[consumed:end]
         else:
-            _fill(text[last:start], words, spaces)
+            _append_gap(text[consumed:start], words, spaces)
             words.append(text[start:end])
             spaces.append(False)
-        last = max(last, end)
-    _fill(text[last:], words, spaces)
+        consumed = max(consumed, end)
+    _append_gap(text[consumed:], words, spaces)
     return words, spaces
 
 
-def fold_spaces(tokens: list[str]) -> tuple[list[str], list[bool]]:
-    """Tokens without the single spaces that follow them, and whether one does.
+def fold_spaces(parts: list[str]) -> tuple[list[str], list[bool]]:
+    """Convert tokens that include white space to the ``words`` and ``spaces`` of a Doc.
+
+    A single space after a token becomes its flag; other white space stays a token.
 
     >>> fold_spaces(["a", "  ", "b", " ", "c"])
     (['a', ' ', 'b', 'c'], [True, False, True, False])
     """
     words: list[str] = []
     spaces: list[bool] = []
-    for token in tokens:
-        if token[0] == " " and words:
+    for part in parts:
+        if part[0] == " " and words:
             spaces[-1] = True
-            token = token[1:]
-        if token:
-            words.append(token)
+            part = part[1:]
+        if part:
+            words.append(part)
             spaces.append(False)
     return words, spaces
 
 
-def _fill(gap: str, words: list[str], spaces: list[bool]) -> None:
-    """Adds what stands between two tokens; a single space belongs to the token before it."""
-    for piece in _JUNK.finditer(gap):
-        rest = piece[0]
+def _append_gap(gap: str, words: list[str], spaces: list[bool]) -> None:
+    """Append the text between two tokens to ``words`` and ``spaces``, in place.
+
+    It is split into tags, citations and white space; a single space becomes the flag of the token
+    before it.
+    """
+    for part in _GAP_PART.finditer(gap):
+        rest = part[0]
         if rest[0] == " " and words and not spaces[-1]:
             spaces[-1], rest = True, rest[1:]
         if rest:

@@ -1,4 +1,8 @@
-"""Tokenizer for biomedical English: splits inner hyphens and slashes, keeps numbers and charges."""
+"""Tokenizer for biomedical English: splits at hyphens and slashes, keeps numbers and ions whole.
+
+``BioTokenizer`` is the tokenizer of the shipped pipeline; ``tokenize_chunk`` is its rule, for text
+without white space.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from textrank.language.normalization import fold_spaces
-from textrank.language.normalization import tokenize_normalized as odd_tokens
+from textrank.language.normalization import fold_spaces, tokenize_normalized
 
 # Prefixes that stay with an ordinary word (`non-invasive`). Before a name they split, because
 # in `anti-CD3` the name is CD3, and a mention must not begin inside a token.
@@ -26,16 +29,16 @@ _ABBREVIATIONS = (
     "inc int jr ltd mr mrs ms mt no nos ph prof ref refs resp sect sp spp sr ssp st subsp "
     "suppl var viz vol vols vs"
 )
-_CHARGED = "Ca2|Mg2|Zn2|Mn2|Fe2|Fe3|Cu2|Co2|Ba2|Sr2|Cd2|Na|K|H|Li|Rb|Cs|NH4|NAD|NADP|poly\\(?A\\)?"
-_W = r"[\w\u0300-\u036f]"  # a letter may carry combining accents
+_IONS = "Ca2|Mg2|Zn2|Mn2|Fe2|Fe3|Cu2|Co2|Ba2|Sr2|Cd2|Na|K|H|Li|Rb|Cs|NH4|NAD|NADP|poly\\(?A\\)?"
+_WORD_CHARACTER = r"[\w\u0300-\u036f]"  # with combining accents
 
-# Every repetition that can fail after its end is bounded, so a text takes linear time.
+# Every repetition after which a match can still fail is bounded, so that time is linear.
 _TOKEN = re.compile(
     rf"""
       (?:(?:https?|ftp)://|www\.)[^\s<>"()\[\]{{}}]*[^\s<>"()\[\]{{}}.,;:!?'’”]   # address
     | [\w.%+-]{{1,64}}@\w[\w-]{{0,64}}(?:\.\w[\w-]{{0,64}}){{1,8}}         # mail
     | 10\.\d{{4,9}}/[\w.;/:-]{{0,200}}\w                                   # doi
-    | (?:{_CHARGED})\+\+?(?![\w/+])                                        # ion, cofactor
+    | (?:{_IONS})\+\+?(?![\w/+])                                        # ion, cofactor
     | [A-Z]{{3,12}}\d{{0,3}}\+(?![\w/+])                                   # marker positive, ECFP+
     | \d{{1,6}}(?:\.\d{{1,6}})?-fold(?!\w)
     | (?i:{"|".join(_PREFIXES.split())})-(?=[a-z]{{3}})[a-z]{{3,40}}(?!\w)   # prefix and plain word
@@ -48,35 +51,35 @@ _TOKEN = re.compile(
     | ['’](?:s|S|ll|re|ve|d|m)(?!\w)
     | [DOL]['’][A-Z]\w+                                                    # O'Brien
     | °[CF](?!\w)
-    | {_W}+(?:[.·⋅]{_W}+)*[®™]?                                            # word, 0.5, B6.CAST
+    | {_WORD_CHARACTER}+(?:[.·⋅]{_WORD_CHARACTER}+)*[®™]?                  # word, 0.5, B6.CAST
     | \.{{2,}} | \*+ | \+{{2,}}(?!/) | --+ | =+
     | .
     """,
     re.VERBOSE | re.DOTALL,
 )
-_PIECE = re.compile(r"\S+|\s+")
+_CHUNK = re.compile(r"\S+|\s+")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_CACHED_LENGTH = 40  # longer pieces hardly ever come back
-_CACHE_SIZE = 1 << 14  # pieces; a stream of new ones must not need ever more memory
+_MAX_CACHED_CHARACTERS = 40  # longer chunks hardly ever recur
+_CACHE_SIZE = 1 << 14  # chunks; bounds the memory used on a stream of texts
 
 
-def tokenize_chunk(piece: str) -> list[str]:
-    """The tokens of a text without white space.
+def tokenize_chunk(chunk: str) -> list[str]:
+    """Tokenize a chunk of text that has no white space.
 
     >>> tokenize_chunk("(IL-2/IL-4,")
     ['(', 'IL', '-', '2', '/', 'IL', '-', '4', ',']
     >>> tokenize_chunk("Abcg8+/-"), tokenize_chunk("Ca2+,"), tokenize_chunk("non-invasive")
     (['Abcg8', '+', '/', '-'], ['Ca2+', ','], ['non-invasive'])
     """
-    return _TOKEN.findall(piece)
+    return _TOKEN.findall(chunk)
 
 
 class BioTokenizer:
-    """Text -> Doc, split as the CRAFT corpus is, so that a name never begins inside a token.
+    """spaCy tokenizer that splits as the CRAFT corpus does, so that no name begins inside a token.
 
-    Inner hyphens, slashes, colons and brackets are tokens of their own (``actin - binding``), and
-    so are the parts of genotypes (``+ / -``) and primes (``5 '``). Decimal numbers, thousands,
-    ions, abbreviations and prefixed ordinary words stay whole. The Doc has the very text given.
+    Inner hyphens, slashes, colons and brackets are separate tokens (``actin - binding``), as are
+    the parts of genotypes (``+ / -``) and primes (``5 '``). Decimal numbers, thousands, ions,
+    abbreviations and ordinary words with a prefix stay whole. The Doc has exactly the text given.
 
     >>> import spacy
     >>> [token.text for token in BioTokenizer(spacy.blank("en").vocab)("p53-binding of 5'-UTRs.")]
@@ -84,70 +87,73 @@ class BioTokenizer:
     """
 
     def __init__(self, vocab: Vocab) -> None:
+        """Take the vocabulary that Docs share with the pipeline."""
         self.vocab = vocab
         self._cache: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> Doc:
-        # spaCy's strings are UTF-8, which half a surrogate pair is not; offsets stay as they were.
+        """Tokenize a text, with lone surrogates replaced by U+FFFD."""
+        # spaCy stores UTF-8, which cannot hold lone surrogates; the replacement keeps offsets.
         text = _LONE_SURROGATE.sub("\ufffd", text)
-        words, spaces = odd_tokens(text, self._tokens) or fold_spaces(self._tokens(text))
+        words, spaces = tokenize_normalized(text, self._tokenize) or fold_spaces(
+            self._tokenize(text)
+        )
         return Doc(self.vocab, words=words, spaces=spaces)
 
-    def _tokens(self, text: str) -> list[str]:
-        """The tokens of a text and the white space between them, which together are the text."""
-        found: list[str] = []
-        for piece in _PIECE.findall(text):
-            if piece[0].isspace():
-                found.append(piece)
+    def _tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a text, white space included: they concatenate to the text."""
+        tokens: list[str] = []
+        for chunk in _CHUNK.findall(text):
+            if chunk[0].isspace():
+                tokens.append(chunk)
             else:
-                found += self._split(piece)
-        if len(found) > 1:
-            _split_final_stop(found)
-        return found
-
-    def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
-        """Docs of the texts, one by one."""
-        return map(self, texts)
-
-    def _split(self, piece: str) -> tuple[str, ...]:
-        tokens = self._cache.get(piece)
-        if tokens is None:
-            tokens = tuple(
-                tokenize_chunk(piece)
-            )  # unlike a list, nothing for Python to look through
-            if len(piece) <= _CACHED_LENGTH:
-                if len(self._cache) >= _CACHE_SIZE:
-                    self._cache.clear()
-                self._cache[piece] = tokens
+                tokens += self._tokenize_chunk(chunk)
+        if len(tokens) > 1:
+            _split_final_stop(tokens)
         return tokens
 
-    # The rules are code, so that there is nothing to store; spaCy asks for these four.
+    def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
+        """Tokenize texts one by one; ``batch_size`` is ignored."""
+        return map(self, texts)
+
+    def _tokenize_chunk(self, chunk: str) -> tuple[str, ...]:
+        """Return the tokens of a chunk, from the cache if possible."""
+        tokens = self._cache.get(chunk)
+        if tokens is None:
+            tokens = tuple(tokenize_chunk(chunk))  # a tuple of strings is not tracked by gc
+            if len(chunk) <= _MAX_CACHED_CHARACTERS:
+                if len(self._cache) >= _CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[chunk] = tokens
+        return tokens
+
+    # spaCy requires these four; the rules are code, so there is nothing to store.
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Nothing: the rules are not data."""
+        """Return no bytes: there is nothing to store."""
         return b""
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> BioTokenizer:
-        """Itself."""
+        """Return the tokenizer unchanged."""
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes nothing."""
+        """Write nothing."""
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> BioTokenizer:
-        """Itself."""
+        """Return the tokenizer unchanged."""
         return self
 
 
 def _split_final_stop(tokens: list[str]) -> None:
-    """An abbreviation that ends the text gives its stop to the sentence (``of type B.``)."""
-    at = len(tokens) - (2 if tokens[-1].isspace() else 1)
-    last = tokens[at]
+    """Split the full stop off an abbreviation that ends the text (``of type B.``), in place."""
+    index = len(tokens) - (2 if tokens[-1].isspace() else 1)
+    last = tokens[index]
     if len(last) > 1 and last[-1] == "." and not re.fullmatch(r"\.+|(?:\w\.){2,}|.*/.*", last):
-        tokens[at : at + 1] = [last[:-1], "."]
+        tokens[index : index + 1] = [last[:-1], "."]
 
 
 def bio_tokenizer() -> Callable[[Language], BioTokenizer]:
-    """What ``@tokenizers = "textrank.bio_tokenizer.v1"`` in a spaCy config stands for."""
+    """Return the factory that spaCy configs call ``@tokenizers = "textrank.bio_tokenizer.v1"``."""
 
     def create(nlp: Language) -> BioTokenizer:
         return BioTokenizer(nlp.vocab)

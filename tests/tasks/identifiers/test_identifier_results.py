@@ -12,7 +12,7 @@ from textrank.evaluation import evaluate
 from textrank.evaluation.raw_text import evaluate_identifiers
 from textrank.language import load_nlp
 
-DEV = Path(__file__).parents[3] / "shared" / "data" / "biored" / "dev.pubtator.gz"
+DEV = Path(__file__).parents[4] / "shared" / "data" / "biored" / "dev.pubtator.gz"
 pytestmark = [
     pytest.mark.corpus,
     pytest.mark.slow,

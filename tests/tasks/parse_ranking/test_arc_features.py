@@ -101,7 +101,7 @@ def test_votes_together_are_votes_alone(make_doc, seed):
     for i, candidate in enumerate(candidates):
         alone = ArcVotes()([candidate])
         np.testing.assert_allclose(
-            alone.onto(together.names).toarray(), together.values[[i]].toarray(), atol=1e-12
+            alone.align_to(together.names).toarray(), together.values[[i]].toarray(), atol=1e-12
         )
         assert alone.values.data.sum() == pytest.approx(6 * len(candidate.doc) ** 0.5)
 
@@ -115,7 +115,7 @@ def test_parses_by_one_parser_beside_those_by_two_are_as_alone(make_doc):
     for i, candidate in enumerate(candidates):
         alone = ArcVotes()([candidate])
         row = together.values[[i]].toarray()
-        np.testing.assert_allclose(alone.onto(together.names).toarray(), row, atol=1e-12)
+        np.testing.assert_allclose(alone.align_to(together.names).toarray(), row, atol=1e-12)
         assert alone.values.data.sum() == pytest.approx(row.sum())
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textrank.language.normalization import (
-    _ODD,
+    _NON_PLAIN,
     fold_spaces,
     is_block_tag,
     is_paragraph_tag,
@@ -58,7 +58,7 @@ def test_a_quick_look_misses_no_odd_character(code):
         "a- \t\r\nb",
         "a\u2010\nb",
     ):
-        assert (normalize_text(text) is None) == (_ODD.search(text) is None)
+        assert (normalize_text(text) is None) == (_NON_PLAIN.search(text) is None)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from textrank.tasks.parse_ranking.task import (
     pooled,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORDS = ["She", "ate", "pizza", "with", "forks", "He", "left"]
 GOLD = ([1, 1, 1, 1, 3], ["nsubj", "ROOT", "dobj", "prep", "pobj"])
 OTHER = ([1, 1, 1, 2, 3], ["nsubj", "ROOT", "dobj", "prep", "pobj"])
