@@ -15,8 +15,9 @@ from textrank.config import registries
 from textrank.features import FeatureNames, Features, MultiView
 from textrank.graphs import Contexts, Sequences
 from textrank.kernels.algebra import Linear
+from textrank.protocols import Task
 from textrank.representations.transformations import Strict
-from textrank.tasks.base import Scored, Task
+from textrank.tasks.base import Scored
 from textrank.testing import check_kernel
 
 TABLE = registries()
@@ -31,12 +32,12 @@ def graphs(rng):
 
 
 def sequences(rng):
-    return Sequences.of([list(rng.choice(list("abc"), n)) for n in (3, 5, 4, 6)])
+    return Sequences.from_lists([list(rng.choice(list("abc"), n)) for n in (3, 5, 4, 6)])
 
 
 def contexts(rng):
     words = [("bind", -1), ("to", 1), ("gene", 3), ("p53", -4)]
-    return Contexts.of([[words[i] for i in rng.permutation(4)[:3]] for _ in range(5)])
+    return Contexts.from_lists([[words[i] for i in rng.permutation(4)[:3]] for _ in range(5)])
 
 
 def views(rng):
@@ -44,7 +45,7 @@ def views(rng):
 
 
 def blocks(rng):
-    names = FeatureNames.of([("q1", "x"), ("q1", "y"), ("q2", "x")])
+    names = FeatureNames.from_iterable([("q1", "x"), ("q1", "y"), ("q2", "x")])
     return Features(sp.csr_array(rng.random((5, 3))), names)
 
 
@@ -124,7 +125,7 @@ def test_registered_learners_hold_documents_out(name, rng):
     F = rng.standard_normal((24, 4))
     groups = np.repeat(np.arange(6), 4)
     y = np.where(F[:, 0] + rng.standard_normal(24) > 0, 1.0, -1.0)
-    names = FeatureNames.of([f"x{i}" for i in range(4)])
+    names = FeatureNames.from_iterable([f"x{i}" for i in range(4)])
     data = Features(sp.csr_array(F), names)
     learner = TABLE["learners"][name](**LEARNERS[name])
     other = np.where(groups == 2, -y, y)

@@ -44,7 +44,7 @@ def test_reasons_of_proposals_are_those_that_explain_gives(nlp, monkeypatch, wor
 
 
 def test_portions_are_told_one_after_the_other(nlp):
-    names, coef = FeatureNames.of(["a", "b", "c"]), np.array([2.0, -1.0, 0.5])
+    names, coef = FeatureNames.from_iterable(["a", "b", "c"]), np.array([2.0, -1.0, 0.5])
     doc = nlp(TEXTS[0])
     some = load_model("spelling").pipeline.task.candidates(doc)[:3]
     first = Contributions(np.array([1, 0, 0]), np.array([0, 2, 0]), np.array([1.0, 8.0, 1.0]))
@@ -63,13 +63,13 @@ def test_portions_are_told_one_after_the_other(nlp):
 def test_a_candidate_that_was_not_scored_is_refused(nlp):
     task = load_model("spelling").pipeline.task
     doc = nlp(TEXTS[0])
-    looked = Looked(task.candidates(doc), [], FeatureNames.of(["a"]), np.ones(1))
+    looked = Looked(task.candidates(doc), [], FeatureNames.from_iterable(["a"]), np.ones(1))
     with pytest.raises(ValueError, match="none of the candidates that were scored"):
         looked.explain(task.candidates(doc))
 
 
 def test_parts_of_equal_size_stand_in_the_order_of_the_model():
-    parts = Features.of([{"a": 1.0, "b": -2.0, "c": 2.0}, {"c": 1.0, "a": -1.0}])
+    parts = Features.from_dicts([{"a": 1.0, "b": -2.0, "c": 2.0}, {"c": 1.0, "a": -1.0}])
     assert ranked(parts) == [
         [(("b",), -2.0), (("c",), 2.0), (("a",), 1.0)],
         [(("a",), -1.0), (("c",), 1.0)],

@@ -88,8 +88,8 @@ def test_something_else_in_the_place_of_a_kernel_is_named() -> None:
 
 
 def test_contexts_and_sequences_are_saved_with_a_model() -> None:
-    contexts = Contexts.of([[("a", -1)], [("b", 2), ("a", 1)]])
-    sequences = Sequences.of([["x"], ["y", "x"]])
+    contexts = Contexts.from_lists([[("a", -1)], [("b", 2), ("a", 1)]])
+    sequences = Sequences.from_lists([["x"], ["y", "x"]])
     saved = unpack_arrays(pack_arrays(MultiView({"words": contexts, "links": sequences})))
     assert [c.pairs() for c in saved.view("words")] == [c.pairs() for c in contexts]
     assert [s.symbols() for s in saved.view("links")] == [s.symbols() for s in sequences]

@@ -161,7 +161,7 @@ def _looked_up(codes: Indices, most: int) -> tuple[Indices, Indices]:
 class RaggedArray:
     """Lists of numbers, one after the other.
 
-    >>> owner, value = RaggedArray.of([[7, 8], [], [9]]).of_each(np.array([2, 0]))
+    >>> owner, value = RaggedArray.from_lists([[7, 8], [], [9]]).gather(np.array([2, 0]))
     >>> owner.tolist(), value.tolist()
     ([0, 1, 1], [9, 7, 8])
     """
@@ -170,12 +170,12 @@ class RaggedArray:
     values: Indices
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> RaggedArray:
+    def from_lists(cls, lists: Sequence[Sequence[int]]) -> RaggedArray:
         """Those of plain lists."""
         return cls(offsets([len(own) for own in lists]), concat(lists))
 
     @classmethod
-    def grouped(cls, owner: Indices, values: Indices, size: int) -> RaggedArray:
+    def group_by(cls, owner: Indices, values: Indices, size: int) -> RaggedArray:
         """The values of each of ``size`` owners, in their order."""
         return cls(
             offsets(np.bincount(owner, minlength=size)), values[owner.argsort(kind="stable")]
@@ -186,7 +186,7 @@ class RaggedArray:
         """How long each list is."""
         return self.starts[1:] - self.starts[:-1]
 
-    def of_each(self, index: Indices) -> tuple[Indices, Indices]:
+    def gather(self, index: Indices) -> tuple[Indices, Indices]:
         """The items of some lists: the place in ``index``, and the item."""
         owner, place = expand(self.starts[index], self.sizes[index])
         return owner, self.values[place]

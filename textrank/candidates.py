@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from textrank.features import Indices, Vector
 if TYPE_CHECKING:
     from spacy.tokens import Span
 
-    from textrank.tasks.base import Task
+    from textrank.protocols import Task
 
 WORDS = 5  # shorter sentences ("Results were similar.") repeat by chance
 T = TypeVar("T")
@@ -123,10 +123,13 @@ class Targets:
         None  # for learners that look at other candidates of a text
     )
 
+    weights: Vector | None = None  # (n,) positive factors of the squared errors; None: all 1
+
     def __post_init__(self) -> None:
         sizes = {len(self.y), len(self.groups), len(self.queries)}
+        sizes |= set() if self.weights is None else {len(self.weights)}
         if len(sizes) != 1:
-            raise ValueError(f"y, groups and queries differ in length: {sorted(sizes)}")
+            raise ValueError(f"y, groups, queries and weights differ in length: {sorted(sizes)}")
 
     def __len__(self) -> int:
         return len(self.y)
@@ -152,31 +155,15 @@ class Targets:
     def take(self, index: Indices) -> Targets:
         """The targets of some candidates."""
         neighbourhood = None if self.neighbourhood is None else self.neighbourhood.take(index)
-        return Targets(self.y[index], self.groups[index], self.queries[index], neighbourhood)
+        weights = None if self.weights is None else self.weights[index]
+        return Targets(
+            self.y[index], self.groups[index], self.queries[index], neighbourhood, weights
+        )
 
 
 def labels_of(candidates: Sequence[Candidate]) -> Vector:  # (n,)
     """The gold answers."""
     return np.array([c.label for c in candidates], dtype=np.float64)
-
-
-@runtime_checkable
-class Representation(Protocol[T_co]):
-    """Candidates -> what a kernel compares, one each, in the same order; never sees a label."""
-
-    def __call__(self, candidates: Sequence[Candidate]) -> Sequence[T_co]:
-        """One representation a candidate."""
-
-
-@runtime_checkable
-class LooseRepresentation(Representation[T_co], Protocol[T_co]):
-    """A representation of nothing but a candidate's spans, with a form that suffices for weighing.
-
-    There columns of one name may stand apart, as long as no candidate has two of them.
-    """
-
-    def loose(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """One representation a candidate, sooner than by a call."""
 
 
 def tokens_of(span: Span) -> list[int]:

@@ -36,7 +36,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from textrank.candidates import Targets
-from textrank.features import FeatureNames, Features, Kernel, Matrix, Vector, count_rows
+from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows
 from textrank.learners import g2p, rankrls, ranksvm
 from textrank.learners.base import (
     check_alphas,
@@ -52,6 +52,7 @@ from textrank.learners.rankrls import Cost, preference_incidence
 from textrank.learners.rls import RLSSolution, rls_path, solve_rls
 from textrank.linalg import is_gram_accurate, spectrum_gram
 from textrank.metrics import choose_largest, merge_ties
+from textrank.protocols import Kernel
 
 __all__ = ["G2P", "RLSClassifier", "RLSRegressor", "RankRLS", "RankSVM"]
 
@@ -563,7 +564,9 @@ def _numbers(labels: Any, n: int) -> NDArray[np.intp]:
 
 
 def _named(X: Any) -> Features:
-    return Features(sp.csr_array(X), FeatureNames.of([str(i) for i in range(X.shape[1])]))
+    return Features(
+        sp.csr_array(X), FeatureNames.from_iterable([str(i) for i in range(X.shape[1])])
+    )
 
 
 def _edges(

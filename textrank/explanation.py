@@ -51,8 +51,11 @@ class Looked:
     def added(self) -> Features:
         """What each named feature adds to the score of each candidate."""
         begins = offsets([len(own.products) for own in self.weighed])
-        met = [own.met().moved(begin) for own, begin in zip(self.weighed, begins, strict=False)]
-        found = Contributions.together(met).features(len(self.candidates), self.names)
+        met = [
+            own.contributions().shift_rows(begin)
+            for own, begin in zip(self.weighed, begins, strict=False)
+        ]
+        found = Contributions.concat(met).features(len(self.candidates), self.names)
         return found.with_data(found.cells.data * self.coef[found.cells.indices])
 
     @cached_property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count
 from typing import (
@@ -13,7 +13,6 @@ from typing import (
     NamedTuple,
     Protocol,
     TypeAlias,
-    TypeGuard,
     TypeVar,
     overload,
     runtime_checkable,
@@ -91,7 +90,7 @@ class RawCSR(NamedTuple):
     Of the few candidates of a short text there are dozens of small matrices: for SciPy to check
     each of them takes longer than what is then done with it.
 
-    >>> RawCSR.of(np.array([[0.0, 2.0], [1.0, 0.0]])).matrix().toarray().tolist()
+    >>> RawCSR.from_dense(np.array([[0.0, 2.0], [1.0, 0.0]])_scipy()array().tolist()
     [[0.0, 2.0], [1.0, 0.0]]
     """
 
@@ -101,7 +100,7 @@ class RawCSR(NamedTuple):
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> RawCSR:
+    def from_dense(cls, values: NDArray[np.float64]) -> RawCSR:
         """Those of a dense matrix that are not zero."""
         row, column = values.nonzero()
         ends = np.zeros(len(values) + 1, dtype=np.int32)
@@ -109,11 +108,11 @@ class RawCSR(NamedTuple):
         shape = values.shape[0], values.shape[1]
         return cls(values[row, column], column.astype(np.int32), ends, shape)
 
-    def matrix(self) -> sp.csr_array:
+    def to_scipy(self) -> sp.csr_array:
         """As SciPy's."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
-    def dense(self) -> NDArray[np.float64]:
+    def to_dense(self) -> NDArray[np.float64]:
         """With its zeros."""
         found = np.zeros(self.shape)
         row = np.arange(len(found)).repeat(self.indptr[1:] - self.indptr[:-1])
@@ -149,10 +148,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     A million label pairs are two integers each and one list of words, so they are saved, compared
     and joined as arrays. Shorter tuples are padded with -1.
 
-    >>> names = FeatureNames.of([("bind", "PROT1"), ("bind", "PROT2")])
+    >>> names = FeatureNames.from_iterable([("bind", "PROT1"), ("bind", "PROT2")])
     >>> names[1]
     ('bind', 'PROT2')
-    >>> names.find(FeatureNames.of([("bind", "PROT2"), ("new", "PROT2")]))
+    >>> names.find(FeatureNames.from_iterable([("bind", "PROT2"), ("new", "PROT2")]))
     array([ 1, -1])
     """
 
@@ -160,7 +159,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     parts: NDArray[np.int32]  # (d, k)
 
     @classmethod
-    def of(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
+    def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
         """Names from plain strings or tuples of strings, in their order."""
         tuples = [(name,) if isinstance(name, str) else name for name in names]
         each = list(chain.from_iterable(tuples))
@@ -191,29 +190,29 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         """The names of these columns, in this order."""
         return FeatureNames(self.vocabulary, self.parts[columns])
 
-    def compact(self) -> FeatureNames:
+    def drop_unused_words(self) -> FeatureNames:
         """The same names over only the words they use, to save space."""
         used, parts = np.unique(self.parts, return_inverse=True)
         missing = int(len(used) > 0 and used[0] == -1)
         words = tuple(self.vocabulary[i] for i in used[missing:])
         return FeatureNames(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
 
-    def spelt_once(self) -> FeatureNames:
+    def dedup_vocabulary(self) -> FeatureNames:
         """The same names over a vocabulary that has each word once."""
         doubled = len(set(self.vocabulary)) < len(self.vocabulary)
-        return FeatureNames.join([self]) if doubled else self
+        return FeatureNames.concat([self]) if doubled else self
 
-    def under(self, prefix: str) -> FeatureNames:
+    def with_prefix(self, prefix: str) -> FeatureNames:
         """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
         words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
         first = np.full((len(self), 1), words.index(prefix), dtype=np.int32)
         return FeatureNames(words, np.hstack([first, self.parts]))
 
-    def rest(self) -> FeatureNames:
+    def drop_first_word(self) -> FeatureNames:
         """The same names without their first word."""
         return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
-    def after(self, name: str) -> FeatureNames:
+    def prepend(self, name: str) -> FeatureNames:
         """The same names after one more."""
         words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
         first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
@@ -227,10 +226,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         """
         return self._index.find(names)
 
-    def distinct(self) -> tuple[FeatureNames, Indices]:
+    def unique(self) -> tuple[FeatureNames, Indices]:
         """Each name once, in the order they first occur, and where each of these stands there.
 
-        >>> names, place = FeatureNames.of(["b", "a", "b"]).distinct()
+        >>> names, place = FeatureNames.from_iterable(["b", "a", "b"]).unique()
         >>> list(names), place.tolist()
         ([('b',), ('a',)], [0, 1, 0])
         """
@@ -244,7 +243,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return NameIndex(self)
 
     @staticmethod
-    def join(blocks: Sequence[FeatureNames]) -> FeatureNames:
+    def concat(blocks: Sequence[FeatureNames]) -> FeatureNames:
         """All names of the blocks, one block after the other; nothing is merged."""
         each = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
         words = dict(zip(each, count(), strict=False))
@@ -266,7 +265,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
                 f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
                 "Train the model again or restore the file."
             )
-        return cls(words, parts).spelt_once()
+        return cls(words, parts).dedup_vocabulary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +302,7 @@ class NameIndex:
     def find(self, names: FeatureNames) -> Indices:
         """The column of each of ``names`` here, -1 where it is unknown.
 
-        >>> NameIndex(FeatureNames.of(["a", ("a", "b")])).find(FeatureNames.of([("a", "b"), "b", "a"]))
+        >>> NameIndex(FeatureNames.from_iterable(["a", ("a", "b")])).find(FeatureNames.from_iterable([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
         digits = self._digits(names)
@@ -405,7 +404,7 @@ class Features(Sequence["Features"]):
 
     It is also a representation: a sequence whose elements are its rows, each again ``Features``.
 
-    >>> counted = Features.of([{"binds": 2.0}, {"binds": 1.0, "not": 1.0}])
+    >>> counted = Features.from_dicts([{"binds": 2.0}, {"binds": 1.0, "not": 1.0}])
     >>> list(counted.names), counted.values.toarray().tolist()
     ([('binds',), ('not',)], [[2.0, 0.0], [1.0, 1.0]])
     """
@@ -422,10 +421,10 @@ class Features(Sequence["Features"]):
     @cached_property
     def values(self) -> SparseMatrix:
         """The matrix, made of its cells at the first call."""
-        return self.cells.matrix() if isinstance(self.cells, RawCSR) else self.cells
+        return self.cells.to_scipy() if isinstance(self.cells, RawCSR) else self.cells
 
     @classmethod
-    def of(cls, rows: Iterable[NamedValues]) -> Features:
+    def from_dicts(cls, rows: Iterable[NamedValues]) -> Features:
         """A row for every dictionary of named values; columns in the order in which they came."""
         columns: defaultdict[str | tuple[str, ...], int] = defaultdict(count().__next__)
         data: list[float] = []
@@ -438,7 +437,7 @@ class Features(Sequence["Features"]):
         shape = (len(ends) - 1, len(columns))
         matrix = sp.csr_array((np.array(data, dtype=np.float64), indices, ends), shape=shape)
         matrix.sort_indices()
-        return cls(matrix, FeatureNames.of(columns))
+        return cls(matrix, FeatureNames.from_iterable(columns))
 
     def __len__(self) -> int:
         return int(self.cells.shape[0])
@@ -448,7 +447,7 @@ class Features(Sequence["Features"]):
             return self.rows(index)
         return self.rows(np.arange(len(self))[[index]])
 
-    def onto(self, names: FeatureNames) -> SparseMatrix:
+    def align_to(self, names: FeatureNames) -> SparseMatrix:
         """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
         own = self.cells
         columns = names.find(self.names)[own.indices]
@@ -463,7 +462,7 @@ class Features(Sequence["Features"]):
         """Some rows, all columns."""
         return Features(self.values[index], self.names)
 
-    def scaled(self, factor: float | Vector) -> Features:
+    def scale(self, factor: float | Vector) -> Features:
         """Every row times a number, or each row times its own."""
         own = self.cells
         each = factor.repeat(lengths(own.indptr)) if isinstance(factor, np.ndarray) else factor
@@ -480,21 +479,21 @@ class Features(Sequence["Features"]):
         return Features(RawCSR(data, own.indices, own.indptr, own.shape), self.names)
 
     @staticmethod
-    def below(blocks: Sequence[Features]) -> Features:
+    def vstack(blocks: Sequence[Features]) -> Features:
         """Blocks one below the other; columns of equal name become one."""
         if blocks and all(block.names is blocks[0].names for block in blocks):
             names = blocks[0].names
         else:
-            joined = FeatureNames.join([block.names for block in blocks])
+            joined = FeatureNames.concat([block.names for block in blocks])
             names = joined.take(np.unique(joined.find(joined)))
-        values = [block.onto(names) for block in blocks]
+        values = [block.align_to(names) for block in blocks]
         stacked = sp.vstack(values) if values else sp.csr_array((0, len(names)))
         return Features(sp.csr_array(stacked), names)
 
     @staticmethod
-    def beside(blocks: Mapping[str, Features]) -> Features:
+    def hstack(blocks: Mapping[str, Features]) -> Features:
         """Blocks side by side, the columns of each named under its key."""
-        names = FeatureNames.join([block.names.under(key) for key, block in blocks.items()])
+        names = FeatureNames.concat([block.names.with_prefix(key) for key, block in blocks.items()])
         return Features(hstack_csr([block.cells for block in blocks.values()]), names)
 
 
@@ -511,7 +510,7 @@ class SharedRows(Sequence[Any]):
     """Representations that several candidates share, such as questions about the same words.
 
     >>> found = SharedRows(["SHC", "GRB2"], np.array([0, 0, 1]))
-    >>> list(found), found.whole()
+    >>> list(found), found.expand()
     (['SHC', 'SHC', 'GRB2'], ['SHC', 'SHC', 'GRB2'])
     """
 
@@ -530,7 +529,7 @@ class SharedRows(Sequence[Any]):
         """Those of some candidates."""
         return SharedRows(self.each, self.at[index])
 
-    def whole(self) -> Sequence[Any]:
+    def expand(self) -> Sequence[Any]:
         """One a candidate."""
         return take_rows(self.each, self.at)
 
@@ -585,89 +584,12 @@ class GramAlternatives:
     def __len__(self) -> int:
         return len(self.grams[0])
 
-    def part(self, rows: Indices, columns: Indices) -> GramAlternatives:
+    def select(self, rows: Indices, columns: Indices) -> GramAlternatives:
         """Some rows and columns of each matrix."""
         return GramAlternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
 
 
-@runtime_checkable
-class Kernel(Protocol[T_contra]):
-    """Similarity of two lists of representations; a frozen dataclass whose fields are settings."""
-
-    def __call__(self, X: Sequence[T_contra], Y: Sequence[T_contra] | None = None) -> Matrix:
-        """The Gram matrix, (x, y); of X with itself where Y is not given."""
-
-    def diag(self, X: Sequence[T_contra]) -> Vector:
-        """The kernel of each with itself, (x,), without the rest of the matrix."""
-
-
-@runtime_checkable
-class FeatureKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel with an explicit, sparse feature map: K = F F'.
-
-    A kernel made of kernels has the method, but features only where its parts have them:
-    ask ``has_features``, not ``isinstance``.
-    """
-
-    def features(self, X: Sequence[T_contra]) -> Features:
-        """The feature vectors, a row each; columns are those that occur, in a fixed order."""
-
-
-@runtime_checkable
-class ChoiceKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel that leaves a setting open, for training to choose."""
-
-    @property
-    def alternatives(self) -> Sequence[Kernel[Any]]:
-        """The kernels to choose from."""
-
-    def compared(self, X: Sequence[T_contra]) -> GramAlternatives:
-        """The Gram matrices of all of them, sharing what they share."""
-
-
-@runtime_checkable
-class PreparedKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel that is quicker for few candidates once it has indexed the training ones."""
-
-    def against(self, Y: Sequence[T_contra]) -> Callable[[Sequence[T_contra]], Matrix]:
-        """The kernel of anything with ``Y``."""
-
-
-@runtime_checkable
-class AdditiveKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel whose scores split into named parts by a convention of its own."""
-
-    def contributions(self, X: Sequence[T_contra], Y: Sequence[T_contra], coef: Vector) -> Features:
-        """What each named part adds to ``k(X, Y) @ coef``."""
-
-
-@runtime_checkable
-class ScalingKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel that has to scale some of its inputs down, and counts them."""
-
-    def diverging(self, X: Sequence[T_contra]) -> int:
-        """How many had to be scaled."""
-
-
 KernelData: TypeAlias = Matrix | Features | GramAlternatives
-
-
-def has_features(kernel: Kernel[T]) -> TypeGuard[FeatureKernel[T]]:
-    """Whether the kernel, and every kernel it is made of, has an explicit feature map."""
-    return isinstance(kernel, FeatureKernel) and all(
-        has_features(part) for part in subkernels(kernel)
-    )
-
-
-def subkernels(kernel: Kernel[Any]) -> list[Kernel[Any]]:
-    """The kernels among the settings of a kernel."""
-    own: Sequence[Any] = fields(kernel) if is_dataclass(kernel) else ()
-    found: list[Kernel[Any]] = []
-    for setting in (getattr(kernel, f.name) for f in own):
-        several = setting.values() if isinstance(setting, Mapping) else setting
-        held = several if isinstance(setting, Mapping | list | tuple) else [setting]
-        found += [part for part in held if isinstance(part, Kernel)]
-    return found
 
 
 def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -> KernelData:
@@ -745,7 +667,7 @@ class JointFeatures:
         return Features(RawCSR(*cells, (self.size, own.shape[1])), self.features.names)
 
     @cached_property
-    def unit(self) -> JointFeatures:
+    def normalized(self) -> JointFeatures:
         """With every row of each view of length one; an empty row stays empty."""
         own, times = self.features.cells, len(self.views)
         part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
@@ -798,7 +720,7 @@ class MultiView(Sequence[Mapping[str, Any]]):
     together: JointFeatures | None = None  # some of the views, perhaps among others
 
     @classmethod
-    def joining(
+    def from_joint(
         cls, together: JointFeatures, names: Sequence[str], others: Mapping[str, Sequence[Any]]
     ) -> MultiView:
         """Some views of those found together, and others."""
@@ -834,4 +756,4 @@ class MultiView(Sequence[Mapping[str, Any]]):
     def view(self, name: str) -> Sequence[Any]:
         """All candidates in one view, copied only where they share what they look like."""
         found = self.shared(name)
-        return found.whole() if isinstance(found, SharedRows) else found
+        return found.expand() if isinstance(found, SharedRows) else found

@@ -57,7 +57,7 @@ class GraphBatch(Sequence[LabelledGraph]):
     ``members``. The parts of one graph never share a label, so no label pair is in two of them.
 
     >>> chain = LabelledGraph(["a", "b", "c"], {(0, 1): 0.5, (1, 2): 0.5})
-    >>> GraphBatch.of([chain, chain])[1] == chain
+    >>> GraphBatch.from_graphs([chain, chain])[1] == chain
     True
     """
 
@@ -66,7 +66,7 @@ class GraphBatch(Sequence[LabelledGraph]):
     size: int
 
     @classmethod
-    def of(cls, graphs: Sequence[LabelledGraph]) -> GraphBatch:
+    def from_graphs(cls, graphs: Sequence[LabelledGraph]) -> GraphBatch:
         """The graphs as a batch, each a family of its own; a batch stays as it is."""
         if isinstance(graphs, GraphBatch):
             return graphs
@@ -214,7 +214,7 @@ class Contexts(Sequence["Contexts"]):
     Words before the target have positions -1, -2, ..., words after it 1, 2, ...; a target that is
     kept stands at 0. An element of this sequence is again ``Contexts``, of length one.
 
-    >>> two = Contexts.of([[("binds", -1), ("to", 1)], [("to", -2)]])
+    >>> two = Contexts.from_lists([[("binds", -1), ("to", 1)], [("to", -2)]])
     >>> two[0].pairs()
     [('binds', -1), ('to', 1)]
     >>> two[1].matrix(span=2).toarray().tolist()    # words x positions -2, -1, 1, 2
@@ -234,7 +234,7 @@ class Contexts(Sequence["Contexts"]):
             )
 
     @classmethod
-    def of(cls, contexts: Sequence[Sequence[tuple[str, int]]]) -> Contexts:
+    def from_lists(cls, contexts: Sequence[Sequence[tuple[str, int]]]) -> Contexts:
         """Contexts from lists of (word, position)."""
         ids: dict[str, int] = {}
         words = [ids.setdefault(word, len(ids)) for context in contexts for word, _ in context]
@@ -285,7 +285,7 @@ class Contexts(Sequence["Contexts"]):
         return Contexts(tuple(ids), words[keep], self.positions[keep], counts[self.starts])
 
     @staticmethod
-    def below(blocks: Sequence[Contexts]) -> Contexts:
+    def concat(blocks: Sequence[Contexts]) -> Contexts:
         """Contexts of several batches, one batch after the other."""
         if blocks and all(b.vocabulary is blocks[0].vocabulary for b in blocks):
             vocabulary = blocks[0].vocabulary
@@ -307,7 +307,7 @@ class Contexts(Sequence["Contexts"]):
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        arrays = _prefixed("vocabulary", FeatureNames.of(self.vocabulary).to_arrays())
+        arrays = _prefixed("vocabulary", FeatureNames.from_iterable(self.vocabulary).to_arrays())
         own: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
         return {**arrays, **own}
 
@@ -326,7 +326,7 @@ class Contexts(Sequence["Contexts"]):
 class Sequences(Sequence["Sequences"]):
     """Many sequences of symbols over one alphabet; an element is again ``Sequences``, of one.
 
-    >>> two = Sequences.of([["Mp", "Ss"], ["Ss"]])
+    >>> two = Sequences.from_lists([["Mp", "Ss"], ["Ss"]])
     >>> two[1].symbols()
     ['Ss']
     """
@@ -336,7 +336,7 @@ class Sequences(Sequence["Sequences"]):
     starts: Indices  # (n + 1,)
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[str]]) -> Sequences:
+    def from_lists(cls, sequences: Sequence[Sequence[str]]) -> Sequences:
         """Sequences from lists of symbols."""
         ids: dict[str, int] = {}
         codes = [ids.setdefault(symbol, len(ids)) for sequence in sequences for symbol in sequence]
@@ -360,7 +360,7 @@ class Sequences(Sequence["Sequences"]):
         return [self.alphabet[code] for code in self.codes]
 
     @staticmethod
-    def below(blocks: Sequence[Sequences]) -> Sequences:
+    def concat(blocks: Sequence[Sequences]) -> Sequences:
         """The sequences of several batches, one batch after the other."""
         ids = {s: i for i, s in enumerate(dict.fromkeys(s for b in blocks for s in b.alphabet))}
         tables = [np.array([ids[s] for s in b.alphabet], dtype=np.int32) for b in blocks]
@@ -374,7 +374,7 @@ class Sequences(Sequence["Sequences"]):
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        arrays = _prefixed("alphabet", FeatureNames.of(self.alphabet).to_arrays())
+        arrays = _prefixed("alphabet", FeatureNames.from_iterable(self.alphabet).to_arrays())
         return {**arrays, "codes": self.codes, "starts": self.starts}
 
     @classmethod

@@ -13,18 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from textrank._ragged import lengths
-from textrank.features import (
-    FeatureKernel,
-    Features,
-    Indices,
-    Kernel,
-    Matrix,
-    RawCSR,
-    SparseMatrix,
-    Vector,
-    count_rows,
-)
+from textrank.features import Features, Indices, Matrix, RawCSR, SparseMatrix, Vector, count_rows
 from textrank.progress import track
+from textrank.protocols import FeatureKernel, Kernel
 
 __all__ = ["gram", "inverse"]
 
@@ -62,7 +53,7 @@ def gram(F: SparseMatrix, G: SparseMatrix | None = None, *, dtype: str = "float6
     if F.shape[1] != G.shape[1]:
         raise ValueError(
             f"{F.shape[1]} columns against {G.shape[1]}: align the features first, with "
-            "Features.onto."
+            "Features.align_to."
         )
     return _rectangular(F, G)
 
@@ -70,7 +61,7 @@ def gram(F: SparseMatrix, G: SparseMatrix | None = None, *, dtype: str = "float6
 def gram_of_features(features: Callable[[Any], Features], X: Any, Y: Any = None) -> Matrix:
     """The Gram matrix of a feature map; columns that X lacks do not matter."""
     F = features(X)
-    return gram(F.values) if Y is None else gram(F.values, features(Y).onto(F.names))
+    return gram(F.values) if Y is None else gram(F.values, features(Y).align_to(F.names))
 
 
 class ExplicitKernel(Generic[T]):
@@ -247,7 +238,7 @@ class Spectrum:
     ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'`` through the offset ``1 / alpha``. Where
     the features were decomposed, ``F = Q diag(sqrt(w)) V'``.
 
-    >>> spectrum = Spectrum.of_gram(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> spectrum = Spectrum.from_gram(np.array([[2.0, 1.0], [1.0, 2.0]]))
     >>> spectrum.w.round(6)
     array([1., 3.])
     """
@@ -258,7 +249,7 @@ class Spectrum:
     V: Matrix | None = None  # (d, r)
 
     @classmethod
-    def of_gram(cls, K: Matrix, *, size: float = 0.0, alpha: float | None = None) -> Spectrum:
+    def from_gram(cls, K: Matrix, *, size: float = 0.0, alpha: float | None = None) -> Spectrum:
         """One eigh of a checked Gram matrix; ``size`` tells how large its parts were.
 
         Eigenvalues that are round-off of the largest one are left out if that round-off is not
@@ -274,7 +265,7 @@ class Spectrum:
         return cls(w, np.ascontiguousarray(Q))  # hold-outs gather rows
 
     @classmethod
-    def of_features(cls, F: Matrix | SparseMatrix, *, alpha: float | None = None) -> Spectrum:
+    def from_features(cls, F: Matrix | SparseMatrix, *, alpha: float | None = None) -> Spectrum:
         """Decompose ``K = F F'``, or ``F`` itself where it is narrow.
 
         ``F`` is decomposed too where ``K`` would not be accurate enough for ``alpha``, the
@@ -283,7 +274,7 @@ class Spectrum:
         n, d = F.shape
         if 2 * d > n:
             if alpha is None or is_gram_accurate(F, alpha):
-                return cls.of_gram(spectrum_gram(F))
+                return cls.from_gram(spectrum_gram(F))
             check_dense_size(F)
         U, s, V = decompose_features(F)
         return cls(s**2, U, V=V)

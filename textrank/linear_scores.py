@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from textrank._ragged import offsets, sum_by_owner
 from textrank.features import (
     UNKNOWN_WORD,
-    FeatureKernel,
     FeatureNames,
     Features,
     HashIndex,
     Indices,
-    Kernel,
     RawCSR,
     SharedRows,
     Vector,
 )
+from textrank.protocols import FeatureKernel, Kernel, ScorerKernel
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -36,16 +35,16 @@ class Contributions(NamedTuple):
     values: Vector  # of the features
 
     @classmethod
-    def together(cls, parts: Sequence[Contributions]) -> Contributions:
+    def concat(cls, parts: Sequence[Contributions]) -> Contributions:
         """Those of several kernels, each with weights of its own."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def scaled(self, factor: float | Vector) -> Contributions:
+    def scale(self, factor: float | Vector) -> Contributions:
         """Every feature times a number, or those of each candidate times its own."""
         each = factor[self.rows] if isinstance(factor, np.ndarray) else factor
         return self._replace(values=self.values * each)
 
-    def moved(self, first: int) -> Contributions:
+    def shift_rows(self, first: int) -> Contributions:
         """The same of candidates that stand behind others."""
         return self._replace(rows=self.rows + first)
 
@@ -63,12 +62,12 @@ class LinearScores:
 
     products: Vector  # (n,) f'w
     squares: Vector  # (n,) f'f
-    met: Callable[[], Contributions]  # those of f that have a w; found only where somebody asks why
+    contributions: Callable[[], Contributions]  # those of f that have a w; found only where somebody asks why
 
-    def scaled(self, factor: float | Vector) -> LinearScores:
+    def scale(self, factor: float | Vector) -> LinearScores:
         """What features come to that are times a number, or for each candidate its own."""
         products, squares = factor * self.products, factor**2 * self.squares
-        return LinearScores(products, squares, lambda: self.met().scaled(factor))
+        return LinearScores(products, squares, lambda: self.contributions().scale(factor))
 
 
 Scorer: TypeAlias = Callable[
@@ -81,32 +80,32 @@ class FeatureWeights:
     """A weight for each feature and question; the weights of one question are a linear model."""
 
     names: FeatureNames  # (d,) of features
-    asked: Indices  # (d,) numbers of questions
+    question_ids: Indices  # (d,) numbers of questions
     coef: Vector  # (d,)
     columns: Indices  # (d,) where they stand in the model that they are part of
 
     @classmethod
-    def of(cls, names: FeatureNames, coef: Vector) -> FeatureWeights:
+    def from_coef(cls, names: FeatureNames, coef: Vector) -> FeatureWeights:
         """The weights of a model that has one question only."""
         asked = np.zeros(len(names), dtype=np.intp)
-        return cls(names.spelt_once(), asked, coef, np.arange(len(names)))
+        return cls(names.dedup_vocabulary(), asked, coef, np.arange(len(names)))
 
     @property
-    def questions(self) -> int:
+    def num_questions(self) -> int:
         """How many there are."""
-        return int(self.asked.max(initial=0)) + 1
+        return int(self.question_ids.max(initial=0)) + 1
 
-    def under(self, word: str) -> FeatureWeights:
+    def select_prefix(self, word: str) -> FeatureWeights:
         """Those of the features whose names begin with a word, called by the rest of them."""
         known = self.names.vocabulary
         number = known.index(word) if word in known else UNKNOWN_WORD
         rows = np.flatnonzero(self.names.parts[:, 0] == number)
-        names = self.names.take(rows).rest()
-        return FeatureWeights(names, self.asked[rows], self.coef[rows], self.columns[rows])
+        names = self.names.take(rows).drop_first_word()
+        return FeatureWeights(names, self.question_ids[rows], self.coef[rows], self.columns[rows])
 
-    def renamed(self, names: FeatureNames, asked: Indices) -> FeatureWeights:
+    def relabel(self, names: FeatureNames, asked: Indices) -> FeatureWeights:
         """The same weights of features and questions that are called otherwise."""
-        return replace(self, names=names, asked=asked)
+        return replace(self, names=names, question_ids=asked)
 
     def find(self, features: Indices, asked: Indices) -> Indices:
         """Where the weight of each feature for a question is; or -1.
@@ -114,10 +113,10 @@ class FeatureWeights:
         Features are given by their places among distinct names; -1 is an unknown one, as that of a
         question is.
         """
-        code = np.where((features < 0) | (asked < 0), -1, features * self.questions + asked)
+        code = np.where((features < 0) | (asked < 0), -1, features * self.num_questions + asked)
         return self._codes.find(code.astype(np.uint64))
 
-    def weigh(self, F: Features, asked: Indices, at: Indices | None = None) -> LinearScores:
+    def score(self, F: Features, asked: Indices, at: Indices | None = None) -> LinearScores:
         """Rows of features, or with ``at`` those of candidates which share rows.
 
         Columns of equal names may stand apart, as long as no row has both.
@@ -137,29 +136,21 @@ class FeatureWeights:
 
     @cached_property
     def _distinct(self) -> tuple[FeatureNames, Indices]:
-        return self.names.distinct()
+        return self.names.unique()
 
     @cached_property
     def _codes(self) -> HashIndex:
-        return HashIndex((self._distinct[1] * self.questions + self.asked).astype(np.uint64))
+        return HashIndex((self._distinct[1] * self.num_questions + self.question_ids).astype(np.uint64))
 
     @cached_property
     def _padded(self) -> Vector:
         return np.append(self.coef, 0.0)
 
 
-@runtime_checkable
-class ScorerKernel(Kernel[T_contra], Protocol[T_contra]):
-    """A kernel that scores by weights of its features without making the features."""
-
-    def weighed(self, weights: FeatureWeights) -> Scorer:
-        """What scores candidates by these weights, prepared for any number of them."""
-
-
 def compile_scorer(kernel: Kernel[Any], weights: FeatureWeights) -> Scorer:
     """What scores candidates by weights of the kernel's features; they must be explicit."""
     if isinstance(kernel, ScorerKernel):
-        return kernel.weighed(weights)
+        return kernel.compile_scorer(weights)
     if not isinstance(kernel, FeatureKernel):
         raise TypeError(f"{type(kernel).__name__} has no explicit features that could be weighed.")
     return compile_feature_scorer(kernel, weights)
@@ -170,7 +161,7 @@ def compile_feature_scorer(kernel: FeatureKernel[Any], weights: FeatureWeights) 
 
     def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
         each, at = split_shared(X)
-        return weights.weigh(kernel.features(each), asked, at)
+        return weights.score(kernel.features(each), asked, at)
 
     return weigh
 
@@ -286,7 +277,7 @@ class TemplateWeights:
         width = min(own.shape[1], parts.shape[1])
         rest = np.hstack([own[:, width:], parts[:, width:]])
         alike = (own[:, :width] == parts[:, :width]).all(axis=1) & (rest < 0).all(axis=1)
-        return alike & (self.weights.asked[place] == asked)
+        return alike & (self.weights.question_ids[place] == asked)
 
     @cached_property
     def _words(self) -> dict[str, int]:
@@ -294,7 +285,7 @@ class TemplateWeights:
 
     @cached_property
     def _codes(self) -> HashIndex:
-        codes = _coded(self.weights.asked, -1)
+        codes = _coded(self.weights.question_ids, -1)
         for place, column in enumerate(self.weights.names.parts.T):
             codes += _coded(column, place)
         return HashIndex(_folded(codes))

@@ -27,17 +27,7 @@ from textrank.candidates import (
 )
 from textrank.config import config_of, load_block, versions
 from textrank.explanation import Looked, Parts, ranked, relative, usual
-from textrank.features import (
-    AdditiveKernel,
-    FeatureNames,
-    Features,
-    Matrix,
-    PreparedKernel,
-    Vector,
-    count_rows,
-    has_features,
-    take_rows,
-)
+from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
 from textrank.io import (
     META_FILE,
     atomic_model_folder,
@@ -54,9 +44,16 @@ from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, DocumentCo
 from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
 from textrank.metrics import auc, merge_ties
 from textrank.progress import collected_later
-from textrank.representations.mentions import fast_represent
-from textrank.tasks.base import Explain, Scored, Task, candidates_of
-from textrank.tasks.ppi.pairs import entity_pairs
+from textrank.protocols import (
+    AdditiveKernel,
+    Explain,
+    IndexedKernel,
+    Task,
+    fast_represent,
+    has_features,
+)
+from textrank.tasks.base import Scored, candidates_of
+from textrank.tasks.ppi.pairs import analyze_pairs
 from textrank.tasks.ppi.statements import ANSWERS, PARSE, Aspects, state
 from textrank.tasks.ppi.views import BLOCKS, PairViews
 
@@ -110,7 +107,7 @@ class Model:
         """Scores of what the representation gave; a second stage asks for the neighbourhood."""
         if self._weigh is not None:
             return self.fit.apply_second_stage(self._weigh(X).products, neighbourhood)
-        few = len(X) <= MANY and isinstance(self.pipeline.kernel, PreparedKernel)
+        few = len(X) <= MANY and isinstance(self.pipeline.kernel, IndexedKernel)
         compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
         return self.fit.predict(compared, neighbourhood)
 
@@ -127,7 +124,7 @@ class Model:
         kernel = self.pipeline.kernel
         if self.names is None or not has_features(kernel):
             return None
-        weigh = compile_scorer(kernel, FeatureWeights.of(self.names, self.fit.coef))
+        weigh = compile_scorer(kernel, FeatureWeights.from_coef(self.names, self.fit.coef))
         return lambda X: weigh(
             X, np.zeros(count_rows(X), dtype=np.intp)
         )  # one question, or the kernel's
@@ -135,8 +132,8 @@ class Model:
     @cached_property
     def _against(self) -> Callable[[Sequence[Any]], Matrix]:
         """The kernel against the training candidates, prepared at the first call."""
-        kernel = cast(PreparedKernel[Any], self.pipeline.kernel)
-        return kernel.against(self.support or ())
+        kernel = cast(IndexedKernel[Any], self.pipeline.kernel)
+        return kernel.index(self.support or ())
 
     def __call__(self, doc: Doc) -> Doc:
         """The Doc with its candidates judged."""
@@ -180,7 +177,7 @@ class Model:
             return self.score(candidates), rows, self.explain_each
         scores, stated = [np.empty(0)], []
         for part in portions(candidates):
-            pairs = entity_pairs(part, PARSE)
+            pairs = analyze_pairs(part, PARSE)
             pairs.side_by_side({**BLOCKS, **self._aspects.blocks})  # what both see is met once
             scores.append(self.scored(cast(PairViews, views).of_batch(pairs)))
             stated += self._aspects.of_pairs(pairs)
@@ -284,7 +281,7 @@ class Model:
             return self.explain_each(candidates)
         added = self._added(candidates)
         if self.names is None:
-            both = Features.below([added, self._usual])
+            both = Features.vstack([added, self._usual])
             return relative(both[:-1], both.values[[-1]].toarray()[0])
         known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
         return relative(added, known)
@@ -326,7 +323,7 @@ class Model:
             if self.names is not None:
                 keep = np.flatnonzero(self.fit.coef)  # a weight of zero adds nothing to any score
                 arrays["coef"] = self.fit.coef[keep]
-                names = self.names.take(keep).compact()
+                names = self.names.take(keep).drop_unused_words()
                 arrays |= {f"names/{key}": a for key, a in names.to_arrays().items()}
                 if self.average is not None:
                     usual = np.flatnonzero(self.average[keep])

@@ -9,42 +9,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
-from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.candidates import (
-    META_KEY,
-    Candidate,
-    Representation,
-    Targets,
-    document_id,
-    hash_texts,
-    held_together,
-)
+from textrank.candidates import META_KEY, Candidate, Targets, document_id, hash_texts, held_together
 from textrank.explanation import average_of
-from textrank.features import (
-    ChoiceKernel,
-    Features,
-    Kernel,
-    KernelData,
-    Vector,
-    has_features,
-    take_rows,
-)
-from textrank.kernels.views import count_diverging
-from textrank.learners.base import Fit, Learner
+from textrank.features import Features, KernelData, Vector, take_rows
+from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.learners.selection import fit_best_kernel
 from textrank.model import Model
 from textrank.progress import track
-from textrank.tasks.base import Task, nothing_found
-
-
-class Corpus(Protocol):
-    """A reader, bound to its files."""
-
-    def __call__(self, nlp: Language) -> Iterator[Doc]:
-        """The documents, one by one."""
+from textrank.protocols import (
+    ChoiceKernel,
+    Kernel,
+    Learner,
+    Representation,
+    Task,
+    count_diverging,
+    has_features,
+)
+from textrank.tasks.base import nothing_found
 
 
 @dataclass
@@ -112,7 +96,7 @@ class Pipeline:
     def compare(self, X: Sequence[Any]) -> KernelData:
         """Explicit features where the kernel has them, else the Gram matrix or a choice of them."""
         if self._choices and isinstance(self.kernel, ChoiceKernel):
-            return self.kernel.compared(X)
+            return self.kernel.gram_alternatives(X)
         return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
 
     def fit(self, docs: Iterable[Doc]) -> Model:

@@ -26,7 +26,7 @@ from textrank.representations.transformations import (
     Weighting,
 )
 from textrank.tasks.parse_ranking.features import ParseSequences
-from textrank.tasks.ppi.graphs import BLIND, DependencyGraph
+from textrank.tasks.ppi.graphs import ENTITY_LABELS, DependencyGraph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +151,9 @@ class _Drawing:
 def _shown(labels: Sequence[str]) -> str:
     """All labels of a vertex without their prefix; the part of speech, if there is one, last."""
     bare = [re.sub(r"^(path|before|middle|after):(?=.)", "", label) for label in labels]
-    return " · ".join(sorted(bare, key=lambda label: label.isupper() and label not in BLIND))
+    return " · ".join(
+        sorted(bare, key=lambda label: label.isupper() and label not in ENTITY_LABELS)
+    )
 
 
 def example_pair() -> Candidate:
@@ -318,7 +320,7 @@ def example_context() -> Contexts:
     before = ["the", "factor", "binds", "and", "activates", "the"]
     after = ["gene", "in", "activated", "T", "cells", "and"]
     places = [(word, i - len(before)) for i, word in enumerate(before)]
-    return Contexts.of([[*places, *((word, i) for i, word in enumerate(after, 1))]])
+    return Contexts.from_lists([[*places, *((word, i) for i, word in enumerate(after, 1))]])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from textrank.features import Kernel, Matrix, count_rows, has_features, take_rows
+from textrank.features import Matrix, count_rows, take_rows
+from textrank.protocols import Kernel, has_features
 
 
 def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e-8) -> None:
@@ -89,5 +90,5 @@ def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> 
     close(values @ values.T, K, "features(X) features(X)' is not k(X)")
     half = count_rows(X) // 2
     known, new = kernel.features(take_rows(X, np.arange(half))), kernel.features(X)
-    moved = new.onto(known.names).toarray()
+    moved = new.align_to(known.names).toarray()
     close(moved @ known.values.toarray().T, K[:, :half], "features onto known names lose value")

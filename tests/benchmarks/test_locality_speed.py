@@ -87,7 +87,10 @@ def show(*cells):
 def test_gram_matrix_against_one_pair_at_a_time(rng):
     X = parses(200, rng)
     views = MultiView(
-        {str(t): Sequences.of([[str(c) for c in parse[t]] for parse in X]) for t in range(7)}
+        {
+            str(t): Sequences.from_lists([[str(c) for c in parse[t]] for parse in X])
+            for t in range(7)
+        }
     )
     values = 200 * 201 / 2
     sys.stdout.write("\n")

@@ -28,7 +28,7 @@ def test_few_pairs_do_not_wait_for_all_training_features(rng):
     rows = pipeline.representation([c for own in train for c in own])
     support = rows.rows(np.arange(TRAINED) % len(rows))
     coef = rng.standard_normal(TRAINED)
-    prepared, X = pipeline.kernel.against(support), pipeline.representation(new)
+    prepared, X = pipeline.kernel.index(support), pipeline.representation(new)
     prepared(X)  # which indexes the names
     seconds = measure(
         {

@@ -14,7 +14,7 @@ from textrank.candidates import Targets
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
 from textrank.features import FeatureNames, Features
 from textrank.learners import rankrls, rls
-from textrank.learners.multiclass import all_pairs
+from textrank.learners.multiclass import all_pairs_code
 
 GRID = tuple(2.0**k for k in range(-15, 15))
 ALPHAS = {"default": GRID, "few": (0.01, 1.0, 100.0), "small": (1e-8,)}
@@ -212,7 +212,7 @@ def test_sparse_features_give_the_classifier_of_dense_ones(rng, shape, scale):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-@pytest.mark.parametrize("code", [None, all_pairs(3)])
+@pytest.mark.parametrize("code", [None, all_pairs_code(3)])
 def test_heldout_scores_with_an_intercept_are_those_of_retraining(rng, kernel, code):
     X, y = rng.standard_normal((24, 3)) + 1, np.arange(24) % 3
     groups = np.repeat(np.arange(8), 3)
@@ -292,8 +292,8 @@ def test_nested_scores_are_those_of_retraining_at_every_scale(rng, shape, scale,
     targets = Targets(np.where(y > 0, 1.0, -1.0), documents, documents)
     one = learner(alphas=[0.5, 2.0], select="squared_error")
     named = lambda F: Features(
-        sp.csr_array(F), FeatureNames.of([str(i) for i in range(F.shape[1])])
-    )  # noqa: E731
+        sp.csr_array(F), FeatureNames.from_iterable([str(i) for i in range(F.shape[1])])
+    )
     folds = documents % 2
     (nested,) = one.nested(named(X), targets, [folds])
     for fold in (0, 1):
@@ -341,6 +341,6 @@ def test_a_gram_matrix_that_overflows_is_refused(estimator):
 
 def test_a_code_with_zeros_refuses_features_that_are_too_large(rng):
     X, y = rng.standard_normal((40, 3)), np.arange(40) % 3
-    RLSClassifier(code=all_pairs(3)).fit(X, y)
+    RLSClassifier(code=all_pairs_code(3)).fit(X, y)
     with pytest.raises(ValueError, match="code without zeros"):
-        RLSClassifier(code=all_pairs(3)).fit(X * 1e8, y)
+        RLSClassifier(code=all_pairs_code(3)).fit(X * 1e8, y)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from textrank.features import FeatureNames, Features, MultiView, has_features
+from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.algebra import (
     Centred,
     Distance,
@@ -28,6 +28,7 @@ from textrank.kernels.algebra import (
     Sum,
 )
 from textrank.linalg import ChunkedKernel, features_of, gram, gram_blocks, squared_norms
+from textrank.protocols import has_features
 from textrank.testing import check_kernel
 
 REFERENCE = np.array([[1.0, 0.5, -1.0], [0.2, 0.1, 0.0]])
@@ -118,18 +119,21 @@ def test_vectors_come_as_arrays_sparse_matrices_lists_or_features(form, rng):
 
 
 def test_features_are_matched_by_name():
-    X = Features(sp.csr_array([[1.0, 2.0]]), FeatureNames.of(["a", "b"]))
-    Y = Features(sp.csr_array([[5.0, 7.0]]), FeatureNames.of(["c", "b"]))
+    X = Features(sp.csr_array([[1.0, 2.0]]), FeatureNames.from_iterable(["a", "b"]))
+    Y = Features(sp.csr_array([[5.0, 7.0]]), FeatureNames.from_iterable(["c", "b"]))
     assert Linear()(X, Y).item() == 14.0
     assert Linear()([X, Y]).tolist() == [[5.0, 14.0], [14.0, 74.0]]
 
 
 def test_rows_below_each_other_share_columns_of_equal_name():
-    X = Features(sp.csr_array([[1.0, 2.0]]), FeatureNames.of(["a", "b"]))
-    Y = Features(sp.csr_array([[5.0, 7.0]]), FeatureNames.of(["c", "b"]))
-    both = Features.below([X, Y])
+    X = Features(sp.csr_array([[1.0, 2.0]]), FeatureNames.from_iterable(["a", "b"]))
+    Y = Features(sp.csr_array([[5.0, 7.0]]), FeatureNames.from_iterable(["c", "b"]))
+    both = Features.vstack([X, Y])
     assert sorted(both.names) == [("a",), ("b",), ("c",)]
-    assert both.onto(FeatureNames.of(["a", "b", "c"])).toarray().tolist() == [[1, 2, 0], [0, 7, 5]]
+    assert both.align_to(FeatureNames.from_iterable(["a", "b", "c"])).toarray().tolist() == [
+        [1, 2, 0],
+        [0, 7, 5],
+    ]
 
 
 def test_features_of_a_sum_are_named_after_their_views(rng):

@@ -58,15 +58,17 @@ def test_equals_the_plain_definition(options, seed):
 def test_obeys_the_laws(options, seed):
     rng = np.random.default_rng(seed)
     check_kernel(AllPathsGraph(**options), [random_graph(rng) for _ in range(7)])
-    check_kernel(AllPathsGraph(**options), GraphBatch.of([random_graph(rng) for _ in range(7)]))
+    check_kernel(
+        AllPathsGraph(**options), GraphBatch.from_graphs([random_graph(rng) for _ in range(7)])
+    )
 
 
 def test_a_diverging_cycle_is_scaled_to_the_stated_radius_and_counted():
     tame = LabelledGraph(["a", "b"], {(0, 1): 0.9, (1, 0): 0.9})
     wild = LabelledGraph(["a", "b", "c"], {(0, 1): 2.0, (1, 0): 2.0, (1, 2): 0.5})
     kernel = AllPathsGraph(max_radius=0.95)
-    assert kernel.diverging([tame, wild, tame]) == 1
-    assert kernel.diverging([]) == 0
+    assert kernel.count_diverging([tame, wild, tame]) == 1
+    assert kernel.count_diverging([]) == 0
 
     F = kernel.features([wild])
     found = dict(zip(F.names, F.values.toarray()[0], strict=True))
@@ -82,7 +84,7 @@ def test_edges_without_weight_close_no_cycle():
     n = 40
     chain = {(i, i + 1): 5.0 for i in range(n - 1)}
     graph = LabelledGraph(["a", *["b"] * (n - 1)], {**chain, (n - 1, 0): 0.0})
-    assert AllPathsGraph().diverging([graph]) == 0
+    assert AllPathsGraph().count_diverging([graph]) == 0
     F = AllPathsGraph().features([graph])
     assert F.values[0, 0] == pytest.approx(5.0 ** (n - 1))
 
@@ -102,7 +104,7 @@ def test_names_hold_only_words_that_occur():
 def test_limited_length_never_diverges():
     wild = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})
     kernel = AllPathsGraph(max_length=3)
-    assert kernel.diverging([wild]) == 0
+    assert kernel.count_diverging([wild]) == 0
     assert kernel.features([wild]).values.sum() == pytest.approx(2 * (2.0 + 4.0 + 8.0))
 
 

@@ -49,7 +49,7 @@ def test_contributions_are_the_path_integral_of_the_formula(views, rng):
     coef = rng.standard_normal(6)
     found = KERNEL.contributions(views, views, coef)
     b = [i for i, name in enumerate(found.names) if name[0] == "b"]
-    shares = [weight * kernel(views) for weight, kernel in KERNEL.parts.values()]
+    shares = [weight * kernel(views) for weight, kernel in KERNEL.summands.values()]
     total = sum(shares)
     sizes = np.sqrt(np.outer(np.diag(total), np.diag(total)))
     steps = (np.arange(2000) + 0.5) / 2000
@@ -63,8 +63,8 @@ def test_it_obeys_the_laws(views):
 
 
 def test_parts_are_named():
-    assert list(KERNEL.parts) == ["a", "b", "c, 0.3", "c, 2"]
-    assert [weight for weight, _ in KERNEL.parts.values()] == [1.0, 0.5, 1.0, 1.0]
+    assert list(KERNEL.summands) == ["a", "b", "c, 0.3", "c, 2"]
+    assert [weight for weight, _ in KERNEL.summands.values()] == [1.0, 0.5, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_wrong_settings_are_refused(settings, words):
 
 def test_a_gaussian_weight_weighs_every_gaussian(views):
     weighted = replace(KERNEL, gaussian_weights=[3.0])
-    assert [weight for weight, _ in weighted.parts.values()] == [1.0, 0.5, 3.0, 3.0]
+    assert [weight for weight, _ in weighted.summands.values()] == [1.0, 0.5, 3.0, 3.0]
     check_kernel(weighted, views)
 
 
 def test_the_alternatives_are_compared_in_one_go(views):
     choice = replace(KERNEL, gaussian_weights=[0.5, 1.0, 4.0])
-    found = choice.compared(views)
+    found = choice.gram_alternatives(views)
     assert [s["gaussian_weight"] for s in found.settings] == [0.5, 1.0, 4.0]
     for kernel, K in zip(choice.alternatives, found.grams, strict=True):
         np.testing.assert_allclose(K, kernel(views), atol=1e-12)

@@ -57,7 +57,7 @@ def test_equals_the_plain_definition(kernel, seed):
 def test_obeys_the_laws(kernel, seed):
     rng = np.random.default_rng(seed)
     check_kernel(kernel, [random_graph(rng) for _ in range(6)])
-    check_kernel(kernel, GraphBatch.of([random_graph(rng) for _ in range(6)]))
+    check_kernel(kernel, GraphBatch.from_graphs([random_graph(rng) for _ in range(6)]))
 
 
 def test_says_that_a_length_is_wrong():

@@ -129,15 +129,17 @@ batches = st.lists(symbols, max_size=4)
 @given(X=batches, Y=batches)
 def test_kernel_equals_its_double_sum(kernel, reference, X, Y):
     expected = np.array([[reference(kernel, x, y) for y in Y] for x in X]).reshape(len(X), len(Y))
-    got = kernel(Sequences.of(X), Sequences.of(Y))
+    got = kernel(Sequences.from_lists(X), Sequences.from_lists(Y))
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-10)
     own = np.array([[reference(kernel, x, y) for y in X] for x in X]).reshape(len(X), len(X))
-    np.testing.assert_allclose(kernel(Sequences.of(X)), own, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(kernel.diag(Sequences.of(X)), np.diag(own), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(kernel(Sequences.from_lists(X)), own, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        kernel.diag(Sequences.from_lists(X)), np.diag(own), rtol=1e-10, atol=1e-10
+    )
 
 
 def draw(rng, n=7, alphabet="abcde", length=9):
-    return Sequences.of(
+    return Sequences.from_lists(
         [list(rng.choice(list(alphabet), rng.integers(1, length))) for _ in range(n)]
     )
 
@@ -160,7 +162,7 @@ def test_frequent_centres_and_small_chunks_change_nothing(monkeypatch, rng, big,
 
 
 def test_long_windows_over_a_large_alphabet_do_not_overflow(rng):
-    X = Sequences.of([[f"s{c}" for c in rng.integers(0, 30000, 60)] for _ in range(4)])
+    X = Sequences.from_lists([[f"s{c}" for c in rng.integers(0, 30000, 60)] for _ in range(4)])
     kernel = LocalityConvolution(window=4, theta=1.0)
     lists = [x.symbols() for x in X]
     expected = [[convolution(kernel, x, y) for y in lists] for x in lists]
@@ -189,7 +191,7 @@ def test_each_view_sums_over_all_and_sum_gives_each_its_own_window(rng):
 
 
 def test_features_are_named_by_their_symbols():
-    X = Sequences.of([["Mp", "Ss"]])
+    X = Sequences.from_lists([["Mp", "Ss"]])
     assert set(SpectrumKernel(2).features(X).names) == {("Mp",), ("Ss",), ("Mp", "Ss")}
     names = set(LocalityImproved(window=1, degree=2).features(X).names)
     assert ("+0 +1", "Mp", "Ss") in names
@@ -198,11 +200,11 @@ def test_features_are_named_by_their_symbols():
 
 def test_sequences_slice_join_and_save():
     lists = [["a", "b"], [], ["b"]]
-    X = Sequences.of(lists)
+    X = Sequences.from_lists(lists)
     assert [x.symbols() for x in X] == lists
     assert [x.symbols() for x in X[1:]] == lists[1:]
     assert [x.symbols() for x in take_rows(X, np.array([2, 0]))] == [lists[2], lists[0]]
-    assert [x.symbols() for x in Sequences.below([X[2], Sequences.of([["z", "b"]])])] == [
+    assert [x.symbols() for x in Sequences.concat([X[2], Sequences.from_lists([["z", "b"]])])] == [
         ["b"],
         ["z", "b"],
     ]
@@ -218,7 +220,7 @@ def test_a_pair_of_windows_is_compared_once_each(rng, monkeypatch):
         lambda self, i, j: compared.append(len(i)) or original(self, i, j),
     )
     X = draw(rng)
-    LocalityConvolution(window=0)(Sequences.below([X] * 20))
+    LocalityConvolution(window=0)(Sequences.concat([X] * 20))
     assert sum(compared) == 5  # five symbols are five windows, however often they occur
 
 

@@ -68,13 +68,15 @@ def reference(kernel, X, Z):
 @given(X=contexts, Y=contexts)
 def test_kernel_equals_the_double_sum(kernel, X, Y):
     expected = np.array([[reference(kernel, x, y) for y in Y] for x in X]).reshape(len(X), len(Y))
-    np.testing.assert_allclose(kernel(Contexts.of(X), Contexts.of(Y)), expected, atol=1e-10)
+    np.testing.assert_allclose(
+        kernel(Contexts.from_lists(X), Contexts.from_lists(Y)), expected, atol=1e-10
+    )
     diagonal = [reference(kernel, x, x) for x in X]
-    np.testing.assert_allclose(kernel.diag(Contexts.of(X)), diagonal, atol=1e-10)
+    np.testing.assert_allclose(kernel.diag(Contexts.from_lists(X)), diagonal, atol=1e-10)
 
 
 def draw(rng, n=8):
-    return Contexts.of(
+    return Contexts.from_lists(
         [
             [
                 (f"w{rng.integers(6)}", int(p))
@@ -98,7 +100,7 @@ def test_nonlinear_kernels_stand_on_top(rng):
 
 
 def test_feature_names_say_word_and_place():
-    X = Contexts.of([[("bind", -1), ("to", 2)]])
+    X = Contexts.from_lists([[("bind", -1), ("to", 2)]])
     assert list(KERNELS[0].features(X).names) == [("bind", "anywhere"), ("to", "anywhere")]
     assert list(KERNELS[1].features(X).names) == [("bind", "-1"), ("to", "+2")]
     sided = KERNELS[3].features(X)
@@ -108,12 +110,12 @@ def test_feature_names_say_word_and_place():
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
 def test_a_table_scores_like_the_features_and_ignores_unknown_words(kernel, rng):
-    train, test = draw(rng), Contexts.below([draw(rng), Contexts.of([[("new", 1)], []])])
+    train, test = draw(rng), Contexts.concat([draw(rng), Contexts.from_lists([[("new", 1)], []])])
     F = kernel.features(train)
     coef = rng.normal(size=len(F.names))
     table = kernel.table(coef, F.names, vocabulary=train.vocabulary, span=20)
     known = test.with_words(train.vocabulary)
-    expected = kernel.features(known).onto(F.names) @ coef
+    expected = kernel.features(known).align_to(F.names) @ coef
     np.testing.assert_allclose(table.scores(test), expected, atol=1e-10)
     np.testing.assert_allclose(table.scores(known), expected, atol=1e-10)
 
@@ -131,7 +133,7 @@ def test_a_table_that_is_too_narrow_says_so(rng):
     table = KERNELS[0].table(np.zeros(0), KERNELS[0].features(draw(rng)[:0]).names,
                              vocabulary=["w1"], span=2)  # fmt: skip
     with pytest.raises(ValueError, match=r"stands 7 words away but the table reaches 2"):
-        table.scores(Contexts.of([[("w1", 7)]]))
+        table.scores(Contexts.from_lists([[("w1", 7)]]))
 
 
 def test_parts_of_a_sum_may_share_one_representation(rng):

@@ -22,11 +22,13 @@ def drawn(rng: np.random.Generator, size: int, words: str) -> Features:
     names = sorted({tuple(rng.choice(list(words), rng.integers(1, 4))) for _ in range(12)})
     values = rng.random((size, len(names))) * (rng.random((size, len(names))) < 0.4)
     values[0] = 0.0
-    return Features(sp.csr_array(values), FeatureNames.of(names))
+    return Features(sp.csr_array(values), FeatureNames.from_iterable(names))
 
 
 def viewed(rng: np.random.Generator, size: int, words: str) -> MultiView:
-    numbers = Features(sp.csr_array(rng.random((size, 3))), FeatureNames.of(["x", "y", "z"]))
+    numbers = Features(
+        sp.csr_array(rng.random((size, 3))), FeatureNames.from_iterable(["x", "y", "z"])
+    )
     return MultiView(
         {"a": drawn(rng, size, words), "b": drawn(rng, size, words), "c": numbers, "d": [0] * size}
     )
@@ -36,8 +38,8 @@ def viewed(rng: np.random.Generator, size: int, words: str) -> MultiView:
 def test_it_equals_the_kernel(seed):
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 4, "abcde"), viewed(rng, 9, "abcxy")  # names that only one side knows
-    np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
-    np.testing.assert_allclose(KERNEL.against(Y)(X[1:2]), KERNEL(X[1:2], Y), atol=1e-12)
+    np.testing.assert_allclose(KERNEL.index(Y)(X), KERNEL(X, Y), atol=1e-12)
+    np.testing.assert_allclose(KERNEL.index(Y)(X[1:2]), KERNEL(X[1:2], Y), atol=1e-12)
 
 
 @pytest.mark.parametrize("full", [0.0, 1.1], ids=["much alike", "different"])
@@ -49,7 +51,7 @@ def test_it_equals_the_kernel_for_many(seed, full, monkeypatch):
     )  # some features are, some not
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 70, "abcde"), viewed(rng, 50, "abcxy")
-    np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
+    np.testing.assert_allclose(KERNEL.index(Y)(X), KERNEL(X, Y), atol=1e-12)
 
 
 def test_what_all_candidates_have_in_common_is_multiplied_once(rng):
@@ -68,7 +70,7 @@ def nested(rng: np.random.Generator, size: int, *, turned: bool = False) -> Mult
     if turned:
         views["e"] = views["e"][:, ::-1]
     return MultiView(
-        {name: Features(sp.csr_array(own), FeatureNames.of("uvwxyz"[: own.shape[1]]))
+        {name: Features(sp.csr_array(own), FeatureNames.from_iterable("uvwxyz"[: own.shape[1]]))
          for name, own in views.items()}
     )  # fmt: skip
 
@@ -79,7 +81,7 @@ def test_views_that_contain_one_another_or_do_not(rng, turned, odd):
     gaussian = {"c": [0.3], "d": [0.2, 0.4], "e": [0.1, 0.3]}
     kernel = replace(KERNEL, linear={}, gaussian=gaussian)
     X, Y = nested(rng, 5, turned=odd), nested(rng, 9, turned=turned)
-    prepared = kernel.against(Y)
+    prepared = kernel.index(Y)
     assert [own.start for own in prepared.numbers.values()] == [0, 2, 0 if turned else 4]
     np.testing.assert_allclose(prepared(X), kernel(X, Y), atol=1e-12)
     X = nested(rng, 70, turned=odd)  # more than have their exponentials at a time
@@ -88,11 +90,11 @@ def test_views_that_contain_one_another_or_do_not(rng, turned, odd):
 
 def test_it_takes_plain_arrays_and_only_gaussians(rng):
     X, Y = (MultiView({name: rng.random((n, 3)) for name in "abc"}) for n in (4, 6))
-    np.testing.assert_allclose(KERNEL.against(Y)(X), KERNEL(X, Y), atol=1e-12)
+    np.testing.assert_allclose(KERNEL.index(Y)(X), KERNEL(X, Y), atol=1e-12)
     bells = replace(KERNEL, linear={})
-    np.testing.assert_allclose(bells.against(Y)(X), bells(X, Y), atol=1e-12)
+    np.testing.assert_allclose(bells.index(Y)(X), bells(X, Y), atol=1e-12)
     plain = replace(KERNEL, gaussian={})
-    np.testing.assert_allclose(plain.against(Y)(X), plain(X, Y), atol=1e-12)
+    np.testing.assert_allclose(plain.index(Y)(X), plain(X, Y), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -102,8 +104,8 @@ def test_views_that_come_side_by_side_are_looked_up_together(seed):
     for together in (("b", "a"), ("a",), ("b", "other")):  # the last has a view no kernel asks for
         blocks = {name: X.views.get(name, X.views["a"]) for name in together}
         of = np.repeat(np.arange(len(blocks)), [len(own.names) for own in blocks.values()])
-        joined = JointFeatures(Features.beside(blocks), together, of, len(X))
-        found = KERNEL.against(Y)(MultiView(X.views, joined))
+        joined = JointFeatures(Features.hstack(blocks), together, of, len(X))
+        found = KERNEL.index(Y)(MultiView(X.views, joined))
         np.testing.assert_allclose(found, KERNEL(X, Y), atol=1e-12)
 
 
@@ -112,17 +114,19 @@ def test_names_are_found_where_they_stand(seed):
     rng = np.random.default_rng(seed)
     ours, theirs = drawn(rng, 2, "abcd").names, drawn(rng, 2, "cdefgh").names
     np.testing.assert_array_equal(NameIndex(ours).find(theirs), ours.find(theirs))
-    long = FeatureNames.of([(*ours[0], "a", "a", "a", "a"), ours[0]])
+    long = FeatureNames.from_iterable([(*ours[0], "a", "a", "a", "a"), ours[0]])
     np.testing.assert_array_equal(NameIndex(ours).find(long), [-1, 0])
 
 
 def test_names_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(NameIndex, "_exact", False)
     monkeypatch.setattr(NameIndex, "_numbers", lambda self, own: np.zeros(len(own), np.uint64))
-    ours = FeatureNames.of(["a", "b", ("a", "b"), "c"])
-    found = NameIndex(ours).find(FeatureNames.of([("a", "b"), "d", "c", "a"]))
+    ours = FeatureNames.from_iterable(["a", "b", ("a", "b"), "c"])
+    found = NameIndex(ours).find(FeatureNames.from_iterable([("a", "b"), "d", "c", "a"]))
     np.testing.assert_array_equal(found, [2, -1, 3, 0])
 
 
 def test_an_empty_index_finds_nothing():
-    np.testing.assert_array_equal(NameIndex(FeatureNames.of([])).find(FeatureNames.of(["a"])), [-1])
+    np.testing.assert_array_equal(
+        NameIndex(FeatureNames.from_iterable([])).find(FeatureNames.from_iterable(["a"])), [-1]
+    )

@@ -31,14 +31,14 @@ def contexts(rng: np.random.Generator, n: int, far: int = 5) -> Contexts:
         found = zip(rng.choice(WORDS, size), rng.integers(-far, far + 1, size), strict=True)
         return [(str(word), int(place)) for word, place in found]
 
-    return Contexts.of([one(int(size)) for size in rng.integers(0, 8, n)])
+    return Contexts.from_lists([one(int(size)) for size in rng.integers(0, 8, n)])
 
 
 def bags(rng: np.random.Generator, n: int) -> Features:
     def one() -> dict[str, float]:
         return {str(w): float(rng.random()) + 0.1 for w in rng.choice(WORDS, 4, replace=False)}
 
-    return Features.of([one() for _ in range(n)])
+    return Features.from_dicts([one() for _ in range(n)])
 
 
 def draw(rng: np.random.Generator, n: int = 20, *, share: bool = False) -> MultiView:
@@ -84,14 +84,14 @@ def test_weighed_as_by_features(rng, name, share):
 def check(kernel, train, X, rng) -> None:
     names = kernel.features(train).names
     coef = rng.normal(size=len(names))
-    fast = compile_scorer(kernel, FeatureWeights.of(names, coef))(
+    fast = compile_scorer(kernel, FeatureWeights.from_coef(names, coef))(
         X, np.zeros(len(X), dtype=np.intp)
     )
     X = MultiView({name: X.view(name) for name in X.views}) if isinstance(X, MultiView) else X
-    slow = kernel.features(X).onto(names)
+    slow = kernel.features(X).align_to(names)
     np.testing.assert_allclose(fast.products, slow @ coef, atol=1e-12)
     np.testing.assert_allclose(fast.squares, kernel.diag(X), atol=1e-12)
-    met = fast.met().features(len(X), names)
+    met = fast.contributions().features(len(X), names)
     np.testing.assert_array_equal(met.cells.indptr, slow.indptr)
     np.testing.assert_array_equal(met.cells.indices, slow.indices)
     np.testing.assert_allclose(met.cells.data, slow.data, atol=1e-12)
@@ -102,10 +102,10 @@ def test_a_question_nobody_trained_on_has_no_weights(rng):
     X = draw(rng)
     X = MultiView({**X.views, "asked": ["new"] * len(X)})
     names = kernel.features(train).names
-    weigh = compile_scorer(kernel, FeatureWeights.of(names, np.ones(len(names))))
+    weigh = compile_scorer(kernel, FeatureWeights.from_coef(names, np.ones(len(names))))
     found = weigh(X, np.zeros(len(X), dtype=np.intp))
     assert not found.products.any()
-    assert not len(found.met().rows)
+    assert not len(found.contributions().rows)
 
 
 @pytest.mark.parametrize("far", [3, MAX_TABLE_COMPONENTS])
@@ -123,22 +123,22 @@ def test_similar_words_are_weighed_by_features(rng):
 def test_an_input_without_features_is_refused_as_ever(rng):
     kernel = Normalized(Positional(Bag()))
     names = kernel.kernel.features(contexts(rng, 9)).names
-    weigh = compile_scorer(kernel, FeatureWeights.of(names, np.ones(len(names))))
+    weigh = compile_scorer(kernel, FeatureWeights.from_coef(names, np.ones(len(names))))
     with pytest.raises(ValueError, match="the first at index 1"):
-        weigh(Contexts.of([[("w1", 1)], []]), np.zeros(2, dtype=np.intp))
+        weigh(Contexts.from_lists([[("w1", 1)], []]), np.zeros(2, dtype=np.intp))
 
 
 def test_nothing_is_weighed_to_nothing(rng):
     kernel, train = KERNELS["blocks"], draw(rng)
     names = kernel.features(train).names
-    weigh = compile_scorer(kernel, FeatureWeights.of(names, np.ones(len(names))))
+    weigh = compile_scorer(kernel, FeatureWeights.from_coef(names, np.ones(len(names))))
     none = MultiView({name: view[:0] for name, view in train.views.items()})
     found = weigh(none, np.zeros(0, dtype=np.intp))
     assert found.products.shape == (0,)
-    assert found.met().features(0, names).cells.shape == (0, len(names))
+    assert found.contributions().features(0, names).cells.shape == (0, len(names))
 
 
 def test_a_kernel_without_features_says_so(rng):
     names = bags(rng, 3).names
     with pytest.raises(TypeError, match="Gaussian has no explicit features"):
-        compile_scorer(Gaussian(), FeatureWeights.of(names, np.ones(len(names))))
+        compile_scorer(Gaussian(), FeatureWeights.from_coef(names, np.ones(len(names))))

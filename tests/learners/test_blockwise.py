@@ -105,7 +105,9 @@ def test_any_learner_with_a_path_serves(rng):
 
 
 def test_features_without_a_constant_are_refused():
-    bare = Features(sp.csr_array(np.eye(4)[:, :2] + 1), FeatureNames.of([("me", "a"), ("me", "b")]))
+    bare = Features(
+        sp.csr_array(np.eye(4)[:, :2] + 1), FeatureNames.from_iterable([("me", "a"), ("me", "b")])
+    )
     targets = Targets(np.array([1.0, -1, 1, -1]), np.arange(4), np.arange(4))
     with pytest.raises(ValueError, match="share no feature 'constant'"):
         PerQuestionLearner(LEARNER).path(bare, targets)

@@ -39,7 +39,7 @@ def problem(rng):
         ("DNA",) * n,
         rng.integers(0, 8, size=n),
     )
-    data = Features(sp.csr_array(X), FeatureNames.of(["a", "b", "c", "one"]))
+    data = Features(sp.csr_array(X), FeatureNames.from_iterable(["a", "b", "c", "one"]))
     return data, Targets(y, documents, np.arange(n), neighbourhood)
 
 

@@ -11,16 +11,19 @@ from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from tests.learners.problems import EXPONENTS, problems, retrained
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features
-from textrank.learners.base import Learner, rows_by_group
+from textrank.learners.base import rows_by_group
 from textrank.learners.holdout import nested_by_inverse, nested_by_retraining
 from textrank.learners.rls import RLS, rls_path
 from textrank.linalg import Spectrum, inverse, spectrum_gram
+from textrank.protocols import Learner
 
 GRID = tuple(2.0 ** np.arange(-15, 15))
 
 
 def features(F):
-    return Features(sp.csr_array(F), FeatureNames.of([f"f{i}" for i in range(F.shape[1])]))
+    return Features(
+        sp.csr_array(F), FeatureNames.from_iterable([f"f{i}" for i in range(F.shape[1])])
+    )
 
 
 def folds_of(documents, count=3):
@@ -221,7 +224,7 @@ def test_rls_is_a_learner():
 def test_inverse_and_spectrum_agree(problem, exponent):
     alpha = 2.0**exponent
     G = inverse(problem.K, alpha)
-    for spectrum in (Spectrum.of_gram(problem.K), Spectrum.of_features(problem.F)):
+    for spectrum in (Spectrum.from_gram(problem.K), Spectrum.from_features(problem.F)):
         A = spectrum.coefs(np.eye(len(G)), np.array([alpha]))[0]
         np.testing.assert_allclose(A, G, atol=1e-9 / alpha)
 

@@ -19,7 +19,7 @@ from textrank.features import FeatureNames
 from textrank.language import load_nlp
 from textrank.model import Model
 from textrank.tasks.ppi.blocks import SideWords
-from textrank.tasks.ppi.pairs import entity_pairs
+from textrank.tasks.ppi.pairs import analyze_pairs
 from textrank.tasks.ppi.statements import Aspects, PPIStatement, _merged, state
 from textrank.tasks.ppi.task import PPI
 
@@ -42,7 +42,7 @@ def test_one_product_gives_the_scores_of_every_model(
     docs: list[Doc], models: dict[str, Model]
 ) -> None:
     pairs = PPI().candidates(docs[3])
-    analysed = entity_pairs(pairs, "own")
+    analysed = analyze_pairs(pairs, "own")
     found = Aspects.of(models).scores(analysed)
     for name, model in models.items():
         task = PPIStatement(name)  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_models_may_weigh_blocks_differently(docs: list[Doc], models: dict[str, 
     pipeline = load_pipeline("ppi_status")
     views: Any = replace(pipeline.representation, weights={"cues": 0.7, "sides": 2.0})  # type: ignore[type-var]
     other = replace(pipeline, representation=views).fit(docs)
-    analysed = entity_pairs(PPI().candidates(docs[3]), "own")
+    analysed = analyze_pairs(PPI().candidates(docs[3]), "own")
     found = Aspects.of({**models, "status": other}).scores(analysed)
     for name, model in {**models, "status": other}.items():
         task = PPIStatement(name)  # type: ignore[arg-type]
@@ -135,9 +135,9 @@ def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
 def test_names_are_merged_as_plain_loops_merge_them(repeats: int) -> None:
     rng = np.random.default_rng(repeats)
     some = [tuple(rng.choice(["a", "b", "c"], rng.integers(1, 4)).tolist()) for _ in range(20)]
-    names = FeatureNames.of(some * repeats)
+    names = FeatureNames.from_iterable(some * repeats)
     found, column = _merged(names)
     assert list(found) == list(dict.fromkeys(some))
     assert [found[i] for i in column] == some * repeats
-    odd = FeatureNames.of([*some * repeats, "b"])
+    odd = FeatureNames.from_iterable([*some * repeats, "b"])
     assert [_merged(odd)[0][i] for i in _merged(odd)[1]] == [*some * repeats, ("b",)]

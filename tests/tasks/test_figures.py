@@ -51,7 +51,7 @@ class Names:
     blocks: dict[str, Features]
 
     def features(self, **weights: float) -> Features:
-        return Features.beside({k: self.blocks[k].scaled(w**0.5) for k, w in weights.items()})
+        return Features.hstack({k: self.blocks[k].scale(w**0.5) for k, w in weights.items()})
 
 
 @pytest.fixture(scope="module")

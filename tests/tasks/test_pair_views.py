@@ -61,7 +61,7 @@ def test_views_equal_their_blocks(candidates, parse):
         graphs = DependencyGraph(words="stem", parts=[part], parse=parse)(candidates)
         expected = Normalized(AllPathsGraph()).features(graphs)
         np.testing.assert_array_equal(
-            seen.view(name).onto(expected.names).toarray(), expected.values.toarray()
+            seen.view(name).align_to(expected.names).toarray(), expected.values.toarray()
         )
 
 
@@ -171,9 +171,9 @@ def names_of(features: Features, row: int) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize(("parse", "names"), [("both", 2), ("all", 3)])
 def test_a_single_parse_stands_for_several(candidates, parse, names):
     one, several = (PairViews(parse=own)(candidates) for own in ("collapsed", parse))
-    share = one.view("path").scaled(names**-0.5)
+    share = one.view("path").scale(names**-0.5)
     prefixes = ("given", "own", "words")[:names]
-    expected, found = Features.beside(dict.fromkeys(prefixes, share)), several.view("path")
+    expected, found = Features.hstack(dict.fromkeys(prefixes, share)), several.view("path")
     assert list(found.names) == list(expected.names)
     np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
 
@@ -183,8 +183,8 @@ def test_a_single_parse_stands_for_both(candidates):
     for name, view in one.views.items():
         np.testing.assert_allclose(Linear()(both.view(name)), Linear()(view), atol=1e-12)
     for name in ("dependencies", "path", "relation"):
-        half = one.view(name).scaled(0.5**0.5)
-        expected, found = Features.beside({"given": half, "own": half}), both.view(name)
+        half = one.view(name).scale(0.5**0.5)
+        expected, found = Features.hstack({"given": half, "own": half}), both.view(name)
         assert list(found.names) == list(expected.names)
         np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
 
@@ -209,7 +209,7 @@ def test_pairs_between_white_space_are_those_of_words_alone(make_doc):
     ours, theirs = (PairViews(parse="own")(found) for found in (here, there))
     for name, view in ours.views.items():
         np.testing.assert_array_equal(
-            view.values.toarray(), theirs.views[name].onto(view.names).toarray()
+            view.values.toarray(), theirs.views[name].align_to(view.names).toarray()
         )
         assert set(view.names) == set(theirs.views[name].names)
 

@@ -42,7 +42,7 @@ def test_scores_are_those_of_the_features(name):
     docs = nlp.pipe([*TEXTS, *TEXTS[:1]])
     candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
     X = pipeline.representation(candidates)
-    features = pipeline.kernel.features(X).onto(model.names)
+    features = pipeline.kernel.features(X).align_to(model.names)
     assert len(candidates) > 9
     np.testing.assert_allclose(model.score(candidates), features @ model.fit.coef, atol=1e-12)
     explained = model.explain_each(candidates)

@@ -18,24 +18,24 @@ def test_indices_are_short_where_they_fit(rng):
     given = sp.csr_array((20, 3))
     given.data, given.indices, given.indptr = cells
     assert given.indices.dtype == np.int64
-    features = Features(given, FeatureNames.of(["a", "b", "c"]))
+    features = Features(given, FeatureNames.from_iterable(["a", "b", "c"]))
     assert features.values.indices.dtype == features.values.indptr.dtype == np.int32
     np.testing.assert_array_equal(features.values.toarray(), dense)
-    both = Features.beside({"x": features, "y": features})
+    both = Features.hstack({"x": features, "y": features})
     LinearSVC().fit(both.values, np.arange(20) % 2)  # liblinear refuses indices of 64 bits
 
 
 def test_a_name_put_first_is_found_even_if_its_word_is_known():
-    names = FeatureNames.of([("a", "constant"), "b"])
-    first = names.after("constant")
+    names = FeatureNames.from_iterable([("a", "constant"), "b"])
+    first = names.prepend("constant")
     assert list(first) == [("constant",), ("a", "constant"), ("b",)]
     np.testing.assert_array_equal(first.find(first), [0, 1, 2])
 
 
 def test_names_of_any_lengths_come_back():
     given = [("a", "b", "c"), ("b",), (), ("c", "a")]
-    assert list(FeatureNames.of(given)) == given
-    assert len(FeatureNames.of([])) == 0
+    assert list(FeatureNames.from_iterable(given)) == given
+    assert len(FeatureNames.from_iterable([])) == 0
 
 
 def test_blocks_side_by_side_are_what_scipy_makes(rng):

@@ -32,10 +32,10 @@ def batch(rng):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_batch_is_the_sequence_of_its_graphs(seed):
     graphs = [random_graph(np.random.default_rng(seed)) for _ in range(3)]
-    found = GraphBatch.of(graphs)
+    found = GraphBatch.from_graphs(graphs)
     assert list(found) == graphs
     assert [found[i] for i in range(-3, 0)] == graphs
-    assert GraphBatch.of(found) is found
+    assert GraphBatch.from_graphs(found) is found
     with pytest.raises(IndexError):
         found[3]
 
@@ -61,9 +61,9 @@ def test_a_part_that_some_graphs_lack_is_only_in_the_others(rng):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_arrays_give_the_batch_back(seed):
     rng = np.random.default_rng(seed)
-    for graphs in (batch(rng), GraphBatch.of([random_graph(rng) for _ in range(3)])):
+    for graphs in (batch(rng), GraphBatch.from_graphs([random_graph(rng) for _ in range(3)])):
         assert list(GraphBatch.from_arrays(graphs.to_arrays())) == list(graphs)
-    assert len(GraphBatch.from_arrays(GraphBatch.of([]).to_arrays())) == 0
+    assert len(GraphBatch.from_arrays(GraphBatch.from_graphs([]).to_arrays())) == 0
 
 
 @pytest.mark.parametrize("name", ["members", "edges", "weights", "labels", "words"])

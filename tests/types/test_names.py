@@ -11,13 +11,13 @@ from textrank.features import FeatureNames, NameIndex
 def test_names_that_share_a_slot_are_told_apart() -> None:
     """Half a million slots for a hundred thousand names: thousands of them share one."""
     many = [(f"a{n % 317}", f"b{n // 317}") for n in range(100_000)]
-    index = NameIndex(FeatureNames.of(many))
+    index = NameIndex(FeatureNames.from_iterable(many))
     codes = index.codes.ordered[0]
     slots = codes & np.uint64(len(index.codes._slots) - 1)
     assert len(np.unique(slots)) < len(many)
     sought = [*many[::7], ("a1", "c"), ("b1", "a1"), ("a1",), ("a1", "b1", "b1")]
     expected = [*range(0, len(many), 7), -1, -1, -1, -1]
-    assert index.find(FeatureNames.of(sought)).tolist() == expected
+    assert index.find(FeatureNames.from_iterable(sought)).tolist() == expected
 
 
 @pytest.mark.parametrize("longest", [1, 3, 20])  # of 20 words no number of 64 bits can be made
@@ -29,29 +29,39 @@ def test_names_of_any_length_are_found_as_in_a_dictionary(seed: int, longest: in
         return [tuple(rng.choice(list(words), rng.integers(0, most + 1))) for _ in range(200)]
 
     ours, theirs = drawn("abcdefghij", longest), drawn("abcdefghijx", longest + 2)
-    index = NameIndex(FeatureNames.of(ours))
+    index = NameIndex(FeatureNames.from_iterable(ours))
     assert index._exact == (longest < 20)
     first = {name: ours.index(name) for name in ours}
     for sought in (theirs, ours):
-        assert index.find(FeatureNames.of(sought)).tolist() == [
+        assert index.find(FeatureNames.from_iterable(sought)).tolist() == [
             first.get(name, -1) for name in sought
         ]
 
 
 def test_names_in_turn_are_those_at_their_places() -> None:
-    names = FeatureNames.of([("a", "b"), "c", ("b", "c", "a")])
+    names = FeatureNames.from_iterable([("a", "b"), "c", ("b", "c", "a")])
     assert list(names) == [names[i] for i in range(3)] == [("a", "b"), ("c",), ("b", "c", "a")]
 
 
 def test_a_word_that_a_vocabulary_has_twice_is_one_word() -> None:
     twice = FeatureNames(("a", "b", "a"), np.array([[0, 1], [2, 1], [1, -1]], dtype=np.int32))
-    assert NameIndex(twice).find(FeatureNames.of([("a", "b"), "b", "a"])).tolist() == [0, 2, -1]
+    assert NameIndex(twice).find(FeatureNames.from_iterable([("a", "b"), "b", "a"])).tolist() == [
+        0,
+        2,
+        -1,
+    ]
 
 
 def test_a_prefix_that_is_also_a_word_is_one_word() -> None:
     """Two entries of a vocabulary may be the same word; names with either are one name."""
-    index = NameIndex(FeatureNames.of([("before", "protein"), ("before", "gene")]).under("protein"))
-    sought = FeatureNames.of([("protein", "before", "protein"), ("protein", "before", "gene")])
+    index = NameIndex(
+        FeatureNames.from_iterable([("before", "protein"), ("before", "gene")]).with_prefix(
+            "protein"
+        )
+    )
+    sought = FeatureNames.from_iterable(
+        [("protein", "before", "protein"), ("protein", "before", "gene")]
+    )
     assert index.find(sought).tolist() == [0, 1]
     assert sought.find(index.names).tolist() == [0, 1]
 
@@ -63,4 +73,4 @@ def test_a_word_that_a_file_has_twice_is_one_word() -> None:
     names = FeatureNames.from_arrays(doubled.to_arrays())
     assert list(names) == list(doubled)
     assert sorted(names.vocabulary) == ["gene", "protein"]
-    assert len(names.under("gene").vocabulary) == 2
+    assert len(names.with_prefix("gene").vocabulary) == 2

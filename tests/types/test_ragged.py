@@ -29,10 +29,10 @@ def test_lists_are_grouped_and_taken_as_plain_ones(seed):
     rng = np.random.default_rng(seed)
     owner, values = rng.integers(0, 6, 20), rng.integers(0, 9, 20)
     plain = [[v for o, v in zip(owner, values, strict=True) if o == n] for n in range(7)]
-    lists = RaggedArray.grouped(owner, values, 7)
+    lists = RaggedArray.group_by(owner, values, 7)
     assert lists.sizes.tolist() == [len(own) for own in plain]
     index = rng.integers(0, 7, 10)
-    at, value = lists.of_each(index)
+    at, value = lists.gather(index)
     expected = [(place, v) for place, n in enumerate(index) for v in plain[n]]
     assert list(zip(at, value, strict=True)) == expected
     some = np.array([n for n in range(7) if plain[n]])

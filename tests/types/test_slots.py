@@ -23,8 +23,8 @@ def draw(rng: np.random.Generator, n: int = 6, *, some: bool = False) -> Templat
 
 def weights_of(rng: np.random.Generator, names: FeatureNames, questions: int) -> FeatureWeights:
     """Some names for some questions each; and longer and shorter ones, which nobody has."""
-    every = FeatureNames.join(
-        [names.distinct()[0], FeatureNames.of([("two", "of"), ("one", "of", "to", "in")])]
+    every = FeatureNames.concat(
+        [names.unique()[0], FeatureNames.from_iterable([("two", "of"), ("one", "of", "to", "in")])]
     )
     kept = np.flatnonzero(rng.random(len(every)) < 0.8)
     asked = np.repeat(np.arange(questions), len(kept))
@@ -39,10 +39,12 @@ def test_slots_are_weighed_as_their_features(seed, some):
     X = draw(rng, some=some)
     weights = weights_of(rng, draw(rng, 9).features().names, 3)
     at, asked = rng.integers(0, len(X), 20), rng.integers(-1, 3, 20)
-    fast, slow = TemplateWeights(weights)(X, asked, at), weights.weigh(X.features(), asked, at)
+    fast, slow = TemplateWeights(weights)(X, asked, at), weights.score(X.features(), asked, at)
     np.testing.assert_allclose(fast.products, slow.products, atol=1e-14)
     np.testing.assert_allclose(fast.squares, slow.squares, atol=1e-14)
-    assert sorted(zip(*fast.met(), strict=True)) == sorted(zip(*slow.met(), strict=True))
+    assert sorted(zip(*fast.contributions(), strict=True)) == sorted(
+        zip(*slow.contributions(), strict=True)
+    )
     assert fast.products[asked >= 0].any()
     assert not fast.products[asked < 0].any()
 
@@ -51,8 +53,8 @@ def test_names_of_one_hash_are_told_apart(rng, monkeypatch):
     """Of two such names one may be missed, but none gets the weight of the other."""
     monkeypatch.setattr("textrank.linear_scores._factor", lambda place: np.uint64(1))
     X = draw(rng)
-    names = X.features().names.distinct()[0]
-    weights = FeatureWeights.of(names, np.arange(1.0, len(names) + 1))
+    names = X.features().names.unique()[0]
+    weights = FeatureWeights.from_coef(names, np.arange(1.0, len(names) + 1))
     rows, features, places = TemplateWeights(weights)._found(
         X, np.zeros(len(X), dtype=np.intp), np.arange(len(X))
     )

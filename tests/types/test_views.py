@@ -6,15 +6,15 @@ import pytest
 from textrank.features import Features, JointFeatures, MultiView
 from textrank.linalg import squared_norms
 
-WORDS = Features.of([{"bind": 1.0}, {"bind": 2.0, "not": 1.0}])
-PATHS = Features.of([{"subject": 3.0}, {}])
+WORDS = Features.from_dicts([{"bind": 1.0}, {"bind": 2.0, "not": 1.0}])
+PATHS = Features.from_dicts([{"subject": 3.0}, {}])
 
 
 @pytest.fixture
 def together() -> JointFeatures:
     """Two views of two candidates, and a row below them."""
-    below = Features.of([{("words", "shared"): 1.0}])
-    found = Features.below([Features.beside({"words": WORDS, "path": PATHS}), below])
+    below = Features.from_dicts([{("words", "shared"): 1.0}])
+    found = Features.vstack([Features.hstack({"words": WORDS, "path": PATHS}), below])
     of = np.array([["words", "path"].index(name[0]) for name in found.names])
     return JointFeatures(found, ["words", "path"], of, 2)
 
@@ -29,7 +29,7 @@ def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
 
 
 def test_views_found_together_are_those_of_candidates(together: JointFeatures) -> None:
-    pairs = MultiView.joining(together, ["path", "words"], {"length": [3, 5]})
+    pairs = MultiView.from_joint(together, ["path", "words"], {"length": [3, 5]})
     assert list(pairs.views) == ["path", "words", "length"]
     assert len(pairs) == 2
     assert rows(pairs.views["words"]) == rows(WORDS)
@@ -38,7 +38,7 @@ def test_views_found_together_are_those_of_candidates(together: JointFeatures) -
 
 
 def test_a_view_that_was_not_asked_for_is_none(together: JointFeatures) -> None:
-    pairs = MultiView.joining(together, ["path"], {})
+    pairs = MultiView.from_joint(together, ["path"], {})
     assert "words" not in pairs.views
     with pytest.raises(ValueError, match="no view 'words'"):
         pairs.view("words")
@@ -46,7 +46,7 @@ def test_a_view_that_was_not_asked_for_is_none(together: JointFeatures) -> None:
 
 def test_views_of_other_candidates_are_refused(together: JointFeatures) -> None:
     with pytest.raises(ValueError, match="one element a candidate"):
-        MultiView.joining(together, ["path"], {"length": [3, 5, 4]})
+        MultiView.from_joint(together, ["path"], {"length": [3, 5, 4]})
 
 
 def test_lengths_need_no_view_cut_out(together: JointFeatures) -> None:
@@ -56,5 +56,5 @@ def test_lengths_need_no_view_cut_out(together: JointFeatures) -> None:
 
 
 def test_rows_become_one_long_in_each_view(together: JointFeatures) -> None:
-    np.testing.assert_allclose(together.unit.squares({"words": 1.0}), [1.0, 1.0])
-    np.testing.assert_allclose(together.unit.squares({"path": 1.0}), [1.0, 0.0])
+    np.testing.assert_allclose(together.normalized.squares({"words": 1.0}), [1.0, 1.0])
+    np.testing.assert_allclose(together.normalized.squares({"path": 1.0}), [1.0, 0.0])

@@ -231,7 +231,7 @@ def _scores(model: Model, dataset: Dataset) -> Vector:
     """Scores of candidates that were examined before, without looking at their text again."""
     neighbourhood = dataset.targets.neighbourhood
     if model.names is not None and isinstance(dataset.data, Features):
-        return model.fit.predict(dataset.data.onto(model.names), neighbourhood)
+        return model.fit.predict(dataset.data.align_to(model.names), neighbourhood)
     return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), neighbourhood)
 
 

@@ -61,7 +61,7 @@ class GaussianTable:
     places: WeakKeyDictionary[FeatureNames, Indices] = field(default_factory=WeakKeyDictionary)
 
     @classmethod
-    def of(
+    def from_features(
         cls, F: Features, gammas: Sequence[float], before: GaussianTable | None
     ) -> GaussianTable:
         """Those of a batch of inputs, and of the same inputs in the view before."""
@@ -80,7 +80,7 @@ class GaussianTable:
 
         Only of what is added, where the new ones too have the vectors of the view before.
         """
-        given = F.cells.dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
+        given = F.cells.to_dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
         own, width = self._placed(F.names, given), len(self.table) - 3
         start = self.start if before is not None and _shared(before, own) else 0
         some = start + np.flatnonzero(own[:, start:].any(axis=0))  # most descriptors are zero
@@ -176,7 +176,9 @@ class SharedFeatures(NamedTuple):
 
     def full(self, rows: int) -> bool:
         """Whether so many rows have so much in common as those of one long sentence."""
-        return sum(len(own.value) for own in self.found) >= MIN_DENSE_FILL * rows * len(self.met())
+        return sum(len(own.value) for own in self.found) >= MIN_DENSE_FILL * rows * len(
+            self.contributions()
+        )
 
     def met(self) -> Indices:
         """The features that some row has."""
@@ -231,7 +233,7 @@ class IndexedViews:
     )  # of views made together
 
     @classmethod
-    def of(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
+    def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
         """Prepares a kernel for the fixed candidates Y."""
         views = {name: _vectors(name, Y) for name in kernel.linear}
         weights = {name: own / kernel.gaussian_weights[0] for name, own in kernel.linear.items()}
@@ -263,7 +265,7 @@ class IndexedViews:
         alike = len(X) >= MIN_DENSE_CANDIDATES and shared.full(len(X))
         K = np.empty((len(X), len(self.roots)))
         if alike:
-            features = shared.met()
+            features = shared.contributions()
             given = shared.dense(len(X), features)
             np.matmul(*_merged(given, self.table[features]), out=K)
         else:
@@ -313,7 +315,7 @@ class IndexedViews:
 
     def _common_products(self, shared: SharedFeatures, found: Matrix) -> None:
         """Products of common features, of a few sentences only of those that they have."""
-        features, table = shared.met(), self.dense
+        features, table = shared.contributions(), self.dense
         if 2 * len(features) < len(table):
             table = table[self.common[features]]
         else:
@@ -343,8 +345,8 @@ class IndexedViews:
         """The places of several views whose features are found together."""
         if together not in self.joint:
             own = {name: self.places[name] for name in together if name in self.places}
-            names = FeatureNames.join(
-                [places.index.names.under(name) for name, places in own.items()]
+            names = FeatureNames.concat(
+                [places.index.names.with_prefix(name) for name, places in own.items()]
             )
             rows = np.concatenate([*(each.rows[:-1] for each in own.values()), [-1]])
             self.joint[together] = FeatureRows(NameIndex(names), rows)
@@ -353,7 +355,7 @@ class IndexedViews:
 
 def _add_products(found: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:
     """Adds products of a few sparse rows and a table, each row of which is read once."""
-    features = shared.met()
+    features = shared.contributions()
     found += (table[features].T @ shared.dense(len(found), features).T).T
 
 
@@ -375,7 +377,7 @@ def _numbers(gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]) -> dict[
     found: dict[str, GaussianTable] = {}
     before = None
     for name, gammas in gaussian.items():
-        before = found[name] = GaussianTable.of(_vectors(name, Y), gammas, before)
+        before = found[name] = GaussianTable.from_features(_vectors(name, Y), gammas, before)
     return found
 
 

@@ -255,7 +255,9 @@ class Unrolled:
     original: NDArray[np.bool_]  # (v,) false for copies
 
     @classmethod
-    def of(cls, family: GraphFamily, parts: Sequence[CyclicPart], radius: float) -> Unrolled:
+    def from_family(
+        cls, family: GraphFamily, parts: Sequence[CyclicPart], radius: float
+    ) -> Unrolled:
         """That of a family; the weights of a part are bounded by the radius."""
         if not parts:
             every = np.arange(family.labels.shape[1])
@@ -296,7 +298,7 @@ class _Shapes:
         return np.arange(len(self.families)).repeat(lengths(self.starts))
 
     @classmethod
-    def of(cls, families: Sequence[GraphFamily], unrolled: Sequence[Unrolled]) -> _Shapes:
+    def build(cls, families: Sequence[GraphFamily], unrolled: Sequence[Unrolled]) -> _Shapes:
         """Those of families, each given without its cycles."""
         starts = offsets([len(own.ends) for own in unrolled])
         ones = np.ones((max(len(own.weights) for own in unrolled), 1))
@@ -319,7 +321,7 @@ class _Passes:
     last: Indices  # (v,) the edge out of it
 
     @classmethod
-    def of(cls, shapes: _Shapes) -> _Passes:
+    def build(cls, shapes: _Shapes) -> _Passes:
         """Those with one edge in and one out; of two neighbours the one behind."""
         source, target, v = shapes.source, shapes.target, len(shapes.ends)
         number, edge = np.arange(v), np.arange(len(source))
@@ -345,7 +347,7 @@ class _Passes:
 
     def _grouped(self, stay: Indices, beside: Indices) -> RaggedArray:
         owner = np.concatenate([stay, beside])
-        return RaggedArray.grouped(owner, np.concatenate([stay, self.vertices]), len(self.first))
+        return RaggedArray.group_by(owner, np.concatenate([stay, self.vertices]), len(self.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,7 +365,7 @@ class _Steps:
     cuts: Indices  # the first vertex of each level, and the end
 
     @classmethod
-    def of(cls, shapes: _Shapes, passes: _Passes) -> _Steps:
+    def build(cls, shapes: _Shapes, passes: _Passes) -> _Steps:
         """Those of families; a vertex that is passed through makes one step of two edges."""
         roots = (shapes.original & (passes.first < 0)).nonzero()[0]
         into, out = passes.first[passes.vertices], passes.last[passes.vertices]
@@ -425,7 +427,7 @@ class _Joined:
     ends: list[_Ends]
 
     @classmethod
-    def of(cls, shapes: _Shapes, steps: _Steps) -> _Joined:
+    def build(cls, shapes: _Shapes, steps: _Steps) -> _Joined:
         """All of them, each found once."""
         nth = np.arange(len(shapes.ends)) - shapes.starts[shapes.family]
         most = int(nth.max()) + 1
@@ -493,14 +495,16 @@ class JoinedWalks:
     passes: _Passes
 
     @classmethod
-    def of(cls, families: Sequence[GraphFamily], unrolled: Sequence[Unrolled]) -> JoinedWalks:
+    def from_families(
+        cls, families: Sequence[GraphFamily], unrolled: Sequence[Unrolled]
+    ) -> JoinedWalks:
         """Those of families, each given without its cycles."""
-        shapes = _Shapes.of(families, unrolled)
-        passes = _Passes.of(shapes)
-        steps = _Steps.of(shapes, passes)
-        joined = _Joined.of(shapes, steps)
-        at, source = passes.sources(shapes).of_each(joined.source[1:])
-        again, target = passes.targets(shapes).of_each(joined.target[1:][at])
+        shapes = _Shapes.build(families, unrolled)
+        passes = _Passes.build(shapes)
+        steps = _Steps.build(shapes, passes)
+        joined = _Joined.build(shapes, steps)
+        at, source = passes.sources(shapes).gather(joined.source[1:])
+        again, target = passes.targets(shapes).gather(joined.target[1:][at])
         source, between = source[again], at[again] + 1
         some = (source != target).nonzero()[0]
         family = shapes.family[source[some]].astype(np.min_scalar_type(len(families)))
@@ -616,7 +620,7 @@ class ManyWalks:
     values: Callable[[slice], Matrix]  # of some pairs, a column a graph, or one for all
 
     @classmethod
-    def of(cls, families: Sequence[GraphFamily], found: Sequence[Walks]) -> ManyWalks:
+    def from_walks(cls, families: Sequence[GraphFamily], found: Sequence[Walks]) -> ManyWalks:
         """The walks between the vertices of each family."""
         none = np.zeros(0, dtype=np.intp)
         return cls(
@@ -664,7 +668,7 @@ class ManyWalks:
     def _gathered(
         self, rank: Indices, combine: Literal["max", "sum"], threshold: float
     ) -> Iterator[LabelPairs]:
-        tables = _Tables.of(self.families, rank)
+        tables = _Tables.build(self.families, rank)
         room = offsets(tables.graphs * tables.size**2)
         most = min(int(room[-1]), max(CACHE, int(lengths(room).max(initial=0))))
         table = np.zeros(most)  # empty again after each
@@ -690,7 +694,7 @@ class _Tables:
     ranks: Indices  # of the labels of each family
 
     @classmethod
-    def of(cls, families: Sequence[GraphFamily], rank: Indices) -> _Tables:
+    def build(cls, families: Sequence[GraphFamily], rank: Indices) -> _Tables:
         graphs, vertices, widths = np.array([f.labels.shape for f in families], dtype=np.intp).T
         width = int(widths.max())
         every = side_by_side([_widened(f.labels, width) for f in families], -1).transpose(2, 0, 1)
@@ -819,7 +823,7 @@ class Places:
     ranks: Indices  # (u,) the ranks of the labels that occur, after a -1
 
     @classmethod
-    def of(cls, family: GraphFamily, rank: Indices) -> Places:
+    def from_family(cls, family: GraphFamily, rank: Indices) -> Places:
         """Those of a batch of graphs."""
         g, v, k = family.labels.shape
         found = rank[family.labels].reshape(g, v * k)
@@ -884,7 +888,7 @@ def _rows(
         return sp.csr_array((data, indices, ends), shape=shape)
     cells = RawCSR(data, indices, ends.astype(np.int32), shape)
     # Where a graph has several parts, its columns are in order only in each of them.
-    return cells if len(run_starts(members[order])) == len(members) else cells.matrix()
+    return cells if len(run_starts(members[order])) == len(members) else cells.to_scipy()
 
 
 def _cut(

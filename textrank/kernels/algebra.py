@@ -9,18 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.features import (
-    FeatureNames,
-    Features,
-    Indices,
-    Kernel,
-    Matrix,
-    MultiView,
-    Vector,
-    count_rows,
-    has_features,
-    subkernels,
-)
+from textrank.features import FeatureNames, Features, Indices, Matrix, MultiView, Vector, count_rows
 from textrank.linalg import features_of, gram, gram_of_features, squared_norms
 from textrank.linear_scores import (
     Contributions,
@@ -33,6 +22,7 @@ from textrank.linear_scores import (
     compile_scorer,
     split_shared,
 )
+from textrank.protocols import Kernel, has_features, subkernels
 
 
 @dataclass(frozen=True)
@@ -53,7 +43,7 @@ class Linear:
         F = as_vectors(X)
         G = None if Y is None else as_vectors(Y)
         if isinstance(F, Features) and isinstance(G, Features):
-            return gram(F.values, G.onto(F.names))
+            return gram(F.values, G.align_to(F.names))
         if isinstance(F, Features) and G is None:
             return gram(F.values)
         left, right = _plain(F), _plain(F if G is None else G)
@@ -72,9 +62,11 @@ class Linear:
         F = as_vectors(X)
         if isinstance(F, Features):
             return F
-        return Features(sp.csr_array(F), FeatureNames.of(str(i) for i in range(F.shape[1])))
+        return Features(
+            sp.csr_array(F), FeatureNames.from_iterable(str(i) for i in range(F.shape[1]))
+        )
 
-    def weighed(self, weights: FeatureWeights) -> Scorer:
+    def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """What the vectors come to."""
         by_name, by_slot = compile_feature_scorer(self, weights), TemplateWeights(weights)
 
@@ -96,7 +88,7 @@ def as_vectors(X: Sequence[Any]) -> Any:
     if sp.issparse(X):
         return sp.csr_array(X).astype(float, copy=False)
     if not isinstance(X, np.ndarray) and len(X) and isinstance(X[0], Features):
-        return Features.below(list(X))
+        return Features.vstack(list(X))
     if not isinstance(X, np.ndarray) and len(X) and sp.issparse(X[0]):
         return sp.csr_array(sp.vstack([x.reshape(1, -1) for x in X]))
     array = np.asarray(X, dtype=np.float64)
@@ -160,20 +152,24 @@ class Sum:
     def features(self, X: Sequence[Any]) -> Features:
         """The parts' features side by side, each times the root of its weight; none at weight 0."""
         parts = self._counting
-        return Features.beside({n: features_of(k, X).scaled(w**0.5) for n, w, k in parts})
+        return Features.hstack({n: features_of(k, X).scale(w**0.5) for n, w, k in parts})
 
-    def weighed(self, weights: FeatureWeights) -> Scorer:
+    def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """The sum of what the parts' features come to."""
-        parts = [(w**0.5, compile_scorer(k, weights.under(n))) for n, w, k in self._counting]
+        parts = [
+            (w**0.5, compile_scorer(k, weights.select_prefix(n))) for n, w, k in self._counting
+        ]
 
         def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-            found = [part(X, asked).scaled(root) for root, part in parts]
+            found = [part(X, asked).scale(root) for root, part in parts]
             products, squares = np.zeros(len(asked)), np.zeros(len(asked))
             for own in found:
                 products += own.products
                 squares += own.squares
             return LinearScores(
-                products, squares, lambda: Contributions.together([own.met() for own in found])
+                products,
+                squares,
+                lambda: Contributions.concat([own.contributions() for own in found]),
             )
 
         return weigh
@@ -239,7 +235,7 @@ class Scale:
 
     def features(self, X: Sequence[Any]) -> Features:
         """The features of the kernel, times the root of the factor."""
-        return features_of(self.kernel, X).scaled(self.factor**0.5)
+        return features_of(self.kernel, X).scale(self.factor**0.5)
 
 
 @dataclass(frozen=True)
@@ -387,15 +383,15 @@ class Normalized:
     def features(self, X: Sequence[Any]) -> Features:
         """The features of the kernel, each row of length one."""
         F = features_of(self.kernel, X)
-        return F.scaled(self._factors(Linear().diag(F)))
+        return F.scale(self._factors(Linear().diag(F)))
 
-    def weighed(self, weights: FeatureWeights) -> Scorer:
+    def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """What the features of the kernel come to, divided by their length."""
         inner = compile_scorer(self.kernel, weights)
 
         def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
             found = inner(X, asked)
-            return found.scaled(self._factors(found.squares))
+            return found.scale(self._factors(found.squares))
 
         return weigh
 
@@ -433,7 +429,7 @@ class OnView:
         """The features of the kernel on this view."""
         return features_of(self.kernel, self.view(X))
 
-    def weighed(self, weights: FeatureWeights) -> Scorer:
+    def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """What the features of the kernel on this view come to."""
         inner = compile_scorer(self.kernel, weights)
 
@@ -567,7 +563,9 @@ class Similarities:
 
     def features(self, X: Sequence[Any]) -> Features:
         """A column a prototype, named by its number."""
-        names = FeatureNames.of(("prototype", str(i)) for i in range(count_rows(self.prototypes)))
+        names = FeatureNames.from_iterable(
+            ("prototype", str(i)) for i in range(count_rows(self.prototypes))
+        )
         return Features(sp.csr_array(self.map(X)), names)
 
     def map(self, X: Sequence[Any]) -> Matrix:

@@ -48,7 +48,7 @@ class Positional:
     see ``table``.
 
     >>> from textrank.representations.transformations import Weighting
-    >>> X = Contexts.of([[("binds", -1), ("to", 1)], [("to", 2)]])
+    >>> X = Contexts.from_lists([[("binds", -1), ("to", 1)], [("to", 2)]])
     >>> Positional(Weighting(decay=1.0, base=0.0))(X)
     array([[2.  , 0.5 ],
            [0.5 , 0.25]])
@@ -73,7 +73,7 @@ class Positional:
         distinct, at = _distinct(batch.positions)
         R = self.positions.factor(distinct)
         B = None if self.words is None else self.words.factor(batch.vocabulary)
-        words = FeatureNames.of(batch.vocabulary) if B is None else B.names
+        words = FeatureNames.from_iterable(batch.vocabulary) if B is None else B.names
         parts = [
             _products(batch[part], R.values, at[slice(*batch.starts[[part.start, part.stop]])], B)
             for part in _chunks(batch.starts)
@@ -84,12 +84,12 @@ class Positional:
         columns = np.column_stack([used % max(len(words), 1), used // max(len(words), 1)])
         return Features(_columns(values, used), _paired(words, R.names, columns))
 
-    def weighed(self, weights: FeatureWeights) -> Scorer:
+    def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """What the features come to; by the words themselves where only equal ones are alike."""
-        components, _ = weights.names.rest().distinct()
+        components, _ = weights.names.drop_first_word().unique()
         if self.words is not None or len(components) > MAX_TABLE_COMPONENTS:
             return compile_feature_scorer(self, weights)
-        return ContextScorer.of(self.positions, weights)
+        return ContextScorer.from_weights(self.positions, weights)
 
     def table(
         self, coef: Vector, names: FeatureNames, *, vocabulary: Sequence[str], span: int
@@ -101,13 +101,13 @@ class Positional:
         places = np.arange(-span, span + 1)
         R = self.positions.factor(places)
         B = None if self.words is None else self.words.factor(vocabulary)
-        word_names = FeatureNames.of(vocabulary) if B is None else B.names
+        word_names = FeatureNames.from_iterable(vocabulary) if B is None else B.names
         grid = np.indices((len(word_names), len(R.names))).reshape(2, -1).T
         at = names.find(_paired(word_names, R.names, grid))
         weights = np.append(coef, 0.0)[at].reshape(len(word_names), len(R.names))
         table = np.asarray((R.values @ weights.T).T)
         table = table if B is None else np.asarray(B.values @ table)
-        return ContextTable.of(vocabulary, table)
+        return ContextTable.from_weights(vocabulary, table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class ContextTable:
     weights: Matrix  # (words + 1, 2 span + 1), position 0 in the middle; unknown words at the end
 
     @classmethod
-    def of(cls, vocabulary: Sequence[str], weights: Matrix) -> ContextTable:
+    def from_weights(cls, vocabulary: Sequence[str], weights: Matrix) -> ContextTable:
         """A table of (words, 2 span + 1) weights."""
         index = {word: i for i, word in enumerate(vocabulary)}
         return cls(tuple(vocabulary), index, np.vstack([weights, np.zeros((1, weights.shape[1]))]))
@@ -152,7 +152,7 @@ class ContextTable:
 
 def as_contexts(X: Sequence[Contexts]) -> Contexts:
     """X as one batch."""
-    return X if isinstance(X, Contexts) else Contexts.below(list(X))
+    return X if isinstance(X, Contexts) else Contexts.concat(list(X))
 
 
 def _chunks(starts: Indices) -> list[slice]:
@@ -254,12 +254,14 @@ class ContextScorer:
     factor: Callable[[int], Matrix]  # R of positions up to a distance to both sides
 
     @classmethod
-    def of(cls, positions: PositionTransformation, weights: FeatureWeights) -> ContextScorer:
+    def from_weights(
+        cls, positions: PositionTransformation, weights: FeatureWeights
+    ) -> ContextScorer:
         """From weights of features named by a word and a component of positions."""
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}
-        components, component = names.rest().distinct()
-        pairs = names.parts[:, 0] * np.intp(weights.questions) + weights.asked
+        components, component = names.drop_first_word().unique()
+        pairs = names.parts[:, 0] * np.intp(weights.num_questions) + weights.question_ids
         codes, row = factorize(pairs)
         table = np.zeros((len(codes) + 1, len(components)))
         table[row, component] = weights.coef
@@ -271,11 +273,11 @@ class ContextScorer:
         def factor(far: int) -> Matrix:
             return _in_order(positions.factor(np.arange(-far, far + 1)), components)
 
-        return cls(words, weights.questions, known, table, columns, factor)
+        return cls(words, weights.num_questions, known, table, columns, factor)
 
     def __call__(self, X: Sequence[Any], asked: Indices) -> LinearScores:
         each, at = split_shared(X)
-        batch = each if isinstance(each, Contexts) else Contexts.below(list(each))
+        batch = each if isinstance(each, Contexts) else Contexts.concat(list(each))
         context, word, sums = self._sums(batch)
         squares = sum_by_owner(np.einsum("ij,ij->i", sums, sums), context, len(batch))
         known = np.flatnonzero(word >= 0)

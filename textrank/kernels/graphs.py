@@ -94,14 +94,14 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Path weights by label pair, a row per graph; columns in the order of their labels."""
-        batch = GraphBatch.of(X)
+        batch = GraphBatch.from_graphs(X)
         return merged(batch, self._label_pairs(batch))
 
-    def diverging(self, X: Sequence[LabelledGraph]) -> int:
+    def count_diverging(self, X: Sequence[LabelledGraph]) -> int:
         """The number of graphs whose path weights had to be bounded, as ``max_radius`` says."""
         if self.max_length is not None:
             return 0
-        batch = GraphBatch.of(X)
+        batch = GraphBatch.from_graphs(X)
         families = [self._directed(family) for family in batch.families]
         changed = np.zeros(len(batch), dtype=bool)
         for at, parts in cyclic_parts(families).items():
@@ -127,15 +127,17 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         """The walks of families, by the vertices they join where cycles are small."""
         joined = {at: own for at, own in families.items() if self._joins(cycles.get(at, ()))}
         for keys, pieces in portions(joined):
-            cut = [Unrolled.of(joined[at], cycles.get(at, ()), self.max_radius) for at in keys]
-            walks = JoinedWalks.of([joined[at] for at in keys], cut)
+            cut = [
+                Unrolled.from_family(joined[at], cycles.get(at, ()), self.max_radius) for at in keys
+            ]
+            walks = JoinedWalks.from_families([joined[at] for at in keys], cut)
             yield from map(walks.of_graphs, pieces)
         shared: dict[tuple[bytes, ...], Walks] = {}
         for keys, pieces in portions({at: families[at] for at in families if at not in joined}):
             for graphs in pieces:
                 some = [families[at].of_graphs(graphs) for at in keys]
                 each = zip(some, keys, strict=True)
-                yield ManyWalks.of(
+                yield ManyWalks.from_walks(
                     some, [self._shared(shared, f, cycles.get(at, ())) for f, at in each]
                 )
 
@@ -166,7 +168,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         self, family: GraphFamily, rank: Indices, cycles: Sequence[CyclicPart]
     ) -> Iterator[LabelPairs]:
         """The label pairs of large graphs, as many at a time as fit."""
-        places = Places.of(family, rank)
+        places = Places.from_family(family, rank)
         if not len(places):
             return
         count = max(1, MAX_MATRIX_VALUES // family.labels.shape[1] ** 2)
@@ -225,13 +227,13 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Counts by labels and distance, a row per graph."""
-        batch = GraphBatch.of(X)
+        batch = GraphBatch.from_graphs(X)
         return merged(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         rank = batch.ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
-            places = Places.of(family, rank)
+            places = Places.from_family(family, rank)
             if not len(places):
                 continue
             distance = self._distances(family)[places.vertices][:, places.vertices]
@@ -263,7 +265,7 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """How often each label occurs, a row per graph; columns in the order of the labels."""
-        batch = GraphBatch.of(X)
+        batch = GraphBatch.from_graphs(X)
         rank, words = batch.ranks(), sorted(batch.vocabulary)
         rows, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
         for family in batch.families:

@@ -28,7 +28,7 @@ class LocalSum(ExplicitKernel[Sequences]):
     ones), or a positive semidefinite matrix. With ``P = R R'`` a feature is (symbol, neighbour,
     component of R): one sparse product for the whole Gram matrix.
 
-    >>> LocalSum(window=1, positional="same")(Sequences.of([["Mp", "Ss"], ["Ss", "Mp"]]))
+    >>> LocalSum(window=1, positional="same")(Sequences.from_lists([["Mp", "Ss"], ["Ss", "Mp"]]))
     array([[4., 2.],
            [2., 4.]])
     """
@@ -61,7 +61,7 @@ class LocalityConvolution:
     ``LocalSum``. Depends on the two windows only, so ``G = C M C'``: C counts distinct windows, M
     compares each pair with the same centre once.
 
-    >>> LocalityConvolution(window=0)(Sequences.of([["Mp", "Ss"], ["Ss"]]))
+    >>> LocalityConvolution(window=0)(Sequences.from_lists([["Mp", "Ss"], ["Ss"]]))
     array([[4., 2.],
            [2., 2.]])
     """
@@ -77,16 +77,16 @@ class LocalityConvolution:
         first = as_sequences(X)
         P = positional_matrix(self.positional, self.window, self.theta)
         if Y is None:
-            windows = Windows.of(first, self.window)
+            windows = Windows.from_sequences(first, self.window)
             return WindowPairs(windows.symbols, P).gram(windows.counts, None)
-        windows = Windows.of(Sequences.below([first, as_sequences(Y)]), self.window)
+        windows = Windows.from_sequences(Sequences.concat([first, as_sequences(Y)]), self.window)
         counts = windows.counts
         return WindowPairs(windows.symbols, P).gram(counts[: len(first)], counts[len(first) :])
 
     def diag(self, X: Sequence[Sequences]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
         first = as_sequences(X)
-        windows = Windows.of(first, self.window)
+        windows = Windows.from_sequences(first, self.window)
         P = positional_matrix(self.positional, self.window, self.theta)
         return WindowPairs(windows.symbols, P).diag(windows.counts)
 
@@ -101,7 +101,7 @@ class LocalityImproved(ExplicitKernel[Sequences]):
 
     Zien et al. (2000), Bioinformatics 16:799-807.
 
-    >>> LocalityImproved(window=1)(Sequences.of([["Mp", "Ss"], ["Ss"]]))
+    >>> LocalityImproved(window=1)(Sequences.from_lists([["Mp", "Ss"], ["Ss"]]))
     array([[18.,  4.],
            [ 4.,  4.]])
     """
@@ -140,7 +140,7 @@ class LocalityImproved(ExplicitKernel[Sequences]):
 class SpectrumKernel(ExplicitKernel[Sequences]):
     """Shared runs of up to ``length`` symbols: ``Σ_{u=1..length} ⟨u-gram counts⟩`` (18, 19).
 
-    >>> SpectrumKernel(length=2)(Sequences.of([["a", "b"], ["b", "a", "b"]]))
+    >>> SpectrumKernel(length=2)(Sequences.from_lists([["a", "b"], ["b", "a", "b"]]))
     array([[3., 4.],
            [4., 7.]])
     """
@@ -166,7 +166,7 @@ class GapWeighted(ExplicitKernel[Sequences]):
 
     Lodhi et al. (2002), Journal of Machine Learning Research 2:419-444.
 
-    >>> GapWeighted(length=2, decay=0.5)(Sequences.of([["c", "a", "t"], ["c", "t"]]))[0, 1].item()
+    >>> GapWeighted(length=2, decay=0.5)(Sequences.from_lists([["c", "a", "t"], ["c", "t"]]))[0, 1].item()
     0.03125
     """
 
@@ -215,7 +215,7 @@ class Windows:
     counts: SparseMatrix  # (sequences, windows)
 
     @classmethod
-    def of(cls, X: Sequences, w: int) -> Windows:
+    def from_sequences(cls, X: Sequences, w: int) -> Windows:
         """The distinct windows of the sequences, and how often each has one."""
         columns = [shift_symbols(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
@@ -234,7 +234,7 @@ class Windows:
 
 def as_sequences(X: Sequence[Sequences]) -> Sequences:
     """X as one batch."""
-    return X if isinstance(X, Sequences) else Sequences.below(list(X))
+    return X if isinstance(X, Sequences) else Sequences.concat(list(X))
 
 
 def shift_symbols(X: Sequences, offset: int) -> NDArray[np.int64]:
@@ -365,7 +365,7 @@ class WindowPairs:
         j_windows = i_windows
         if right is not None:
             j_windows = np.flatnonzero(np.bincount(right.indices, minlength=len(self.symbols)))
-        groups = _Groups.of(self._centre[i_windows], self._centre[j_windows])
+        groups = _Groups.from_centres(self._centre[i_windows], self._centre[j_windows])
         F = sp.csr_array(sp.csc_array(left)[:, i_windows])
         G = F if right is None else sp.csr_array(sp.csc_array(right)[:, j_windows])
 
@@ -384,7 +384,7 @@ class WindowPairs:
         key = row * np.int64(len(self.symbols) + 1) + self._centre[counts.indices]
         order = np.argsort(key, kind="stable")
         window, weight, row = counts.indices[order], counts.data[order], row[order]
-        groups = _Groups.of(key[order], key[order])
+        groups = _Groups.from_centres(key[order], key[order])
         total = np.zeros(counts.shape[0])
         for i, j in groups.pairs(np.arange(len(groups.size_i)), symmetric=False):
             values = self._compare(window[i], window[j]) * weight[i] * weight[j]
@@ -463,7 +463,7 @@ class _Groups:
     size_j: Indices
 
     @classmethod
-    def of(cls, left: NDArray[Any], right: NDArray[Any]) -> _Groups:
+    def from_centres(cls, left: NDArray[Any], right: NDArray[Any]) -> _Groups:
         centres = np.intersect1d(left, right)
         bounds = [
             np.searchsorted(side, centres, side=where)

@@ -15,14 +15,11 @@ from textrank.features import (
     Features,
     GramAlternatives,
     Indices,
-    Kernel,
     Matrix,
     MultiView,
-    ScalingKernel,
     SharedRows,
     Vector,
     hstack_csr,
-    subkernels,
 )
 from textrank.kernels._indexed import IndexedViews
 from textrank.kernels.algebra import (
@@ -42,6 +39,7 @@ from textrank.linear_scores import (
     Scorer,
     compile_scorer,
 )
+from textrank.protocols import Kernel, subkernels
 
 
 @dataclass(frozen=True)
@@ -81,9 +79,9 @@ class CombinedViews:
                 f"gaussian_weights must be one positive number or several, got "
                 f"{list(self.gaussian_weights)}"
             )
-        if not self.parts:
+        if not self.summands:
             raise ValueError("name at least one view, in linear or in gaussian")
-        _ = self.whole  # each part checks its own settings
+        _ = self.as_expression  # each part checks its own settings
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         if len(self.gaussian_weights) > 1:
@@ -91,21 +89,21 @@ class CombinedViews:
                 f"gaussian_weights {list(self.gaussian_weights)} are a choice, not a kernel. Take "
                 "one of its alternatives, or let training choose."
             )
-        return self.whole(X, Y)
+        return self.as_expression(X, Y)
 
-    def against(self, Y: Sequence[Any]) -> IndexedViews:
+    def index(self, Y: Sequence[Any]) -> IndexedViews:
         """The kernel prepared for many calls with the same Y, as those of a trained model."""
-        return IndexedViews.of(self, Y)
+        return IndexedViews.from_candidates(self, Y)
 
     @property
     def alternatives(self) -> list[CombinedViews]:
         """The kernels to choose from, each with one of the weights."""
         return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
 
-    def compared(self, X: Sequence[Any]) -> GramAlternatives:
+    def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:
         """The Gram matrices of all alternatives; every part is computed once."""
-        plain = _total(X, [(w, k) for n, (w, k) in self.parts.items() if n in self.linear])
-        bells = _total(X, [(1.0, k) for n, (_, k) in self.parts.items() if n not in self.linear])
+        plain = _total(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
+        bells = _total(X, [(1.0, k) for n, (_, k) in self.summands.items() if n not in self.linear])
         grams = []
         for weight in self.gaussian_weights:
             K = plain + weight * bells
@@ -120,7 +118,7 @@ class CombinedViews:
 
     def diag(self, X: Sequence[Any]) -> Vector:
         """The similarity of each input with itself, ``(x,)``."""
-        return self.whole.diag(X)
+        return self.as_expression.diag(X)
 
     def contributions(self, X: Sequence[Any], Y: Sequence[Any], coef: Vector) -> Features:
         """What each named part adds to the scores ``k(X, Y) coef``, a row each, summing to them.
@@ -132,7 +130,7 @@ class CombinedViews:
         candidate that resembles nothing.
         """
         total = Sum(
-            [k for _, k in self.parts.values()], weights=[w for w, _ in self.parts.values()]
+            [k for _, k in self.summands.values()], weights=[w for w, _ in self.summands.values()]
         )
         K = total(X, Y)
         sizes = np.sqrt(np.outer(total.diag(X), total.diag(Y)))
@@ -144,16 +142,16 @@ class CombinedViews:
         shares = growth * np.exp(-self.gamma) * coef / sizes  # (x, y)
 
         blocks = {}
-        for name, (weight, kernel) in self.parts.items():
+        for name, (weight, kernel) in self.summands.items():
             if name in self.linear:
                 blocks[name] = _by_feature(kernel, X, Y, weight * shares)
             else:
                 blocks[name] = _column((weight * shares * kernel(X, Y)).sum(axis=1))
         blocks["constant"] = _column(np.full(len(K), np.exp(-self.gamma) * coef.sum()))
-        return Features.beside(blocks)
+        return Features.hstack(blocks)
 
     @property
-    def parts(self) -> dict[str, tuple[float, Kernel[Any]]]:
+    def summands(self) -> dict[str, tuple[float, Kernel[Any]]]:
         """The summands by name, each with its weight."""
         plain = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
         bells = {
@@ -164,9 +162,9 @@ class CombinedViews:
         return {**plain, **bells}
 
     @property
-    def whole(self) -> Exponential:
+    def as_expression(self) -> Exponential:
         """The kernel, spelt out."""
-        weights, kernels = zip(*self.parts.values(), strict=True)
+        weights, kernels = zip(*self.summands.values(), strict=True)
         return Exponential(Normalized(Sum(kernels, weights=weights)), gamma=self.gamma)
 
 
@@ -182,11 +180,11 @@ def _by_feature(
 ) -> Features:
     """The shares of all of Y in each feature of X."""
     F, G = features_of(kernel, X), features_of(kernel, Y)
-    return Features(sp.csr_array(F.values.multiply(shares @ G.onto(F.names))), F.names)
+    return Features(sp.csr_array(F.values.multiply(shares @ G.align_to(F.names))), F.names)
 
 
 def _column(values: Vector) -> Features:
-    return Features(sp.csr_array(values[:, None]), FeatureNames.of([()]))
+    return Features(sp.csr_array(values[:, None]), FeatureNames.from_iterable([()]))
 
 
 @dataclass(frozen=True)
@@ -268,18 +266,18 @@ class PerQuestionKernel:
         each, at = self._shared(X)
         F = features_of(self.kernel, each)
         constant = sp.csr_array(np.full((len(F), 1), self.constant))
-        F = Features(hstack_csr([constant, F.values]), F.names.after(CONSTANT))
+        F = Features(hstack_csr([constant, F.values]), F.names.prepend(CONSTANT))
         return _apart(F if at is None else F.rows(at), self._questions(X))
 
-    def weighed(self, weights: FeatureWeights) -> Scorer:
+    def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """What the features of the kernel come to by the weights of each candidate's question."""
         numbers, each = _by_question(weights)
         inner = compile_scorer(self.kernel, each)
-        constant = each.under(CONSTANT)
+        constant = each.select_prefix(CONSTANT)
         shifts = np.zeros(len(numbers) + 1)  # the last one for questions that are not known
-        shifts[constant.asked] = self.constant * constant.coef
+        shifts[constant.question_ids] = self.constant * constant.coef
         columns = np.full(len(shifts), -1)
-        columns[constant.asked] = constant.columns
+        columns[constant.question_ids] = constant.columns
 
         def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
             pairs = zip(asked.tolist(), self._questions(X), strict=True)
@@ -291,7 +289,7 @@ class PerQuestionKernel:
                 constants = Contributions(
                     rows, columns[own[rows]], np.full(len(rows), self.constant)
                 )
-                return Contributions.together([constants, found.met()])
+                return Contributions.concat([constants, found.contributions()])
 
             return LinearScores(found.products + shifts[own], found.squares + self.constant**2, met)
 
@@ -324,9 +322,11 @@ def _by_question(weights: FeatureWeights) -> tuple[dict[tuple[int, str], int], F
     A question is told apart by what was asked before, for one of these kernels may hold another.
     """
     first, words = weights.names.parts[:, 0], weights.names.vocabulary
-    each, asked = np.unique(np.column_stack([weights.asked, first]), axis=0, return_inverse=True)
+    each, asked = np.unique(
+        np.column_stack([weights.question_ids, first]), axis=0, return_inverse=True
+    )
     numbers = {(before, words[word]): i for i, (before, word) in enumerate(each.tolist())}
-    return numbers, weights.renamed(weights.names.rest(), asked.ravel())
+    return numbers, weights.relabel(weights.names.drop_first_word(), asked.ravel())
 
 
 def _looked_at(kernel: Kernel[Any]) -> list[str]:
@@ -343,7 +343,7 @@ def _apart(F: Features, questions: Sequence[str]) -> Features:
     asked = np.array([numbers[question] for question in questions], dtype=np.int64)
     values = F.values
     if len(numbers) == 1:
-        return Features(values, F.names.under(next(iter(numbers))))
+        return Features(values, F.names.with_prefix(next(iter(numbers))))
     codes = np.repeat(asked, np.diff(values.indptr)) * len(F.names) + values.indices
     used, column = _distinct(codes, len(numbers) * len(F.names))
     parts = (values.data, column.astype(np.int32), values.indptr)
@@ -367,17 +367,3 @@ def _named(names: FeatureNames, questions: tuple[str, ...], codes: Indices) -> F
     question, column = np.divmod(codes, max(len(names), 1))
     first = (question + len(names.vocabulary)).astype(np.int32)[:, None]
     return FeatureNames((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))
-
-
-def count_diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
-    """Graphs whose sum over paths diverges; each counts once for every kernel that compares it.
-
-    Any ``ScalingKernel`` is asked.
-    """
-    if isinstance(kernel, ScalingKernel):
-        return kernel.diverging(X)
-    if isinstance(kernel, OnView) and isinstance(X, MultiView):
-        return count_diverging(kernel.kernel, X.view(kernel.name))
-    if isinstance(kernel, EachView) and isinstance(X, MultiView):
-        return sum(count_diverging(kernel.kernel, view) for view in X.views.values())
-    return sum(count_diverging(part, X) for part in subkernels(kernel))

@@ -56,7 +56,7 @@ class DocumentContextWeights:
 
     def to_arrays(self) -> Arrays:
         """Arrays that ``from_arrays`` takes back."""
-        names = FeatureNames.of(self.questions).to_arrays()
+        names = FeatureNames.from_iterable(self.questions).to_arrays()
         return {"stage": self.weights, **{f"stage/{key}": a for key, a in names.items()}}
 
     @classmethod
@@ -88,7 +88,7 @@ class DocumentContextLearner(MetaLearner):
     >>> from textrank.metrics import auc
     >>> rng, own, n = np.random.default_rng(0), np.repeat(np.arange(30), 4), 120
     >>> y = np.repeat(rng.choice([-1.0, 1.0], size=30), 4)  # the names of a text agree
-    >>> data = Features.of({"x": value} for value in y + 2 * rng.normal(size=n))
+    >>> data = Features.from_dicts({"x": value} for value in y + 2 * rng.normal(size=n))
     >>> beside = Neighbourhood(own, np.tile(np.arange(4.0), 30), ("DNA",) * n, np.arange(n) % 8)
     >>> targets, first = Targets(y, own, own, beside), SparseRLS(alphas=[1.0], folds=3)
     >>> twice = DocumentContextLearner(first, folds=4).fit(data, targets)

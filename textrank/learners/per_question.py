@@ -51,8 +51,8 @@ class PerQuestionLearner(MetaLearner):
     >>> asked = ["than", "to"] * 20
     >>> rows = [{(q, "x"): v, (q, "constant"): 1.0} for q, v in zip(asked, x, strict=True)]
     >>> y, own = np.tile([1, -1], 20) * np.sign(x), np.arange(40)  # opposite answers
-    >>> fit = PerQuestionLearner(RLS(alphas=[1.0])).fit(Features.of(rows), Targets(y, own, own))
-    >>> bool((np.sign(fit.predict(Features.of(rows))) == y).mean() > 0.9)
+    >>> fit = PerQuestionLearner(RLS(alphas=[1.0])).fit(Features.from_dicts(rows), Targets(y, own, own))
+    >>> bool((np.sign(fit.predict(Features.from_dicts(rows))) == y).mean() > 0.9)
     True
 
     Parameters

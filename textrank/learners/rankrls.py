@@ -537,13 +537,13 @@ def _rooted(
         # Where the candidates of a query are equal, all that is left is the round-off of the data,
         # of which no entry is above the largest of the diagonal.
         largest = np.abs(half).max(initial=np.diagonal(np.asarray(data)).max())
-        inner = Spectrum.of_gram(preferences.kept(half), size=len(half) * float(largest))
+        inner = Spectrum.from_gram(preferences.kept(half), size=len(half) * float(largest))
         spectrum = Spectrum(inner.w, preferences.given_back(inner.Q), spanning=True)
         return spectrum, lambda N: (N @ half) @ inner.Q
     if 2 * data.shape[1] > data.shape[0]:
         rooted = preferences.root(data)
         if is_gram_accurate(rooted, alpha):
-            wide = Spectrum.of_gram(spectrum_gram(rooted))
+            wide = Spectrum.from_gram(spectrum_gram(rooted))
             return wide, lambda N: to_dense(N @ data) @ (rooted.T @ wide.Q)
     differences = preferences.kept(to_dense(data))
     U, s, V = decompose_features(differences)
@@ -554,8 +554,8 @@ def _rooted(
 
 def _of(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:
     if dual:
-        return Spectrum.of_gram(np.asarray(matrix))
-    return Spectrum.of_features(matrix, alpha=alpha)
+        return Spectrum.from_gram(np.asarray(matrix))
+    return Spectrum.from_features(matrix, alpha=alpha)
 
 
 def _weigh(F: Matrix | SparseMatrix, A: Matrix) -> Matrix:  # (a, n, p) -> (a, d, p)

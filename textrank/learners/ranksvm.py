@@ -39,7 +39,7 @@ class RankSVM:
     empirical kernel map. Held-out scores come from ``folds`` trainings, documents whole.
 
     >>> from textrank.features import FeatureNames
-    >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), FeatureNames.of("a"))
+    >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), FeatureNames.from_iterable("a"))
     >>> both = np.zeros(2, dtype=np.intp)
     >>> svm = RankSVM(alphas=[1.0])
     >>> svm.coefs(F.values, np.array([1.0, 0.0]), both).round(6)

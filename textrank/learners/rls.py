@@ -232,7 +232,7 @@ def rls_coefs(
 ) -> Matrix:  # (a, n, p)
     """Dual coefficients at every alpha where nothing is held out: half the price of an eigh."""
     if not dual and 2 * data.shape[1] <= len(Y):
-        return Spectrum.of_features(data).coefs(Y, alphas)
+        return Spectrum.from_features(data).coefs(Y, alphas)
     K = np.asarray(data) if dual else spectrum_gram(data)
     if len(alphas) < 4:
         return np.stack([solve(K, Y, float(alpha)) for alpha in alphas])
@@ -328,7 +328,7 @@ class _Kernel:
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
         scaled = self.K if root is None else self.K * np.outer(root, root)
-        return Spectrum.of_gram(scaled, alpha=alpha)
+        return Spectrum.from_gram(scaled, alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
         return A, intercepts if self.mean is None else intercepts - self.mean @ A
@@ -362,7 +362,7 @@ class _Linear:
         return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
-        return Spectrum.of_features(self._scale(root), alpha=alpha)
+        return Spectrum.from_features(self._scale(root), alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
         a, n, p = A.shape

@@ -36,7 +36,7 @@ class SparseRLS:
     little more than its smallest. Held-out scores come from ``folds`` trainings, documents whole.
 
     >>> from textrank.features import FeatureNames
-    >>> X = Features(sp.csr_array(np.eye(4)), FeatureNames.of("abcd"))
+    >>> X = Features(sp.csr_array(np.eye(4)), FeatureNames.from_iterable("abcd"))
     >>> targets = Targets(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4), np.arange(4))
     >>> SparseRLS(alphas=[1.0], folds=2).fit(X, targets).coef
     array([ 0.5, -0.5,  0.5, -0.5])

@@ -72,11 +72,11 @@ class TargetNeighbours:
     vocabulary: dict[str, int]  # grows by what is asked for
 
     @classmethod
-    def of(
+    def from_targets(
         cls, targets: Sequence[Span], offsets: Sequence[int], bounds: str, forms: TokenForms
     ) -> TargetNeighbours:
         """The tokens around targets, as far as the "document" or the "sentence" goes."""
-        run = DocTokens.of(targets)
+        run = DocTokens.from_spans(targets)
         if bounds == "sentence":
             _check_sentences(run.docs)
         (begins, ends), (lowest, highest) = run.spans, run.bounds(bounds)
@@ -268,20 +268,20 @@ class Collocations:
             raise ValueError(f"digits must be 'keep' or 'collapse', got {self.digits!r}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        each = self.loose(candidates).features()
+        each = self.represent_fast(candidates).features()
         if self.known is None:
-            names, columns = each.names.distinct()
+            names, columns = each.names.unique()
         else:
             names = self._known
             columns = names.find(each.names)
         cells = (each.values.data, columns, each.values.indptr)
         return Features(sp.csr_array(cells, shape=(len(each), len(names))), names)
 
-    def loose(self, candidates: Sequence[Candidate]) -> TemplateFeatures:
+    def represent_fast(self, candidates: Sequence[Candidate]) -> TemplateFeatures:
         """The features by the words that fill their names."""
         tracked = track(candidates, "collocations", len(candidates))
         targets = [candidate.spans[self.focus] for candidate in tracked]
-        near = TargetNeighbours.of(targets, self.offsets, self.bounds, self._forms)
+        near = TargetNeighbours.from_targets(targets, self.offsets, self.bounds, self._forms)
         titles = np.array([near.number(block.title) for block in self._blocks], dtype=np.int32)
         kinds = dict.fromkeys(kind for kind, _ in self._columns)
         numbers = {kind: near.numbers(kind) for kind in kinds}
@@ -310,7 +310,7 @@ class Collocations:
 
     @cached_property
     def _known(self) -> FeatureNames:
-        return FeatureNames.of(map(tuple, self.known or ()))
+        return FeatureNames.from_iterable(map(tuple, self.known or ()))
 
     @cached_property
     def _forms(self) -> TokenForms:

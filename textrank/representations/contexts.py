@@ -189,7 +189,7 @@ class DocTokens:
     owner: Indices  # (n,) the Doc of each target
 
     @classmethod
-    def of(cls, targets: Sequence[Span]) -> DocTokens:
+    def from_spans(cls, targets: Sequence[Span]) -> DocTokens:
         """The Docs of targets, of which those of one stand together."""
         docs = [next(own).doc for _, own in groupby(targets, key=lambda target: id(target.doc))]
         owner, number = [], -1
@@ -295,12 +295,12 @@ class WordPositions:
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
         ids = WordNumberer(self.form, resolve_stop_words(self.stop_words), self.punctuation)
         tracked = track(candidates, "contexts", len(candidates))
-        run = DocTokens.of([_target(candidate, self.focus) for candidate in tracked])
-        words = _Words.of(run, ids, self.span)
+        run = DocTokens.from_spans([_target(candidate, self.focus) for candidate in tracked])
+        words = _Words.from_docs(run, ids, self.span)
         contexts = Contexts(tuple(ids.ids), *self._places(run, words))
         return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
 
-    def loose(self, candidates: Sequence[Candidate]) -> Contexts:
+    def represent_fast(self, candidates: Sequence[Candidate]) -> Contexts:
         """The same: contexts have no columns."""
         return self(candidates)
 
@@ -352,7 +352,7 @@ class _Words:
     before: NDArray[np.intp]  # (tokens + 1,) how many of them stand before each token
 
     @classmethod
-    def of(cls, run: DocTokens, ids: WordNumberer, span: int) -> _Words:
+    def from_docs(cls, run: DocTokens, ids: WordNumberer, span: int) -> _Words:
         """The words up to ``span`` places before and after all targets; all of them where it is 0.
 
         Others take no place, for nobody looks at them: the names of a long text come in portions.

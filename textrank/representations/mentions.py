@@ -16,16 +16,10 @@ from spacy.attrs import LOWER
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import lengths
-from textrank.candidates import (
-    Candidate,
-    LooseRepresentation,
-    Representation,
-    read_once,
-    starts_of,
-    tokens_of,
-)
+from textrank.candidates import Candidate, read_once, starts_of, tokens_of
 from textrank.features import FeatureNames, Features, Indices, RawCSR, SharedRows
 from textrank.progress import track
+from textrank.protocols import Representation, fast_represent
 from textrank.representations.contexts import stem
 
 __all__ = ["binary_features"]
@@ -39,7 +33,7 @@ def binary_features(rows: Iterable[Iterable[T]]) -> tuple[RawCSR, list[T]]:
     What a row has, it has once. Rows are looked at one by one, so that they need not all be held.
 
     >>> cells, things = binary_features([["a", "b"], ["c", "a"]])
-    >>> cells.matrix().toarray().tolist(), things
+    >>> cells.to_scipy().toarray().tolist(), things
     ([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]], ['a', 'b', 'c'])
     """
     columns: defaultdict[T, int] = defaultdict(count().__next__)
@@ -98,7 +92,9 @@ class Mention:
             words = tuple(span.doc[i].text for i in tokens_of(span))
             at.append(rows.setdefault(words, len(rows)))
         cells, things = binary_features(self._look(words) for words in rows)
-        named = FeatureNames.of(("letters", t) if isinstance(t, str) else t for t in things)
+        named = FeatureNames.from_iterable(
+            ("letters", t) if isinstance(t, str) else t for t in things
+        )
         found = Features(cells, named)
         return found if len(rows) == len(at) else found.rows(np.array(at, dtype=np.intp))
 
@@ -156,14 +152,14 @@ class SharedRepresentation:
     representation: Representation[Any]
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        return self.shared(candidates).whole()
+        return self.shared(candidates).expand()
 
     def shared(self, candidates: Sequence[Candidate]) -> SharedRows:
         """The representation of each words, and which candidates have it."""
         first, at = group_by_spans(candidates)
         return SharedRows(self.representation(first), at)
 
-    def loose(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+    def represent_fast(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
         """The representation of candidates whose words differ, see ``of_same_words``."""
         return fast_represent(self.representation, candidates)
 
@@ -182,15 +178,6 @@ def group_by_spans(candidates: Sequence[Candidate]) -> tuple[list[Candidate], In
         if at[-1] == len(first):
             first.append(candidate)
     return first, np.array(at, dtype=np.intp)
-
-
-def fast_represent(
-    represent: Representation[Any], candidates: Sequence[Candidate]
-) -> Sequence[Any]:
-    """The representation in the form that is made soonest."""
-    if isinstance(represent, LooseRepresentation):
-        return represent.loose(candidates)
-    return represent(candidates)
 
 
 @dataclass(frozen=True)
@@ -294,7 +281,7 @@ class SyntacticContext:
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         cells, names = binary_features(self._told(candidates))
-        return Features(cells, FeatureNames.of(names))
+        return Features(cells, FeatureNames.from_iterable(names))
 
     def _told(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
         texts: dict[int, _Text] = {}
@@ -306,7 +293,7 @@ class SyntacticContext:
             yield dict.fromkeys(text.around(span.start, span.end))
 
     def _read(self, doc: Doc) -> _Text:
-        return read_once(doc, ("beside", self.entities), lambda: _Text.of(doc, self.entities))
+        return read_once(doc, ("beside", self.entities), lambda: _Text.from_doc(doc, self.entities))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +311,7 @@ class _Text:
     left: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, doc: Doc, entities: str) -> _Text:
+    def from_doc(cls, doc: Doc, entities: str) -> _Text:
         strings = doc.vocab.strings
         words = [strings[orth] for orth in doc.to_array([LOWER]).tolist()]
         begins = starts_of(doc)
@@ -519,5 +506,5 @@ def _features(distinct: Sequence[Mapping[str, float]]) -> Features:
     ends = np.append(0, np.cumsum(some))[np.cumsum([0, *map(len, distinct)])]
     shape = (len(distinct), len(columns))
     return Features(
-        sp.csr_array((values[some], places, ends), shape=shape), FeatureNames.of(columns)
+        sp.csr_array((values[some], places, ends), shape=shape), FeatureNames.from_iterable(columns)
     )

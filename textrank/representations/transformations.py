@@ -39,7 +39,9 @@ class Bag:
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """A factor of the similarities, a row a position."""
-        return Features(sp.csr_array(np.ones((len(positions), 1))), FeatureNames.of(["anywhere"]))
+        return Features(
+            sp.csr_array(np.ones((len(positions), 1))), FeatureNames.from_iterable(["anywhere"])
+        )
 
 
 BAG = Bag()
@@ -58,7 +60,7 @@ class Strict:
         distinct, column = np.unique(np.asarray(positions), return_inverse=True)
         cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
         values = sp.csr_array(cells, shape=(len(positions), len(distinct)))
-        return Features(values, FeatureNames.of(_signed(p) for p in distinct))
+        return Features(values, FeatureNames.from_iterable(_signed(p) for p in distinct))
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Weighting:
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """A factor of the similarities, a row a position."""
-        return self.of.factor(positions).scaled(self.weights(positions))
+        return self.of.factor(positions).scale(self.weights(positions))
 
     def weights(self, positions: NDArray[np.integer]) -> Vector:
         """The weight of each position."""
@@ -115,11 +117,11 @@ class Sided:
         inner = self.of.factor(positions)
         side = np.sign(positions)
         own = np.sqrt(1.0 - self.across)
-        parts = {"both": inner.scaled(self.across**0.5)} if self.across else {}
+        parts = {"both": inner.scale(self.across**0.5)} if self.across else {}
         if self.across < 1:
             named = {"before": -1, "target": 0, "after": 1}
-            parts |= {name: inner.scaled(own * (side == s)) for name, s in named.items()}
-        return _occurring(Features.beside(parts))
+            parts |= {name: inner.scale(own * (side == s)) for name, s in named.items()}
+        return _occurring(Features.hstack(parts))
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ class Within:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """A factor of the similarities, a row a position."""
         near = (np.abs(positions) <= self.span).astype(float)
-        return _occurring(self.of.factor(positions).scaled(near))
+        return _occurring(self.of.factor(positions).scale(near))
 
 
 @dataclass(frozen=True)
@@ -249,8 +251,8 @@ class Mixture:
         """The parts' factors side by side, each times the root of its weight."""
         factors = {name: part.factor(inputs) for name, part in _mapping(self.parts).items()}
         weights = _mapping(self.weights)
-        return Features.beside(
-            {n: factor.scaled(weights[n] ** 0.5) for n, factor in factors.items()}
+        return Features.hstack(
+            {n: factor.scale(weights[n] ** 0.5) for n, factor in factors.items()}
         )
 
 
@@ -290,7 +292,7 @@ class PositionTable:
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
         distances = _middles(self.bins)
         grid = np.concatenate([-distances[::-1], distances])
-        names = FeatureNames.of(f"like {_signed(grid[p])}" for p in pivots)
+        names = FeatureNames.from_iterable(f"like {_signed(grid[p])}" for p in pivots)
         return Features(sp.csr_array(R[bin_positions(positions, self.bins)]), names)
 
 
@@ -329,7 +331,9 @@ def _smooth_factor(
 ) -> Features:
     P = np.exp(-smooth.theta * (grid[:, None] - grid[None, :]) ** 2)
     R, pivots = pivoted_cholesky(P, smooth.tolerance)
-    return Features(sp.csr_array(R[at]), FeatureNames.of(f"near {names[p]}" for p in pivots))
+    return Features(
+        sp.csr_array(R[at]), FeatureNames.from_iterable(f"near {names[p]}" for p in pivots)
+    )
 
 
 def _bin(positions: NDArray[np.integer], starts: Sequence[int]) -> Indices:
@@ -464,7 +468,9 @@ class CharacterNgrams:
         value = np.array([count for grams in rows for count in grams.values()], dtype=np.float64)
         values = sp.csr_array((value, (row, column)), shape=(len(rows), len(ids)))
         lengths = np.sqrt(np.asarray(values.multiply(values).sum(axis=1)).ravel())
-        return Features(values, FeatureNames.of(ids)).scaled(1.0 / np.maximum(lengths, 1e-300))
+        return Features(values, FeatureNames.from_iterable(ids)).scale(
+            1.0 / np.maximum(lengths, 1e-300)
+        )
 
     def _grams(self, word: str) -> Iterable[str]:
         text = f"<{word}>"
@@ -513,14 +519,15 @@ class WordVectors:
         at = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
         values = np.vstack([V, np.zeros((1, V.shape[1]))])[at]
         return Features(
-            sp.csr_array(values), FeatureNames.of(f"vector {i}" for i in range(V.shape[1]))
+            sp.csr_array(values),
+            FeatureNames.from_iterable(f"vector {i}" for i in range(V.shape[1])),
         )
 
     def to_disk(self, path: str | Path) -> None:
         """Writes the vectors to one .npz file, which ``WordVectorFile`` reads."""
         arrays: dict[str, Any] = {
             "vectors": self.vectors,
-            **FeatureNames.of(self.words).to_arrays(),
+            **FeatureNames.from_iterable(self.words).to_arrays(),
         }
         np.savez_compressed(path, **arrays)
 
@@ -566,7 +573,9 @@ def _one_each(classes: Sequence[str | None]) -> Features:
     column = np.array([ids.get(c, -1) if c is not None else -1 for c in classes], dtype=np.intp)
     row = np.flatnonzero(column >= 0)
     cells = (np.ones(len(row)), (row, column[row]))
-    return Features(sp.csr_array(cells, shape=(len(classes), len(ids))), FeatureNames.of(ids))
+    return Features(
+        sp.csr_array(cells, shape=(len(classes), len(ids))), FeatureNames.from_iterable(ids)
+    )
 
 
 @lru_cache(maxsize=8)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from textrank.candidates import Candidate, LooseRepresentation, Representation
+from textrank.candidates import Candidate
 from textrank.features import MultiView, SharedRows
+from textrank.protocols import FastRepresentation, Representation
 from textrank.representations.mentions import SharedRepresentation, group_by_spans
 
 
@@ -32,11 +33,11 @@ class Views:
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         return MultiView({name: _seen(by, candidates) for name, by in self.representations.items()})
 
-    def loose(self, candidates: Sequence[Candidate]) -> MultiView:
+    def represent_fast(self, candidates: Sequence[Candidate]) -> MultiView:
         """Loose views where there are any, each made once for all candidates of the same words."""
         first, at = group_by_spans(candidates)
         views = {
-            name: SharedRows(self._loose[name].loose(first), at)
+            name: SharedRows(self._loose[name].represent_fast(first), at)
             if name in self._loose
             else by(candidates)
             for name, by in self.representations.items()
@@ -44,10 +45,10 @@ class Views:
         return MultiView(views)
 
     @cached_property
-    def _loose(self) -> dict[str, LooseRepresentation[Any]]:
+    def _loose(self) -> dict[str, FastRepresentation[Any]]:
         """The representations that have a loose form."""
         own = self.representations
-        return {name: by for name, by in own.items() if isinstance(by, LooseRepresentation)}
+        return {name: by for name, by in own.items() if isinstance(by, FastRepresentation)}
 
 
 def _seen(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:

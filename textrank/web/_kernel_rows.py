@@ -10,19 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.explanation import Parts, average_of, relative, usual
-from textrank.features import (
-    AdditiveKernel,
-    FeatureNames,
-    Features,
-    Indices,
-    Kernel,
-    Matrix,
-    MultiView,
-    Vector,
-    has_features,
-    take_rows,
-)
+from textrank.features import FeatureNames, Features, Indices, Matrix, MultiView, Vector, take_rows
 from textrank.linalg import gram, squared_norms
+from textrank.protocols import AdditiveKernel, Kernel, has_features
 
 Rows: TypeAlias = "FeatureRows | KernelRows"
 SOME = 50  # candidates that an average is taken over, where each has to be compared
@@ -117,7 +107,7 @@ class FeatureRows:
 
     def grown(self, more: Features) -> FeatureRows:
         """These rows with others behind them, which may have features of their own."""
-        both = Features.below([Features(self.values, self.names), more])
+        both = Features.vstack([Features(self.values, self.names), more])
         return FeatureRows(sp.csr_array(both.values), both.names)
 
 
@@ -187,7 +177,7 @@ class KernelRows:
         some = np.unique(np.linspace(0, len(self) - 1, SOME).astype(np.intp))
         average = usual(self.kernel.contributions(take_rows(self.X, some), support, coef))
         one = take_rows(self.X, np.array([row], dtype=np.intp))
-        both = Features.below([self.kernel.contributions(one, support, coef), average])
+        both = Features.vstack([self.kernel.contributions(one, support, coef), average])
         return relative(both[:-1], both.values[[-1]].toarray()[0])[0]
 
 
@@ -196,7 +186,7 @@ def joined(one: Any, other: Any) -> Any:
     if isinstance(one, MultiView) and isinstance(other, MultiView):
         return MultiView({name: joined(one.view(name), other.view(name)) for name in one.views})
     if isinstance(one, Features) and isinstance(other, Features):
-        return Features.below([one, other])
+        return Features.vstack([one, other])
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.concatenate([one, other])
     raise ValueError(

@@ -489,7 +489,7 @@ def _weights(teaching: Teaching, rows: FeatureRows) -> tuple[TrainedNames, Any]:
     at = rows.names.find(prior.names)
     known = at >= 0
     own[at[known]] += prior.fit.coef[known]
-    names = TrainedNames.join([rows.names, prior.names.take(np.flatnonzero(~known))])
+    names = TrainedNames.concat([rows.names, prior.names.take(np.flatnonzero(~known))])
     return names, np.concatenate([own, prior.fit.coef[~known]])
 
 

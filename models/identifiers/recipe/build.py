@@ -122,7 +122,7 @@ def _with_added(model: Model, candidates: Sequence[Candidate]) -> Model:
         raise ValueError("the ranking has no named weights. Use facts and a linear kernel.")
     coef, heldout = model.fit.coef.copy(), model.heldout.copy()
     for fact, weight in ADDED.items():
-        coef[model.names.find(FeatureNames.of([fact]))[0]] += weight
+        coef[model.names.find(FeatureNames.from_iterable([fact]))[0]] += weight
         heldout += weight * np.array([candidate.facts.get(fact, 0.0) for candidate in candidates])
     return replace(model, fit=replace(model.fit, coef=coef), heldout=heldout)
 

@@ -117,7 +117,7 @@ def gather(pipeline: Pipeline, docs: dict[str, list[Doc]]) -> Sources:
             pipeline.representation(found[at : at + BATCH]) for at in range(0, len(found), BATCH)
         ]
     joined = MultiView(
-        {key: Features.below([v.view(key) for v in views]) for key in views[0].views}
+        {key: Features.vstack([v.view(key) for v in views]) for key in views[0].views}
     )
     arrays = (np.array(own) for own in (y, source, shared, third))
     return Sources(joined, *arrays)
@@ -237,7 +237,7 @@ def short(features: Features) -> Features:
     used = np.unique(values.indices)
     moved = sp.csr_array(values[:, used])
     moved.data = moved.data.astype(np.float16).astype(np.float32)
-    return Features(moved, features.names.take(used).compact())
+    return Features(moved, features.names.take(used).drop_unused_words())
 
 
 def main() -> None:
@@ -270,7 +270,7 @@ def train(
     rng = np.random.default_rng(0)
     basis = basis_of(found, rng)
     support = MultiView({k: short(found.views.view(k).rows(basis)) for k in found.views.views})
-    against = pipeline.kernel.against(support)
+    against = pipeline.kernel.index(support)
     K = np.vstack(
         [against(found.views.rows(slice(at, at + BATCH))) for at in range(0, len(found.y), BATCH)]
     )

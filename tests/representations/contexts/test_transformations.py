@@ -111,7 +111,7 @@ def test_components_mean_the_same_whatever_positions_are_asked_for(transformatio
     """A model is fitted on one batch and used on another: columns must not depend on the batch."""
     few_positions = transformation.factor(np.array([-3, 2]))
     many = transformation.factor(np.arange(-60, 61))
-    moved = few_positions.onto(many.names)
+    moved = few_positions.align_to(many.names)
     assert moved.nnz == np.count_nonzero(few_positions.values.toarray())
     np.testing.assert_allclose(moved.toarray(), many.values[[57, 62]].toarray(), atol=1e-12)
 
@@ -200,7 +200,7 @@ def test_learned_positions_equal_the_formula_and_are_semidefinite(rng):
         [(f"w{rng.integers(4) if p > 0 else rng.integers(8)}", p) for p in (-3, -2, -1, 1, 2, 3)]
         for _ in range(50)
     ]
-    learned = learn_positions(Contexts.of(lists), bins=bins)
+    learned = learn_positions(Contexts.from_lists(lists), bins=bins)
     order = [-3, -2, -1, 1, 2, 3]
     tokens = [pair for context in lists for pair in context]
     words = sorted({w for w, _ in tokens})
@@ -266,7 +266,7 @@ def test_most_frequent_tags_ignore_rarer_ones():
         (lambda: CharacterNgrams(3, 2), "1 <= shortest <= longest"),
         (lambda: WordVectors(["a"], [[1.0], [2.0]]), "one a word"),
         (lambda: learn_word_vectors([["a"]], rank=2), "too few for vectors of 2"),
-        (lambda: learn_positions(Contexts.of([[]])), "Learn from more text"),
+        (lambda: learn_positions(Contexts.from_lists([[]])), "Learn from more text"),
     ],
 )
 def test_wrong_settings_fail_with_their_value(make, words):
@@ -277,7 +277,7 @@ def test_wrong_settings_fail_with_their_value(make, words):
 def test_scaling_drops_what_becomes_nothing_and_leaves_the_matrix_as_it_was():
     factor = Smooth(0.01).factor(np.array([1, 2, 3]))
     before = factor.values.toarray()
-    scaled = factor.scaled(np.array([2.0, 0.0, 1.0]))
+    scaled = factor.scale(np.array([2.0, 0.0, 1.0]))
     np.testing.assert_array_equal(scaled.values.toarray(), before * [[2.0], [0.0], [1.0]])
     assert scaled.values.nnz == np.count_nonzero(scaled.values.toarray())
     np.testing.assert_array_equal(factor.values.toarray(), before)

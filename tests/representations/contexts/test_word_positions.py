@@ -153,23 +153,23 @@ def test_placing_equals_counting_by_hand(make_doc, data):
 
 def test_contexts_are_a_sequence_that_slices_joins_and_saves():
     lists = [[("a", -1), ("b", 2)], [], [("b", 1)], [("a", 3)]]
-    contexts = Contexts.of(lists)
+    contexts = Contexts.from_lists(lists)
     assert [c.pairs() for c in contexts] == lists
     assert [c.pairs() for c in contexts[1:3]] == lists[1:3]
     assert contexts[-1].pairs() == lists[-1]
     assert [c.pairs() for c in take_rows(contexts, np.array([3, 0]))] == [lists[3], lists[0]]
-    joined = Contexts.below([contexts[2], Contexts.of([[("z", 1), ("a", 2)]])])
+    joined = Contexts.concat([contexts[2], Contexts.from_lists([[("z", 1), ("a", 2)]])])
     assert [c.pairs() for c in joined] == [[("b", 1)], [("z", 1), ("a", 2)]]
     again = Contexts.from_arrays(contexts.to_arrays())
     assert [c.pairs() for c in again] == lists
     assert again.vocabulary == contexts.vocabulary
-    assert len(Contexts.below([])) == 0
+    assert len(Contexts.concat([])) == 0
 
 
 def test_a_context_is_a_word_position_matrix():
-    context = Contexts.of([[("a", -2), ("b", 1), ("a", 1)]])[0]
+    context = Contexts.from_lists([[("a", -2), ("b", 1), ("a", 1)]])[0]
     assert context.matrix().toarray().tolist() == [[1, 0, 1, 0], [0, 0, 1, 0]]
-    kept = Contexts.of([[("a", -1), ("b", 0)]])[0]
+    kept = Contexts.from_lists([[("a", -1), ("b", 0)]])[0]
     assert kept.matrix(span=1).toarray().tolist() == [[1, 0, 0], [0, 1, 0]]
 
 

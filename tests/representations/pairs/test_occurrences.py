@@ -9,7 +9,7 @@ import pytest
 
 from tests.representations.pair_docs import at_random
 from textrank.features import Features
-from textrank.tasks.ppi.pairs import Lexicon, Occurrences, entity_pairs
+from textrank.tasks.ppi.pairs import FeatureCounter, Lexicon, analyze_pairs
 from textrank.tasks.ppi.views import PARSED, WORDS, unit
 
 
@@ -21,14 +21,14 @@ def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
 def test_names_of_hundreds_of_lengths_are_told_apart():
     """Each length is a group of its own; groups and words share the bits of one number."""
     lexicon = Lexicon()
-    words = lexicon.all(f"w{n}" for n in range(3000))
+    words = lexicon.encode(f"w{n}" for n in range(3000))
     rng = np.random.default_rng(0)
     sizes = [*range(1, 700), *rng.integers(1, 700, 300)]
     parts = np.full((len(sizes), 700), -1, dtype=np.intp)
     for row, size in enumerate(sizes):
         parts[row, :size] = words[rng.integers(0, 3, size) * 999]
-    found = Occurrences(lexicon, len(sizes))
-    found.padded("path", np.arange(len(sizes)), parts)
+    found = FeatureCounter(lexicon, len(sizes))
+    found.add_padded("path", np.arange(len(sizes)), parts)
     known = lexicon.words()
     expected = [("path", *(known[n] for n in own if n >= 0)) for own in parts.tolist()]
     features = found.features()
@@ -38,38 +38,38 @@ def test_names_of_hundreds_of_lengths_are_told_apart():
 
 def test_what_is_met_several_times_is_counted_or_said_once():
     lexicon = Lexicon()
-    found = Occurrences(lexicon, 3)
+    found = FeatureCounter(lexicon, 3)
     met = np.array([0, 0, 2])
-    found.add("word", met, lexicon.all(["a", "a", "b"]))
+    found.add("word", met, lexicon.encode(["a", "a", "b"]))
     counted = [Counter({("word", "a"): 2.0}), Counter(), Counter({("word", "b"): 1.0})]
     assert rows(found.features()) == counted
     assert rows(found.features(once=True)) == [dict.fromkeys(row, 1.0) for row in counted]
 
 
 def test_nothing_met_gives_rows_without_features():
-    assert Occurrences(Lexicon(), 2).features().values.shape == (2, 0)
+    assert FeatureCounter(Lexicon(), 2).features().values.shape == (2, 0)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
     blocks = {**WORDS, **PARSED}
-    pairs = entity_pairs(candidates, "spacy")
+    pairs = analyze_pairs(candidates, "spacy")
     together = pairs.side_by_side(blocks)
-    of_length_one = together.unit
+    of_length_one = together.normalized
     for name, block in blocks.items():
-        alone = block.of_pairs(list(pairs))
-        assert rows(together.view(name)) == rows(alone) == rows(pairs.seen_by(block))
+        alone = block.represent(list(pairs))
+        assert rows(together.view(name)) == rows(alone) == rows(pairs.features_of(block))
         assert rows(of_length_one.view(name)) == rows(unit(alone))
     assert {name[0] for name in together.features.names} == set(blocks)
 
 
 def test_blocks_that_were_found_together_are_not_looked_for_again(make_doc):
-    pairs = entity_pairs(at_random(make_doc, np.random.default_rng(0)), "own")
+    pairs = analyze_pairs(at_random(make_doc, np.random.default_rng(0)), "own")
     some = {"path": PARSED["path"], "words": WORDS["words"]}
-    alone = pairs.holding({"words": WORDS["words"]})
+    alone = pairs.joint_features({"words": WORDS["words"]})
     assert list(alone.views) == ["words"]
     together = pairs.side_by_side({**WORDS, **PARSED})
-    assert pairs.holding(some) is together
-    other = pairs.holding({"walks": PARSED["path"]})  # by another name than before
+    assert pairs.joint_features(some) is together
+    other = pairs.joint_features({"walks": PARSED["path"]})  # by another name than before
     assert rows(other.view("walks")) == rows(together.view("path"))

@@ -20,7 +20,7 @@ from textrank.tasks.ppi.blocks import (
     TriggerRoles,
 )
 from textrank.tasks.ppi.descriptors import PairDescriptors
-from textrank.tasks.ppi.pairs import EntityPair, entity_pairs
+from textrank.tasks.ppi.pairs import EntityPair, analyze_pairs
 
 BLOCKS = (
     PathWalks(),
@@ -38,7 +38,7 @@ def row(features: Features, index: int) -> dict[tuple[str, ...], float]:
 
 
 def test_the_path_leads_over_the_verb(make_doc):
-    first, second, third = entity_pairs(by_hand(make_doc), "auto")
+    first, second, third = analyze_pairs(by_hand(make_doc), "auto")
     assert first.path == [0, 1, 2]
     assert [link.mark for link in first.links] == ["nsubj<", "dobj>"]
     assert first.words == ["PROT1", "bind", "PROT2", "but", "not", "PROT", "PROT"]
@@ -51,7 +51,7 @@ def test_the_path_is_a_shortest_one_between_the_closest_tokens(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
     graph = nx.Graph([(t.i, t.head.i) for t in candidates[0].doc])
     length = dict(nx.all_pairs_shortest_path_length(graph))
-    for pair in entity_pairs(candidates, "spacy"):
+    for pair in analyze_pairs(candidates, "spacy"):
         assert pair.distance == min(length[s][t] for s in pair.first for t in pair.second)
         assert len(pair.links) == pair.distance
         assert pair.path[0] in pair.first
@@ -122,7 +122,7 @@ def test_global_context_equals_plain_loops(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
     block = GlobalContext(longest=2, outer=2, inner=3)
     features = block(candidates)
-    for i, pair in enumerate(entity_pairs(candidates, "auto")):
+    for i, pair in enumerate(analyze_pairs(candidates, "auto")):
         assert row(features, i) == _global_context(pair, 2, 2, 3)
 
 
@@ -185,7 +185,7 @@ def test_pairs_of_several_sentences_at_once_are_as_each_alone(make_doc, block, p
     candidates = [c for _ in range(6) for c in at_random(make_doc, rng)]
     candidates = [candidates[i] for i in rng.permutation(len(candidates))]
     features = block(candidates)
-    for i, pair in enumerate(entity_pairs(candidates, "auto")):
+    for i, pair in enumerate(analyze_pairs(candidates, "auto")):
         assert row(features, i) == dict(plain(pair))
 
 
@@ -196,7 +196,7 @@ def test_one_row_a_candidate_whatever_their_order(make_doc, block):
     order = rng.permutation(len(candidates))
     features, moved = block(candidates), block([candidates[i] for i in order])
     np.testing.assert_allclose(
-        moved.onto(features.names).toarray(), features.values.toarray()[order]
+        moved.align_to(features.names).toarray(), features.values.toarray()[order]
     )
 
 
@@ -217,7 +217,7 @@ def test_names_of_the_entities_do_not_matter(make_doc, block):
     others = [Candidate(renamed, (spans[i], spans[j]), "d1") for i, j in pairs]
     features = block(by_hand(make_doc))
     np.testing.assert_array_equal(
-        block(others).onto(features.names).toarray(), features.values.toarray()
+        block(others).align_to(features.names).toarray(), features.values.toarray()
     )
 
 
@@ -234,7 +234,7 @@ def test_a_candidate_that_is_no_pair_is_named(make_doc):
 
 
 def test_bags_become_columns_of_equal_names():
-    features = Features.of([{("a",): 1.0}, {("b",): 2.0, ("a",): 3.0}, {}])
+    features = Features.from_dicts([{("a",): 1.0}, {("b",): 2.0, ("a",): 3.0}, {}])
     np.testing.assert_array_equal(features.values.toarray(), [[1, 0], [3, 2], [0, 0]])
 
 

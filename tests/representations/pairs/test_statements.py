@@ -14,10 +14,15 @@ from tests.representations.pairs import plain_tellings
 from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.linalg import squared_norms
-from textrank.tasks.ppi._trees import tellings
-from textrank.tasks.ppi.pairs import PairBatch, entity_pairs
-from textrank.tasks.ppi.statement_features import NameFacts, Sides, StatementCues, StatementRoles
-from textrank.tasks.ppi.vocabulary import TYPES
+from textrank.tasks.ppi._trees import pair_trees
+from textrank.tasks.ppi.pairs import PairBatch, analyze_pairs
+from textrank.tasks.ppi.statement_features import (
+    EntityFactExtractor,
+    EntityFacts,
+    StatementCues,
+    StatementRoles,
+)
+from textrank.tasks.ppi.vocabulary import EVENT_TYPES
 
 WORDS = (
     *("STAT1", "p53", "we", "not", "fail", "to", "bind", "binds", "regulates", "down", "-"),
@@ -48,7 +53,7 @@ def drawn(make_doc: Callable[..., Doc], rng: np.random.Generator) -> list[Candid
 
 def batch(make_doc: Callable[..., Doc], seed: int) -> PairBatch:
     rng = np.random.default_rng(seed)
-    return entity_pairs([pair for _ in range(8) for pair in drawn(make_doc, rng)], "own")
+    return analyze_pairs([pair for _ in range(8) for pair in drawn(make_doc, rng)], "own")
 
 
 def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
@@ -62,17 +67,17 @@ SEEDS = pytest.mark.parametrize("seed", range(12))
 @SEEDS
 def test_paths_and_triggers_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
-    told = tellings(pairs)
+    told = pair_trees(pairs)
     every = plain_tellings.tellings(list(pairs))
-    base = told.layout.base
+    base = told.arrays.sentence_base
     for n, one in enumerate(every):
-        tokens, ways = told.ways.tokens, told.ways.of[:, n]
+        tokens, ways = told.ancestor_paths.tokens, told.ancestor_paths.path_index[:, n]
         found = [tokens.values[tokens.starts[w] : tokens.starts[w + 1]] - base[n] for w in ways]
         assert tuple(way.tolist() for way in found) == one.paths
-        triggers = told.triggers.of_each(np.array([n]))[1] - base[n]
+        triggers = told.triggers.gather(np.array([n]))[1] - base[n]
         assert triggers.tolist() == one.triggers
-    for kind in (*TYPES, "none"):
-        given = told.trigger(np.full(len(pairs), told.layout.lexicon(kind)))
+    for kind in (*EVENT_TYPES, "none"):
+        given = told.best_trigger(np.full(len(pairs), told.arrays.lexicon(kind)))
         expected = [one.trigger(kind) for one in every]
         assert [None if t < 0 else t - b for t, b in zip(given, base, strict=True)] == expected
 
@@ -80,49 +85,49 @@ def test_paths_and_triggers_are_those_of_plain_loops(make_doc, seed):
 @SEEDS
 def test_blocks_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
-    told, every = tellings(pairs), plain_tellings.tellings(list(pairs))
+    told, every = pair_trees(pairs), plain_tellings.tellings(list(pairs))
     cues, roles, sides = (
-        StatementCues().of_pairs(pairs),
-        StatementRoles().of_pairs(pairs),
-        Sides.of(told),
+        StatementCues().represent(pairs),
+        StatementRoles().represent(pairs),
+        EntityFacts.from_trees(told),
     )
     assert rows(cues) == [dict.fromkeys(plain.cues(one), 1.0) for one in every]
     assert rows(roles) == [dict.fromkeys(plain.roles(one), 1.0) for one in every]
     both = [(plain.facts(one, 0), plain.facts(one, 1)) for one in every]
-    assert rows(sides.same) == [{f: 1.0 + (f in a and f in b) for f in a | b} for a, b in both]
-    assert rows(sides.turned) == [{f: 1.0 if f in a else -1.0 for f in a ^ b} for a, b in both]
+    assert rows(sides.sum) == [{f: 1.0 + (f in a and f in b) for f in a | b} for a, b in both]
+    assert rows(sides.difference) == [{f: 1.0 if f in a else -1.0 for f in a ^ b} for a, b in both]
 
 
 @SEEDS
 def test_lengths_of_sums_and_differences_need_neither(make_doc, seed):
-    sides = Sides.of(tellings(batch(make_doc, seed)))
-    same, turned = sides.squares()
-    np.testing.assert_array_equal(same, squared_norms(sides.same.values))
-    np.testing.assert_array_equal(turned, squared_norms(sides.turned.values))
+    sides = EntityFacts.from_trees(pair_trees(batch(make_doc, seed)))
+    same, turned = sides.squared_norms()
+    np.testing.assert_array_equal(same, squared_norms(sides.sum.values))
+    np.testing.assert_array_equal(turned, squared_norms(sides.difference.values))
 
 
 @SEEDS
 def test_what_is_found_together_is_what_blocks_find(make_doc, seed):
     pairs = batch(make_doc, seed)
-    blocks = {"cues": StatementCues(), "sides": NameFacts(), "roles": StatementRoles()}
+    blocks = {"cues": StatementCues(), "sides": EntityFactExtractor(), "roles": StatementRoles()}
     together = pairs.side_by_side(blocks)
     for name in ("cues", "roles"):
         assert rows(together.view(name)) == rows(blocks[name].of_pairs(list(pairs)))
     assert not any(rows(together.view("sides")))  # what is told of names stands below
-    expected = rows(Sides.of(tellings(pairs)).same)
-    found = Sides(together.features, together.shared["sides"]).same
+    expected = rows(EntityFacts.from_trees(pair_trees(pairs)).sum)
+    found = EntityFacts(together.features, together.shared["sides"]).sum
     assert rows(found) == [{("sides", *name): v for name, v in row.items()} for row in expected]
 
 
 def test_heads_that_lead_in_a_circle_end_somewhere(make_doc):
     doc = make_doc(["A1", "binds", "B2"], [1, 2, 0], ["nsubj", "dobj", "conj"], [(0, 1), (2, 3)])
-    pairs = entity_pairs(pairs_of(doc), "own")
-    assert tellings(pairs).trees.heads.tolist() == [0, 1, 2]
-    assert len(StatementRoles().of_pairs(pairs)) == 1
+    pairs = analyze_pairs(pairs_of(doc), "own")
+    assert pair_trees(pairs).nodes.heads.tolist() == [0, 1, 2]
+    assert len(StatementRoles().represent(pairs)) == 1
 
 
 def test_no_pairs_have_no_features(make_doc):
-    none = entity_pairs([], "own")
-    for features in (StatementCues().of_pairs(none), StatementRoles().of_pairs(none)):
+    none = analyze_pairs([], "own")
+    for features in (StatementCues().represent(none), StatementRoles().represent(none)):
         assert features.values.shape[0] == 0
-    assert len(tellings(entity_pairs(by_hand(make_doc), "own"))) == 3
+    assert len(pair_trees(analyze_pairs(by_hand(make_doc), "own"))) == 3

@@ -23,10 +23,10 @@ from textrank.representations.contexts import apply_form, validate_form
 from textrank.tasks.ppi.pairs import Bag
 from textrank.tasks.ppi.sentences import (
     Dependencies,
+    LabelIndex,
     Parse,
-    Vocabulary,
     WordForm,
-    check_among,
+    check_choice,
     word_form,
 )
 
@@ -212,7 +212,7 @@ class Parts:
         for own in self._names:
             table[end : end + len(own), : own.shape[1]] = own
             end += len(own)
-        return FeatureNames(tuple(self.forest.strings), table).distinct()
+        return FeatureNames(tuple(self.forest.strings), table).unique()
 
     def _parses(self) -> sp.csr_array:  # (parses, parts + 1)
         """Which parts each parse has; the last stands for none."""
@@ -247,7 +247,7 @@ class ParseSupport:
         for members in alike.values():
             some = [known[i] for i in members]
             bags.update(zip(members, map(_support, some, _means(some)), strict=True))
-        return Features.of(bags[i] for i in range(len(known)))
+        return Features.from_dicts(bags[i] for i in range(len(known)))
 
 
 def known_parse(candidate: Candidate) -> Mapping[str, Any]:
@@ -596,7 +596,7 @@ class ParseSequences:
             parse = _Parse.of(candidate, self)
             for name in self.types:
                 sequences[name].append(getattr(parse, name)())
-        return MultiView({name: Sequences.of(lists) for name, lists in sequences.items()})
+        return MultiView({name: Sequences.from_lists(lists) for name, lists in sequences.items()})
 
 
 @dataclass(frozen=True)
@@ -713,20 +713,20 @@ class ParseGraph:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 0 <= self.weight < np.inf:
             raise ValueError(f"weight must be 0 or more, got {self.weight}")
-        check_among("labels", self.labels, ("text", "pos"))
-        check_among("words", [self.words], get_args(WordForm))
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("labels", self.labels, ("text", "pos"))
+        check_choice("words", [self.words], get_args(WordForm))
+        check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
         """One graph a candidate."""
-        words = Vocabulary()
+        words = LabelIndex()
         tracked = track(candidates, "parse graphs", len(candidates))
         families = [self._family(c, i, words) for i, c in enumerate(tracked)]
-        return GraphBatch(tuple(words.numbers), tuple(families), len(candidates))
+        return GraphBatch(tuple(words.ids), tuple(families), len(candidates))
 
-    def _family(self, candidate: Candidate, index: int, words: Vocabulary) -> GraphFamily:
+    def _family(self, candidate: Candidate, index: int, words: LabelIndex) -> GraphFamily:
         doc = candidate.doc
-        own, n = Dependencies.of(doc, self.parse, self.drop), len(doc)
+        own, n = Dependencies.from_doc(doc, self.parse, self.drop), len(doc)
         edges = own.edges(n)
         roots = np.setdiff1d(np.arange(n), own.dependent)
         hung = np.column_stack([np.arange(len(roots)) + n + len(own), roots])
@@ -734,10 +734,10 @@ class ParseGraph:
         labels = np.full((1, n + len(own) + len(roots), 2), -1, dtype=np.int32)
         if "text" in self.labels:
             forms = [word_form(token, self.words) for token in doc]
-            labels[0, :n, 0] = words.variants(forms, ("",))
+            labels[0, :n, 0] = words.prefixed_ids(forms, ("",))
         if "pos" in self.labels:
-            tags = words.variants([token.tag_ or token.pos_ for token in doc], ("",))[0]
+            tags = words.prefixed_ids([token.tag_ or token.pos_ for token in doc], ("",))[0]
             labels[0, :n, 1] = np.where(tags == labels[0, :n, 0], -1, tags)
-        labels[0, n:, 0] = words.variants([*own.types, *["ROOT"] * len(roots)], ("",))
+        labels[0, n:, 0] = words.prefixed_ids([*own.types, *["ROOT"] * len(roots)], ("",))
         weights = np.full((1, len(edges) + len(hung)), self.weight)
         return GraphFamily(np.array([index]), np.vstack([edges, hung]), weights, labels)

@@ -23,18 +23,24 @@ from textrank._ragged import expand, lengths, offsets, run_starts, segment_min
 from textrank.candidates import Candidate
 from textrank.features import FeatureNames, Features, Indices, Matrix, RawCSR, Vector
 from textrank.tasks.ppi._descriptor_values import (
-    FACTS,
-    FAR,
-    MARKED,
-    PATH,
+    ENTITY_FACTS,
+    MAX_DISTANCE,
+    PATH_DESCRIPTORS,
+    PATH_WORD_GROUPS,
     Entities,
-    Rivals,
-    Told,
-    path_rows,
+    OtherEntities,
+    TriggerDistances,
+    path_descriptors,
 )
-from textrank.tasks.ppi.pairs import OTHER, EntityPair, Layout, entity_pairs, layout_of
-from textrank.tasks.ppi.sentences import Parse, check_among
-from textrank.tasks.ppi.vocabulary import HEDGES, NEGATIONS, STRONG_TRIGGERS, TRIGGERS, words_of
+from textrank.tasks.ppi.pairs import (
+    OTHER_ENTITY,
+    EntityPair,
+    PairArrays,
+    analyze_pairs,
+    pair_arrays,
+)
+from textrank.tasks.ppi.sentences import Parse, check_choice
+from textrank.tasks.ppi.vocabulary import HEDGES, NEGATIONS, STRONG_TRIGGERS, TRIGGERS, stems
 
 
 @dataclass(frozen=True)
@@ -350,17 +356,19 @@ DESCRIPTORS = tuple(
     for level, rows in (("basic", _BASIC), ("position", _POSITION), ("relation", _RELATION))
     for name, meaning, scale, *group in rows
 )
-NEAR = 3  # tokens within which a trigger belongs to an entity
-SEPARATORS = frozenset((",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER))
-OPENED, CLOSED = ("(", "[", "-lrb-"), (")", "]", "-rrb-")
-JOINTS = ("-", "/", "\\/")
-KINDS = {
-    "gene": words_of("gene promoter mrna expression level transcription transcript cdna rna"),
-    "part": words_of("domain region site terminus motif subunit residue fragment chain peptide"),
-    "reagent": words_of("antibody inhibitor antagonist agonist antiserum deficient null mutant"),
-    "holder": words_of("receptor complex family pathway promoter cell neuron protein activity"),
+MAX_NEAR_TOKENS = 3  # tokens within which a trigger belongs to an entity
+SEPARATORS = frozenset(
+    (",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER_ENTITY)
+)
+OPENING_BRACKETS, CLOSING_BRACKETS = ("(", "[", "-lrb-"), (")", "]", "-rrb-")
+JOINING_SYMBOLS = ("-", "/", "\\/")
+FOLLOWING_WORD_GROUPS = {
+    "gene": stems("gene promoter mrna expression level transcription transcript cdna rna"),
+    "part": stems("domain region site terminus motif subunit residue fragment chain peptide"),
+    "reagent": stems("antibody inhibitor antagonist agonist antiserum deficient null mutant"),
+    "holder": stems("receptor complex family pathway promoter cell neuron protein activity"),
 }
-GROUPS = {
+WORD_GROUPS = {
     "trigger": TRIGGERS,
     "strong": STRONG_TRIGGERS,
     "comma": (",",),
@@ -372,12 +380,14 @@ GROUPS = {
     "semicolon": (";", ":"),
     "negation": NEGATIONS,
     "separator": SEPARATORS,
-    "other": (OTHER,),
-    **KINDS,
+    "other": (OTHER_ENTITY,),
+    **FOLLOWING_WORD_GROUPS,
 }
-MARKS = {name: i for i, name in enumerate((*GROUPS, "parenthesis", "verb", "number", "told"))}
+GROUP_COLUMN = {
+    name: i for i, name in enumerate((*WORD_GROUPS, "parenthesis", "verb", "number", "told"))
+}
 # Counts between the two entities, as descriptors; those below are only asked whether there are any.
-INSIDE = {
+GROUP_BETWEEN = {
     "commas between": "comma",
     "parentheses between": "parenthesis",
     "and/or between": "and or",
@@ -393,8 +403,8 @@ INSIDE = {
     "negation between": "negation",
     "trigger verb between": "told",
 }
-LOGARITHMS = (
-    *list(INSIDE)[:6],
+LOG_SCALED = (
+    *list(GROUP_BETWEEN)[:6],
     *("distance", "entities between", "triggers in sentence", "strong triggers in sentence"),
     *("lists on path", "modifiers on path", "clauses on path", "prepositions on path"),
     "verbs on path",
@@ -409,202 +419,226 @@ LOGARITHMS = (
         for name in ("trigger", "strong trigger")
     ),
 )
-FLAGS = tuple(list(INSIDE)[6:])
+FLAGS = tuple(list(GROUP_BETWEEN)[6:])
 COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 
 @lru_cache(maxsize=1 << 12)
-def marks_of(word: str) -> tuple[bool, ...]:
+def groups_of_word(word: str) -> tuple[bool, ...]:
     """Which groups a word is of."""
-    return (*(word in words for words in GROUPS.values()), word in "()[]" or "rb-" in word)
+    return (*(word in words for words in WORD_GROUPS.values()), word in "()[]" or "rb-" in word)
 
 
 @lru_cache(maxsize=256)
-def columns(names: tuple[str, ...]) -> Indices:
+def column_indices(names: tuple[str, ...]) -> Indices:
     """Where descriptors stand in the table."""
     return np.array([COLUMN[name] for name in names], dtype=np.intp)
 
 
 Mask: TypeAlias = NDArray[np.bool_]
 Measure: TypeAlias = Callable[[Indices, Indices], Vector]
-DESCRIBED_GROUPS = {"trigger": "trigger", "strong trigger": "strong"}  # and which words these are
-ENDS = ("first", "second")
+TRIGGER_GROUPS = {"trigger": "trigger", "strong trigger": "strong"}  # and which words these are
+ENTITY_NAMES = ("first", "second")
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class DescriptorContext:
     """Pairs with what several descriptors ask about them."""
 
-    layout: Layout
+    arrays: PairArrays
     entities: Entities
 
     def __len__(self) -> int:
-        return len(self.layout.pairs)
+        return len(self.arrays.pairs)
 
     @cached_property
-    def marks(self) -> Matrix:  # (tokens, marks)
+    def word_groups(self) -> Matrix:  # (tokens, marks)
         """Which groups the words of all sentences are of; entities are blind."""
-        own = self.layout
-        found = np.zeros((len(own.word), len(MARKS)))
-        found[:, :-3] = own.lexicon.rows(marks_of, len(MARKS) - 3, own.word)
-        found[:, -3] = self.entities.verbs
-        found[:, -2] = own.tag == own.lexicon("CD")
-        found[:, -1] = found[:, MARKS["verb"]] * found[:, MARKS["trigger"]]
+        own = self.arrays
+        found = np.zeros((len(own.token_words), len(GROUP_COLUMN)))
+        found[:, :-3] = own.lexicon.lookup_rows(
+            groups_of_word, len(GROUP_COLUMN) - 3, own.token_words
+        )
+        found[:, -3] = self.entities.is_verb
+        found[:, -2] = own.token_tags == own.lexicon("CD")
+        found[:, -1] = found[:, GROUP_COLUMN["verb"]] * found[:, GROUP_COLUMN["trigger"]]
         return found
 
     @cached_property
-    def counts(self) -> Matrix:  # (tokens + 1, marks)
+    def cumulative_counts(self) -> Matrix:  # (tokens + 1, marks)
         """How many tokens of each group stand before each token."""
-        found = np.zeros((len(self.marks) + 1, len(MARKS)))
-        np.cumsum(self.marks, axis=0, out=found[1:])
+        found = np.zeros((len(self.word_groups) + 1, len(GROUP_COLUMN)))
+        np.cumsum(self.word_groups, axis=0, out=found[1:])
         return found
 
     @cached_property
-    def inside(self) -> Matrix:  # (pairs, marks)
+    def counts_between(self) -> Matrix:  # (pairs, marks)
         """How many tokens of each group stand between the two entities."""
-        own = self.layout
-        cell = own.own.nonzero()[0]
-        owner, token = own.owner[cell], own.token[cell]
-        theirs = self.marks[token] * (token < own.end[owner])[:, None]
-        between = self.counts[own.end] - self.counts[own.begin]
+        own = self.arrays
+        cell = own.is_entity.nonzero()[0]
+        owner, token = own.pair_index[cell], own.token_index[cell]
+        theirs = self.word_groups[token] * (token < own.last_token[owner])[:, None]
+        between = self.cumulative_counts[own.last_token] - self.cumulative_counts[own.first_token]
         return np.asarray(between - np.add.reduceat(theirs, run_starts(owner)))
 
     @cached_property
-    def middle(self) -> tuple[Indices, Indices]:
+    def middle_tokens(self) -> tuple[Indices, Indices]:
         """The cells between the two entities: pair and token."""
-        own = self.layout
+        own = self.arrays
         cell = (own.side == 1).nonzero()[0]
-        return own.owner[cell], own.token[cell]
+        return own.pair_index[cell], own.token_index[cell]
 
     @cached_property
-    def ends(self) -> Indices:  # (2, pairs)
+    def pair_entities(self) -> Indices:  # (2, pairs)
         """The first and the second entity of each pair."""
         return np.array([self.entities.first, self.entities.second])
 
     @cached_property
-    def rivals(self) -> Rivals:
+    def other_entities(self) -> OtherEntities:
         """Each pair with each name of its sentence."""
-        names, number = self.entities, self.layout.sentence
-        begin = names.named[number]
-        pair, place = expand(begin, names.named[number + 1] - begin)
+        names, number = self.entities, self.arrays.sentence_index
+        begin = names.mention_starts[number]
+        pair, place = expand(begin, names.mention_starts[number + 1] - begin)
         entity = names.mentions[place]
-        return Rivals(pair, entity, names.paths(self.ends.take(pair, axis=1), entity))
+        return OtherEntities(
+            pair, entity, names.path_length(self.pair_entities.take(pair, axis=1), entity)
+        )
 
     @cached_property
-    def name_pairs(self) -> tuple[Indices, Indices]:
+    def mention_pairs(self) -> tuple[Indices, Indices]:
         """Every two names of a sentence."""
         names = self.entities
         place = np.arange(len(names.mentions))
-        end = names.named[1:].repeat(lengths(names.named))
+        end = names.mention_starts[1:].repeat(lengths(names.mention_starts))
         one, other = expand(place + 1, end - place - 1)
         return names.mentions[one], names.mentions[other]
 
     @cached_property
-    def told(self) -> dict[str, Told]:
+    def triggers(self) -> dict[str, TriggerDistances]:
         """The trigger words of each group."""
-        return {name: self._told(MARKS[mark]) for name, mark in DESCRIBED_GROUPS.items()}
+        return {
+            name: self._find_triggers(GROUP_COLUMN[mark]) for name, mark in TRIGGER_GROUPS.items()
+        }
 
-    def _told(self, mark: int) -> Told:
-        own = self.layout
-        at = self.marks[:, mark].nonzero()[0]
-        starts = np.searchsorted(at, own.starts)
-        begin = starts[own.sentence]
-        pair, place = expand(begin, starts[own.sentence + 1] - begin)
+    def _find_triggers(self, mark: int) -> TriggerDistances:
+        own = self.arrays
+        at = self.word_groups[:, mark].nonzero()[0]
+        starts = np.searchsorted(at, own.sentence_starts)
+        begin = starts[own.sentence_index]
+        pair, place = expand(begin, starts[own.sentence_index + 1] - begin)
         token = at[place]
-        free = (~own.own[token + own.shift[pair]]).nonzero()[0]
+        free = (~own.is_entity[token + own.offset[pair]]).nonzero()[0]
         pair, token = pair[free], token[free]
-        ends = self.ends.take(pair, axis=1)
-        return Told(pair, token, self.entities.steps(ends, token), self.entities.gaps(ends, token))
+        ends = self.pair_entities.take(pair, axis=1)
+        return TriggerDistances(
+            pair,
+            token,
+            self.entities.token_path_length(ends, token),
+            self.entities.token_distance(ends, token),
+        )
 
-    def any(self, pair: Indices, mask: Mask) -> Mask:
+    def any_per_pair(self, pair: Indices, mask: Mask) -> Mask:
         """Which pairs have something for which the mask holds."""
         return np.bincount(pair[mask], minlength=len(self)) > 0
 
 
-def described(layout: Layout) -> Matrix:
+def descriptor_values(layout: PairArrays) -> Matrix:
     """The descriptors of pairs, (pairs, descriptors), for ``finished`` to complete."""
     out = np.empty((len(layout.pairs), len(COLUMN)))
     if not len(out):
         return out
-    own = Described(layout, Entities.of(layout))
-    for part in PARTS:
+    own = DescriptorContext(layout, Entities.from_arrays(layout))
+    for part in _FILL_FUNCTIONS:
         part(own, out)
-    out[:, columns(PATH)] = path_rows(layout, own.marks[:, _MARKED])
+    out[:, column_indices(PATH_DESCRIPTORS)] = path_descriptors(
+        layout, own.word_groups[:, _PATH_GROUP_COLUMNS]
+    )
     return out
 
 
-_MARKED = np.array([MARKS[mark] for mark in MARKED])
+_PATH_GROUP_COLUMNS = np.array([GROUP_COLUMN[mark] for mark in PATH_WORD_GROUPS])
 
 
-def finished(table: Matrix) -> Matrix:
+def scale(table: Matrix) -> Matrix:
     """The descriptors, logarithms of counts taken and flags made of them."""
-    at = columns(LOGARITHMS)
+    at = column_indices(LOG_SCALED)
     table[:, at] = np.log1p(table[:, at])
-    at = columns(FLAGS)
+    at = column_indices(FLAGS)
     table[:, at] = table[:, at] > 0
     return table
 
 
-def _distances(own: Described, out: Matrix) -> None:
-    layout, names, rivals = own.layout, own.entities, own.rivals
-    path, gap = (how(names.first, names.second) for how in (names.paths, names.distances))
-    low, high = names.low[rivals.entity], names.high[rivals.entity]
-    inside = (low > layout.begin[rivals.pair]) & (high < layout.end[rivals.pair])
-    between = np.bincount(rivals.pair[inside & rivals.other], minlength=len(own))
+def _fill_distances(own: DescriptorContext, out: Matrix) -> None:
+    layout, names, rivals = own.arrays, own.entities, own.other_entities
+    path, gap = (how(names.first, names.second) for how in (names.path_length, names.distance))
+    low, high = names.first_token[rivals.entity], names.last_token[rivals.entity]
+    inside = (low > layout.first_token[rivals.pair_index]) & (
+        high < layout.last_token[rivals.pair_index]
+    )
+    between = np.bincount(rivals.pair_index[inside & rivals.is_other], minlength=len(own))
     sentences = len(layout.contexts)
-    begins, number = names.low[names.mentions], names.sentence[names.mentions]
+    begins, number = names.first_token[names.mentions], names.sentence_index[names.mentions]
     earliest = segment_min(begins, number, sentences, np.iinfo(np.intp).max)
     latest = -segment_min(-begins, number, sentences, 1)
     hedged = np.zeros(sentences, dtype=bool)
-    hedged[layout.sentence_of[layout.lexicon.among(HEDGES, layout.word)]] = True
-    marked = lengths(own.counts[layout.starts])[layout.sentence]
+    hedged[layout.token_sentence[layout.lexicon.isin(HEDGES, layout.token_words)]] = True
+    marked = lengths(own.cumulative_counts[layout.sentence_starts])[layout.sentence_index]
     values = {
         "path length": path,
-        "distance": layout.sizes[:, 1],
-        "sentence length": np.log(layout.size),
+        "distance": layout.side_sizes[:, 1],
+        "sentence length": np.log(layout.sentence_sizes),
         "entities between": between,
-        "entities in sentence": np.log(np.maximum(lengths(names.named), 1))[layout.sentence],
-        "share of shorter paths": _share_below(own, path, names.paths),
-        "share of nearer pairs": _share_below(own, gap, names.distances),
-        "first entity": names.low[names.first] <= earliest[layout.sentence],
-        "last entity": names.low[names.second] >= latest[layout.sentence],
+        "entities in sentence": np.log(np.maximum(lengths(names.mention_starts), 1))[
+            layout.sentence_index
+        ],
+        "share of shorter paths": _share_below(own, path, names.path_length),
+        "share of nearer pairs": _share_below(own, gap, names.distance),
+        "first entity": names.first_token[names.first] <= earliest[layout.sentence_index],
+        "last entity": names.first_token[names.second] >= latest[layout.sentence_index],
         "adjacent entities": between == 0,
         "shared token": path == 0,
-        "doubt": hedged[layout.sentence],
-        "triggers in sentence": marked[:, MARKS["trigger"]],
-        "strong triggers in sentence": marked[:, MARKS["strong"]],
+        "doubt": hedged[layout.sentence_index],
+        "triggers in sentence": marked[:, GROUP_COLUMN["trigger"]],
+        "strong triggers in sentence": marked[:, GROUP_COLUMN["strong"]],
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
 
 
-def _share_below(own: Described, limits: Vector, how: Measure) -> Vector:
+def _share_below(own: DescriptorContext, limits: Vector, how: Measure) -> Vector:
     """Of all pairs of names of the sentence of each pair, the share with a lower value."""
-    one, other = own.name_pairs
-    values, sentence = how(one, other), own.layout.sentence
+    one, other = own.mention_pairs
+    values, sentence = how(one, other), own.arrays.sentence_index
     high = max(values.max(initial=0.0), limits.max(initial=0.0)) + 1.0
-    ordered = np.sort(own.entities.sentence[one] * high + values)
-    names = lengths(own.entities.named)
+    ordered = np.sort(own.entities.sentence_index[one] * high + values)
+    names = lengths(own.entities.mention_starts)
     count = names * (names - 1) // 2
     below = np.searchsorted(ordered, sentence * high + limits) - offsets(count)[sentence]
     return np.asarray(below / np.maximum(count, 1)[sentence])
 
 
-_INSIDE = np.array([MARKS[mark] for mark in INSIDE.values()])
+_BETWEEN_COLUMNS = np.array([GROUP_COLUMN[mark] for mark in GROUP_BETWEEN.values()])
 
 
-def _words(own: Described, out: Matrix) -> None:
-    out[:, columns(tuple(INSIDE))] = own.inside[:, _INSIDE]
+def _fill_counts_between(own: DescriptorContext, out: Matrix) -> None:
+    out[:, column_indices(tuple(GROUP_BETWEEN))] = own.counts_between[:, _BETWEEN_COLUMNS]
 
 
-def _around(own: Described, out: Matrix) -> None:
-    layout, counts, begin, end = own.layout, own.counts, own.layout.begin, own.layout.end
-    low, high = layout.base, layout.base + layout.size
+def _fill_triggers_around(own: DescriptorContext, out: Matrix) -> None:
+    layout, counts, begin, end = (
+        own.arrays,
+        own.cumulative_counts,
+        own.arrays.first_token,
+        own.arrays.last_token,
+    )
+    low, high = layout.sentence_base, layout.sentence_base + layout.sentence_sizes
     before, after = counts[begin] - counts[low], counts[high] - counts[end + 1]
-    near = counts[begin] - counts[np.maximum(begin - NEAR, low)]
-    next_ = counts[np.minimum(end + 1 + NEAR, high)] - counts[end + 1]
-    trigger, strong, cue, other = (MARKS[m] for m in ("trigger", "strong", "between", "other"))
-    both = (own.inside[:, trigger] > 0) & (own.inside[:, other] > 0)
+    near = counts[begin] - counts[np.maximum(begin - MAX_NEAR_TOKENS, low)]
+    next_ = counts[np.minimum(end + 1 + MAX_NEAR_TOKENS, high)] - counts[end + 1]
+    trigger, strong, cue, other = (
+        GROUP_COLUMN[m] for m in ("trigger", "strong", "between", "other")
+    )
+    both = (own.counts_between[:, trigger] > 0) & (own.counts_between[:, other] > 0)
     (first, last), (first_other, last_other) = (_extremes(own, m) for m in (trigger, other))
     values = {
         "trigger before": before[:, trigger] > 0,
@@ -613,7 +647,7 @@ def _around(own: Described, out: Matrix) -> None:
         "strong trigger after": after[:, strong] > 0,
         "strong trigger just before": near[:, strong] > 0,
         "strong trigger just after": next_[:, strong] > 0,
-        "cue between": before[:, cue] + own.inside[:, cue] > 0,
+        "cue between": before[:, cue] + own.counts_between[:, cue] > 0,
         "trigger before entities between": both & (first < first_other),
         "trigger after entities between": both & (last > last_other),
     }
@@ -621,164 +655,192 @@ def _around(own: Described, out: Matrix) -> None:
         out[:, COLUMN[name]] = value
 
 
-def _extremes(own: Described, mark: int) -> tuple[Indices, Indices]:
+def _extremes(own: DescriptorContext, mark: int) -> tuple[Indices, Indices]:
     """The first and the last token of a group between the two entities of each pair."""
-    pair, token = own.middle
-    some = own.marks[token, mark].nonzero()[0]
+    pair, token = own.middle_tokens
+    some = own.word_groups[token, mark].nonzero()[0]
     pair, token = pair[some], token[some]
     found = np.zeros((2, len(own)), dtype=np.intp)
     found[0, pair[::-1]], found[1, pair] = token[::-1], token  # what is put last stays
     return found[0], found[1]
 
 
-def _lists(own: Described, out: Matrix) -> None:
-    layout, size = own.layout, own.layout.sizes[:, 1]
-    listed = (size == own.inside[:, MARKS["separator"]]) & (size > 0)
+def _fill_short_middles(own: DescriptorContext, out: Matrix) -> None:
+    layout, size = own.arrays, own.arrays.side_sizes[:, 1]
+    listed = (size == own.counts_between[:, GROUP_COLUMN["separator"]]) & (size > 0)
     out[:, COLUMN["members of one list"]] = listed
     out[:, COLUMN["nothing between"]] = size == 0
-    cell = ((layout.side == 1) & (size <= 2)[layout.owner]).nonzero()[0]
+    cell = ((layout.side == 1) & (size <= 2)[layout.pair_index]).nonzero()[0]
     begins = offsets(np.where(size <= 2, size, 0))[:-1]
-    words = np.append(layout.word[layout.token[cell]], [-1, -1])
+    words = np.append(layout.token_words[layout.token_index[cell]], [-1, -1])
     one, two = size == 1, size == 2
     first, second = words[begins * (one | two)], words[(begins + 1) * two]
-    high = layout.base + layout.size
-    behind = np.append(layout.word, -1)[np.where(layout.end + 1 < high, layout.end + 1, -1)]
+    high = layout.sentence_base + layout.sentence_sizes
+    behind = np.append(layout.token_words, -1)[
+        np.where(layout.last_token + 1 < high, layout.last_token + 1, -1)
+    ]
     lexicon = layout.lexicon
-    opened, closed, joints = (np.array([lexicon(w) for w in g]) for g in (OPENED, CLOSED, JOINTS))
+    opened, closed, joints = (
+        np.array([lexicon(w) for w in g])
+        for g in (OPENING_BRACKETS, CLOSING_BRACKETS, JOINING_SYMBOLS)
+    )
     comma, and_ = lexicon(","), lexicon("and")
     values = {
         "second in parentheses behind first": one
-        & _one_of(first, opened)
-        & _one_of(behind, closed),
-        "joined by hyphen or slash": one & _one_of(first, joints),
+        & _isin_few(first, opened)
+        & _isin_few(behind, closed),
+        "joined by hyphen or slash": one & _isin_few(first, joints),
         "joined by and": (one & (first == and_)) | (two & (first == comma) & (second == and_)),
     }
     for name, value in values.items():
         out[:, COLUMN[name]] = value
 
 
-def _one_of(words: Indices, few: Indices) -> Mask:
+def _isin_few(words: Indices, few: Indices) -> Mask:
     """Which words are among a few; NumPy's own way sorts them."""
     return (words[:, None] == few).any(axis=1)
 
 
-def _to_triggers(own: Described, out: Matrix) -> None:
-    layout = own.layout
-    for name, told in own.told.items():
-        away = np.empty((2, 3, len(told.pair)))  # paths and distances, of first, second and both
-        away[0, :2], away[1, :2] = told.ways, np.minimum(told.gaps, FAR)
+def _fill_trigger_distances(own: DescriptorContext, out: Matrix) -> None:
+    layout = own.arrays
+    for name, told in own.triggers.items():
+        away = np.empty(
+            (2, 3, len(told.pair_index))
+        )  # paths and distances, of first, second and both
+        away[0, :2], away[1, :2] = told.path_lengths, np.minimum(told.token_distances, MAX_DISTANCE)
         np.add(away[:, 0], away[:, 1], out=away[:, 2])
-        nearest = told.nearest(told.ways, len(own))
-        found = np.full((len(own), 7), (FAR, FAR, 2 * FAR) * 2 + (0.0,))
-        begins = run_starts(told.pair)
+        nearest = told.nearest(told.path_lengths, len(own))
+        found = np.full((len(own), 7), (MAX_DISTANCE, MAX_DISTANCE, 2 * MAX_DISTANCE) * 2 + (0.0,))
+        begins = run_starts(told.pair_index)
         if len(begins):
             low = np.minimum.reduceat(
                 away.reshape(6, -1), begins, axis=1
             )  # quicker than by columns
-            found[told.pair[begins], :6] = low.T
-        found[:, 6] = (layout.begin < nearest) & (nearest < layout.end)
-        out[:, columns(_TO[name])] = found
+            found[told.pair_index[begins], :6] = low.T
+        found[:, 6] = (layout.first_token < nearest) & (nearest < layout.last_token)
+        out[:, column_indices(_TRIGGER_DISTANCE_NAMES[name])] = found
 
 
-def _to(name: str) -> tuple[str, ...]:
+def _trigger_distance_names(name: str) -> tuple[str, ...]:
     kinds = [
-        f"{what} from {end} to {name}" for what in ("path", "distance") for end in (*ENDS, "joint")
+        f"{what} from {end} to {name}"
+        for what in ("path", "distance")
+        for end in (*ENTITY_NAMES, "joint")
     ]
     return (*kinds, f"nearest joint {name} between")
 
 
-_TO = {name: _to(name) for name in DESCRIBED_GROUPS}
+_TRIGGER_DISTANCE_NAMES = {name: _trigger_distance_names(name) for name in TRIGGER_GROUPS}
 
 
-def _rivals(own: Described, out: Matrix) -> None:
-    names, rivals = own.entities, own.rivals
-    distances = names.distances(own.ends.take(rivals.pair, axis=1), rivals.entity)
+def _fill_closer_entities(own: DescriptorContext, out: Matrix) -> None:
+    names, rivals = own.entities, own.other_entities
+    distances = names.distance(own.pair_entities.take(rivals.pair_index, axis=1), rivals.entity)
     for how, measure, away in (
-        (" by path", names.paths, rivals.paths),
-        ("", names.distances, distances),
+        (" by path", names.path_length, rivals.path_lengths),
+        ("", names.distance, distances),
     ):
-        limit = measure(names.first, names.second)[rivals.pair]
-        for which, nearer in zip(ENDS, (away < limit) & rivals.other, strict=True):
-            out[:, COLUMN[f"other entity nearer {which}{how}"]] = own.any(rivals.pair, nearer)
+        limit = measure(names.first, names.second)[rivals.pair_index]
+        for which, nearer in zip(ENTITY_NAMES, (away < limit) & rivals.is_other, strict=True):
+            out[:, COLUMN[f"other entity nearer {which}{how}"]] = own.any_per_pair(
+                rivals.pair_index, nearer
+            )
 
 
-_FACTS = {which: tuple(f"{which} {name}" for name in FACTS) for which in ENDS}
+_FACT_NAMES = {which: tuple(f"{which} {name}" for name in ENTITY_FACTS) for which in ENTITY_NAMES}
 
 
-def _entities(own: Described, out: Matrix) -> None:
-    for which, entity in zip(ENDS, own.ends, strict=True):
-        out[:, columns(_FACTS[which])] = own.entities.facts[entity]
+def _fill_entity_facts(own: DescriptorContext, out: Matrix) -> None:
+    for which, entity in zip(ENTITY_NAMES, own.pair_entities, strict=True):
+        out[:, column_indices(_FACT_NAMES[which])] = own.entities.facts[entity]
 
 
-def _heads(own: Described, out: Matrix) -> None:
+def _fill_heads(own: DescriptorContext, out: Matrix) -> None:
     names = own.entities
-    above, _, governor = names.above
-    governs = np.zeros(int(names.cells[-1]), dtype=bool)
-    governs[names.begin[above] + governor] = True
+    above, _, governor = names.governors
+    governs = np.zeros(int(names.row_starts[-1]), dtype=bool)
+    governs[names.row_offset[above] + governor] = True
     starts = np.searchsorted(above, np.arange(len(names) + 1))
     heads = np.zeros(len(own), dtype=bool)
     for one, other in ((names.first, names.second), (names.second, names.first)):
         pair, place = expand(starts[one], starts[one + 1] - starts[one])
         to = governor[place]
-        heads |= own.any(pair, names.steps(other[pair], to) == 0)
-        common = own.any(pair, governs[names.begin[other[pair]] + to])
+        heads |= own.any_per_pair(pair, names.token_path_length(other[pair], to) == 0)
+        common = own.any_per_pair(pair, governs[names.row_offset[other[pair]] + to])
     out[:, COLUMN["common head"]] = common
     out[:, COLUMN["one heads the other"]] = heads
 
 
-def _strings(own: Described, out: Matrix) -> None:
+def _fill_name_equality(own: DescriptorContext, out: Matrix) -> None:
     names = own.entities
     texts = names.texts
     known: dict[tuple[int, str], int] = {}
     for entity in names.mentions.tolist():
-        key = int(names.sentence[entity]), texts[entity]
+        key = int(names.sentence_index[entity]), texts[entity]
         known[key] = known.get(key, 0) + 1
-    again = [known.get((n, t), 0) > 1 for n, t in zip(names.sentence.tolist(), texts, strict=True)]
+    again = [
+        known.get((n, t), 0) > 1 for n, t in zip(names.sentence_index.tolist(), texts, strict=True)
+    ]
     rows = []
     for i, j in zip(names.first.tolist(), names.second.tolist(), strict=True):
         a, b = texts[i], texts[j]
         rows.append((a == b, a != b and (a in b or b in a), again[i] or again[j]))
-    out[:, columns(("names equal", "name within name", "name repeated"))] = rows
+    out[:, column_indices(("names equal", "name within name", "name repeated"))] = rows
 
 
-def _takers(own: Described, out: Matrix) -> None:
+def _fill_trigger_rivals(own: DescriptorContext, out: Matrix) -> None:
     """How many other entities are nearer to the pair's best trigger than its own are."""
-    names, rivals, told = own.entities, own.rivals, own.told["trigger"]
+    names, rivals, told = own.entities, own.other_entities, own.triggers["trigger"]
     for how, measure, away in (
-        (" by path", names.steps, told.ways),
-        ("", names.gaps, told.gaps),
+        (" by path", names.token_path_length, told.path_lengths),
+        ("", names.token_distance, told.token_distances),
     ):
         best = told.nearest(away, len(own))
-        some = ((best[rivals.pair] >= 0) & rivals.other).nonzero()[0]
-        rows = rivals.pair[some]
+        some = ((best[rivals.pair_index] >= 0) & rivals.is_other).nonzero()[0]
+        rows = rivals.pair_index[some]
         theirs = measure(rivals.entity[some], best[rows])
-        ours = measure(own.ends, np.maximum(best, own.layout.base))
-        for which, nearer in zip(ENDS, theirs < ours.take(rows, axis=1), strict=True):
+        ours = measure(own.pair_entities, np.maximum(best, own.arrays.sentence_base))
+        for which, nearer in zip(ENTITY_NAMES, theirs < ours.take(rows, axis=1), strict=True):
             counts = np.bincount(rows[nearer], minlength=len(own))
             out[:, COLUMN[f"rivals of {which} for the trigger{how}"]] = counts
 
 
-_KINDS = np.array([MARKS[kind] for kind in KINDS])
-_BEFORE = tuple(f"{which} before {kind} words" for which in ENDS for kind in KINDS)
-
-
-def _kinds(own: Described, out: Matrix) -> None:
-    layout = own.layout
-    high = layout.base + layout.size
-    found = np.zeros((2, len(own), len(KINDS)), dtype=bool)
-    for step in (1, 2):
-        at = own.entities.high[own.ends] + step
-        near = np.minimum(at, high - 1)
-        seen = (at < high) & ~layout.own[near + layout.shift]
-        found |= (own.marks[:, _KINDS] > 0)[near] & seen[:, :, None]
-    out[:, columns(_BEFORE)] = found.swapaxes(0, 1).reshape(len(own), -1)
-
-
-PARTS = (
-    *(_distances, _words, _around, _lists, _to_triggers),
-    *(_rivals, _entities, _heads, _strings, _takers, _kinds),
+_FOLLOWING_COLUMNS = np.array([GROUP_COLUMN[kind] for kind in FOLLOWING_WORD_GROUPS])
+_FOLLOWING_NAMES = tuple(
+    f"{which} before {kind} words" for which in ENTITY_NAMES for kind in FOLLOWING_WORD_GROUPS
 )
-Which: TypeAlias = Literal["basic", "position", "relation"]
+
+
+def _fill_following_words(own: DescriptorContext, out: Matrix) -> None:
+    layout = own.arrays
+    high = layout.sentence_base + layout.sentence_sizes
+    found = np.zeros((2, len(own), len(FOLLOWING_WORD_GROUPS)), dtype=bool)
+    for step in (1, 2):
+        at = own.entities.last_token[own.pair_entities] + step
+        near = np.minimum(at, high - 1)
+        seen = (at < high) & ~layout.is_entity[near + layout.offset]
+        found |= (own.word_groups[:, _FOLLOWING_COLUMNS] > 0)[near] & seen[:, :, None]
+    out[:, column_indices(_FOLLOWING_NAMES)] = found.swapaxes(0, 1).reshape(len(own), -1)
+
+
+_FILL_FUNCTIONS = (
+    *(
+        _fill_distances,
+        _fill_counts_between,
+        _fill_triggers_around,
+        _fill_short_middles,
+        _fill_trigger_distances,
+    ),
+    *(
+        _fill_closer_entities,
+        _fill_entity_facts,
+        _fill_heads,
+        _fill_name_equality,
+        _fill_trigger_rivals,
+        _fill_following_words,
+    ),
+)
+DescriptorSet: TypeAlias = Literal["basic", "position", "relation"]
 Values: TypeAlias = dict[str, float]
 
 
@@ -796,47 +858,49 @@ class PairDescriptors:
     ``name_equality`` (the only ones that look at the names: equal, contained, repeated).
     """
 
-    which: Which = "relation"
+    which: DescriptorSet = "relation"
     entity_counts: bool = True
     name_equality: bool = True
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
-        check_among("which", [self.which], get_args(Which))
+        check_choice("parse", [self.parse], get_args(Parse))
+        check_choice("which", [self.which], get_args(DescriptorSet))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, self.parse))
+        return self.represent(analyze_pairs(candidates, self.parse))
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """The descriptors of pairs that are already analysed."""
-        return self.sizes(pairs)[self.which]
+        return self.represent_all_sizes(pairs)[self.which]
 
-    def sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
+    def represent_all_sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """The descriptors in every size up to this one, for the price of the largest."""
-        kept, scales, sizes = self._chosen
-        every = RawCSR.of(finished(described(layout_of(pairs)))[:, kept] / scales)
+        kept, scales, sizes = self._selection
+        every = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, kept] / scales)
         return {
-            which: Features(_chosen(every, number, len(names)), names)
+            which: Features(_select_columns(every, number, len(names)), names)
             for which, (number, names) in sizes.items()
         }
 
     @cached_property
-    def _chosen(self) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], FeatureNames]]]:
+    def _selection(
+        self,
+    ) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], FeatureNames]]]:
         """Which descriptors are kept, their scales; in each size their numbers, -1, and names."""
-        sizes: tuple[Which, ...] = get_args(Which)
+        sizes: tuple[DescriptorSet, ...] = get_args(DescriptorSet)
         levels = sizes[: sizes.index(self.which) + 1]
-        kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._wanted(d)]
+        kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._is_selected(d)]
         chosen = [DESCRIPTORS[i] for i in kept]
         found: dict[str, tuple[NDArray[np.int32], FeatureNames]] = {}
         for place, which in enumerate(levels):
             some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
             number = np.full(len(chosen), -1, dtype=np.int32)
             number[some] = np.arange(len(some))
-            found[which] = number, FeatureNames.of(chosen[i].name for i in some)
+            found[which] = number, FeatureNames.from_iterable(chosen[i].name for i in some)
         return np.array(kept, dtype=np.intp), np.array([d.scale for d in chosen]), found
 
-    def _wanted(self, descriptor: Descriptor) -> bool:
+    def _is_selected(self, descriptor: Descriptor) -> bool:
         left_out = {
             "entity count": not self.entity_counts,
             "name equality": not self.name_equality,
@@ -844,7 +908,7 @@ class PairDescriptors:
         return not left_out.get(descriptor.group, False)
 
 
-def _chosen(cells: RawCSR, number: NDArray[np.int32], width: int) -> RawCSR:
+def _select_columns(cells: RawCSR, number: NDArray[np.int32], width: int) -> RawCSR:
     """Some of the columns, given the number of each among them; -1 for the others."""
     indices = number[cells.indices]
     kept = indices >= 0

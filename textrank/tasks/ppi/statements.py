@@ -23,10 +23,10 @@ from textrank.kernels.views import CONSTANT, PerQuestionKernel
 from textrank.language.alignment import SourceText, original_offsets
 from textrank.metrics import argmax_first, choose_first
 from textrank.tasks.base import Answered, ChoiceTask, Scored, answered
-from textrank.tasks.ppi._trees import Tellings, tellings
-from textrank.tasks.ppi.pairs import Meeting, PairBatch, entity_pairs
+from textrank.tasks.ppi._trees import PairTrees, pair_trees
+from textrank.tasks.ppi.pairs import FeatureExtractor, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse
-from textrank.tasks.ppi.statement_features import NameFacts, Sides
+from textrank.tasks.ppi.statement_features import EntityFactExtractor, EntityFacts
 from textrank.tasks.ppi.task import PPI
 from textrank.tasks.ppi.views import MET, StatementViews
 
@@ -288,7 +288,7 @@ def _merged(names: FeatureNames) -> tuple[FeatureNames, Indices]:
     if len(once) < len(names):  # the same names in the same order under every question
         once, column = _merged(once)
         return once, np.tile(column, len(names) // len(column))
-    return names.distinct()
+    return names.unique()
 
 
 def _period(parts: NDArray[np.int32]) -> int:
@@ -314,7 +314,7 @@ class Table:
     @classmethod
     def of(cls, weights: Sequence[Weights]) -> Table:
         """The weights of several models side by side."""
-        names, column = _merged(FeatureNames.join([_renamed(w.names) for w in weights]))
+        names, column = _merged(FeatureNames.concat([_renamed(w.names) for w in weights]))
         width = sum(len(w.offsets) for w in weights)
         values = np.zeros((len(names) + 1, 2 * width))
         row, left = 0, 0
@@ -333,16 +333,16 @@ class Table:
         """Those of features that count in one way only."""
         return sums[:, : sums.shape[1] // 2]
 
-    def of_names(self, sides: Sides, sums: Matrix) -> Matrix:  # (pairs, answers)
+    def of_names(self, sides: EntityFacts, sums: Matrix) -> Matrix:  # (pairs, answers)
         """Those of what is told of two names, their sum and their difference of length one each.
 
         ``sums`` are of lists of length one each.
         """
-        size = lengths(sides.facts.cells.indptr)
-        weighed = (sums * np.sqrt(size)[:, None])[sides.lists].sum(axis=2)
+        size = lengths(sides.features.cells.indptr)
+        weighed = (sums * np.sqrt(size)[:, None])[sides.rows].sum(axis=2)
         one, two = weighed[:, 0], weighed[:, 1]
         half = sums.shape[1] // 2
-        same, turned = ((1.0 / np.sqrt(np.maximum(s, 1.0)))[:, None] for s in sides.squares())
+        same, turned = ((1.0 / np.sqrt(np.maximum(s, 1.0)))[:, None] for s in sides.squared_norms())
         return same * (one + two)[:, :half] + turned * (one - two)[:, half:]
 
 
@@ -364,16 +364,18 @@ class Aspects:
     """The models of status, type and direction that stand beside a model of interactions."""
 
     weights: Mapping[str, Weights]
-    blocks: Mapping[str, Meeting]  # that one of them sees
+    blocks: Mapping[str, FeatureExtractor]  # that one of them sees
 
     @classmethod
     def of(cls, models: Mapping[str, Model]) -> Aspects:
         """From models that see the same blocks of features, each with weights of its own."""
         views = {name: _views(name, model) for name, model in models.items()}
         used = {block for own in views.values() for block, weight in own.items() if weight}
-        blocks: dict[str, Meeting] = {name: block for name, block in MET.items() if name in used}
+        blocks: dict[str, FeatureExtractor] = {
+            name: block for name, block in MET.items() if name in used
+        }
         if not used.isdisjoint(("sides", "turned")):
-            blocks["sides"] = NameFacts()
+            blocks["sides"] = EntityFactExtractor()
         weights = {
             name: Weights.of(model, name).times(views[name]) for name, model in models.items()
         }
@@ -381,12 +383,12 @@ class Aspects:
 
     def answers(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Status, type, direction and trigger of each pair, as far as there are models."""
-        return self.of_pairs(entity_pairs(candidates, PARSE)) if candidates else []
+        return self.of_pairs(analyze_pairs(candidates, PARSE)) if candidates else []
 
     def of_pairs(self, pairs: PairBatch) -> list[dict[str, Any]]:
         """The same for pairs that are already analysed, by the parse ``PARSE``."""
         found = _decided(self.scores(pairs), {name: w.limit for name, w in self.weights.items()})
-        triggers = _triggers(tellings(pairs), found.get("type", [""] * len(pairs)))
+        triggers = _triggers(pair_trees(pairs), found.get("type", [""] * len(pairs)))
         rows = zip(*found.values(), triggers, strict=True)
         return [dict(zip((*found, "trigger"), row, strict=True)) for row in rows]
 
@@ -396,11 +398,11 @@ class Aspects:
 
     def scores(self, pairs: PairBatch) -> dict[str, Matrix]:
         """Log-odds (pairs, answers) for each aspect."""
-        met, table = pairs.holding(self.blocks), self._table
-        sums = table.sums(met.unit.features)
+        met, table = pairs.joint_features(self.blocks), self._table
+        sums = table.sums(met.normalized.features)
         found = table.plain(sums[: len(pairs)])
         if (lists := met.shared.get("sides")) is not None:
-            found = found + table.of_names(Sides(met.features, lists), sums)
+            found = found + table.of_names(EntityFacts(met.features, lists), sums)
         ends = np.cumsum([len(w.offsets) for w in self.weights.values()])[:-1]
         parts = zip(self.weights.items(), np.split(found, ends, axis=1), strict=True)
         return {name: part + w.offsets for (name, w), part in parts}
@@ -434,15 +436,15 @@ def _log_odds(scores: Matrix) -> Matrix:
     return np.asarray(-np.logaddexp(0.0, -scores))
 
 
-def _triggers(told: Tellings, kinds: Sequence[str]) -> list[list[list[int]]]:
+def _triggers(told: PairTrees, kinds: Sequence[str]) -> list[list[list[int]]]:
     """The characters of the word that says what happens in each pair; none where no word does."""
-    own = told.layout
-    tokens = told.trigger(own.lexicon.all(kinds))
+    own = told.arrays
+    tokens = told.best_trigger(own.lexicon.encode(kinds))
     known: dict[int, tuple[int, int]] = {}
     for token in set(tokens.tolist()) - {-1}:
-        number = int(own.sentence_of[token])
+        number = int(own.token_sentence[token])
         sentence = own.contexts[number].sentence
-        place = sentence.start + token - int(own.starts[number])
+        place = sentence.start + token - int(own.sentence_starts[number])
         known[token] = original_offsets(sentence.doc[place : place + 1])
     return [[list(known[token])] if token >= 0 else [] for token in tokens.tolist()]
 

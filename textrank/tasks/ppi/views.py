@@ -16,7 +16,7 @@ from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.language.alignment import get_retokenized
 from textrank.linalg import squared_norms
-from textrank.tasks.ppi._trees import tellings
+from textrank.tasks.ppi._trees import pair_trees
 from textrank.tasks.ppi.blocks import (
     GlobalContext,
     LocalContext,
@@ -25,18 +25,18 @@ from textrank.tasks.ppi.blocks import (
     TriggerRoles,
 )
 from textrank.tasks.ppi.descriptors import PairDescriptors
-from textrank.tasks.ppi.graphs import MarkedGraphs
-from textrank.tasks.ppi.pairs import Met, PairBatch, entity_pairs
-from textrank.tasks.ppi.sentences import Parse, check_among, parsed_twice
-from textrank.tasks.ppi.statement_features import Sides, StatementCues, StatementRoles
+from textrank.tasks.ppi.graphs import PathGraphs
+from textrank.tasks.ppi.pairs import FeatureBlock, PairBatch, analyze_pairs
+from textrank.tasks.ppi.sentences import Parse, check_choice, has_two_parses
+from textrank.tasks.ppi.statement_features import EntityFacts, StatementCues, StatementRoles
 
-PARSED: Mapping[str, Met] = {"path": PathWalks(), "triggers": TriggerRoles()}
-WORDS: Mapping[str, Met] = {
+PARSED: Mapping[str, FeatureBlock] = {"path": PathWalks(), "triggers": TriggerRoles()}
+WORDS: Mapping[str, FeatureBlock] = {
     "words": SideWords(),
     "global_context": GlobalContext(),
     "local_context": LocalContext(),
 }
-BLOCKS: Mapping[str, Met] = {**WORDS, **PARSED}
+BLOCKS: Mapping[str, FeatureBlock] = {**WORDS, **PARSED}
 Parses: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both", "all"]
 BOTH: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
@@ -71,30 +71,32 @@ class PairViews:
     averaged: bool = False
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parses))
+        check_choice("parse", [self.parse], get_args(Parses))
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         if self.parse != "both" and self.parse != "all":
-            return self.of_batch(entity_pairs(candidates, self.parse))
-        pairs = entity_pairs(candidates, BOTH["given"])
+            return self.of_batch(analyze_pairs(candidates, self.parse))
+        pairs = analyze_pairs(candidates, BOTH["given"])
         worded, parsed = _met(WORDS, pairs), {"given": self._parsed(pairs)}
         docs = {id(c.doc): c.doc for c in candidates}
         parsed["own"] = parsed["given"]
-        if any(map(parsed_twice, docs.values())):
-            parsed["own"] = self._parsed(entity_pairs(candidates, BOTH["own"]))
+        if any(map(has_two_parses, docs.values())):
+            parsed["own"] = self._parsed(analyze_pairs(candidates, BOTH["own"]))
         if self.parse == "both":
             return MultiView({**worded, **beside(parsed)})
         whole = {name: {**worded, **own} for name, own in parsed.items()}
         again = _read_again(candidates, docs)
         third = whole["own"]
         if again is not None:
-            pairs = entity_pairs(again, BOTH["own"])
+            pairs = analyze_pairs(again, BOTH["own"])
             third = {**_met(WORDS, pairs), **self._parsed(pairs)}
         return MultiView(beside({**whole, "words": third}))
 
     def of_batch(self, pairs: PairBatch) -> MultiView:
         """The views of pairs that are already analysed, by one parse."""
-        return MultiView.joining(pairs.holding(BLOCKS).unit, tuple(BLOCKS), self._computed(pairs))
+        return MultiView.from_joint(
+            pairs.joint_features(BLOCKS).normalized, tuple(BLOCKS), self._computed(pairs)
+        )
 
     def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""
@@ -102,26 +104,26 @@ class PairViews:
 
     def _computed(self, pairs: PairBatch) -> dict[str, Features]:
         """Those of them that are numbers: of walks in graphs, and descriptors."""
-        graphs = MarkedGraphs(pairs.layout).batch()
+        graphs = PathGraphs(pairs.arrays).to_batch()
         return {
             "dependencies": unit(AllPathsGraph().features(graphs)),
             **self._described(pairs),
         }
 
     def _described(self, pairs: PairBatch) -> dict[str, Features]:
-        found = self._descriptors.sizes(pairs)
+        found = self._descriptors.represent_all_sizes(pairs)
         if not self.averaged:
             return found
-        return {name: own.scaled(len(own.names) ** -0.5) for name, own in found.items()}
+        return {name: own.scale(len(own.names) ** -0.5) for name, own in found.items()}
 
     @cached_property
     def _descriptors(self) -> PairDescriptors:
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
-def _met(blocks: Mapping[str, Met], pairs: PairBatch) -> dict[str, Features]:
+def _met(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
     """Views of what is met in pairs."""
-    found = pairs.side_by_side(blocks).unit
+    found = pairs.side_by_side(blocks).normalized
     return {name: found.view(name) for name in blocks}
 
 
@@ -154,15 +156,15 @@ def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
         return dict(first)
     share = len(parses) ** -0.5
     return {
-        view: _repeated(first[view].scaled(share), list(parses))
+        view: _repeated(first[view].scale(share), list(parses))
         if all(own[view] is first[view] for own in others)
-        else Features.beside({name: own[view].scaled(share) for name, own in parses.items()})
+        else Features.hstack({name: own[view].scale(share) for name, own in parses.items()})
         for view in first
     }
 
 
 def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
-    """The same as ``Features.beside`` of the features under each prefix, but quicker."""
+    """The same as ``Features.hstack`` of the features under each prefix, but quicker."""
     F, names, times = features.values, features.names, len(prefixes)
     row = np.repeat(np.arange(len(features)), np.diff(F.indptr))
     first = np.arange(F.nnz) + (times - 1) * F.indptr[row]  # a row begins at a multiple
@@ -182,10 +184,10 @@ def unit(features: Features) -> Features:
     """The features with every row of length one; an empty row stays empty."""
     squared = squared_norms(features.cells)
     squared[squared == 0] = 1.0
-    return features.scaled(1.0 / np.sqrt(squared))
+    return features.scale(1.0 / np.sqrt(squared))
 
 
-MET: Mapping[str, Met] = {
+MET: Mapping[str, FeatureBlock] = {
     "cues": StatementCues(),
     "roles": StatementRoles(),
     "triggers": TriggerRoles(),
@@ -230,23 +232,23 @@ class StatementViews:
             for number, candidate in zip(reversed(rows), reversed(candidates), strict=True)
         }
         pairs = [first[number] for number in range(len(numbers))]
-        features = self.of_pairs(pairs).rows(np.array(rows, dtype=np.intp))
+        features = self.represent_pairs(pairs).rows(np.array(rows, dtype=np.intp))
         return MultiView({"question": [c.asked for c in candidates], "pair": features})
 
-    def of_pairs(self, candidates: Sequence[Candidate]) -> Features:
+    def represent_pairs(self, candidates: Sequence[Candidate]) -> Features:
         """The features of each pair, whatever is asked."""
-        return self.features(entity_pairs(candidates, "own"))
+        return self.represent_batch(analyze_pairs(candidates, "own"))
 
-    def features(self, pairs: PairBatch) -> Features:
+    def represent_batch(self, pairs: PairBatch) -> Features:
         """The features of pairs that are already analysed."""
-        sides = cache(lambda: Sides.of(tellings(pairs)))
+        sides = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
         made: dict[str, Callable[[], Features]] = {
-            **{name: partial(pairs.seen_by, block) for name, block in MET.items()},
-            "sides": lambda: sides().same,
-            "turned": lambda: sides().turned,
+            **{name: partial(pairs.features_of, block) for name, block in MET.items()},
+            "sides": lambda: sides().sum,
+            "turned": lambda: sides().difference,
         }
-        return Features.beside(
-            {name: unit(made[name]()).scaled(w) for name, w in self.weights.items() if w}
+        return Features.hstack(
+            {name: unit(made[name]()).scale(w) for name, w in self.weights.items() if w}
         )
 
 
