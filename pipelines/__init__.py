@@ -1,1 +1,1 @@
-"""The reference settings of each task, one ``<task>.cfg`` each."""
+"""Reference settings of each task, one ``<task>.cfg`` per task."""
