@@ -85,10 +85,10 @@ def test_a_text_that_is_cut_has_the_tags_of_the_whole(seed, monkeypatch):
     emissions[:, 0] += 6
     transitions = rng.normal(scale=0.2, size=(tags + 1, tags + 1))
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
-    monkeypatch.setattr(ner, "_PIECE", 2)
-    cuts = ner._cuts(emissions, transitions, np.cumsum([200, 1, 150]))
+    monkeypatch.setattr(ner, "_MIN_PIECE_WORDS", 2)
+    cuts = ner._find_cuts(emissions, transitions, np.cumsum([200, 1, 150]))
     found = decode_tags(emissions, transitions, lengths)
-    monkeypatch.setattr(ner, "_FEW", 0)
+    monkeypatch.setattr(ner, "_MAX_CUT_RATIO", 0)
     assert len(cuts) > 5
     assert found.tolist() == decode_tags(emissions, transitions, lengths).tolist()
 
@@ -103,8 +103,8 @@ def test_words_that_are_surely_in_no_name_are_in_none(seed, scale, monkeypatch):
     emissions[:, 0] += np.repeat(rng.choice([-2.0, 4.0], size=67), 3)  # names beside runs of none
     transitions = rng.normal(scale=scale, size=(tags + 1, tags + 1))
     transitions = np.where(legal_transitions(labels), transitions, -np.inf)
-    sure = ner._sure(emissions, transitions, np.cumsum(lengths))
-    monkeypatch.setattr(ner, "_FEW", 0)
+    sure = ner._is_surely_outside(emissions, transitions, np.cumsum(lengths))
+    monkeypatch.setattr(ner, "_MAX_CUT_RATIO", 0)
     assert not decode_tags(emissions, transitions, lengths)[sure].any()
     assert sure.any() or scale > 0.1
 

@@ -141,7 +141,7 @@ def rows(folder: Path) -> Path:
 
 def test_a_bad_document_does_not_lose_its_batch(tmp_path: Path) -> None:
     path = rows(tmp_path)
-    with pytest.warns(UserWarning, match=r"x\.jsonl, line 3: left out, for it fails"):
+    with pytest.warns(UserWarning, match=r"x\.jsonl, line 3: left out because of an error"):
         found = list(load_corpus(path, skip_bad=True)(failing()))
     assert [doc.user_data["document"] for doc in found] == ["one", "two", "four", "five"]
 

@@ -10,7 +10,7 @@ from textrank.language.morphology import PENN_TAGS, Morphology, build_tables
 
 TABLES = build_tables(
     irregular={"noun": {"mice": ["mouse"]}, "verb": {"bound": ["bind"]}},
-    known={
+    base_forms={
         "noun": ["virus", "base", "axis"],
         "verb": ["activate", "bind", "grow", "induce", "blot"],
     },
@@ -32,7 +32,7 @@ TABLES = build_tables(
     ],
 )  # fmt: skip
 def test_lemma(word, tag, lemma):
-    assert Morphology(spacy.blank("en").vocab, TABLES).lemma(word, tag) == lemma
+    assert Morphology(spacy.blank("en").vocab, TABLES).lemmatize(word, tag) == lemma
 
 
 def test_only_lemmas_given_more_than_once_are_learned():
@@ -90,14 +90,14 @@ def test_words_of_a_batch_are_what_they_are_in_texts_of_their_own():
 def test_a_text_that_fails_does_not_take_its_batch_with_it(monkeypatch):
     morphology = Morphology(spacy.blank("en").vocab)
     docs = [Doc(morphology.vocab, words=[word], tags=["NNS"]) for word in ("genes", "bad", "cells")]
-    row = morphology._row
+    row = morphology._compute_row
 
     def failing(orth, tag, dep):
         if morphology.vocab.strings[orth] == "bad":
             raise RuntimeError("bad word")
         return row(orth, tag, dep)
 
-    monkeypatch.setattr(morphology, "_row", failing)
+    monkeypatch.setattr(morphology, "_compute_row", failing)
     with pytest.raises(RuntimeError, match="bad word"):
         list(morphology.pipe(docs))
     told = []

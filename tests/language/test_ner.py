@@ -120,7 +120,7 @@ def test_examples_without_names_are_refused():
     nlp = blank_nlp()
     add_names(nlp, SMALL)
     example = Example(Doc(nlp.vocab, words=["a"]), Doc(nlp.vocab, words=["a"]))
-    with pytest.raises(ValueError, match=r"'genes' has a name in doc\.ents"):
+    with pytest.raises(ValueError, match=r"'genes' has an entity in doc\.ents"):
         nlp.get_pipe("genes").initialize(lambda: [example], nlp=nlp)
 
 

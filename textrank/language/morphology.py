@@ -1,7 +1,8 @@
-"""Universal part of speech, morphology and lemma of each word, read off its Penn tag by rules.
+"""Set part of speech, morphological features and lemma of each token from its Penn tag, by rules.
 
-One component in place of spaCy's attribute ruler and rule lemmatizer, which together take longer
-than tagger and parser: here a word with its tag is worked out once and then looked up.
+The component ``Morphology`` replaces spaCy's attribute ruler and rule lemmatizer, which together
+take longer than tagger and parser; here each distinct (word, tag, label) is computed once and
+cached. ``build_tables`` makes its tables of irregular and base forms when a pipeline is trained.
 """
 
 from __future__ import annotations
@@ -80,169 +81,202 @@ PENN_TAGS: dict[str, tuple[str, str]] = {
 }
 
 
-_AUXILIARY = {"be", "have", "do"}
-_IRREGULAR = {
+_AUXILIARY_LEMMAS = {"be", "have", "do"}
+_IRREGULAR_VERBS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being", "'m", "'re"), "be"),
     **dict.fromkeys(("has", "had", "having", "'ve"), "have"),
     **dict.fromkeys(("does", "did", "done", "doing"), "do"),
 }
 _CLITICS = {"n't": "not", "n’t": "not", "ca": "can", "wo": "will", "’s": "'s"}
-_NOUN = (("ies", "y"), ("sses", "ss"), ("yses", "ysis"), ("uses", "us"), ("xes", "x"),
+_NOUN_ENDINGS = (("ies", "y"), ("sses", "ss"), ("yses", "ysis"), ("uses", "us"), ("xes", "x"),
          ("ches", "ch"), ("shes", "sh"), ("s", ""))  # fmt: skip
 _CACHE_SIZE = 1 << 14  # words, as in the tokenizer
-# What makes one number of the hashes of a word, its tag and its label.
-_SPREAD = np.array([1, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
+# Multipliers that combine the hashes of a word, its tag and its dependency label to one key.
+_HASH_MULTIPLIERS = np.array([1, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 
 
 class Morphology:
-    """Sets ``pos``, ``morph`` and ``lemma`` of each token from its tag.
+    """spaCy component that sets ``pos``, ``morph`` and ``lemma`` of each token from its tag.
 
-    ``tables`` holds, for verbs, nouns, adjectives and adverbs, the irregular forms and the known
-    base forms; an inflected word goes back to the known base form, or to the likeliest one.
+    Parameters
+    ----------
+    vocab
+        Vocabulary of the pipeline.
+    tables
+        ``"irregular"``: per word class (noun, verb, adj, adv) inflected form -> lemma; ``"known"``:
+        per word class the known base forms; ``"learned"``: ``"word/TAG"`` -> lemma, for exceptions
+        to the rules. See ``build_tables``. None means no tables.
     """
 
     any_length = True
 
     def __init__(self, vocab: Vocab, tables: Mapping[str, Any] | None = None) -> None:
+        """Install the tables."""
         self.vocab = vocab
-        self._handler: Callable[..., Any] = raise_error
-        self._set(tables or {})
+        self._error_handler: Callable[..., Any] = raise_error
+        self._set_tables(tables or {})
 
     def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc in place and return it."""
         self._annotate([doc])
         return doc
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """The Docs, those of a batch together: each distinct word of it is looked up once."""
+        """Annotate Docs in batches; each distinct word of a batch is looked up once.
+
+        A Doc that fails is passed to the error handler and left out; the others of its batch are
+        kept.
+        """
         for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
             try:
                 self._annotate(batch)
-            except Exception:  # a bad one does not take its batch with it
-                batch = list(filter(self._annotates, batch))
+            except Exception:  # find the Doc that fails and keep the others
+                batch = list(filter(self._try_annotate, batch))
             yield from batch
 
     def set_error_handler(self, handler: Callable[..., Any]) -> None:
-        """Takes what spaCy's ``nlp.set_error_handler`` gives: it is told of a Doc that fails."""
-        self._handler = handler
+        """Set the handler for Docs that fail, as spaCy's ``nlp.set_error_handler`` does."""
+        self._error_handler = handler
 
-    def _annotates(self, doc: Doc) -> bool:
+    def _try_annotate(self, doc: Doc) -> bool:
+        """Annotate a Doc and return True, or call the error handler and return False."""
         try:
             self._annotate([doc])
         except Exception as error:
-            self._handler("morphology", self, [doc], error)
+            self._error_handler("morphology", self, [doc], error)
             return False
         return True
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        if len(self._rows) > _CACHE_SIZE:
-            self._rows.clear()
+        """Annotate Docs in place."""
+        if len(self._cache) > _CACHE_SIZE:
+            self._cache.clear()
         words = np.concatenate([doc.to_array([ORTH, TAG, DEP]).reshape(-1, 3) for doc in docs])
-        keys = (words * _SPREAD).sum(axis=1, dtype=np.uint64)
-        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        rows = list(map(self._known_row, distinct.tolist(), words[first].tolist()))
-        values = np.array(rows, dtype=np.uint64).reshape(-1, 3)[which]
+        keys = (words * _HASH_MULTIPLIERS).sum(axis=1, dtype=np.uint64)
+        distinct, first_occurrence, inverse = np.unique(
+            keys, return_index=True, return_inverse=True
+        )
+        rows = list(map(self._cached_row, distinct.tolist(), words[first_occurrence].tolist()))
+        values = np.array(rows, dtype=np.uint64).reshape(-1, 3)[inverse]
         ends = np.cumsum([len(doc) for doc in docs])
-        for doc, own in zip(docs, np.split(values, ends[:-1]), strict=True):
-            doc.from_array([POS, MORPH, LEMMA], cast(Any, own))
+        for doc, doc_values in zip(docs, np.split(values, ends[:-1]), strict=True):
+            doc.from_array([POS, MORPH, LEMMA], cast(Any, doc_values))
 
-    def _known_row(self, key: int, word: Sequence[int]) -> tuple[int, int, int]:
-        found = self._rows.get(key)
-        if found is None:
-            found = self._rows[key] = self._row(*word)
-        row, lemma = found
-        if lemma:  # which spaCy may have forgotten with a memory zone
+    def _cached_row(self, key: int, word: Sequence[int]) -> tuple[int, int, int]:
+        """Return the POS, MORPH and LEMMA hashes of (word, tag, label) hashes, by cache key."""
+        entry = self._cache.get(key)
+        if entry is None:
+            entry = self._cache[key] = self._compute_row(*word)
+        row, lemma = entry
+        if lemma:  # spaCy may have freed the string at the end of a memory zone
             self.vocab.strings.add(lemma)
         return row
 
-    def _row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
-        """Part of speech, form and lemma, and the lemma's letters where it is not the word."""
+    def _compute_row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
+        """Return the POS, MORPH and LEMMA hashes, and the lemma, or "" if it is the word itself."""
         strings = self.vocab.strings
-        word, name = normalize_token(strings[orth]) or strings[orth], strings[tag]
-        pos, morph = PENN_TAGS.get(name, ("X" if name else "", ""))
-        lemma = self.lemma(word, name)
+        word, tag_name = normalize_token(strings[orth]) or strings[orth], strings[tag]
+        pos, morph = PENN_TAGS.get(tag_name, ("X" if tag_name else "", ""))
+        lemma = self.lemmatize(word, tag_name)
         if pos == "VERB" and (lemma == "be" or strings[dep] in ("aux", "auxpass")):
-            pos = "AUX" if lemma in _AUXILIARY else pos
-        if name == "IN" and strings[dep] == "mark":
+            pos = "AUX" if lemma in _AUXILIARY_LEMMAS else pos
+        if tag_name == "IN" and strings[dep] == "mark":
             pos = "SCONJ"
         row = int(IDS[pos]), self.vocab.morphology.add(morph), strings.add(lemma)
         return row, lemma if row[2] != orth else ""
 
-    def lemma(self, word: str, tag: str) -> str:
-        """The dictionary form of a word with this Penn tag.
+    def lemmatize(self, word: str, tag: str) -> str:
+        """Return the lemma of a word with this Penn tag.
+
+        Looks up irregular verbs, learned exceptions and irregular forms, then strips regular
+        endings. Base forms, proper nouns and unknown tags are returned in lower case or unchanged.
 
         >>> import spacy
-        >>> Morphology(spacy.blank("en").vocab).lemma("proteases", "NNS")
+        >>> Morphology(spacy.blank("en").vocab).lemmatize("proteases", "NNS")
         'protease'
         """
         lower = word.lower()
         if tag in ("NNP", "_SP", ""):
             return word
-        if tag[0] == "V" and lower in _IRREGULAR:
-            return _IRREGULAR[lower]
-        known = self._learned.get(f"{lower}/{tag}")
+        if tag[0] == "V" and lower in _IRREGULAR_VERBS:
+            return _IRREGULAR_VERBS[lower]
+        learned = self._learned.get(f"{lower}/{tag}")
         if tag in ("MD", "RB", "POS"):
-            known = _CLITICS.get(lower, known)
-        if known:
-            return known
-        kind = {"N": "noun", "V": "verb", "J": "adj", "R": "adv"}.get(tag[0], "")
-        if tag in ("NN", "VB", "JJ", "RB", "RP", "VBP") or not kind:
+            learned = _CLITICS.get(lower, learned)
+        if learned:
+            return learned
+        word_class = {"N": "noun", "V": "verb", "J": "adj", "R": "adv"}.get(tag[0], "")
+        if tag in ("NN", "VB", "JJ", "RB", "RP", "VBP") or not word_class:
             return lower
-        return self._irregular.get(kind, {}).get(lower) or self._base(lower, kind)
+        return self._irregular.get(word_class, {}).get(lower) or self._find_base_form(
+            lower, word_class
+        )
 
-    def _base(self, word: str, kind: str) -> str:
-        candidates = list(_candidates(word, kind))
-        known = self._known.get(kind, frozenset())
+    def _find_base_form(self, word: str, word_class: str) -> str:
+        """Return the base form of a regularly inflected lower-case word.
+
+        A known base form is preferred. Otherwise nouns and verbs take the first candidate; for
+        verbs with several, known verbs with the same two letters before the ending vote for or
+        against a final e.
+        """
+        candidates = list(_generate_base_forms(word, word_class))
+        base_forms = self._base_forms.get(word_class, frozenset())
         for candidate in candidates:
-            if candidate in known:
+            if candidate in base_forms:
                 return candidate
-        if kind != "verb" or len(candidates) < 2:
-            return candidates[0] if candidates and kind in ("noun", "verb") else word
+        if word_class != "verb" or len(candidates) < 2:
+            return candidates[0] if candidates and word_class in ("noun", "verb") else word
         with_e = [c for c in candidates if c.endswith("e")]
-        if with_e and self._e_after[with_e[0][-3:-1]] > 0:
+        if with_e and self._final_e_votes[with_e[0][-3:-1]] > 0:
             return with_e[0]
         return next(c for c in candidates if c not in with_e)
 
-    def _set(self, tables: Mapping[str, Any]) -> None:
+    def _set_tables(self, tables: Mapping[str, Any]) -> None:
+        """Install tables and empty the cache."""
         self._tables = dict(tables)
         self._learned: dict[str, str] = dict(tables.get("learned", {}))
         self._irregular: dict[str, dict[str, str]] = dict(tables.get("irregular", {}))
-        self._known = {kind: frozenset(words) for kind, words in tables.get("known", {}).items()}
-        self._e_after: Counter[str] = Counter()  # votes of known verbs: a final e after two letters
-        for verb in self._known.get("verb", ()):
-            self._e_after[verb[-3:-1] if verb.endswith("e") else verb[-2:]] += (
+        self._base_forms = {
+            kind: frozenset(words) for kind, words in tables.get("known", {}).items()
+        }
+        self._final_e_votes: Counter[str] = Counter()  # two letters -> verbs with minus without e
+        for verb in self._base_forms.get("verb", ()):
+            self._final_e_votes[verb[-3:-1] if verb.endswith("e") else verb[-2:]] += (
                 1 if verb.endswith("e") else -1
             )
-        self._rows: dict[int, tuple[tuple[int, int, int], str]] = {}
+        self._cache: dict[int, tuple[tuple[int, int, int], str]] = {}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The tables."""
+        """Serialise the tables to msgpack; ``exclude`` is ignored."""
         return bytes(srsly.msgpack_dumps(self._tables))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Morphology:
-        """Takes the tables over."""
-        self._set(srsly.msgpack_loads(data))
+        """Install serialised tables and return the component."""
+        self._set_tables(srsly.msgpack_loads(data))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes the tables."""
+        """Write the tables to ``tables.msgpack`` in the folder ``path``."""
         Path(path).mkdir(parents=True, exist_ok=True)
         (Path(path) / "tables.msgpack").write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Morphology:
-        """Reads the tables."""
+        """Read the tables from the folder ``path`` and return the component."""
         return self.from_bytes((Path(path) / "tables.msgpack").read_bytes())
 
 
-def _candidates(word: str, kind: str) -> Iterable[str]:
-    """Base forms a regular inflection may come from, the usual one first."""
-    if kind == "noun":
-        for ending, base in _NOUN:
+def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
+    """Yield the base forms that a regular inflection may come from, the most usual first."""
+    if word_class == "noun":
+        for ending, base in _NOUN_ENDINGS:
             if word.endswith(ending) and len(word) > len(ending) + 1:
                 yield word[: len(word) - len(ending)] + base
         if word.endswith("men"):
             yield word[:-2] + "an"
         return
-    endings = {"verb": ("ing", "ed", "es", "s"), "adj": ("er", "est"), "adv": ("er", "est")}[kind]
+    endings = {"verb": ("ing", "ed", "es", "s"), "adj": ("er", "est"), "adv": ("er", "est")}[
+        word_class
+    ]
     for ending in endings:
         if word.endswith(ending) and len(word) > len(ending) + 1:
             stem = word[: len(word) - len(ending)]
@@ -257,51 +291,61 @@ def _candidates(word: str, kind: str) -> Iterable[str]:
 
 @Language.factory("textrank_morphology", assigns=["token.pos", "token.morph", "token.lemma"])
 def make_morphology(nlp: Language, name: str) -> Morphology:
-    """What the factory of this name gives; its tables come with a trained pipeline."""
+    """Build the component of the factory ``textrank_morphology``, without tables."""
     return Morphology(nlp.vocab)
 
 
 def add_morphology(nlp: Language, tables: Mapping[str, Any]) -> None:
-    """Adds the component ``morphology`` with these tables."""
+    """Add the component ``morphology`` with these tables to a pipeline."""
     component: Any = nlp.add_pipe("textrank_morphology", name="morphology")
     component.from_bytes(srsly.msgpack_dumps(dict(tables)))
 
 
 def build_tables(
     irregular: Mapping[str, Mapping[str, list[str]]],
-    known: Mapping[str, Iterable[str]],
+    base_forms: Mapping[str, Iterable[str]],
     words: Iterable[tuple[str, str]],
     lemmas: Iterable[tuple[str, str, str]],
 ) -> dict[str, Any]:
-    """Tables from a general dictionary, the base forms among ``words``, and given lemmas.
+    """Build the tables of ``Morphology`` from a general dictionary and annotated text.
 
-    ``words`` are (word, tag), ``lemmas`` (word, tag, lemma); a lemma given at least twice, and in
-    nine cases of ten, is kept where the rules would not find it.
+    Parameters
+    ----------
+    irregular
+        Per word class (noun, verb, adj, adv): inflected form -> its lemmas; the first is used.
+    base_forms
+        Per word class the base forms of the dictionary.
+    words
+        (word, tag) tokens of text; base forms that occur at least twice are added.
+    lemmas
+        (word, tag, lemma) tokens of annotated text. A lemma that occurs at least twice, and in nine
+        of ten cases, is stored if the rules would give another.
     """
-    bases = {"NN": "noun", "VB": "verb", "VBP": "verb", "JJ": "adj", "RB": "adv"}
-    seen = Counter((word.lower(), bases[tag]) for word, tag in words if tag in bases)
-    lexicon = {kind: set(forms) for kind, forms in known.items()}
-    for (word, kind), count in seen.items():
+    base_tags = {"NN": "noun", "VB": "verb", "VBP": "verb", "JJ": "adj", "RB": "adv"}
+    counts = Counter((word.lower(), base_tags[tag]) for word, tag in words if tag in base_tags)
+    lexicon = {word_class: set(forms) for word_class, forms in base_forms.items()}
+    for (word, word_class), count in counts.items():
         if count > 1 and word.isalpha():
-            lexicon.setdefault(kind, set()).add(word)
+            lexicon.setdefault(word_class, set()).add(word)
     tables: dict[str, Any] = {
         "irregular": {
             k: {w: forms[0] for w, forms in each.items()} for k, each in irregular.items()
         },
-        "known": {kind: sorted(forms) for kind, forms in lexicon.items()},
+        "known": {word_class: sorted(forms) for word_class, forms in lexicon.items()},
     }
-    tables["learned"] = _exceptions(Morphology(Vocab(), tables), lemmas)
+    tables["learned"] = _find_exceptions(Morphology(Vocab(), tables), lemmas)
     return tables
 
 
-def _exceptions(rules: Morphology, lemmas: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    given: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+def _find_exceptions(rules: Morphology, lemmas: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return ``"word/TAG"`` -> lemma for reliable annotated lemmas that the rules do not give."""
+    lemma_counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for word, tag, lemma in lemmas:
         if lemma.isalpha() and tag not in ("JJR", "JJS", "RBR", "RBS"):
-            given[word.lower(), tag][lemma.lower()] += 1
-    learned = {}
-    for (word, tag), counts in given.items():
+            lemma_counts[word.lower(), tag][lemma.lower()] += 1
+    exceptions = {}
+    for (word, tag), counts in lemma_counts.items():
         lemma, count = counts.most_common(1)[0]
-        if count > 1 and count >= 0.9 * counts.total() and rules.lemma(word, tag) != lemma:
-            learned[f"{word}/{tag}"] = lemma
-    return learned
+        if count > 1 and count >= 0.9 * counts.total() and rules.lemmatize(word, tag) != lemma:
+            exceptions[f"{word}/{tag}"] = lemma
+    return exceptions

@@ -1,9 +1,17 @@
-"""Linear-chain conditional random fields over texts of any lengths, worked on side by side.
+"""Named entity recognition with a linear-chain conditional random field (CRF).
 
-The tags of a text score the sum of an emission for each word and tag and of a transition for each
-two neighbouring tags, and are as probable as the exponential of that says. What lies between words
-``t`` and ``t + 1`` is one step for all texts that are so long. Within a step the longest texts
-stand first, so that those that go on are its first rows and nothing is padded.
+The module has three parts, in this order:
+
+1. The CRF: ``compute_marginals`` (forward-backward, for training) and ``decode_tags`` (Viterbi, for
+   prediction). A tag sequence scores the sum of an emission score per word and a transition score
+   per pair of neighbouring tags; its probability is proportional to the exponential of the score.
+   Texts of different lengths are processed side by side: step ``t`` handles word ``t`` of every
+   text that has one, longest texts first, so that nothing is padded.
+2. Span repair: ``fix_spans`` and ``trim_span`` clean up predicted spans by rules.
+3. The spaCy components ``NameRecognizer`` (``doc.ents``) and ``GeneRecognizer`` (``doc.spans``),
+   their network ``build_tag_network`` and their factories.
+
+Tags are BILOU: O is 0, and label ``k`` has B, I, L, U = ``4 k + 1 .. 4 k + 4``.
 """
 
 from __future__ import annotations
@@ -12,6 +20,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain as chain_iterables
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -40,32 +49,34 @@ from textrank.language.alignment import (
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.intp]
-_LEAST = 1e-100  # weight of a tag that is not allowed: an impossible answer has a gradient too
-_TINY = 1e-280  # keeps weights off zero, so that no sum of them is
+# Factor of a tag that is not allowed; not zero, so that an impossible gold standard has a gradient.
+_FORBIDDEN_WEIGHT = 1e-100
+_MIN_WEIGHT = 1e-280  # keeps every sum of weights above zero
+ENTITIES_KEY = "entities"  # span group of gene and protein names
+PROTEINS_KEY = "proteins"  # span group of single proteins, trimmed to their shortest names
 
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What follows from the scores of the tags of some texts."""
+    """Log partition function and marginals of a CRF, over a batch of texts."""
 
-    log_partition: float  # logarithm of the weight of all sequences of tags, summed over the texts
-    tag_marginals: Floats  # (words, tags): how probable a tag is
-    transition_counts: (
-        Floats  # (tags + 1, tags + 1): how often one tag is expected to follow another
-    )
+    log_partition: float  # summed over the texts
+    tag_marginals: Floats  # (words, tags) probability of each tag of each word
+    transition_counts: Floats  # (tags + 1, tags + 1) expected number of transitions, row to column
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
-    """In which order the words of some texts are worked on."""
+class _TimeSteps:
+    """Processing order of the words of a batch: all first words, then all second words, etc."""
 
-    order: Ints  # words, the first ones of all texts first
-    bounds: Sequence[tuple[int, int]]  # of the steps in that order
-    first: int  # number of texts
-    last: Ints  # places in that order of the last words of texts
+    order: Ints  # (words,) word indices in processing order; within a step the longest text first
+    bounds: Sequence[tuple[int, int]]  # start and end of each step in that order
+    n_texts: int  # number of non-empty texts
+    last_words: Ints  # (texts,) position in that order of the last word of each text
 
     @classmethod
-    def of(cls, lengths: Sequence[int]) -> _Steps:
+    def from_lengths(cls, lengths: Sequence[int]) -> _TimeSteps:
+        """Build the order for texts of these lengths; empty texts are ignored."""
         sizes = np.asarray([length for length in lengths if length], dtype=np.intp)
         ends = np.cumsum(sizes)
         time = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)
@@ -73,22 +84,22 @@ class _Steps:
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
         order = np.lexsort((np.repeat(rank, sizes), time))
         bounds = list(pairwise([0, *np.cumsum(np.bincount(time)).tolist()]))
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.arange(len(order))
-        return cls(order, bounds, len(sizes), place[ends - 1])
+        position = np.empty(len(order), dtype=np.intp)
+        position[order] = np.arange(len(order))
+        return cls(order, bounds, len(sizes), position[ends - 1])
 
 
-def legal_transitions(labels: int) -> Bools:
-    """Which tag may follow which, ``(tags + 1, tags + 1)``; the last stands for a text's ends.
+def legal_transitions(n_labels: int) -> Bools:
+    """Return the mask of legal BILOU transitions, shape ``(tags + 1, tags + 1)``, row to column.
 
-    Tags are O, then for each label B (begins a name), I (inside), L (last) and U (one word alone).
+    The last row and column stand for the start and the end of a text.
     """
-    tags = 4 * labels + 1
-    opens, closes = np.zeros(tags + 1, dtype=bool), np.zeros(tags + 1, dtype=bool)
-    opens[[0, *range(1, tags, 4), *range(4, tags, 4), tags]] = True
-    closes[[0, *range(3, tags, 4), *range(4, tags, 4), tags]] = True
+    n_tags = 4 * n_labels + 1
+    opens, closes = np.zeros(n_tags + 1, dtype=bool), np.zeros(n_tags + 1, dtype=bool)
+    opens[[0, *range(1, n_tags, 4), *range(4, n_tags, 4), n_tags]] = True
+    closes[[0, *range(3, n_tags, 4), *range(4, n_tags, 4), n_tags]] = True
     legal = closes[:, None] & opens
-    for begin in range(1, tags, 4):
+    for begin in range(1, n_tags, 4):
         legal[begin : begin + 2, begin + 1 : begin + 3] = True
     return legal
 
@@ -96,274 +107,335 @@ def legal_transitions(labels: int) -> Bools:
 def compute_marginals(
     emissions: Floats, transitions: Floats, lengths: Sequence[int], allowed: Bools | None = None
 ) -> Marginals:
-    """How probable tags and pairs of tags are, by the forward-backward algorithm.
+    """Compute tag marginals and expected transition counts by the forward-backward algorithm.
 
-    ``emissions`` is (words, tags), one text after the other; ``transitions`` has -inf where a tag
-    must not follow another. With ``allowed``, (words, tags), only those tags count.
+    Parameters
+    ----------
+    emissions
+        (words, tags) scores, one text after the other.
+    transitions
+        (tags + 1, tags + 1) scores; the last row and column are those of the start and end of a
+        text; -inf where a transition is illegal.
+    lengths
+        Number of words of each text.
+    allowed
+        (words, tags) mask. Tags that are not allowed get a negligible weight, which gives the
+        marginals under the constraint of a gold standard. None allows all.
+
+    Notes
+    -----
+    Weights are scaled per word, so that long texts do not underflow. O(words * tags ** 2).
     """
     if not len(emissions):
         return Marginals(0.0, np.zeros_like(emissions), np.zeros_like(transitions))
-    steps = _Steps.of(lengths)
-    highest = emissions.max(axis=1, keepdims=True)
-    weights = np.exp(emissions - highest)
+    steps = _TimeSteps.from_lengths(lengths)
+    max_emission = emissions.max(axis=1, keepdims=True)
+    weights = np.exp(emissions - max_emission)
     if allowed is not None:
-        weights = np.where(allowed, weights, weights * _LEAST)
-    weights = np.maximum(weights, _TINY)[steps.order]
-    top = transitions.max()
-    step = np.exp(transitions - top)
-    ahead, scale = _forward(steps, weights, step)
-    ends = ahead[steps.last] @ step[:-1, -1]
-    reached = weights / scale  # times what is behind: the weight of reaching a tag, and going on
-    behind = _backward(steps, reached, step, ends)
-    tags = np.empty_like(ahead)
-    tags[steps.order] = ahead * behind
-    total = np.log(scale).sum() + np.log(ends).sum() + highest.sum()
-    total += top * (len(weights) + steps.first)
-    return Marginals(float(total), tags, _pairs(steps, step, ahead, reached * behind, ends))
+        weights = np.where(allowed, weights, weights * _FORBIDDEN_WEIGHT)
+    weights = np.maximum(weights, _MIN_WEIGHT)[steps.order]
+    max_transition = transitions.max()
+    factors = np.exp(transitions - max_transition)
+    forward, scale = _run_forward(steps, weights, factors)
+    end_weights = forward[steps.last_words] @ factors[:-1, -1]
+    scaled_weights = weights / scale
+    backward = _run_backward(steps, scaled_weights, factors, end_weights)
+    tag_marginals = np.empty_like(forward)
+    tag_marginals[steps.order] = forward * backward
+    log_partition = np.log(scale).sum() + np.log(end_weights).sum() + max_emission.sum()
+    log_partition += max_transition * (len(weights) + steps.n_texts)
+    return Marginals(
+        float(log_partition),
+        tag_marginals,
+        _expected_transitions(steps, factors, forward, scaled_weights * backward, end_weights),
+    )
 
 
-def _forward(steps: _Steps, weights: Floats, step: Floats) -> tuple[Floats, Floats]:
-    """Shares of the tags given the words so far, and what the shares were divided by."""
-    ahead, scale = np.empty_like(weights), np.empty((len(weights), 1))
-    before = np.repeat(step[-1:, :-1], steps.first, axis=0)
-    inner = step[:-1, :-1]
+def _run_forward(steps: _TimeSteps, weights: Floats, factors: Floats) -> tuple[Floats, Floats]:
+    """Return the filtered tag probabilities, in processing order, and the scale of each word.
+
+    ``forward[i]`` is the distribution of the tag of word ``i`` given the words up to it;
+    ``factors`` are exponentiated transitions.
+    """
+    forward, scales = np.empty_like(weights), np.empty((len(weights), 1))
+    predicted = np.repeat(factors[-1:, :-1], steps.n_texts, axis=0)
+    inner_factors = factors[:-1, :-1]
     for start, stop in steps.bounds:
-        own = before[: stop - start] * weights[start:stop]
-        total = own.sum(axis=1, keepdims=True)
-        own /= total
-        ahead[start:stop], scale[start:stop] = own, total
-        before = own @ inner
-    return ahead, scale
+        shares = predicted[: stop - start] * weights[start:stop]
+        total = shares.sum(axis=1, keepdims=True)
+        shares /= total
+        forward[start:stop], scales[start:stop] = shares, total
+        predicted = shares @ inner_factors
+    return forward, scales
 
 
-def _backward(steps: _Steps, reached: Floats, step: Floats, ends: Floats) -> Floats:
-    """Weight of all that follows each tag, so that times its share it is its chance."""
-    behind = np.empty_like(reached)
-    behind[steps.last] = step[:-1, -1] / ends[:, None]
-    inner = np.ascontiguousarray(step[:-1, :-1].T)
+def _run_backward(
+    steps: _TimeSteps, scaled_weights: Floats, factors: Floats, end_weights: Floats
+) -> Floats:
+    """Return backward weights such that ``forward * backward`` are the tag marginals."""
+    backward = np.empty_like(scaled_weights)
+    backward[steps.last_words] = factors[:-1, -1] / end_weights[:, None]
+    inner_factors = np.ascontiguousarray(factors[:-1, :-1].T)
     for (start, _), (later, stop) in reversed(list(pairwise(steps.bounds))):
         rows = stop - later
-        behind[start : start + rows] = (reached[later:stop] * behind[later:stop]) @ inner
-    return behind
+        backward[start : start + rows] = (
+            scaled_weights[later:stop] * backward[later:stop]
+        ) @ inner_factors
+    return backward
 
 
-def _pairs(steps: _Steps, step: Floats, ahead: Floats, came: Floats, ends: Floats) -> Floats:
-    goes_on = np.ones(len(ahead), dtype=bool)
-    goes_on[steps.last] = False
-    pairs = np.zeros_like(step)
-    pairs[:-1, :-1] = ahead[goes_on].T @ came[steps.first :]
-    pairs[-1, :-1] = came[: steps.first].sum(axis=0)
-    pairs[:-1, -1] = (ahead[steps.last] / ends[:, None]).sum(axis=0)
-    return pairs * step
+def _expected_transitions(
+    steps: _TimeSteps, factors: Floats, forward: Floats, arrivals: Floats, end_weights: Floats
+) -> Floats:
+    """Return the expected number of each transition, summed over the batch.
+
+    ``arrivals`` are scaled weights times backward weights.
+    """
+    has_next = np.ones(len(forward), dtype=bool)
+    has_next[steps.last_words] = False
+    counts = np.zeros_like(factors)
+    counts[:-1, :-1] = forward[has_next].T @ arrivals[steps.n_texts :]
+    counts[-1, :-1] = arrivals[: steps.n_texts].sum(axis=0)
+    counts[:-1, -1] = (forward[steps.last_words] / end_weights[:, None]).sum(axis=0)
+    return counts * factors
+
+
+# Texts are cut only if the batch has fewer words than this many times the longest text, that is,
+# if too few texts could be processed side by side; pieces have at least so many words.
+_MAX_CUT_RATIO = 24
+_MIN_PIECE_WORDS = 24
 
 
 def decode_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) -> Ints:
-    """The tag of each word in the sequence that scores highest, by the Viterbi algorithm.
+    """Return the best tag of each word, shape (words,), by the Viterbi algorithm.
 
-    Tags are those of ``legal_transitions``. Texts are cut after words that are surely in no name.
+    Takes emissions, transitions and lengths as ``compute_marginals``; tags must be those of
+    ``legal_transitions``. If a few long texts dominate the batch, they are first cut after words
+    that provably have tag O in the best sequence (``_is_surely_outside``), so that more words are
+    processed side by side. The result is exact.
     """
     if not len(emissions):
         return np.zeros(0, dtype=np.intp)
     sizes = np.asarray([length for length in lengths if length], dtype=np.intp)
     ends = np.cumsum(sizes)
-    longest = sizes.max()
-    few = longest > _PIECE and len(emissions) < _FEW * longest  # texts to work on side by side
-    cuts = _cuts(emissions, transitions, ends) if few else np.zeros(0, dtype=np.intp)
-    steps = _Steps.of(np.diff(np.union1d(ends, cuts), prepend=0).tolist())
-    begins = np.isin(steps.order[: steps.first], np.append(0, ends))
-    scores = emissions.T[:, steps.order]  # becomes that of the best way to each tag
-    scores[:, : steps.first] += np.where(begins, transitions[-1:, :-1].T, transitions[:1, :-1].T)
-    inner = transitions[:-1, :-1, None]
+    max_length = sizes.max()
+    is_unbalanced = max_length > _MIN_PIECE_WORDS and len(emissions) < _MAX_CUT_RATIO * max_length
+    cuts = _find_cuts(emissions, transitions, ends) if is_unbalanced else np.zeros(0, dtype=np.intp)
+    steps = _TimeSteps.from_lengths(np.diff(np.union1d(ends, cuts), prepend=0).tolist())
+    is_text_start = np.isin(steps.order[: steps.n_texts], np.append(0, ends))
+    scores = emissions.T[:, steps.order]  # becomes the score of the best path to each tag
+    scores[:, : steps.n_texts] += np.where(
+        is_text_start, transitions[-1:, :-1].T, transitions[:1, :-1].T
+    )
+    inner_transitions = transitions[:-1, :-1, None]
     for (start, _), (later, stop) in pairwise(steps.bounds):
-        ways = scores[:, None, start : start + stop - later] + inner  # from, to, text
-        scores[:, later:stop] += ways.max(axis=0)
-    sure = np.isin(steps.order, cuts - 1)
-    return _trace(steps, np.ascontiguousarray(scores.T), transitions, sure)
+        previous = scores[:, None, start : start + stop - later]
+        path_scores = previous + inner_transitions  # (from, to, text)
+        scores[:, later:stop] += path_scores.max(axis=0)
+    is_cut_end = np.isin(steps.order, cuts - 1)
+    return _trace_back(steps, np.ascontiguousarray(scores.T), transitions, is_cut_end)
 
 
-_FEW = 24  # texts as long as the longest
-_PIECE = 24  # words after which a text is cut as soon as may be
-
-
-def _cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
-    """Words before which texts may be cut, since the word before them is surely in no name."""
-    sure = np.flatnonzero(_sure(emissions, transitions, ends)) + 1
-    found, last = [], 0
+def _find_cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
+    """Return the words before which texts are cut, ascending; pieces have enough words to pay."""
+    possible_cuts = np.flatnonzero(_is_surely_outside(emissions, transitions, ends)) + 1
+    cuts, last_cut = [], 0
     starts = np.append(0, ends)
-    for cut, begun in zip(
-        sure.tolist(), starts[np.searchsorted(starts, sure, side="right") - 1].tolist(), strict=True
+    for cut, text_start in zip(
+        possible_cuts.tolist(),
+        starts[np.searchsorted(starts, possible_cuts, side="right") - 1].tolist(),
+        strict=True,
     ):
-        if cut - max(last, begun) >= _PIECE:
-            found.append(cut)
-            last = cut
-    return np.array(found, dtype=np.intp)
+        if cut - max(last_cut, text_start) >= _MIN_PIECE_WORDS:
+            cuts.append(cut)
+            last_cut = cut
+    return np.array(cuts, dtype=np.intp)
 
 
-def _sure(emissions: Floats, transitions: Floats, ends: Ints) -> Bools:  # (words,)
-    """Which words are surely in no name.
+def _is_surely_outside(emissions: Floats, transitions: Floats, ends: Ints) -> Bools:  # (words,)
+    """Return the mask of words that are certainly outside any name in the best tag sequence.
 
-    In a run of words O scores higher than any other tag. A name with a word of the run is worth
-    less than the same name without the words of the run, if these win more than is lost: by other
-    transitions at both ends of the name, and where it goes on beyond the run by another tag there.
+    Consider a run of words in which O scores higher than any other tag. A name that covers a word
+    of the run scores less than the same name without the run's words, if these gain more than is
+    lost: by other transitions at both ends of the name and, where the name extends beyond the run,
+    by another tag there.
     """
-    legal = transitions[np.isfinite(transitions)]
-    most = legal.max() - legal.min()  # what another transition loses
-    starts = np.zeros(len(emissions), dtype=bool)
-    starts[np.append(0, ends[:-1])] = True
-    stops = np.append(starts[1:], True)
-    begin, inside, last, alone = (emissions[:, first::4] for first in range(1, 5))
-    before = np.maximum(begin - alone, inside - last).max(axis=1) + most
-    after = np.maximum(inside - begin, last - alone).max(axis=1) + most
-    before = np.where(starts, 0.0, np.roll(before, 1))  # what the word before a run loses
-    after = np.where(stops, 0.0, np.roll(after, -1))
-    begins = range(1, len(transitions) - 1, 4)
-    inner = max(transitions[b : b + 2, b + 1 : b + 3].max() for b in begins) - transitions[0, 0]
-    won = emissions[:, 0] - emissions[:, 1:].max(axis=1) - max(inner, 0.0)
-    left = _won_before(won, before, starts)
-    right = _won_before(won[::-1], after[::-1], stops[::-1])[::-1]
-    sure: Bools = (won > 0) & (won + left + right > 2 * most)
-    return sure
+    finite_transitions = transitions[np.isfinite(transitions)]
+    # Upper bound of what changing one transition costs.
+    max_loss = finite_transitions.max() - finite_transitions.min()
+    is_start = np.zeros(len(emissions), dtype=bool)
+    is_start[np.append(0, ends[:-1])] = True
+    is_end = np.append(is_start[1:], True)
+    begin, inside, last_tag, unit = (emissions[:, first::4] for first in range(1, 5))
+    loss_before = np.maximum(begin - unit, inside - last_tag).max(axis=1) + max_loss
+    loss_after = np.maximum(inside - begin, last_tag - unit).max(axis=1) + max_loss
+    loss_before = np.where(is_start, 0.0, np.roll(loss_before, 1))  # of the word before a run
+    loss_after = np.where(is_end, 0.0, np.roll(loss_after, -1))
+    begin_tags = range(1, len(transitions) - 1, 4)
+    inner_gain = max(transitions[b : b + 2, b + 1 : b + 3].max() for b in begin_tags)
+    inner_gain -= transitions[0, 0]
+    gain = emissions[:, 0] - emissions[:, 1:].max(axis=1) - max(inner_gain, 0.0)
+    gain_left = _min_gain_before(gain, loss_before, is_start)
+    gain_right = _min_gain_before(gain[::-1], loss_after[::-1], is_end[::-1])[::-1]
+    is_outside: Bools = (gain > 0) & (gain + gain_left + gain_right > 2 * max_loss)
+    return is_outside
 
 
-def _won_before(won: Floats, lost: Floats, starts: Bools) -> Floats:
-    """What a run wins at least in those words before each that a name with that word has.
+def _min_gain_before(gain: Floats, loss: Floats, is_start: Bools) -> Floats:
+    """Return a lower bound of what the run gains in the words of a name before each word.
 
-    Nothing, if the name begins with the word; with all words before it, less what is lost there.
+    It is 0 if the name begins with the word, and less if all words of the run before it are in the
+    name and the loss at the run's start outweighs them.
     """
-    words = np.arange(len(won))
-    first = starts | np.append(True, won[:-1] <= 0)
-    run = np.maximum.accumulate(np.where(first, words, 0))
-    total = np.append(0.0, np.cumsum(np.maximum(won, 0.0))[:-1])
-    return np.minimum(total - total[run] - lost[run], 0.0)
+    words = np.arange(len(gain))
+    is_run_start = is_start | np.append(True, gain[:-1] <= 0)
+    run_start = np.maximum.accumulate(np.where(is_run_start, words, 0))
+    cumulative = np.append(0.0, np.cumsum(np.maximum(gain, 0.0))[:-1])
+    return np.minimum(cumulative - cumulative[run_start] - loss[run_start], 0.0)
 
 
-def _trace(steps: _Steps, scores: Floats, transitions: Floats, sure: Bools) -> Ints:
-    """Back along the best ways. Where they came from is worked out only where they go."""
-    tags = (scores + transitions[:-1, -1]).argmax(axis=1)  # right where a text ends
-    tags[sure] = 0  # or is cut
-    into = np.ascontiguousarray(transitions[:-1, :-1].T)
+def _trace_back(steps: _TimeSteps, scores: Floats, transitions: Floats, is_cut_end: Bools) -> Ints:
+    """Follow the best paths from the ends; return the tag of each word in text order.
+
+    Back pointers are recomputed only along the best paths instead of being stored.
+    """
+    tags = (scores + transitions[:-1, -1]).argmax(axis=1)  # valid at ends of texts
+    tags[is_cut_end] = 0
+    incoming = np.ascontiguousarray(transitions[:-1, :-1].T)
     for (start, _), (later, stop) in reversed(list(pairwise(steps.bounds))):
         rows = slice(start, start + stop - later)
-        tags[rows] = (scores[rows] + into[tags[later:stop]]).argmax(axis=1)
-    found = np.empty_like(tags)
-    found[steps.order] = tags
-    return found
+        tags[rows] = (scores[rows] + incoming[tags[later:stop]]).argmax(axis=1)
+    text_tags = np.empty_like(tags)
+    text_tags[steps.order] = tags
+    return text_tags
 
 
-TokenRange = tuple[int, int]  # tokens, the end exclusive
-# What a long form ends with that may well be a gene, though none was found there.
-_GENE = re.compile(
+TokenRange = tuple[int, int]  # start and end (exclusive)
+# Endings of a long form that may be a gene although none was predicted there.
+_GENE_LIKE_ENDING = re.compile(
     r"(?:ase|in|or|gen|ine|protein|factor|gene|antigen|ligand|homolog|subunit|domain|family|"
     r"complex|channel|kinase|s|\d|alpha|beta|gamma|delta|kappa)$",
     re.IGNORECASE,
 )
-_SURE = re.compile(r"(?=.*[A-Z].*[A-Z0-9]|.*\d.*[A-Za-z]|[a-z]+\d).{3,}")
+_UNAMBIGUOUS_NAME = re.compile(r"(?=.*[A-Z].*[A-Z0-9]|.*\d.*[A-Za-z]|[a-z]+\d).{3,}")
+_EDGE_PUNCTUATION = frozenset(
+    [".", ",", ";", ":", "!", "?", "...", "…", "=", "<", ">", '"', "“", "”", "/"]
+)
 
 
-def fix_spans(doc: Doc, names: Sequence[TokenRange]) -> list[TokenRange]:
-    """The names without what is none, with those that the text shows to be missing, in order.
+def fix_spans(doc: Doc, spans: Sequence[TokenRange]) -> list[TokenRange]:
+    """Clean up predicted spans by rules and add missed ones; return them sorted.
 
-    A name has a letter; a bracket in it is closed in it; an abbreviation that the text defines as
-    something that is no name is none, one that stands for a name is one; and a name that is found
-    at least as often as it is passed over is found everywhere. Linear in the length of the text.
+    Spans lose punctuation at their edges and unbalanced brackets, and are dropped if no letter or
+    digit is left. An abbreviation follows its long form: it is added if that is a name, and removed
+    everywhere if that clearly is not. A name that is predicted at least as often as it is missed is
+    added wherever it occurs. Linear in the length of the text.
     """
-    text = _Tokens(doc)
-    found = {place for name in names if (place := text.whole(*name)) is not None}
-    found = text.without_overlaps(found)
-    found = _abbreviated(doc, text, found)
-    found |= text.elsewhere(found)
-    return sorted(found)
+    words = _WordSpans(doc)
+    fixed = {clean for span in spans if (clean := words.clean_span(*span)) is not None}
+    fixed = words.drop_overlaps(fixed)
+    fixed = _apply_abbreviations(doc, words, fixed)
+    fixed |= words.find_missed(fixed)
+    return sorted(fixed)
 
 
-class _Tokens:
-    """The words of a Doc, read in plain letters, by their tokens."""
+class _WordSpans:
+    """Transliterated words of a Doc, addressed by token ranges."""
 
     def __init__(self, doc: Doc) -> None:
-        reading = normalize_words(doc, transliterate=True)
+        """Collect the words of a Doc."""
+        normalized = normalize_words(doc, transliterate=True)
         self.token_indices = (
-            list(range(len(doc))) if reading is None else reading.token_indices.tolist()
+            list(range(len(doc))) if normalized is None else normalized.token_indices.tolist()
         )
-        self.words = get_word_texts(doc, reading)
-        self.number = {token: n for n, token in enumerate(self.token_indices)}
+        self.words = get_word_texts(doc, normalized)
+        self.word_of_token = {token: n for n, token in enumerate(self.token_indices)}
 
-    def key(self, start: int, end: int) -> tuple[str, ...]:
-        """The words of some tokens."""
-        return tuple(self.words[self.number[i]] for i in range(start, end) if i in self.number)
+    def words_of(self, start: int, end: int) -> tuple[str, ...]:
+        """Return the words in the token range ``start:end``."""
+        return tuple(
+            self.words[self.word_of_token[i]] for i in range(start, end) if i in self.word_of_token
+        )
 
-    def whole(self, start: int, end: int) -> TokenRange | None:
-        """The name without punctuation at its edges, its brackets closed; None if nothing is left.
+    def clean_span(self, start: int, end: int) -> TokenRange | None:
+        """Return the range without edge punctuation and with balanced brackets; None if empty.
 
-        A hyphen, a prime or a plus may end a name, a stop or a comma never.
+        A hyphen, a prime or a plus sign may end a name, a full stop or a comma never.
         """
-        inside = [n for i in range(start, end) if (n := self.number.get(i)) is not None]
-        while inside and self.words[inside[0]] in _EDGES:
-            inside.pop(0)
-        while inside and self.words[inside[-1]] in _EDGES:
-            inside.pop()
-        inside = self._closed(inside)
-        if not inside or not any(any(map(str.isalnum, self.words[n])) for n in inside):
+        words = [n for i in range(start, end) if (n := self.word_of_token.get(i)) is not None]
+        while words and self.words[words[0]] in _EDGE_PUNCTUATION:
+            words.pop(0)
+        while words and self.words[words[-1]] in _EDGE_PUNCTUATION:
+            words.pop()
+        words = self._close_brackets(words)
+        if not words or not any(any(map(str.isalnum, self.words[n])) for n in words):
             return None
-        return self.token_indices[inside[0]], self.token_indices[inside[-1]] + 1
+        return self.token_indices[words[0]], self.token_indices[words[-1]] + 1
 
-    def _closed(self, inside: list[int]) -> list[int]:
+    def _close_brackets(self, indices: list[int]) -> list[int]:
+        """Add a missing closing bracket that follows, or cut the span at an unbalanced bracket."""
         for opening, closing in (("(", ")"), ("[", "]")):
-            words = [self.words[n] for n in inside]
-            more = words.count(opening) - words.count(closing)
-            after = inside[-1] + 1 if inside else 0
-            if more == 1 and after < len(self.words) and self.words[after] == closing:
-                inside = [*inside, after]
-            elif more == 1:
-                inside = inside[: len(words) - 1 - words[::-1].index(opening)]
-            elif more == -1 and words[-1] == closing:
-                inside = inside[:-1]
-        return inside
+            words = [self.words[n] for n in indices]
+            unclosed = words.count(opening) - words.count(closing)
+            next_word = indices[-1] + 1 if indices else 0
+            if unclosed == 1 and next_word < len(self.words) and self.words[next_word] == closing:
+                indices = [*indices, next_word]
+            elif unclosed == 1:
+                indices = indices[: len(words) - 1 - words[::-1].index(opening)]
+            elif unclosed == -1 and words[-1] == closing:
+                indices = indices[:-1]
+        return indices
 
-    def without_overlaps(self, names: Iterable[TokenRange]) -> set[TokenRange]:
-        """Of names that share a token the first."""
-        kept: set[TokenRange] = set()
-        last = 0
-        for start, end in sorted(names):
-            if start >= last:
-                kept.add((start, end))
-                last = end
-        return kept
+    def drop_overlaps(self, spans: Iterable[TokenRange]) -> set[TokenRange]:
+        """Drop each span that overlaps an earlier one."""
+        chosen: set[TokenRange] = set()
+        last_end = 0
+        for start, end in sorted(spans):
+            if start >= last_end:
+                chosen.add((start, end))
+                last_end = end
+        return chosen
 
-    def elsewhere(self, names: set[TokenRange]) -> set[TokenRange]:
-        """Other places of names that are found at least as often as they are not."""
-        counts = Counter(self.key(*name) for name in names)
-        sure = {key for key in counts if _SURE.fullmatch("".join(key))}
-        first: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-        for key in sorted(sure, key=len, reverse=True):
-            first[key[0]].append(key)
-        taken = {i for start, end in names for i in range(start, end)}
-        others: dict[tuple[str, ...], list[TokenRange]] = defaultdict(list)
-        for n in [n for n, word in enumerate(self.words) if word in first]:
-            for key in first[self.words[n]]:
+    def find_missed(self, spans: set[TokenRange]) -> set[TokenRange]:
+        """Return further occurrences of names that were predicted at least as often as missed.
+
+        Only names that cannot be ordinary words (``_UNAMBIGUOUS_NAME``) are looked for.
+        """
+        counts = Counter(self.words_of(*name) for name in spans)
+        keys = {key for key in counts if _UNAMBIGUOUS_NAME.fullmatch("".join(key))}
+        keys_by_first_word: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for key in sorted(keys, key=len, reverse=True):
+            keys_by_first_word[key[0]].append(key)
+        taken_tokens = {i for start, end in spans for i in range(start, end)}
+        missed: dict[tuple[str, ...], list[TokenRange]] = defaultdict(list)
+        for n in [n for n, word in enumerate(self.words) if word in keys_by_first_word]:
+            for key in keys_by_first_word[self.words[n]]:
                 if tuple(self.words[n : n + len(key)]) == key:
-                    place = self.token_indices[n], self.token_indices[n + len(key) - 1] + 1
-                    if not taken & set(range(*place)):
-                        others[key].append(place)
-                        taken |= set(range(*place))
+                    span = self.token_indices[n], self.token_indices[n + len(key) - 1] + 1
+                    if not taken_tokens & set(range(*span)):
+                        missed[key].append(span)
+                        taken_tokens |= set(range(*span))
                     break
-        return {p for key, own in others.items() if len(own) <= counts[key] for p in own}
+        accepted = [found for key, found in missed.items() if len(found) <= counts[key]]
+        return {span for occurrences in accepted for span in occurrences}
 
 
-_KINDS = """
+_HEAD_NOUNS = """
 gene genes locus allele alleles promoter cdna cdnas mrna mrnas transcript transcripts protein
 proteins polypeptide molecule molecules complex complexes
 """
-_SOURCES = """
+_MODIFIERS = """
 human mouse murine rat bovine chicken yeast endogenous exogenous recombinant purified wild-type
 mutant mutated
 """
-_LAST, _FIRST = frozenset(_KINDS.split()), frozenset(_SOURCES.split())
-_NAMING = re.compile(r".*[A-Z0-9]")
+_TRIMMED_LAST, _TRIMMED_FIRST = frozenset(_HEAD_NOUNS.split()), frozenset(_MODIFIERS.split())
+_NAME_LIKE = re.compile(r".*[A-Z0-9]")
 
 
 def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
-    """A name without words before and after it that say whose or what kind of thing it is.
+    """Trim words such as "human" and "gene" from the edges of a name.
 
-    They are left where the word beside them is a word like others: "TATA-binding protein".
+    They are kept if the word next to them is an ordinary one, as in "TATA-binding protein".
 
     >>> import spacy
     >>> doc = spacy.blank("en")("human p53 gene and retinol binding protein")
@@ -372,47 +444,49 @@ def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
     """
     words = [token.text for token in doc[start:end]]
     first, last = 0, len(words)
-    while last > 1 and words[last - 1].lower() in _LAST and _NAMING.match(words[last - 2]):
+    while (
+        last > 1 and words[last - 1].lower() in _TRIMMED_LAST and _NAME_LIKE.match(words[last - 2])
+    ):
         last -= 1
-    while first < last - 1 and words[first].lower() in _FIRST and _NAMING.match(words[first + 1]):
+    while (
+        first < last - 1
+        and words[first].lower() in _TRIMMED_FIRST
+        and _NAME_LIKE.match(words[first + 1])
+    ):
         first += 1
     return start + first, start + last
 
 
-_EDGES = frozenset([".", ",", ";", ":", "!", "?", "...", "…", "=", "<", ">", '"', "“", "”", "/"])
-
-
-def _abbreviated(doc: Doc, text: _Tokens, names: set[TokenRange]) -> set[TokenRange]:
-    """Names with short forms of names, and without short forms of what is none."""
+def _apply_abbreviations(doc: Doc, words: _WordSpans, spans: set[TokenRange]) -> set[TokenRange]:
+    """Return the spans with short forms of names added and short forms of other things removed."""
     for short, long in find_abbreviations(doc):
-        place, key = (short.start, short.end), text.key(short.start, short.end)
-        if _named(long, names):
-            if not any(start < place[1] and place[0] < end for start, end in names):
-                names = names | {place}
-        elif not _GENE.search(long.text) and not _overlapping(long, names):
-            names = {name for name in names if text.key(*name) != key}
-    return names
+        short_span, key = (short.start, short.end), words.words_of(short.start, short.end)
+        if _is_named(long, spans):
+            if not any(start < short_span[1] and short_span[0] < end for start, end in spans):
+                spans = spans | {short_span}
+        elif not _GENE_LIKE_ENDING.search(long.text) and not _overlaps(long, spans):
+            spans = {name for name in spans if words.words_of(*name) != key}
+    return spans
 
 
-def _named(long: Span, names: set[TokenRange]) -> bool:
-    """Whether the long form is a name, or ends with one that is most of it."""
+def _is_named(long: Span, spans: set[TokenRange]) -> bool:
+    """Return whether one of the spans is the long form, up to a token or two at its start."""
     return any(
         end == long.end and start <= long.start + 1 and start >= long.start - 2
-        for start, end in names
+        for start, end in spans
     )
 
 
-def _overlapping(span: Span, names: set[TokenRange]) -> bool:
-    return any(start < span.end and span.start < end for start, end in names)
+def _overlaps(span: Span, spans: set[TokenRange]) -> bool:
+    """Return whether a span overlaps one of the token ranges."""
+    return any(start < span.end and span.start < end for start, end in spans)
 
 
-ENTITIES_KEY = "entities"
-PROTEINS_KEY = "proteins"  # the group of single proteins under their narrowest names
-Network = Model[list[Doc], Ragged]
+TagNetwork = Model[list[Doc], Ragged]
 
 
 class LabelledSpan(NamedTuple):
-    """Where a name stands in its Doc, in tokens, and which label it has."""
+    """Token range of a name in its Doc, with its label."""
 
     start: int
     end: int
@@ -422,23 +496,25 @@ class LabelledSpan(NamedTuple):
 def build_tag_network(
     tok2vec: Model[list[Doc], list[Floats2d]], nO: int | None = None
 ) -> Model[list[Doc], Ragged]:
-    """Words in context -> scores of their tags; ``textrank.NameTags.v1``.
+    """Build the network from Docs to emission scores; ``textrank.NameTags.v1`` in spaCy configs.
 
-    The parameter ``T`` holds the scores of a tag after another, as ``legal_transitions`` has them.
+    A linear layer with ``nO`` outputs (one per tag; None until initialised) follows ``tok2vec``.
+    The parameter ``T`` holds the transition scores, with the shape of ``legal_transitions``.
     """
     scores: Model[Any, Any] = with_array(Linear(nO, tok2vec.get_dim("nO")))
-    layers: Network = chain(tok2vec, list2ragged(), scores)
+    layers: TagNetwork = chain(tok2vec, list2ragged(), scores)
     return Model(
         "name_tags",
         lambda model, docs, is_train: model.layers[0](docs, is_train),
-        init=_init,
+        init=_initialize_network,
         layers=[layers],
         params={"T": None},
         dims={"nO": nO},
     )
 
 
-def _init(model: Network, X: Any = None, Y: Any = None) -> None:
+def _initialize_network(model: TagNetwork, X: Any = None, Y: Any = None) -> None:
+    """Initialise the layers, and the transition scores with zeros."""
     tags = model.get_dim("nO")
     model.layers[0].layers[-1].layers[0].set_dim("nO", tags)
     model.layers[0].initialize(X=X)
@@ -446,29 +522,30 @@ def _init(model: Network, X: Any = None, Y: Any = None) -> None:
 
 
 class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without types
-    """Names in ``doc.ents``, as the most probable sequence of tags of the whole text.
+    """spaCy component that sets ``doc.ents`` to the most probable tag sequence of a CRF.
 
-    Each word begins a name, is inside or at its end, is one alone or in none. A conditional random
-    field learns and finds them together, so that no name begins without an end. Names that a Doc
-    has already are kept, and only those that share no word with them are added.
+    Emissions come from the network, transitions from its parameter ``T``; both are trained
+    together. Entities that a Doc already has are kept; only predictions that do not overlap them
+    are added. Paragraphs are decoded separately.
     """
 
-    any_length = True  # names of a text support one another, so it is never cut
+    any_length = True  # never process in chunks: names of a text support one another
 
     def __init__(
-        self, vocab: Vocab, model: Network, name: str, *, scorer: Callable[..., Any] | None
+        self, vocab: Vocab, model: TagNetwork, name: str, *, scorer: Callable[..., Any] | None
     ) -> None:
+        """Take the network; labels are set by ``initialize`` or loaded."""
         super().__init__(vocab, model, name, labels=[])
         self.scorer = scorer
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of names."""
+        """Return the entity labels."""
         return tuple(self.cfg["labels"])
 
     @property
     def label_data(self) -> tuple[str, ...]:
-        """What ``initialize`` takes as ``labels``."""
+        """Return what ``initialize`` takes as ``labels``."""
         return self.labels
 
     def initialize(
@@ -478,14 +555,17 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         nlp: Language | None = None,
         labels: list[str] | None = None,
     ) -> None:
-        """Takes the labels from the examples, if none are given, and starts afresh."""
+        """Initialise the network for training.
+
+        Labels are those of the examples if ``labels`` is None. Raises ValueError if there are none.
+        """
         examples = list(get_examples())
         if labels is None:
             labels = sorted({ent.label_ for each in examples for ent in each.reference.ents})
         if not labels:
             raise ValueError(
-                f"no example for the component {self.name!r} has a name in doc.ents, so that its "
-                "labels are unknown. Give examples with names, or the labels."
+                f"no example for the component {self.name!r} has an entity in doc.ents, so its "
+                "labels are unknown. Give examples with entities, or pass the labels."
             )
         self.cfg["labels"] = list(labels)
         for label in labels:
@@ -494,132 +574,161 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         self.model.initialize(X=[each.predicted for each in examples[:10]])
 
     def predict(self, docs: Iterable[Doc]) -> list[list[LabelledSpan]]:
-        """The names of each Doc."""
+        """Return the labelled spans of each Doc."""
         docs = list(docs)
-        readings = [normalize_words(doc, transliterate=True) for doc in docs]
-        both = list(zip(docs, readings, strict=True))
-        parts = [paragraph_lengths(*one) for one in both]
-        lengths = [sum(own) for own in parts]
+        normalized = [normalize_words(doc, transliterate=True) for doc in docs]
+        docs_and_words = list(zip(docs, normalized, strict=True))
+        paragraphs = [paragraph_lengths(*one) for one in docs_and_words]
+        lengths = [sum(paragraph) for paragraph in paragraphs]
         if not any(lengths):
             return [[] for _ in docs]
         with single_thread_blas():
-            scores = self._scores(docs, readings).astype(np.float64)
-        best = decode_tags(scores, self._transitions(), [n for own in parts for n in own])
-        tags = np.split(best, np.cumsum(lengths)[:-1])
-        names = [_names(own, self.labels) for own in tags]
-        return [_in_tokens(*one, own) for one, own in zip(both, names, strict=True)]
+            scores = self._scores(docs, normalized).astype(np.float64)
+        best_tags = decode_tags(scores, self._transitions(), list(chain_iterables(*paragraphs)))
+        tags_by_doc = np.split(best_tags, np.cumsum(lengths)[:-1])
+        spans_by_doc = [_tags_to_spans(tags, self.labels) for tags in tags_by_doc]
+        return [
+            _map_to_tokens(*one, spans)
+            for one, spans in zip(docs_and_words, spans_by_doc, strict=True)
+        ]
 
-    def _scores(self, docs: Sequence[Doc], readings: Sequence[NormalizedWords | None]) -> Any:
-        """Scores of the tags of all words."""
+    def _scores(self, docs: Sequence[Doc], normalized: Sequence[NormalizedWords | None]) -> Any:
+        """Return the emission scores of the words of all Docs, shape (words, tags)."""
         if not any(isinstance(node, Tok2VecListener) for node in self.model.walk()):
             return self.model.predict(
                 [strip_non_words(doc, transliterate=True) for doc in docs]
             ).dataXd
-        scores = self.model.predict(docs).dataXd  # what was said of a token depends on no other
+        scores = self.model.predict(docs).dataXd  # a listener has one row per token
         ends = np.cumsum([len(doc) for doc in docs]).tolist()
-        kept = [
-            end - len(doc) + (np.arange(len(doc)) if own is None else own.token_indices)
-            for doc, own, end in zip(docs, readings, ends, strict=True)
+        rows = [
+            end - len(doc) + (np.arange(len(doc)) if words is None else words.token_indices)
+            for doc, words, end in zip(docs, normalized, ends, strict=True)
         ]
-        return scores[np.concatenate(kept)]
+        return scores[np.concatenate(rows)]
 
-    def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[LabelledSpan]]) -> None:
-        """Puts the names where they belong."""
-        for doc, own in zip(docs, names, strict=True):
-            spans = [Span(doc, *name) for name in own]
+    def set_annotations(
+        self, docs: Sequence[Doc], spans_by_doc: Sequence[Sequence[LabelledSpan]]
+    ) -> None:
+        """Add the spans to ``doc.ents`` unless they overlap existing entities."""
+        for doc, predicted in zip(docs, spans_by_doc, strict=True):
+            spans = [Span(doc, *span) for span in predicted]
             if doc.has_annotation("ENT_IOB"):
-                taken = doc.to_array([ENT_IOB]) % 2 == 1  # in a name, or barred from being in one
-                spans = [span for span in spans if not taken[span.start : span.end].any()]
+                is_taken = doc.to_array([ENT_IOB]) % 2 == 1  # in an entity, or blocked
+                spans = [span for span in spans if not is_taken[span.start : span.end].any()]
                 doc.set_ents(spans, default="unmodified")
             else:
                 doc.set_ents(spans)
 
     def get_loss(self, examples: Iterable[Example], scores: Ragged) -> tuple[float, Ragged]:
-        """Minus the logarithm of how probable the given names are, and its gradient."""
-        allowed = np.concatenate([_allowed(each, self.labels) for each in examples])
+        """Return the negative log-likelihood of the gold entities and its gradient by emissions.
+
+        The gradient by the transitions is added to the parameter ``T``.
+        """
+        allowed = np.concatenate([_allowed_tags(each, self.labels) for each in examples])
         lengths = [int(length) for length in scores.lengths]
         emissions = np.asarray(scores.dataXd, dtype=np.float64)
-        free = compute_marginals(emissions, self._transitions(), lengths)
-        right = compute_marginals(emissions, self._transitions(), lengths, allowed)
-        self.model.inc_grad(
-            "T", (free.transition_counts - right.transition_counts).astype(np.float32)
-        )
-        gradient: Any = (free.tag_marginals - right.tag_marginals).astype(np.float32)
-        return free.log_partition - right.log_partition, Ragged(gradient, scores.lengths)
+        unconstrained = compute_marginals(emissions, self._transitions(), lengths)
+        constrained = compute_marginals(emissions, self._transitions(), lengths, allowed)
+        transition_gradient = unconstrained.transition_counts - constrained.transition_counts
+        self.model.inc_grad("T", transition_gradient.astype(np.float32))
+        gradient: Any = (unconstrained.tag_marginals - constrained.tag_marginals).astype(np.float32)
+        loss = unconstrained.log_partition - constrained.log_partition
+        return loss, Ragged(gradient, scores.lengths)
 
     def _transitions(self) -> Floats:
+        """Return the transition scores, -inf where illegal."""
         learned = self.model.get_param("T").astype(np.float64)
         return np.where(legal_transitions(len(self.labels)), learned, -np.inf)
 
 
 class GeneRecognizer(NameRecognizer):
-    """Names in a group of ``doc.spans``, so that another recognizer can fill ``doc.ents``.
+    """spaCy component that writes gene and protein names to a group of ``doc.spans``.
 
-    A Doc that has this group, read from a corpus or set by hand, keeps it. ``narrow`` names are
-    without "gene", "protein" and the like.
+    So another recogniser can fill ``doc.ents``. A Doc that already has the group keeps it.
+
+    Parameters
+    ----------
+    key
+        Name of the span group.
+    narrow
+        Whether to trim "gene", "protein", "human" and the like from names (``trim_span``).
     """
 
     def __init__(
         self,
         vocab: Vocab,
-        model: Network,
+        model: TagNetwork,
         name: str,
         *,
         scorer: Callable[..., Any] | None,
         key: str = ENTITIES_KEY,
         narrow: bool = False,
     ) -> None:
+        """Take the network and the settings."""
         super().__init__(vocab, model, name, scorer=scorer)
         self.key = key
         self.narrow = narrow
 
-    def set_annotations(self, docs: Sequence[Doc], names: Sequence[Sequence[LabelledSpan]]) -> None:
-        """Puts the names where they belong."""
-        for doc, own in zip(docs, names, strict=True):
+    def set_annotations(
+        self, docs: Sequence[Doc], spans_by_doc: Sequence[Sequence[LabelledSpan]]
+    ) -> None:
+        """Write the spans, cleaned up by ``fix_spans``, to the group; their ids are e0, e1, ...."""
+        for doc, predicted in zip(docs, spans_by_doc, strict=True):
             if self.key not in doc.spans:
-                labels = {(name.start, name.end): name.label for name in own}
-                usual = own[0].label if own else ""
-                cut = trim_span if self.narrow else _whole
+                labels = {(span.start, span.end): span.label for span in predicted}
+                default_label = predicted[0].label if predicted else ""
+                adjust = trim_span if self.narrow else _keep_span
                 doc.spans[self.key] = [
-                    Span(doc, *cut(doc, *place), labels.get(place, usual), span_id=f"e{number}")
-                    for number, place in enumerate(fix_spans(doc, list(labels)))
+                    Span(
+                        doc,
+                        *adjust(doc, *span),
+                        labels.get(span, default_label),
+                        span_id=f"e{index}",
+                    )
+                    for index, span in enumerate(fix_spans(doc, list(labels)))
                 ]
 
 
-def _whole(_: Doc, start: int, end: int) -> tuple[int, int]:
+def _keep_span(_: Doc, start: int, end: int) -> tuple[int, int]:
+    """Return the range unchanged."""
     return start, end
 
 
-def _names(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
-    kind = np.where(tags > 0, (tags - 1) % 4, -1)
-    starts = np.flatnonzero((kind == 0) | (kind == 3))
-    ends = np.flatnonzero(kind >= 2) + 1
-    which = (tags[starts] - 1) // 4
+def _tags_to_spans(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
+    """Convert the BILOU tags of a text, shape (words,), to labelled ranges of words."""
+    position = np.where(tags > 0, (tags - 1) % 4, -1)  # 0 .. 3 for B, I, L, U
+    starts = np.flatnonzero((position == 0) | (position == 3))
+    ends = np.flatnonzero(position >= 2) + 1
+    label_indices = (tags[starts] - 1) // 4
     return [
         LabelledSpan(start, end, labels[label])
-        for start, end, label in zip(starts.tolist(), ends.tolist(), which.tolist(), strict=True)
+        for start, end, label in zip(
+            starts.tolist(), ends.tolist(), label_indices.tolist(), strict=True
+        )
     ]
 
 
-def _in_tokens(
-    doc: Doc, reading: NormalizedWords | None, names: list[LabelledSpan]
+def _map_to_tokens(
+    doc: Doc, normalized: NormalizedWords | None, spans: list[LabelledSpan]
 ) -> list[LabelledSpan]:
-    """Names given in words, in the tokens of the Doc, of which white space and markup are some.
+    """Convert ranges of words to ranges of tokens of the Doc.
 
-    A name has a letter or digit (14-3-3 is one); white space and signs name nothing.
+    Spans without a letter or digit are dropped (14-3-3 is a name, punctuation is not).
     """
-    at = range(len(doc)) if reading is None else reading.token_indices
-    orths = doc.to_array([ORTH]) if reading is None else reading.orths
+    token_indices = range(len(doc)) if normalized is None else normalized.token_indices
+    orths = doc.to_array([ORTH]) if normalized is None else normalized.orths
     strings = doc.vocab.strings
     return [
-        LabelledSpan(int(at[name.start]), int(at[name.end - 1]) + 1, name.label)
-        for name in names
-        if any(any(map(str.isalnum, strings[o])) for o in orths[name.start : name.end].tolist())
+        LabelledSpan(
+            int(token_indices[span.start]), int(token_indices[span.end - 1]) + 1, span.label
+        )
+        for span in spans
+        if any(any(map(str.isalnum, strings[o])) for o in orths[span.start : span.end].tolist())
     ]
 
 
-def _allowed(example: Example, labels: Sequence[str]) -> Bools:
-    """Which tags each word may have: the one it has, or any where that is not said."""
+def _allowed_tags(example: Example, labels: Sequence[str]) -> Bools:
+    """Return the (words, tags) mask of tags allowed by the gold standard, or all if unknown."""
     tags = _gold_tags(example, labels)
     allowed = np.zeros((len(tags), 4 * len(labels) + 1), dtype=bool)
     allowed[np.arange(len(tags)), tags] = True
@@ -628,36 +737,51 @@ def _allowed(example: Example, labels: Sequence[str]) -> Bools:
 
 
 def _gold_tags(example: Example, labels: Sequence[str]) -> Ints:
-    """The tag of each word, -1 where it is not known."""
-    given = example.reference
-    if not np.array_equal(given.to_array([ORTH]), example.predicted.to_array([ORTH])):
-        known = {"O": 0}
-        for number, label in enumerate(labels):
-            known |= {f"{kind}-{label}": 4 * number + i for i, kind in enumerate("BILU", start=1)}
+    """Return the gold tag of each predicted token, shape (tokens,); -1 where it is unknown."""
+    reference = example.reference
+    if not np.array_equal(reference.to_array([ORTH]), example.predicted.to_array([ORTH])):
+        tag_numbers = {"O": 0}
+        for label_index, label in enumerate(labels):
+            tag_numbers |= {
+                f"{position}-{label}": 4 * label_index + i
+                for i, position in enumerate("BILU", start=1)
+            }
         aligned = example.get_aligned_ner()
-        return np.array([known.get(tag or "", -1) for tag in aligned], dtype=np.intp)
-    iob, types = given.to_array([ENT_IOB]), given.to_array([ENT_TYPE])
-    goes_on = np.append(iob[1:] == 1, False)
-    kind = np.where(iob == 3, np.where(goes_on, 1, 4), np.where(goes_on, 2, 3))
+        return np.array([tag_numbers.get(tag or "", -1) for tag in aligned], dtype=np.intp)
+    iob, types = reference.to_array([ENT_IOB]), reference.to_array([ENT_TYPE])
+    continues = np.append(iob[1:] == 1, False)
+    position = np.where(iob == 3, np.where(continues, 1, 4), np.where(continues, 2, 3))
     tags = np.full(len(iob), -1, dtype=np.intp)
-    for number, label in enumerate(labels):
-        own = (types == given.vocab.strings[label]) & (iob % 2 == 1)
-        tags[own] = 4 * number + kind[own]
+    for label_index, label in enumerate(labels):
+        is_label = (types == reference.vocab.strings[label]) & (iob % 2 == 1)
+        tags[is_label] = 4 * label_index + position[is_label]
     tags[iob == 2] = 0
     return tags
 
 
 def score_genes(examples: Iterable[Example], **_: Any) -> dict[str, float]:
-    """Precision, recall and F of the gene names with exactly their boundaries."""
-    found = right = given = 0
+    """Return precision, recall and F1 of the predicted genes with exact boundaries.
+
+    Gold entities are ``reference.ents``, predictions the span group ``entities``. Keys are
+    ``genes_p``, ``genes_r`` and ``genes_f``.
+    """
+    n_predicted = n_correct = n_gold = 0
     for example in examples:
         gold = {(ent.start_char, ent.end_char) for ent in example.reference.ents}
-        names = {(s.start_char, s.end_char) for s in example.predicted.spans.get(ENTITIES_KEY, ())}
-        found, right, given = found + len(names), right + len(gold & names), given + len(gold)
-    precision = right / found if found else 0.0
-    recall = right / given if given else 0.0
-    total = found + given
-    return {"genes_p": precision, "genes_r": recall, "genes_f": 2 * right / total if total else 0.0}
+        predicted = {
+            (s.start_char, s.end_char) for s in example.predicted.spans.get(ENTITIES_KEY, ())
+        }
+        n_predicted += len(predicted)
+        n_correct += len(gold & predicted)
+        n_gold += len(gold)
+    precision = n_correct / n_predicted if n_predicted else 0.0
+    recall = n_correct / n_gold if n_gold else 0.0
+    total = n_predicted + n_gold
+    return {
+        "genes_p": precision,
+        "genes_r": recall,
+        "genes_f": 2 * n_correct / total if total else 0.0,
+    }
 
 
 DEFAULT_MODEL = {
@@ -676,11 +800,13 @@ DEFAULT_MODEL = {
     default_config={"model": DEFAULT_MODEL, "key": ENTITIES_KEY, "narrow": False},
     default_score_weights={"genes_f": 1.0, "genes_p": 0.0, "genes_r": 0.0},
 )
-def make_genes(nlp: Language, name: str, model: Network, key: str, narrow: bool) -> GeneRecognizer:
-    """What the factory of this name gives."""
+def make_genes(
+    nlp: Language, name: str, model: TagNetwork, key: str, narrow: bool
+) -> GeneRecognizer:
+    """Build the component of the factory ``textrank_genes``."""
     scorer = (
         score_genes if key == ENTITIES_KEY else None
-    )  # a second group would report over the first
+    )  # a second component must not overwrite the scores
     return GeneRecognizer(nlp.vocab, model, name, scorer=scorer, key=key, narrow=narrow)
 
 
@@ -691,7 +817,7 @@ def make_genes(nlp: Language, name: str, model: Network, key: str, narrow: bool)
     default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
 )
 def make_names(
-    nlp: Language, name: str, model: Network, scorer: Callable[..., Any] | None
+    nlp: Language, name: str, model: TagNetwork, scorer: Callable[..., Any] | None
 ) -> NameRecognizer:
-    """What the factory of this name gives."""
+    """Build the component of the factory ``textrank_names``."""
     return NameRecognizer(nlp.vocab, model, name, scorer=scorer)
