@@ -1,4 +1,4 @@
-"""Writes docs/commands.md from the commands' own help and output: ``python docs/commands.py``."""
+"""Write docs/commands.md from the help and output of commands: ``python docs/commands.py``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from textrank.cli import COMMANDS
 ROOT = Path(__file__).parents[1]
 HEAD = """# Command line
 
-Every command ends with 0 only on success, with 2 for what you can mend (one message that names
-file, place and remedy), with 130 on Ctrl-C. `--json FILE` writes figures under stable keys. This
-page is made from the commands' own help, and from what they print in the folder of the project.
+Exit codes: 0 on success, 2 for errors that you can fix (one message says what is wrong, where, and
+how to fix it), 130 after Ctrl-C. `--json FILE` writes results with stable keys. This page is
+generated from the help texts of the commands and from their output in the project folder.
 """
-LINES = 24  # of an output that are shown
-# In this order, each in the scratch folder that the ones before it left.
+MAX_OUTPUT_LINES = 24
+# Commands run in this order in one temporary folder; later ones use the files of earlier ones.
 EXAMPLES = {
     "run": ["textrank run ppi-apg corpora/sample-ppi --folds 5 --json one.json"],
     "train": ["textrank train ppi-apg corpora/sample-ppi my-model"],
@@ -45,41 +45,43 @@ EXAMPLES = {
 LETTER = "The new version is faster then the old one. Its to early to say weather it helps.\n"
 
 
-def printed(folder: Path, *words: str) -> str:
-    """What a command prints; a proposal of the linter ends with 1."""
+def run_command(folder: Path, *arguments: str) -> str:
+    """Return the output of a command. Exit code 1 is allowed: the linter found an error."""
     env = {**os.environ, "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONWARNINGS": ""}
     program = (
         "import sys; sys.argv[0] = 'textrank'; from textrank.cli import main; sys.exit(main())"
     )
-    command = [sys.executable, "-c", program, *words]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder)
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"{shlex.join(words)} ended with {done.returncode}: {done.stderr}")
-    return done.stdout.rstrip()
+    command = [sys.executable, "-c", program, *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder)
+    if result.returncode not in (0, 1):
+        message = f"exit code {result.returncode}: {result.stderr}"
+        raise SystemExit(f"{shlex.join(arguments)}: {message}")
+    return result.stdout.rstrip()
 
 
 def example(folder: Path, line: str) -> str:
-    """A command and the first lines of what it prints."""
-    told = [row.rstrip() for row in printed(folder, *shlex.split(line)[1:]).splitlines()]
-    more = [f"… {len(told) - LINES} lines more"] if len(told) > LINES else []
-    return "\n".join([f"$ {line}", *told[:LINES], *more])
+    """Return a command and the first lines of its output."""
+    output = run_command(folder, *shlex.split(line)[1:]).splitlines()
+    shown = [row.rstrip() for row in output[:MAX_OUTPUT_LINES]]
+    hidden = len(output) - len(shown)
+    return "\n".join([f"$ {line}", *shown, *([f"… {hidden} more lines"] if hidden else [])])
 
 
 def page(folder: Path) -> str:
-    """The whole page."""
+    """Return the text of the page."""
     (folder / "corpora").symlink_to(ROOT / "corpora")
     (folder / "letter.txt").write_text(LETTER, encoding="utf-8")
     parts = [HEAD]
-    for name, line in COMMANDS.items():
-        parts.append(f"## textrank {name}\n\n{line}\n")
-        parts.append(f"```text\n{printed(folder, name, '--help').strip()}\n```\n")
-        shown = [example(folder, words) for words in EXAMPLES.get(name, ())]
-        if shown:
-            parts.append("```text\n" + "\n\n".join(shown) + "\n```\n")
+    for name, summary in COMMANDS.items():
+        parts.append(f"## textrank {name}\n\n{summary}\n")
+        parts.append(f"```text\n{run_command(folder, name, '--help').strip()}\n```\n")
+        examples = [example(folder, line) for line in EXAMPLES.get(name, ())]
+        if examples:
+            parts.append("```text\n" + "\n\n".join(examples) + "\n```\n")
     return "\n".join(parts)
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        made = page(Path(scratch))
-    Path(__file__).with_name("commands.md").write_text(made, encoding="utf-8")
+        text = page(Path(scratch))
+    Path(__file__).with_name("commands.md").write_text(text, encoding="utf-8")

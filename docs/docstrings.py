@@ -1,4 +1,7 @@
-"""Examples in docstrings become blocks of code, where Markdown would see quotations in ``>>>``."""
+"""Griffe extension that renders doctests in docstrings as code blocks.
+
+Markdown would read ``>>>`` as a nested quotation.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ EXAMPLE = re.compile(r"^(>>> .*(?:\n(?!\s*$).*)*)", re.MULTILINE)
 
 
 class Examples(Extension):
-    """Fences the doctests of every object that is loaded."""
+    """Put fences around the doctests of every loaded object."""
 
     def on_instance(self, *, obj: Object, **_: Any) -> None:
-        """Runs once an object, before its docstring is taken apart."""
+        """Add the fences before the docstring is parsed; called once per object."""
         docstring: Docstring | None = obj.docstring
         if docstring is not None:
             docstring.value = EXAMPLE.sub(r"```pycon\n\1\n```", docstring.value)

@@ -1,7 +1,7 @@
-"""Draws docs/gallery, light and dark: ``python docs/gallery.py [--data FOLDER]``.
+"""Draw the figures of docs/gallery in light and dark: ``python docs/gallery.py [--data FOLDER]``.
 
-Pictures of data that are not at hand are left as they are: the heat map is made from
-``docs/reproduce``, the embedding from Reuters.
+Figures whose data are missing stay unchanged. The heat map uses ``docs/reproduce``, the embedding
+uses the Reuters corpus in FOLDER.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
 OUT = HERE / "gallery"
-# Okabe and Ito's colours, which all eyes tell apart; black becomes grey, for both grounds.
+# Colours of Okabe and Ito, safe for colour-blind readers; grey instead of black for both themes.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8f98"]
 THEMES = {
     "light": {"ink": "#222222", "ground": "#ffffff", "faint": "#d8dce2", "map": "Blues"},
@@ -54,7 +54,7 @@ Theme = dict[str, str]
 
 
 def style(theme: Theme) -> dict[str, Any]:
-    """Settings of matplotlib for one ground."""
+    """Return the matplotlib settings of a theme."""
     ink, ground = theme["ink"], theme["ground"]
     return {
         **{f"{part}.facecolor": ground for part in ("figure", "axes", "savefig")},
@@ -76,8 +76,8 @@ def style(theme: Theme) -> dict[str, Any]:
 
 
 def positions(theme: Theme) -> Any:
-    """Similarities of positions, and below what a context becomes under each."""
-    ways = {
+    """Draw similarities of positions and, below, a context under each transformation."""
+    transformations = {
         "bag of words": Bag(),
         "strict": Strict(),
         "weighting": Weighting(1.0, 0.1),
@@ -86,30 +86,30 @@ def positions(theme: Theme) -> Any:
         "side-aware weighting": Weighting(1.0, 0.1, of=Sided(0.3)),
     }
     span, context = 6, plotting.example_context()
-    places = np.array([p for p in range(-span, span + 1) if p])
-    figure, axes = plt.subplots(2, len(ways), figsize=(12, 4.6), layout="constrained")
-    for column, (name, way) in enumerate(ways.items()):
-        factor = way.factor(places).values
-        similar = (factor @ factor.T).toarray()
-        shown = plotting.transform_context(context, span, way)
-        for row, values in enumerate((similar, shown)):
+    offsets = np.array([p for p in range(-span, span + 1) if p])
+    figure, axes = plt.subplots(2, len(transformations), figsize=(12, 4.6), layout="constrained")
+    for column, (name, transformation) in enumerate(transformations.items()):
+        factor = transformation.factor(offsets).values
+        similarity = (factor @ factor.T).toarray()
+        transformed = plotting.transform_context(context, span, transformation)
+        for row, values in enumerate((similarity, transformed)):
             axes[row, column].imshow(values, cmap=theme["map"], aspect="auto", vmin=0)
             axes[row, column].set_xticks([0, span - 1, span, 2 * span - 1], ["−6", "−1", "1", "6"])
             axes[row, column].set_yticks([])
         axes[0, column].set_title(name)
     axes[0, 0].set_yticks([0, span - 1, span, 2 * span - 1], ["−6", "−1", "1", "6"])
-    axes[0, 0].set_ylabel("which positions are alike")
+    axes[0, 0].set_ylabel("positional similarity")
     axes[1, 0].set_yticks(range(len(context.vocabulary)), context.vocabulary)
-    axes[1, 0].set_ylabel("a context after it")
+    axes[1, 0].set_ylabel("transformed context")
     return figure
 
 
 def graph(theme: Theme) -> Any:
-    """A sentence graph with the path between two names, and the word order."""
+    """Draw a sentence graph with the path between two names, and the word order."""
     candidate = plotting.example_pair()
-    made = DependencyGraph()([candidate])[0]
+    sentence_graph = DependencyGraph()([candidate])[0]
     words = [token.text for token in candidate.doc]
-    drawing = plotting._Drawing(made, words)
+    drawing = plotting._Drawing(sentence_graph, words)
     figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")
     axes.axis("off")
     axes.set(xlim=(-0.7, len(words) - 0.3), ylim=(-1.2, 2.6))
@@ -120,24 +120,24 @@ def graph(theme: Theme) -> Any:
         x = np.linspace(governor, dependent, 40)
         y = 0.35 + (height - 0.35) * (1 - ((x - middle) / (abs(governor - dependent) / 2)) ** 2)
         axes.plot(x, y, color=colour, lw=2.4 if on_path else 1.2)
-        told = f"{label.removeprefix('path:')} {weight:g}"
+        caption = f"{label.removeprefix('path:')} {weight:g}"
         box = {"facecolor": theme["ground"], "edgecolor": "none", "pad": 1}
-        where = {"ha": "center", "va": "center", "fontsize": 9, "color": colour, "bbox": box}
-        axes.text(middle, height, told, **where)
+        style = {"ha": "center", "va": "center", "fontsize": 9, "color": colour, "bbox": box}
+        axes.text(middle, height, caption, **style)
     sides = {"before": COLOURS[0], "middle": COLOURS[1], "after": COLOURS[2]}
-    for place, word in enumerate(words):
-        vertex = len(made) - len(words) + place
-        side = made.labels[vertex][0].partition(":")[0]
-        axes.text(place, 0.1, word, ha="center", fontsize=12, weight="bold")
-        axes.plot([place - 0.42, place + 0.42], [-0.25, -0.25], color=sides[side], lw=4)
-        axes.text(place, -0.62, side, ha="center", fontsize=8, color=sides[side])
+    for position, word in enumerate(words):
+        vertex = len(sentence_graph) - len(words) + position
+        side = sentence_graph.labels[vertex][0].partition(":")[0]
+        axes.text(position, 0.1, word, ha="center", fontsize=12, weight="bold")
+        axes.plot([position - 0.42, position + 0.42], [-0.25, -0.25], color=sides[side], lw=4)
+        axes.text(position, -0.62, side, ha="center", fontsize=8, color=sides[side])
     axes.text(-0.6, 2.45, "path between KinA and TraF: weight 0.9; other links 0.3", fontsize=9)
-    axes.text(-0.6, -1.05, "word order: every step 0.9, words told apart by side", fontsize=9)
+    axes.text(-0.6, -1.05, "word order: every step 0.9, words marked by side", fontsize=9)
     return figure
 
 
 def windows(theme: Theme) -> Any:
-    """Feature sequences of a parse with a window, and three ways to compare places in it."""
+    """Draw feature sequences of a parse with a window, and three positional similarities."""
     candidate = plotting.example_parse()
     views = ParseSequences()([candidate]).views
     figure = plt.figure(figsize=(11, 4), layout="constrained")
@@ -147,16 +147,18 @@ def windows(theme: Theme) -> Any:
     axes.set(xlim=(-2.2, 6.5), ylim=(-len(views) + 0.3, 0.8))
     for row, (name, sequences) in enumerate(views.items()):
         axes.text(-0.6, -row, name.replace("_", " "), ha="right", va="center", fontsize=9)
-        for place, symbol in enumerate(sequences[0].symbols()):
-            inside = abs(place - 2) <= 1
-            edge = COLOURS[5] if place == 2 else COLOURS[1] if inside else theme["faint"]
+        for position, symbol in enumerate(sequences[0].symbols()):
+            inside = abs(position - 2) <= 1
+            edge = COLOURS[5] if position == 2 else COLOURS[1] if inside else theme["faint"]
             box = {"boxstyle": "round,pad=0.3", "ec": edge, "fc": "none", "lw": 2 if inside else 1}
-            axes.text(place * 1.08, -row, symbol, ha="center", va="center", fontsize=7.5, bbox=box)
-    for row, (name, way) in enumerate(
-        {"any place": "any", "nearby": "gaussian", "same": "same"}.items()
+            axes.text(
+                position * 1.08, -row, symbol, ha="center", va="center", fontsize=7.5, bbox=box
+            )
+    for row, (name, similarity) in enumerate(
+        {"any position": "any", "nearby": "gaussian", "same": "same"}.items()
     ):
         small = figure.add_subplot(grid[row, 4])
-        small.imshow(positional_matrix(way, 1, 0.7), cmap=theme["map"], vmin=0, vmax=1)
+        small.imshow(positional_matrix(similarity, 1, 0.7), cmap=theme["map"], vmin=0, vmax=1)
         small.set_title(name, fontsize=9)
         small.set_xticks(range(3), ["−1", "0", "1"])
         small.set_yticks(range(3), ["−1", "0", "1"])
@@ -164,7 +166,7 @@ def windows(theme: Theme) -> Any:
 
 
 def spectra(theme: Theme) -> Any:
-    """Eigenvalues of kernels of the sample, and the held-out AUC along alpha."""
+    """Draw eigenvalues of two kernels on the sample, and held-out AUC as a function of alpha."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
     alphas = np.exp2(np.arange(-9.0, 8.0))
     for name in ("ppi-apg", "ppi-linear"):
@@ -184,13 +186,13 @@ def spectra(theme: Theme) -> Any:
 
 
 def paths(theme: Theme) -> Any:
-    """Weights of features along alpha, and the held-out scores of one document."""
+    """Draw weights of features and held-out scores of one document as functions of alpha."""
     dataset = _dataset("gene_protein", "gene-protein")
     alphas = np.exp2(np.arange(-6.0, 9.0))
     path = RLS(alphas=alphas.tolist()).path(dataset.data, dataset.targets)
-    last = np.argsort(-np.abs(path.coefs[8]))[:8]
+    largest = np.argsort(-np.abs(path.coefs[8]))[:8]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-    for feature in last:
+    for feature in largest:
         name = " ".join(part for part in dataset.data.names[int(feature)] if part)
         left.plot(alphas, path.coefs[:, feature], lw=1.2, label=name[:34])
     left.set(xscale="log", xlabel="alpha", title="weights of named features")
@@ -204,32 +206,32 @@ def paths(theme: Theme) -> Any:
 
 
 def calibration(theme: Theme) -> Any:
-    """What held-out log-odds promise, and what comes true."""
+    """Draw predicted against observed frequencies of held-out candidates."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for name, corpus in {"gene_protein": "gene-protein", "categorise": "categorise"}.items():
         score, label = _heldout(name, corpus)
         y = label > 0
         p = 1 / (1 + np.exp(-score))
         bins = np.clip((p * 6).astype(int), 0, 5)
-        held = [b for b in range(6) if (bins == b).sum() > 4]
+        filled = [b for b in range(6) if (bins == b).sum() > 4]
         left.plot(
-            [p[bins == b].mean() for b in held],
-            [y[bins == b].mean() for b in held],
+            [p[bins == b].mean() for b in filled],
+            [y[bins == b].mean() for b in filled],
             "o-",
             label=name,
         )
         right.hist(p, bins=20, histtype="step", lw=1.6, label=name)
     left.plot([0, 1], [0, 1], color=theme["faint"], lw=1)
     left.set(
-        xlabel="probability", ylabel="share that is true", title="calibration, held-out documents"
+        xlabel="probability", ylabel="observed frequency", title="calibration, held-out documents"
     )
     left.legend()
-    right.set(xlabel="probability", ylabel="candidates", title="how sure the model is")
+    right.set(xlabel="probability", ylabel="candidates", title="distribution of probabilities")
     return figure
 
 
 def learning(theme: Theme) -> Any:
-    """AUC with ever more training documents, in three tasks."""
+    """Draw AUC by the number of training documents for three tasks."""
     samples = {"ppi-apg": "ppi", "gene_protein": "gene-protein", "categorise": "categorise"}
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.0), layout="constrained", sharey=True)
     for axis, (name, corpus) in zip(axes, samples.items(), strict=True):
@@ -247,7 +249,10 @@ def learning(theme: Theme) -> Any:
 
 
 def crossing(theme: Theme) -> Any:
-    """AUC across corpora: the source's and ours, rows trained on, columns tested on."""
+    """Draw AUC across corpora, published and ours; rows: training, columns: test.
+
+    Returns None if docs/reproduce/ppi-across.json is missing.
+    """
     path = HERE / "reproduce" / "ppi-across.json"
     if not path.exists():
         return None
@@ -280,12 +285,15 @@ def crossing(theme: Theme) -> Any:
 
 
 def embedding(theme: Theme, data: Path | None) -> Any:
-    """Reuters articles of six topics: two dimensions of LSI and of G2P, held-out articles only."""
+    """Draw held-out Reuters articles of six topics in dimensions of LSI and G2P.
+
+    Returns None if ``data`` is None.
+    """
     if data is None:
         return None
-    topics, y, shown = _embedded(data)
+    topics, y, projections = _embed_reuters(data)
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
-    for axis, (title, points) in zip(axes, shown.items(), strict=True):
+    for axis, (title, points) in zip(axes, projections.items(), strict=True):
         for number, topic in enumerate(topics):
             rows = y == number
             axis.plot(
@@ -304,18 +312,18 @@ def embedding(theme: Theme, data: Path | None) -> Any:
 
 
 def ranking(theme: Theme) -> Any:
-    """AUC of RankRLS, RankSVM and RLS on topics with few positives, from docs/reproduce."""
+    """Draw AUC of RankRLS, RankSVM and RLS on topics with few positives, from docs/reproduce."""
     rows = read_json(HERE / "reproduce" / "reuters-auc.json", MAX_UNPACKED_BYTES)["figures"]
     learners = ("RLS", "RankSVM", "RankRLS")
     ours = {(row["row"], row["column"]): row for row in rows if row["spread"] is not None}
     topics = sorted({topic for topic, _ in ours}, key=lambda t: ours[t, "RLS"]["ours"])
     figure, axes = plt.subplots(figsize=(9, 3.4), layout="constrained")
     for number, (learner, mark) in enumerate(zip(learners, "sox", strict=True)):
-        found = [ours[topic, learner] for topic in topics]
+        results = [ours[topic, learner] for topic in topics]
         axes.errorbar(
             np.arange(len(topics)) + 0.15 * (number - 1),
-            [row["ours"] for row in found],
-            yerr=[row["spread"] for row in found],
+            [row["ours"] for row in results],
+            yerr=[row["spread"] for row in results],
             fmt=mark,
             ms=4,
             lw=1,
@@ -329,17 +337,18 @@ def ranking(theme: Theme) -> Any:
 
 
 @cache
-def _embedded(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
-    found = modapte(data / REUTERS)
-    topics = [topic for topic in frequent_topics(found, 8) if topic not in ("earn", "wheat")]
-    single = [a for a in found if len(set(a.topics) & set(topics)) == 1]
-    order, taken = [], dict.fromkeys(topics, 0)
+def _embed_reuters(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
+    """Return topics, labels of held-out articles, and their coordinates by projection."""
+    articles = modapte(data / REUTERS)
+    topics = [topic for topic in frequent_topics(articles, 8) if topic not in ("earn", "wheat")]
+    single = [a for a in articles if len(set(a.topics) & set(topics)) == 1]
+    order, counts = [], dict.fromkeys(topics, 0)
     for i in np.random.default_rng(0).permutation(len(single)).tolist():
-        own = next(t for t in topics if t in single[i].topics)
-        if taken[own] < 130:  # as many of each, for the eye
-            taken[own] += 1
+        topic = next(t for t in topics if t in single[i].topics)
+        if counts[topic] < 130:  # balanced topics make a readable figure
+            counts[topic] += 1
             order.append(i)
-    order = np.random.default_rng(1).permutation(order)  # frequent topics were full first
+    order = np.random.default_rng(1).permutation(order)  # mix the topics
     names = [next(t for t in topics if t in single[i].topics) for i in order]
     texts = [f"{single[i].title} {single[i].text}" for i in order]
     y = np.array([topics.index(name) for name in names])
@@ -349,39 +358,43 @@ def _embedded(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
     P = G2P(alpha=1.0, neighbours=110, size=3).fit(
         K, class_matrix(np.eye(len(topics))[y[:half]], "single")
     )
-    shown = {
-        "LSI, which sees no topic": TruncatedSVD(2, random_state=0).fit(X).transform(new),
+    projections = {
+        "LSI, without topics": TruncatedSVD(2, random_state=0).fit(X).transform(new),
         "G2P, dimensions 1 and 2": (other @ P)[:, :2],
         "G2P, dimensions 2 and 3": (other @ P)[:, 1:],
     }
-    return topics, y[half:], shown
+    return topics, y[half:], projections
 
 
 @cache
 def _dataset(name: str, corpus: str) -> Any:
+    """Return the Dataset of a pipeline on a sample corpus."""
     docs = list(load_corpus(f"corpora/sample-{corpus}")(spacy.blank("en")))
     return load_pipeline(name).prepare(docs)
 
 
 @cache
 def _alpha_curve(name: str, alphas: tuple[float, ...]) -> Any:
+    """Return cross-validated metrics at each alpha on the interaction sample."""
     pipeline = load_pipeline(name, {"learner.alphas": list(alphas)})
     return assess(pipeline, _dataset(name, "ppi"), splitter_of(folds=5)).curves["alpha"]
 
 
 @cache
 def _heldout(name: str, corpus: str) -> tuple[Any, Any]:
+    """Return scores and labels of all held-out candidates of a sample."""
     report = assess(load_pipeline(name), _dataset(name, corpus), splitter_of(folds=5))
-    found = [(d.score, d.label) for d in report.decisions]
-    return np.array([s for s, _ in found]), np.array([y for _, y in found])
+    scores = np.array([d.score for d in report.decisions])
+    return scores, np.array([d.label for d in report.decisions])
 
 
 @cache
 def _learning(name: str, corpus: str) -> Any:
+    """Return the learning curve of a pipeline on a sample."""
     return learning_curve(load_pipeline(name), _dataset(name, corpus), splitter_of(folds=5))
 
 
-PICTURES: dict[str, Callable[[Theme], Any]] = {
+FIGURES: dict[str, Callable[[Theme], Any]] = {
     "positions": positions,
     "graph": graph,
     "windows": windows,
@@ -395,15 +408,15 @@ PICTURES: dict[str, Callable[[Theme], Any]] = {
 
 
 def main(data: Path | None) -> None:
-    """Draws every picture on both grounds."""
+    """Draw every figure in both themes."""
     OUT.mkdir(exist_ok=True)
-    drawn = {**PICTURES, "embedding": lambda theme: embedding(theme, data)}
-    for ground, theme in THEMES.items():
+    figures = {**FIGURES, "embedding": lambda theme: embedding(theme, data)}
+    for theme_name, theme in THEMES.items():
         with plt.rc_context(style(theme)):
-            for name, draw in drawn.items():
+            for name, draw in figures.items():
                 figure = draw(theme)
                 if figure is not None:
-                    figure.savefig(OUT / f"{name}-{ground}.svg", metadata={"Date": None})
+                    figure.savefig(OUT / f"{name}-{theme_name}.svg", metadata={"Date": None})
                     plt.close(figure)
 
 

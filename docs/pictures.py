@@ -1,4 +1,4 @@
-"""Makes the pictures of the pages in ``docs/pictures`` with Chromium: ``make screenshots``."""
+"""Take the screenshots in ``docs/pictures`` with Chromium: ``make screenshots``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "pictures"
-WIDE, HIGH = 1200, 760
+WIDTH, HEIGHT = 1200, 760  # pixels
 
 
 @contextmanager
-def served(*arguments: str) -> Iterator[str]:
-    """The address of a textrank command, which ends with the block."""
+def serve(*arguments: str) -> Iterator[str]:
+    """Run a textrank command that serves pages; yield its address and stop it on exit."""
     command = [sys.executable, "-m", "textrank", *arguments, "--no-browser"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -32,16 +32,16 @@ def served(*arguments: str) -> Iterator[str]:
 
 @contextmanager
 def browser(*, dark: bool) -> Iterator[Any]:
-    """Chromium without a window, in light or dark."""
+    """Yield a headless Chromium that prefers the light or dark colour scheme."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                  "--hide-scrollbars"):  # fmt: skip
-        options.add_argument(word)
+        options.add_argument(argument)
     driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
-    size = {"width": WIDE, "height": HIGH, "deviceScaleFactor": 1, "mobile": False}
+    size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
@@ -50,7 +50,7 @@ def browser(*, dark: bool) -> Iterator[Any]:
 
 
 def shoot(address: str, pages: dict[str, str]) -> None:
-    """One picture a page, light and dark."""
+    """Save one screenshot per page and colour scheme."""
     root = address.partition("?")[0]
     for dark in (False, True):
         with browser(dark=dark) as driver:
@@ -65,18 +65,18 @@ def shoot(address: str, pages: dict[str, str]) -> None:
 
 
 def _wait(driver: Any, seconds: float = 60) -> None:
-    """Until the reasons asked for are there; a graph takes two seconds."""
+    """Wait until requested explanations are shown, then two seconds for graphs."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        asked = driver.find_elements("css selector", "details.why[open], #reasons")
-        if not asked or driver.find_elements("css selector", ".reasons table"):
+        requested = driver.find_elements("css selector", "details.why[open], #reasons")
+        if not requested or driver.find_elements("css selector", ".reasons table"):
             break
         time.sleep(0.5)
     time.sleep(2)
 
 
-def answered(address: str, count: int) -> None:
-    """Gives some answers as gold has them, so that the figures show something."""
+def give_answers(address: str, count: int) -> None:
+    """Answer ``count`` questions with the gold labels."""
     import spacy
 
     from textrank.config import load_corpus, load_pipeline
@@ -86,44 +86,45 @@ def answered(address: str, count: int) -> None:
     gold = {}
     for doc in load_corpus(ROOT / "corpora" / "sample-ppi")(spacy.blank("en")):
         for candidate in task.candidates(doc):
-            places = ",".join(f"{s.start_char}-{s.end_char}" for s in candidate.spans)
-            gold[f"{doc.user_data['document']}|{places}|"] = (candidate.label or 0) > 0
-    state = _ask(f"{root}api/state", token)
+            offsets = ",".join(f"{s.start_char}-{s.end_char}" for s in candidate.spans)
+            gold[f"{doc.user_data['document']}|{offsets}|"] = (candidate.label or 0) > 0
+    state = _request(f"{root}api/state", token)
     for _ in range(count):
         key = state["question"]["key"]
         value = "yes" if gold.get(key) else "no"
-        state = _ask(f"{root}api/answer", token, {"question": key, "value": value})
+        state = _request(f"{root}api/answer", token, {"question": key, "value": value})
 
 
-def _ask(address: str, token: str, value: Any = None) -> dict[str, Any]:
+def _request(address: str, token: str, value: Any = None) -> dict[str, Any]:
+    """Return the JSON answer of an address; POST ``value`` as JSON unless it is None."""
     data = None if value is None else json.dumps(value).encode()
     request = urllib.request.Request(address, data, {"authorization": f"Bearer {token}"})
     with urllib.request.urlopen(request, timeout=60) as answer:
         return dict(json.load(answer))
 
 
-def most_told(rows: Path) -> str:
-    """The identifier that stands in most interactions."""
+def most_frequent_identifier(rows: Path) -> str:
+    """Return the identifier that occurs in most interactions."""
     docs = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
-    told = [row for doc in docs for row in doc["textrank_ppi"] if row["interacts"]]
-    known = Counter(own for row in told for own in set(row["identifiers"]) if own)
-    return known.most_common(1)[0][0]
+    interactions = [row for doc in docs for row in doc["textrank_ppi"] if row["interacts"]]
+    identifiers = [i for row in interactions for i in set(row["identifiers"]) if i]
+    return Counter(identifiers).most_common(1)[0][0]
 
 
 def main() -> None:
-    """All pictures: what the shipped model says of the sample, and curation of it."""
+    """Take all screenshots: results of the shipped model on the sample, and its curation."""
     TARGET.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         rows = Path(work) / "sample.jsonl"
         command = [sys.executable, "-m", "textrank", "apply", "ppi", "corpora/sample-ppi"]
         with rows.open("w") as out:
             subprocess.run(command, cwd=ROOT, stdout=out, check=True)
-        with served("explore", str(rows), "--model", "ppi") as address:
-            pair, name = "a=ncbigene:2885&b=ncbigene:6654", f"key={most_told(rows)}"
+        with serve("explore", str(rows), "--model", "ppi") as address:
+            pair, name = "a=ncbigene:2885&b=ncbigene:6654", f"key={most_frequent_identifier(rows)}"
             shoot(address, {"facts": "", "statement": f"fact?{pair}", "name": f"name?{name}"})
         answers = str(Path(work) / "answers.sqlite")
-        with served("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
-            answered(address, 60)
+        with serve("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
+            give_answers(address, 60)
             shoot(address, {"curation": ""})
 
 

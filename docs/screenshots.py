@@ -1,6 +1,6 @@
-"""Takes every page of the built site at two widths: ``python docs/screenshots.py FOLDER``.
+"""Take screenshots of the built site at two widths: ``python docs/screenshots.py FOLDER``.
 
-Says which pages are wider than the window, and ends with 1 if there are any.
+Prints the pages that are wider than the window. The exit code is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ OVERFLOW = "return document.documentElement.scrollWidth - window.innerWidth"
 
 
 def browser(width: int) -> webdriver.Chrome:
-    """Chromium without a window of its own."""
+    """Return a headless Chromium with the given window width."""
     options = webdriver.ChromeOptions()
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(word)
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(argument)
     options.add_argument(f"--window-size={width},1600")
     options.binary_location = shutil.which("chromium") or ""
     return webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver") or ""))
 
 
 def main(folder: Path) -> int:
-    """Pictures of all pages; how many overflow."""
+    """Save screenshots of all pages and return how many pages overflow."""
     folder.mkdir(parents=True, exist_ok=True)
-    wrong = 0
+    overflowing = 0
     for name, width in WIDTHS.items():
         driver = browser(width)
-        # Headless Chromium has a least width of 500 unless it is told to be a phone.
+        # Headless Chromium has a minimum width of 500 unless it emulates a phone.
         size = {"width": width, "height": 1600, "deviceScaleFactor": 1, "mobile": width < 500}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         for page in sorted(SITE.rglob("*.html")):
             driver.get(page.absolute().as_uri())
-            over = int(driver.execute_script(OVERFLOW))
+            excess = int(driver.execute_script(OVERFLOW))
             title = str(page.relative_to(SITE)).replace("/", "-").removesuffix(".html")
             driver.save_screenshot(str(folder / f"{title}-{name}.png"))
-            if over > 1:
-                wrong += 1
-                sys.stdout.write(f"{title} at {width}: {over} pixels too wide\n")
+            if excess > 1:
+                overflowing += 1
+                sys.stdout.write(f"{title} at {width}: {excess} pixels too wide\n")
         driver.quit()
-    return wrong
+    return overflowing
 
 
 if __name__ == "__main__":
