@@ -30,20 +30,20 @@ def test_reduced_set_at_8000():
     columns = np.exp(-(square[:, None] + square[basis] - 2 * X @ X[basis].T).clip(min=0) / 100)
     y = (np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(8000))[:, None]
     groups = rows_by_group(labels(8000, 5), 8000)
-    F = ReducedCoordinates.of(columns, basis).H
+    F = ReducedCoordinates.from_columns(columns, basis).H
 
     def unit():
         return np.linalg.eigh(F.T @ F)
 
     def path():
-        reduced = ReducedCoordinates.of(columns, basis)
-        return reduced.coefs(reduced.problem(y, None).solutions(GRID))
+        reduced = ReducedCoordinates.from_columns(columns, basis)
+        return reduced.to_coefs(reduced.diagonalize(y).solve(GRID))
 
     def leave_out(remove):
-        reduced = ReducedCoordinates.of(columns, basis)
-        problem = reduced.problem(y, None)
-        owners = reduced.owners(groups)
-        kept = owners if remove else [owner[:0] for owner in owners]
+        reduced = ReducedCoordinates.from_columns(columns, basis)
+        problem = reduced.diagonalize(y)
+        removed = reduced.basis_by_group(groups)
+        kept = removed if remove else [positions[:0] for positions in removed]
         return heldout_without_basis(problem, kept, GRID, groups)
 
     name = "F'F and eigh(500)"

@@ -1,10 +1,16 @@
-"""Inputs of learners, checked once at the entrance: shapes, NaN, symmetry, alphas, groups."""
+"""What all learners share: their results, the choice of alpha, and checks of their inputs.
+
+A learner takes a Gram matrix (n, n) or features (n, d) with ``Targets`` and computes a
+``RegularizationPath`` (a model and held-out scores at every alpha). ``choose_alpha`` picks one by
+its held-out scores, which gives a ``Fit``. ``NestedScores`` are the scores of nested
+cross-validation. Inputs are checked once, at the entrance, by the ``check_`` functions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,11 +28,207 @@ from textrank.metrics import (
     precision_recall_f,
 )
 
-MAX_MAGNITUDE = 1e100  # of features and answers, whose squares are summed
+SelectionMetric: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
+MAX_MAGNITUDE = 1e100  # of features and labels, whose squares are summed
+MAX_ALL_PAIRS_CANDIDATES = 200  # of a query; larger queries are compared alpha by alpha
+
+
+# Results ------------------------------------------------------------------------------------------
+
+
+class SecondStage(Protocol):
+    """Correction of first-stage scores that looks at all candidates of a text together."""
+
+    def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
+        """Return the corrected scores (n,) of candidates with these first-stage scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A trained model: coefficients at the chosen alpha, and held-out scores at every alpha.
+
+    ``heldout[a, i]`` is the score of candidate ``i`` at ``alphas[a]`` by a model that was trained
+    without its group of documents.
+
+    >>> fit = Fit((1.0,), 1.0, np.array([0.5, -0.5]), np.array([[0.2, -0.1]]))
+    >>> fit.predict(np.array([[2.0, 0.0]]))
+    array([1.])
+    """
+
+    alphas: tuple[float, ...]
+    alpha: float  # the chosen one
+    coef: Vector  # (n,) of candidates, or (d,) of features
+    heldout: Matrix  # (alphas, n)
+    second_stage: SecondStage | None = None
+
+    def predict(
+        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
+    ) -> Vector:
+        """Return scores (m,) of new candidates from (m, n) kernel values or (m, d) features.
+
+        A model with a second stage needs ``neighbourhood``, the positions of the candidates in
+        their texts, and raises ValueError without it.
+        """
+        values = data.values if isinstance(data, Features) else data
+        return self.apply_second_stage(np.asarray(values @ self.coef), neighbourhood)
+
+    def apply_second_stage(
+        self, scores: Vector, neighbourhood: Neighbourhood | None = None
+    ) -> Vector:
+        """Return first-stage scores after the second stage, unchanged if there is none."""
+        return _apply_stage(self.second_stage, scores, neighbourhood)
+
+    @property
+    def alpha_index(self) -> int:
+        """Index of the chosen alpha in ``alphas``, and so of its row in ``heldout``."""
+        return self.alphas.index(self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizationPath:
+    """Models and held-out scores at every alpha, before one alpha is chosen."""
+
+    alphas: tuple[float, ...]
+    coefs: Matrix  # (alphas, n) of candidates, or (alphas, d) of features
+    heldout: Matrix  # (alphas, n)
+    stages: Sequence[SecondStage] = ()  # one per alpha, or none
+
+    def select(self, index: int) -> Fit:
+        """Return the fit with the alpha at ``index``."""
+        stage = self.stages[index] if self.stages else None
+        return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
+
+    def predict(
+        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
+    ) -> Matrix:  # (alphas, m)
+        """Return scores of new candidates at every alpha; arguments as in ``Fit.predict``."""
+        values = data.values if isinstance(data, Features) else data
+        scores = np.asarray((values @ self.coefs.T).T)
+        stages: Sequence[SecondStage | None] = self.stages or [None] * len(scores)
+        rows = [
+            _apply_stage(stage, row, neighbourhood)
+            for stage, row in zip(stages, scores, strict=True)
+        ]
+        return np.array(rows).reshape(scores.shape)
+
+
+def _apply_stage(
+    stage: SecondStage | None, scores: Vector, neighbourhood: Neighbourhood | None
+) -> Vector:
+    """Return ``stage(neighbourhood, scores)``, or ``scores`` if there is no stage."""
+    if stage is None:
+        return scores
+    if neighbourhood is None:
+        raise ValueError(
+            "the model has a second stage over the document, which needs the positions of the "
+            "candidates in their texts. Pass neighbourhood."
+        )
+    return stage(neighbourhood, scores)
+
+
+@dataclass(frozen=True, eq=False)
+class NestedScores:
+    """Scores of nested cross-validation for one partition of the documents into folds.
+
+    ``outer[a, i]`` scores candidate ``i`` by the model of all other folds. ``inner[a, f, i]``
+    scores candidate ``i`` by a model trained without fold ``f`` and without the group of ``i``; it
+    is NaN if ``i`` is in fold ``f`` itself. So alpha can be chosen for fold ``f`` from ``inner``
+    without looking at the fold.
+    """
+
+    alphas: tuple[float, ...]
+    folds: Indices  # (n,) the fold of each candidate, 0 ..
+    outer: Matrix  # (alphas, n)
+    inner: Matrix  # (alphas, folds, n)
+
+
+# Choice of alpha ----------------------------------------------------------------------------------
+
+
+def choose_alpha(
+    heldout: Matrix,
+    targets: Targets,
+    select: SelectionMetric,
+    alphas: Sequence[float] | None = None,
+) -> int:
+    """Return the row of ``heldout`` (alphas, n) with the best scores by the metric ``select``.
+
+    Of rows that are equally good (to 1e-9, see ``textrank.metrics``) the one with the largest
+    alpha is returned. Without ``alphas`` they are taken to be in ascending order.
+    """
+    values = score_alphas(heldout, targets, select)
+    return choose_largest(values, range(len(values)) if alphas is None else alphas)
+
+
+def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> Vector:
+    """Return the metric of the held-out scores at each alpha (alphas,); larger is better.
+
+    Squared error is negated, and disagreement is returned as the share of rightly ordered pairs.
+    Raises ValueError if the labels leave the metric undefined at every alpha.
+    """
+    y = targets.y
+    if select == "disagreement":
+        return _mean_concordance(heldout, y, rows_by_group(targets.queries, len(y), name="queries"))
+    if select == "squared_error":
+        return np.asarray(-((heldout - y) ** 2).mean(axis=1))
+    positive = y > 0
+    if positive.all() or not positive.any():
+        raise ValueError(
+            f"all {len(y)} labels are {'positive' if positive.any() else 'negative'}, so {select} "
+            "cannot choose alpha. Give labels of both kinds, or select='squared_error'."
+        )
+    metric = _auc if select == "auc" else _best_f
+    return np.array([metric(y, scores) for scores in heldout])
+
+
+def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
+    """Return the share of pairs with different labels that the scores order rightly, per alpha.
+
+    Tied scores (see ``merge_ties``) count one half. NaN if no labels differ. Queries of at most
+    ``MAX_ALL_PAIRS_CANDIDATES`` compare all pairs at all alphas in one product, O(a h^2).
+    """
+    if len(y) > MAX_ALL_PAIRS_CANDIDATES:
+        wrong = [disagreement(y, row) for row in scores]
+        return np.array([np.nan if share is None else 1 - share for share in wrong])
+    i, j = np.triu_indices(len(y), 1)
+    order = np.sign(y[i] - y[j])
+    if not order.any():
+        return np.full(len(scores), np.nan)
+    scores = merge_ties(scores)
+    right = np.sign(scores[:, i] - scores[:, j]) @ order
+    return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
+
+
+def _mean_concordance(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
+    """Return the mean of ``concordance`` over queries whose labels differ, per alpha."""
+    usable = [rows for rows in queries if np.ptp(y[rows]) > 0]
+    if not usable:
+        raise ValueError(
+            f"none of {len(queries)} queries has candidates with different labels, so "
+            "disagreement cannot choose alpha. Give more labels, or select='squared_error'."
+        )
+    heldout = merge_ties(heldout)  # by the scale of all queries, as in metrics.over_queries
+    return np.asarray(np.mean([concordance(heldout[:, rows], y[rows]) for rows in usable], axis=0))
+
+
+def _auc(y: Vector, scores: Vector) -> float:
+    """Return the AUC, NaN where it is undefined."""
+    value = auc(y, scores)
+    return float("nan") if value is None else value
+
+
+def _best_f(y: Vector, scores: Vector) -> float:
+    """Return F at the threshold that is best for these labels, 0 where it is undefined."""
+    threshold = best_threshold(y, scores)
+    f = None if threshold is None else precision_recall_f(y, decide(scores, threshold)).f
+    return 0.0 if f is None else f
+
+
+# Checks of inputs ---------------------------------------------------------------------------------
 
 
 def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
-    """The alphas as a tuple of floats; all must be positive and finite."""
+    """Return alphas as a tuple of floats; raise ValueError unless positive, finite and distinct."""
     try:
         values = tuple(float(alpha) for alpha in alphas)
     except (TypeError, ValueError):
@@ -43,10 +245,27 @@ def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
     return values
 
 
-def check_gram(K: Any) -> Matrix:
-    """A square, finite, symmetric matrix in double precision whose 2 x 2 minors are not negative.
+def check_metric(select: str) -> None:
+    """Raise ValueError unless ``select`` is one of ``SelectionMetric``."""
+    if select not in get_args(SelectionMetric):
+        raise ValueError(
+            f"select must be one of {', '.join(get_args(SelectionMetric))}, got {select!r}"
+        )
 
-    The minors are a cheap necessary condition; the decompositions see the rest.
+
+def check_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
+    """Return the checked matrix, and True if it is a Gram matrix, False for ``Features``."""
+    if isinstance(data, Features):
+        return check_features(data), False
+    return check_gram(data), True
+
+
+def check_gram(K: Any) -> Matrix:
+    """Return a Gram matrix (n, n) in double precision.
+
+    Raises ValueError unless it is square, not empty, finite and symmetric to 1e-8 of its largest
+    diagonal entry, with diagonal and 2 x 2 minors that are not negative. The minors are a cheap
+    necessary condition of positive semi-definiteness; the decompositions notice the rest.
     """
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
@@ -57,15 +276,19 @@ def check_gram(K: Any) -> Matrix:
         raise ValueError(f"Gram matrix has {K[row, column]} at ({row}, {column})")
     if float(K.diagonal().max()) > MAX_MAGNITUDE**2:
         raise ValueError(
-            f"the Gram matrix reaches {K.diagonal().max():.3g}, more than {MAX_MAGNITUDE**2:g}: sums of "
-            "its entries would overflow. Divide the features, or the kernel, by a constant."
+            f"the Gram matrix reaches {K.diagonal().max():.3g}, more than {MAX_MAGNITUDE**2:g}: "
+            "sums of its entries would overflow. Divide the features, or the kernel, by a constant."
         )
     _check_symmetric(K)
     return K
 
 
 def check_features(F: Any) -> SparseMatrix | Matrix:
-    """A finite (n, d) matrix in double precision, sparse or dense as it came."""
+    """Return features (n, d) in double precision, as a sparse CSR array or dense as they came.
+
+    Accepts ``Features``, SciPy sparse matrices and arrays. Raises ValueError for an empty matrix
+    and for values that are NaN, infinite or above ``MAX_MAGNITUDE``.
+    """
     if isinstance(F, Features):
         F = F.values
     if sp.issparse(F):
@@ -85,7 +308,11 @@ def check_features(F: Any) -> SparseMatrix | Matrix:
 
 
 def check_targets(y: Any, n: int) -> Matrix:
-    """The answers as (n, p) in double precision."""
+    """Return labels as (n, p) in double precision; one output (n,) becomes (n, 1).
+
+    Raises ValueError for another number of rows and for labels that are NaN, infinite or above
+    ``MAX_MAGNITUDE``.
+    """
     Y = np.asarray(y, dtype=np.float64)
     Y = Y[:, None] if Y.ndim == 1 else Y
     if Y.ndim != 2 or len(Y) != n:
@@ -100,7 +327,7 @@ def check_targets(y: Any, n: int) -> Matrix:
 
 
 def check_magnitude(values: Any, what: str) -> None:
-    """Raise ValueError where ``values`` are so large that sums of their squares overflow."""
+    """Raise ValueError, naming ``what``, if the sum of squares of ``values`` could overflow."""
     most = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if most > MAX_MAGNITUDE:
         raise ValueError(
@@ -110,7 +337,7 @@ def check_magnitude(values: Any, what: str) -> None:
 
 
 def check_weights(weights: Any, n: int) -> Vector | None:
-    """Positive sample weights, (n,), or None for equal ones."""
+    """Return positive, finite sample weights (n,) in double precision, or None if None is given."""
     if weights is None:
         return None
     values = np.asarray(weights, dtype=np.float64)
@@ -125,8 +352,19 @@ def check_weights(weights: Any, n: int) -> Vector | None:
     return values
 
 
+def check_unweighted(targets: Targets, learner: str) -> None:
+    """Raise ValueError if ``targets`` have weights, which ``learner`` would ignore."""
+    if targets.weights is not None:
+        raise ValueError(
+            f"{learner} cannot use sample weights. Use rls.v1 or reduced_rls.v1, or train without."
+        )
+
+
 def rows_by_group(labels: Any, n: int, *, name: str = "groups") -> list[Indices]:
-    """The rows of each group, ordered; ``labels[i]`` is the group of row ``i``."""
+    """Return the row numbers of each group, ascending, in the order of the sorted labels.
+
+    ``labels[i]`` is the group of row ``i``; ``name`` is what an error calls them.
+    """
     labels = np.asarray(labels)
     if labels.shape != (n,):
         raise ValueError(f"{n} rows of data but {name} of shape {labels.shape}: one a row")
@@ -136,7 +374,10 @@ def rows_by_group(labels: Any, n: int, *, name: str = "groups") -> list[Indices]
 
 
 def check_groups(groups: Sequence[Indices], n: int) -> None:
-    """Refuses groups that are no lists of different rows; they may overlap one another."""
+    """Raise ValueError unless each group is a list of different row numbers below ``n``.
+
+    Groups may overlap one another and may be empty.
+    """
     for number, group in enumerate(groups):
         rows = np.asarray(group)
         if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
@@ -147,10 +388,18 @@ def check_groups(groups: Sequence[Indices], n: int) -> None:
             raise ValueError(f"group {number} holds a row twice: {rows.tolist()}")
 
 
-def check_folds(folds: Any, documents: Indices) -> Indices:
-    """The fold of each row, 0 .., made sure that no document lies in two folds."""
+def check_folds(folds: Any, groups: Indices) -> Indices:
+    """Return the fold number of each candidate as an integer array, unchanged.
+
+    Raises
+    ------
+    ValueError
+        If there is not exactly one non-negative integer per candidate, if fewer than two folds
+        are used, or if a group (a document) occurs in more than one fold. Fold numbers need not
+        be consecutive.
+    """
     folds = np.asarray(folds)
-    n = len(documents)
+    n = len(groups)
     if folds.shape != (n,) or not np.issubdtype(folds.dtype, np.integer):
         raise ValueError(
             f"a partition gives the number of a fold for each of the {n} candidates, "
@@ -160,18 +409,19 @@ def check_folds(folds: Any, documents: Indices) -> Indices:
         raise ValueError(f"folds are numbered from 0, got {folds.min()}")
     if len(np.unique(folds)) < 2:
         raise ValueError("a partition needs at least two folds that are not empty")
-    first = np.unique(documents, return_index=True)[1]
-    home = folds[first][np.unique(documents, return_inverse=True)[1]]
-    if (home != folds).any():
-        row = int(np.flatnonzero(home != folds)[0])
+    first = np.unique(groups, return_index=True)[1]
+    expected = folds[first][np.unique(groups, return_inverse=True)[1]]
+    if (expected != folds).any():
+        row = int(np.flatnonzero(expected != folds)[0])
         raise ValueError(
-            f"document {documents[row]} lies in folds {home[row]} and {folds[row]} (candidate "
+            f"document {groups[row]} lies in folds {expected[row]} and {folds[row]} (candidate "
             f"{row}). Candidates of one document are dependent: divide by document."
         )
     return folds.astype(np.intp)
 
 
 def _check_symmetric(K: Matrix, block: int = 128) -> None:
+    """Raise ValueError if ``K`` is not symmetric or has a negative diagonal or 2 x 2 minor."""
     diagonal = K.diagonal()
     if diagonal.min() < 0:
         row = int(diagonal.argmin())
@@ -184,6 +434,10 @@ def _check_symmetric(K: Matrix, block: int = 128) -> None:
 
 
 def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, limit: float) -> None:
+    """Check rows ``start ..`` of a Gram matrix, from column ``start`` on, for ``_check_symmetric``.
+
+    ``mirror`` is the transposed strip of columns, ``diagonal`` the diagonal from ``start`` on.
+    """
     gap = np.abs(strip - mirror)
     if gap.max() > limit:
         row, column = np.unravel_index(int(gap.argmax()), gap.shape)
@@ -200,201 +454,3 @@ def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, li
             f"entry ({start + row}, {start + column}) is {strip[row, column]:.3g}, "
             f"beyond the root of its two diagonal entries, {bound[row, column]:.3g}"
         )
-
-
-SelectionMetric: TypeAlias = Literal["auc", "f", "squared_error", "disagreement"]
-MAX_ALL_PAIRS_CANDIDATES = 200  # candidates of a query beyond which all its pairs are too many
-
-
-def check_metric(select: str) -> None:
-    """Refuses a measure that is not one of ours, by its name."""
-    if select not in get_args(SelectionMetric):
-        raise ValueError(
-            f"select must be one of {', '.join(get_args(SelectionMetric))}, got {select!r}"
-        )
-
-
-def choose_alpha(
-    heldout: Matrix,
-    targets: Targets,
-    select: SelectionMetric,
-    alphas: Sequence[float] | None = None,
-) -> int:
-    """Return the row of ``heldout`` (alphas, n) with the best scores by ``select``.
-
-    Of rows that are equally good (to 1e-9, see ``textrank.metrics``) the one of the largest alpha is
-    returned. Without ``alphas`` they are taken to be in ascending order.
-    """
-    values = score_alphas(heldout, targets, select)
-    return choose_largest(values, range(len(values)) if alphas is None else alphas)
-
-
-def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> Vector:
-    """How good the scores at each alpha are by ``select``; larger is better."""
-    y = targets.y
-    if select == "disagreement":
-        return _agreements(heldout, y, rows_by_group(targets.queries, len(y), name="queries"))
-    if select == "squared_error":
-        return np.asarray(-((heldout - y) ** 2).mean(axis=1))
-    positive = y > 0
-    if positive.all() or not positive.any():
-        raise ValueError(
-            f"all {len(y)} labels are {'positive' if positive.any() else 'negative'}, so {select} "
-            "says nothing about alpha. Give labels of both kinds, or select='squared_error'."
-        )
-    one = _auc if select == "auc" else _best_f
-    return np.array([one(y, scores) for scores in heldout])
-
-
-def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
-    """The share of pairs with different labels that the scores order rightly, ties one half.
-
-    Ties are those of ``merge_ties``, in the scores of each alpha.
-
-    NaN where no labels differ. Small queries compare all pairs at all alphas in one product.
-    """
-    if len(y) > MAX_ALL_PAIRS_CANDIDATES:
-        wrong = [disagreement(y, row) for row in scores]
-        return np.array([np.nan if share is None else 1 - share for share in wrong])
-    i, j = np.triu_indices(len(y), 1)
-    order = np.sign(y[i] - y[j])
-    if not order.any():
-        return np.full(len(scores), np.nan)
-    scores = merge_ties(scores)
-    right = np.sign(scores[:, i] - scores[:, j]) @ order
-    return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
-
-
-def _agreements(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
-    usable = [rows for rows in queries if np.ptp(y[rows]) > 0]
-    if not usable:
-        raise ValueError(
-            f"no query among {len(queries)} has candidates with different labels, so disagreement "
-            "says nothing about alpha. Give more labels, or select='squared_error'."
-        )
-    heldout = merge_ties(heldout)  # by the scale of all queries, as in measures.over_queries
-    return np.asarray(np.mean([concordance(heldout[:, rows], y[rows]) for rows in usable], axis=0))
-
-
-def _auc(y: Vector, scores: Vector) -> float:
-    value = auc(y, scores)
-    return float("nan") if value is None else value
-
-
-def _best_f(y: Vector, scores: Vector) -> float:
-    threshold = best_threshold(y, scores)
-    f = None if threshold is None else precision_recall_f(y, decide(scores, threshold)).f
-    return 0.0 if f is None else f
-
-
-class SecondStage(Protocol):
-    """A second look at scores, at all candidates of a text together."""
-
-    def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
-        """The scores after it."""
-
-
-def _staged(
-    stage: SecondStage | None, scores: Vector, neighbourhood: Neighbourhood | None
-) -> Vector:
-    if stage is None:
-        return scores
-    if neighbourhood is None:
-        raise ValueError("a second stage over the document must know where candidates stand.")
-    return stage(neighbourhood, scores)
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """What a learner found: coefficients at the chosen alpha, and the held-out scores at all.
-
-    ``heldout[a, i]`` is the score of candidate ``i`` at ``alphas[a]`` by a model that never saw
-    its document (its query, for a ranker).
-
-    >>> fit = Fit((1.0,), 1.0, np.array([0.5, -0.5]), np.array([[0.2, -0.1]]))
-    >>> fit.predict(np.array([[2.0, 0.0]]))
-    array([1.])
-    """
-
-    alphas: tuple[float, ...]
-    alpha: float  # the one chosen
-    coef: Vector  # (n,) on candidates, or (d,) on features
-    heldout: Matrix  # (alphas, n)
-    second_stage: SecondStage | None = None  # what looks at the scores of a whole text afterwards
-
-    def predict(
-        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
-    ) -> Vector:
-        """Scores of new candidates: one product with (m, n) kernel values or (m, d) features."""
-        values = data.values if isinstance(data, Features) else data
-        return self.apply_second_stage(np.asarray(values @ self.coef), neighbourhood)
-
-    def apply_second_stage(
-        self, scores: Vector, neighbourhood: Neighbourhood | None = None
-    ) -> Vector:
-        """Such products after the second stage, where there is one."""
-        return _staged(self.second_stage, scores, neighbourhood)
-
-    @property
-    def alpha_index(self) -> int:
-        """Where the chosen alpha stands among the alphas."""
-        return self.alphas.index(self.alpha)
-
-
-@dataclass(frozen=True, eq=False)
-class RegularizationPath:
-    """The models at every alpha, before one is chosen."""
-
-    alphas: tuple[float, ...]
-    coefs: Matrix  # (alphas, n) on candidates, or (alphas, d) on features
-    heldout: Matrix  # (alphas, n)
-    stages: Sequence[SecondStage] = ()  # one an alpha, or none
-
-    def select(self, index: int) -> Fit:
-        """The fit with the alpha at this place."""
-        stage = self.stages[index] if self.stages else None
-        return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
-
-    def predict(
-        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
-    ) -> Matrix:  # (alphas, m)
-        """Scores of new candidates at every alpha."""
-        values = data.values if isinstance(data, Features) else data
-        scores = np.asarray((values @ self.coefs.T).T)
-        stages: Sequence[SecondStage | None] = self.stages or [None] * len(scores)
-        rows = [
-            _staged(stage, row, neighbourhood) for stage, row in zip(stages, scores, strict=True)
-        ]
-        return np.array(rows).reshape(scores.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class NestedScores:
-    """One division into folds, with everything needed to choose alpha without looking at a fold.
-
-    ``outer[a, i]`` scores candidate ``i`` by the model of all other folds;
-    ``inner[a, f, i]`` scores candidate ``i`` by the model that saw neither fold ``f`` nor the
-    document of ``i``, and is NaN where ``i`` lies in fold ``f`` itself.
-    """
-
-    alphas: tuple[float, ...]
-    folds: Indices  # (n,) the fold of each candidate, 0 ..
-    outer: Matrix  # (alphas, n)
-    inner: Matrix  # (alphas, folds, n)
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """Settings of a learner; ``fit`` returns a new value and changes nothing."""
-
-    @property
-    def select(self) -> SelectionMetric:
-        """What held-out scores are judged by when alpha is chosen."""
-
-    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from a Gram matrix or from features, and chooses alpha by held-out score."""
-
-    def nested(
-        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
-    ) -> list[NestedScores]:
-        """Test scores and inner held-out scores for each division into folds, at every alpha."""

@@ -24,6 +24,7 @@ from textrank.learners.base import (
     RegularizationPath,
     SelectionMetric,
     check_alphas,
+    check_data,
     check_metric,
     check_targets,
     choose_alpha,
@@ -37,7 +38,6 @@ from textrank.learners.holdout import (
     solve_regular,
     weights_with_bias,
 )
-from textrank.learners.rls import check_data
 from textrank.linalg import Spectrum, decompose_features, is_gram_accurate, spectrum_gram, to_dense
 
 Cost: TypeAlias = Literal["magnitude", "sign", "bound"]

@@ -1,4 +1,10 @@
-"""Reduced set: models on a basis of few candidates, with held-out basis vectors removed."""
+"""Regularised least squares on a reduced set of basis candidates.
+
+``ReducedRLS`` is the learner (``reduced_rls.v1``): it samples a basis, solves the weighted ridge
+problem in the span of the basis, and scores every candidate without its group. It is built from
+``ReducedCoordinates`` (orthonormal coordinates of the span), ``DiagonalRidge`` (the ridge problem
+rotated so that every alpha is a diagonal) and ``heldout_without_basis`` (exact hold-out).
+"""
 
 from __future__ import annotations
 
@@ -17,37 +23,55 @@ from textrank.learners.base import (
     RegularizationPath,
     SelectionMetric,
     check_alphas,
+    check_data,
     check_gram,
     check_metric,
     check_targets,
+    check_weights,
     choose_alpha,
     rows_by_group,
 )
 from textrank.learners.holdout import nested_by_retraining
 from textrank.learners.rankrls import QueryCentring
-from textrank.learners.rls import check_data
 from textrank.linalg import to_dense
 
-Sampling = Literal["uniform", "stratified", "leverage"]
+Sampling = Literal["uniform", "stratified", "balanced", "leverage"]
+MAX_BATCH_NUMBERS = 1 << 21  # floats in one batch of held-out groups, 16 MB
 
 
 @dataclass(frozen=True)
 class ReducedRLS:
     """RLS or RankRLS with ``f(x) = k(x, X_R) b`` on a basis ``R`` of ``size`` candidates.
 
-    ``b = (K_RM K_MR + alpha K_RR)^-1 K_RM y``. The basis is a uniform sample, one spread evenly
-    over the documents (``stratified``), or drawn by ridge leverage (``leverage``), which finds
-    the candidates that others cannot stand in for. ``rank`` ranks within queries (all pairs,
-    magnitudes kept). A held-out document takes its basis vectors with it, exactly: keeping them
-    would let the model know where the held-out candidates lie, and biases the choice of alpha.
+    ``b = (K_RM V K_MR + alpha K_RR)^-1 K_RM V y`` with all training candidates ``M`` and
+    ``V`` the diagonal of their weights (``targets.weights``, by default all 1). A held-out group
+    takes its basis vectors with it, exactly: keeping them would let the model know where the
+    held-out candidates lie, and would bias the choice of alpha.
 
     Pahikkala et al. (2009); Airola, Pahikkala and Salakoski (2011) on the bias.
 
     >>> F = np.random.default_rng(0).normal(size=(40, 3))
-    >>> own = np.repeat(np.arange(10), 4)
-    >>> fit = ReducedRLS(size=8).fit(F @ F.T, Targets(np.sign(F[:, 0]), own, own))
+    >>> groups = np.repeat(np.arange(10), 4)
+    >>> fit = ReducedRLS(size=8).fit(F @ F.T, Targets(np.sign(F[:, 0]), groups, groups))
     >>> int(np.count_nonzero(fit.coef)), fit.heldout.shape
     (8, (5, 40))
+
+    Parameters
+    ----------
+    size
+        Number of basis candidates; all candidates if there are fewer.
+    alphas
+        Regularisation values to choose from.
+    select
+        Metric of the held-out scores by which alpha is chosen.
+    sampling
+        How the basis is drawn: ``uniform``; ``stratified``, evenly over the groups; ``balanced``,
+        half of it with positive labels if there are so many; ``leverage``, by approximate ridge
+        leverage, which prefers candidates that no others resemble (needs a Gram matrix).
+    rank
+        Rank within queries (all pairs, magnitudes kept) instead of regression on the labels.
+    seed
+        Of the random numbers that draw the basis.
     """
 
     size: int = 500
@@ -67,109 +91,127 @@ class ReducedRLS:
                 f"sampling must be one of {', '.join(get_args(Sampling))}, got {self.sampling!r}"
             )
 
-    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
-        path = self.path(data, targets)
+    def fit(self, data: Matrix | Features, targets: Targets, basis: Indices | None = None) -> Fit:
+        """Train on a Gram matrix or on features and choose alpha by held-out scores.
+
+        ``basis`` (b,) are the rows of the basis; None samples them by ``sampling``.
+        """
+        path = self.path(data, targets, basis)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
-    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha; candidates off the basis have none."""
+    def path(
+        self, data: Matrix | Features, targets: Targets, basis: Indices | None = None
+    ) -> RegularizationPath:
+        """Return coefficients and held-out scores at every alpha.
+
+        With a Gram matrix the coefficients (alphas, n) are zero off the basis; with features they
+        are feature weights (alphas, d). ``basis`` is as in ``fit``.
+        """
         matrix, dual = check_data(data)
         n = matrix.shape[0]
-        basis = self.basis(matrix if dual else None, targets.groups)
+        if basis is None:
+            basis = self.sample_basis(targets, matrix if dual else None)
         columns = matrix[:, basis] if dual else to_dense(matrix @ matrix[basis].T)
         coefs, heldout = self.path_on_basis(columns, basis, targets)
         full = np.zeros((len(self.alphas), n))
         full[:, basis] = coefs
-        return RegularizationPath(
-            tuple(self.alphas), full if dual else np.asarray((matrix.T @ full.T).T), heldout
-        )
+        weights = full if dual else np.asarray((matrix.T @ full.T).T)
+        return RegularizationPath(tuple(self.alphas), weights, heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out scores for each division into folds, at every alpha."""
+        """Return test scores and inner held-out scores of every partition into folds."""
         return nested_by_retraining(self, data, targets, partitions)
 
     def path_on_basis(
         self, columns: Matrix, basis: Indices, targets: Targets
     ) -> tuple[Matrix, Matrix]:  # (a, b), (a, n)
-        """Coefficients on the basis and held-out scores, from ``K_MR`` (n, b) alone."""
-        reduced = ReducedCoordinates.of(columns, basis)
-        Y = check_targets(targets.y, len(columns))
-        groups = rows_by_group(targets.groups, len(Y), name="documents")
-        query = np.unique(targets.queries, return_inverse=True)[1] if self.rank else None
+        """Return coefficients of the basis and held-out scores at every alpha.
+
+        ``columns`` is ``K_MR`` (n, b), whose rows ``basis`` (b,) are the Gram matrix of the basis.
+        """
+        coordinates = ReducedCoordinates.from_columns(columns, basis)
+        problem = self._problem(coordinates, targets)
+        groups = rows_by_group(targets.groups, len(columns), name="groups")
         alphas = np.array(self.alphas)
-        problem = reduced.problem(Y, None if query is None else QueryCentring(query))
-        coefs = reduced.coefs(problem.solutions(alphas))[:, :, 0]
-        heldout = heldout_without_basis(problem, reduced.owners(groups), alphas, groups)
+        coefs = coordinates.to_coefs(problem.solve(alphas))[:, :, 0]
+        removed = coordinates.basis_by_group(groups)
+        heldout = heldout_without_basis(problem, removed, alphas, groups)
         return coefs, heldout[:, :, 0]
 
-    def basis(self, K: Matrix | None, documents: Indices) -> Indices:
-        """The rows of the basis, in order."""
-        n = len(documents)
+    def coefs_on_basis(
+        self,
+        columns: Matrix,
+        basis: Indices,
+        targets: Targets,
+        *,
+        basis_gram: Matrix | None = None,
+    ) -> Matrix:  # (a, b)
+        """Return the coefficients of ``path_on_basis`` without computing held-out scores.
+
+        ``basis_gram`` (b, b) replaces ``columns[basis]`` as the Gram matrix of the basis.
+        """
+        coordinates = ReducedCoordinates.from_columns(columns, basis, basis_gram)
+        problem = self._problem(coordinates, targets)
+        return coordinates.to_coefs(problem.solve(np.array(self.alphas)))[:, :, 0]
+
+    def _problem(self, coordinates: ReducedCoordinates, targets: Targets) -> DiagonalRidge:
+        """Build the ridge problem of labels with weights, or of preferences within queries."""
+        Y = check_targets(targets.y, len(coordinates.H))
+        weights = check_weights(targets.weights, len(Y))
+        if not self.rank:
+            return coordinates.diagonalize(Y, weights=weights)
+        if weights is not None:
+            raise ValueError(
+                "sample weights are not defined for pairs of candidates: reduced_rls.v1 with "
+                "rank = true cannot use them. Set rank = false or train without weights."
+            )
+        query = np.unique(targets.queries, return_inverse=True)[1]
+        return coordinates.diagonalize(Y, QueryCentring(query))
+
+    def sample_basis(self, targets: Targets, K: Matrix | None = None) -> Indices:
+        """Return the sorted rows of a basis drawn by ``sampling``, all rows if ``size`` >= n.
+
+        Only ``leverage`` needs the Gram matrix ``K`` (n, n). A ``balanced`` basis is smaller than
+        ``size`` if negatives are fewer than half of it.
+        """
+        n = len(targets)
         if self.size >= n:
             return np.arange(n)
         rng = np.random.default_rng(self.seed)
         if self.sampling == "uniform":
             chosen = rng.choice(n, self.size, replace=False)
         elif self.sampling == "stratified":
-            chosen = _stratified(documents, self.size, rng)
+            chosen = _sample_stratified(targets.groups, self.size, rng)
+        elif self.sampling == "balanced":
+            chosen = sample_balanced(targets.y, self.size, rng)
         elif K is None:
-            raise ValueError("leverage sampling needs a Gram matrix. Use uniform or stratified.")
+            raise ValueError(
+                "leverage sampling needs a Gram matrix. Use uniform, stratified or balanced."
+            )
         else:
             chosen = sample_by_leverage(K, self.size, float(np.median(self.alphas)), rng)
         return np.sort(chosen)
 
 
-@dataclass(frozen=True, eq=False)
-class ReducedCoordinates:
-    """The functions a basis spans, in coordinates where their norm is the Euclidean one.
+def sample_balanced(y: Vector, size: int, rng: np.random.Generator) -> Indices:
+    """Draw ``size`` row numbers without replacement, half of them with a positive label.
 
-    ``K_RR = Z Z'`` with ``Z`` (b, r); a singular ``K_RR`` has ``r < b`` and null vectors.
+    Fewer positives are made up for by negatives; if these are too few, the sample is smaller.
     """
-
-    H: Matrix  # (n, r): values of the coordinate functions at all candidates, K_MR Z'^+
-    pinv: Matrix  # (r, b): Z^+, so that coefficients are pinv' c
-    null: Matrix  # (b, b - r): null space of K_RR
-    basis: Indices  # (b,)
-
-    @classmethod
-    def of(cls, columns: Matrix, basis: Indices) -> ReducedCoordinates:
-        """From ``K_MR`` (n, b)."""
-        inside = check_gram(columns[basis])
-        w, U = sla.eigh(inside, driver="evd", check_finite=False)
-        keep = w > w[-1] * len(w) * np.finfo(np.float64).eps
-        if not keep.any():
-            raise ValueError("all kernel values of the basis are zero: nothing can be learned")
-        pinv = (U[:, keep] / np.sqrt(w[keep])).T
-        return cls(columns @ pinv.T, pinv, U[:, ~keep], basis)
-
-    def problem(self, Y: Matrix, preferences: QueryCentring | None) -> DiagonalRidge:
-        """Ridge regression in these coordinates, rotated so that every alpha is diagonal."""
-        T = self.H if preferences is None else preferences.root(self.H)
-        target = Y if preferences is None else preferences.target(Y)
-        d, V = sla.eigh(T.T @ T, driver="evd", check_finite=False)
-        F = self.H @ V
-        trained = F if preferences is None else T @ V
-        P = self.pinv.T @ V
-        return DiagonalRidge(d.clip(min=0), F, trained, target, P, self.null, V)
-
-    def coefs(self, solutions: Matrix) -> Matrix:  # (a, r, p) -> (a, b, p)
-        """Coefficients of the basis from solutions in the coordinates ``H``."""
-        return np.asarray(np.einsum("rb,arp->abp", self.pinv, solutions, optimize=True))
-
-    def owners(self, groups: Sequence[Indices]) -> list[Indices]:
-        """The basis vectors (places in the basis) that each group takes with it."""
-        place = np.full(len(self.H), -1)
-        place[self.basis] = np.arange(len(self.basis))
-        return [place[group][place[group] >= 0] for group in groups]
+    positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+    count = min(len(positives), size // 2)
+    chosen = rng.choice(positives, count, replace=False)
+    others = rng.choice(negatives, min(len(negatives), size - count), replace=False)
+    return np.concatenate([chosen, others])
 
 
 def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Generator) -> Indices:
-    """A sample weighted by approximate ridge leverage ``diag(K (K + alpha I)^-1)``.
+    """Draw ``size`` row numbers with probabilities in proportion to their ridge leverage.
 
-    The leverages are estimated on a first uniform sample, so nothing of size n x n is decomposed.
+    The leverages ``diag(K (K + alpha I)^-1)`` are estimated on a first uniform sample of
+    ``2 size`` rows, so nothing of size n x n is decomposed.
     """
     n = len(K)
     first = rng.choice(n, min(n, 2 * size), replace=False)
@@ -182,95 +224,170 @@ def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Genera
     return rng.choice(n, size, replace=False, p=leverage / leverage.sum())
 
 
-def _stratified(documents: Indices, size: int, rng: np.random.Generator) -> Indices:
-    """Round after round one candidate of every document, until there are enough."""
-    order = rng.permutation(len(documents))
-    numbers = np.unique(documents[order], return_inverse=True)[1]
-    by_document = np.argsort(numbers, kind="stable")
-    starts = np.searchsorted(numbers[by_document], numbers)
-    place = np.empty(len(order), dtype=np.intp)
-    place[by_document] = np.arange(len(order))
-    turn = place - starts  # the how-manieth of its document
-    return order[np.lexsort((rng.random(len(order)), turn))[:size]]
+def _sample_stratified(groups: Indices, size: int, rng: np.random.Generator) -> Indices:
+    """Draw ``size`` row numbers evenly over groups: round by round one row of every group."""
+    order = rng.permutation(len(groups))
+    numbers = np.unique(groups[order], return_inverse=True)[1]
+    by_group = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[by_group], numbers)
+    position = np.empty(len(order), dtype=np.intp)
+    position[by_group] = np.arange(len(order))
+    rounds = position - starts  # the round in which a row is drawn
+    return order[np.lexsort((rng.random(len(order)), rounds))[:size]]
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedCoordinates:
+    """Coordinates of the functions a basis spans, in which their norm is the Euclidean one.
+
+    ``K_RR = Z Z'`` with ``Z`` (b, r); a singular ``K_RR`` has ``r < b`` and null vectors.
+    """
+
+    H: Matrix  # (n, r): values of the coordinate functions at all candidates, K_MR Z'^+
+    pinv: Matrix  # (r, b): Z^+, so that coefficients are pinv' c
+    null: Matrix  # (b, b - r): null space of K_RR
+    basis: Indices  # (b,) rows of the basis
+
+    @classmethod
+    def from_columns(
+        cls, columns: Matrix, basis: Indices, basis_gram: Matrix | None = None
+    ) -> ReducedCoordinates:
+        """Build the coordinates from ``K_MR`` (n, b) and the rows ``basis`` (b,) of its columns.
+
+        The Gram matrix of the basis is ``basis_gram`` (b, b), by default ``columns[basis]``. It
+        is given apart if basis candidates are stored rounded, so that ``columns[basis]`` compares
+        rounded with unrounded ones. Raises ValueError if it is not symmetric or is zero.
+        """
+        inside = check_gram(columns[basis] if basis_gram is None else basis_gram)
+        w, U = sla.eigh(inside, driver="evd", check_finite=False)
+        keep = w > w[-1] * len(w) * np.finfo(np.float64).eps
+        if not keep.any():
+            raise ValueError(
+                "all kernel values of the basis are zero: nothing can be learned. Check the "
+                "kernel and the features of the candidates."
+            )
+        pinv = (U[:, keep] / np.sqrt(w[keep])).T
+        return cls(columns @ pinv.T, pinv, U[:, ~keep], basis)
+
+    def diagonalize(
+        self,
+        Y: Matrix,
+        preferences: QueryCentring | None = None,
+        *,
+        weights: Vector | None = None,
+    ) -> DiagonalRidge:
+        """Return ridge regression on ``Y`` (n, p), rotated so that every alpha is a diagonal.
+
+        ``preferences`` regress on differences within queries; ``weights`` (n,) multiply squared
+        errors. At most one of them may be given.
+        """
+        T, target = self.H, Y
+        if preferences is not None:
+            T, target = preferences.root(self.H), preferences.target(Y)
+        elif weights is not None:
+            root = np.sqrt(weights)[:, None]
+            T, target = self.H * root, Y * root
+        d, V = sla.eigh(T.T @ T, driver="evd", check_finite=False)
+        F = self.H @ V
+        trained = F if T is self.H else T @ V
+        return DiagonalRidge(d.clip(min=0), F, trained, target, self.pinv.T @ V, self.null, V)
+
+    def to_coefs(self, solutions: Matrix) -> Matrix:  # (a, r, p) -> (a, b, p)
+        """Return the coefficients of the basis for solutions in these coordinates."""
+        return np.asarray(np.einsum("rb,arp->abp", self.pinv, solutions, optimize=True))
+
+    def basis_by_group(self, groups: Sequence[Indices]) -> list[Indices]:
+        """Return for each group of rows the positions in ``basis`` of its basis vectors."""
+        position = np.full(len(self.H), -1)
+        position[self.basis] = np.arange(len(self.basis))
+        return [position[group][position[group] >= 0] for group in groups]
 
 
 @dataclass(frozen=True, eq=False)
 class DiagonalRidge:
-    """Ridge regression on ``trained`` with the products diagonal: ``trained' trained = d``."""
+    """Ridge regression whose matrix of products is diagonal: ``trained' trained = diag(d)``."""
 
     d: Vector  # (r,)
-    F: Matrix  # (n, r) rows that score
-    trained: Matrix  # (n, r) rows that train: F, or its differences within queries
+    F: Matrix  # (n, r) rows that are scored
+    trained: Matrix  # (n, r) training rows: F, F times root weights, or differences in queries
     target: Matrix  # (n, p)
-    P: Matrix  # (b, r) the coordinates that a basis vector's absence sets to zero
-    null: Matrix  # (b, b - r)
-    V: Matrix  # (r, r) back to the coordinates before rotation
+    P: Matrix  # (b, r) values that are zero without the basis vector of a row
+    null: Matrix  # (b, b - r) null space of the Gram matrix of the basis
+    V: Matrix  # (r, r) rotation from these coordinates back to ``ReducedCoordinates``
 
-    def solutions(self, alphas: Vector) -> Matrix:  # (a, r, p)
-        """The minimisers at every alpha, in the coordinates before rotation."""
+    def solve(self, alphas: Vector) -> Matrix:  # (a, r, p)
+        """Return the minimisers at every alpha, in the coordinates before rotation."""
         g = 1.0 / (self.d + alphas[:, None])
         t = g[:, :, None] * (self.trained.T @ self.target)
         return np.asarray(np.einsum("rs,asp->arp", self.V, t, optimize=True))
 
 
 def heldout_without_basis(
-    problem: DiagonalRidge, owners: Sequence[Indices], alphas: Vector, groups: Sequence[Indices]
+    problem: DiagonalRidge, removed: Sequence[Indices], alphas: Vector, groups: Sequence[Indices]
 ) -> Matrix:  # (a, n, p)
-    """Scores at every alpha, each candidate without its group and without its basis vectors.
+    """Return scores at every alpha, each row without its group and without its basis vectors.
 
-    In the coordinates where ``F'F = diag(d)`` and with ``g = 1 / (d + alpha)``, the model
-    without the rows ``U`` is ``t = S c`` with ``c = F'y - F_U'y_U`` and, by Woodbury,
-    ``S = g + g F_U' (I - F_U g F_U')^-1 F_U g``. Functions without the basis vectors ``H`` are
-    those with ``E t = 0``, ``E`` the rows ``P_H``, so ``t`` loses ``S E' (E S E')^-1 E t``. Where
-    other basis vectors span the same functions, fewer conditions are left.
+    ``removed`` are the positions of basis vectors that leave with each of the ``groups`` of rows;
+    a row of no group scores NaN. In the coordinates where ``T'T = diag(d)`` (``T`` the training
+    rows) and with ``g = 1 / (d + alpha)``, the model without the rows ``U`` is ``t = S c`` with
+    ``c = T'y - T_U'y_U`` and, by Woodbury, ``S = g + g T_U' (I - T_U g T_U')^-1 T_U g``. Functions
+    without the basis vectors ``H`` are those with ``E t = 0``, ``E`` the rows ``P_H``, so ``t``
+    loses ``S E' (E S E')^-1 E t``. If other basis vectors span the same functions, fewer
+    conditions remain.
     """
     g = 1.0 / (problem.d[:, None] + alphas)  # (r, a)
     Z = problem.trained.T @ problem.target  # (r, p)
     heldout = np.full((len(alphas), *problem.target.shape), np.nan)
-    lost = [_conditions(problem, owner) for owner in owners]
-    sizes = np.array([(len(group), len(E)) for group, E in zip(groups, lost, strict=True)])
+    conditions = [_removal_conditions(problem, positions) for positions in removed]
+    sizes = np.array([(len(group), len(E)) for group, E in zip(groups, conditions, strict=True)])
     for h, e in np.unique(sizes, axis=0):
         if h == 0:
             continue
-        which = np.flatnonzero((sizes == (h, e)).all(axis=1))
-        step = max(1, (1 << 21) // int((h + e) * len(problem.d)))
-        for start in range(0, len(which), step):
-            members = which[start : start + step].tolist()
+        same_size = np.flatnonzero((sizes == (h, e)).all(axis=1))
+        step = max(1, MAX_BATCH_NUMBERS // int((h + e) * len(problem.d)))
+        for start in range(0, len(same_size), step):
+            members = same_size[start : start + step].tolist()
             index = np.stack([groups[k] for k in members])
-            E = np.stack([lost[k] for k in members])
-            scores = _scores(problem, g, Z, index, E)
+            E = np.stack([conditions[k] for k in members])
+            scores = _score_groups(problem, g, Z, index, E)
             heldout[:, index] = scores.transpose(1, 0, 2, 3)
     return heldout
 
 
-def _scores(problem: DiagonalRidge, g: Matrix, Z: Matrix, index: Indices, E: Matrix) -> Matrix:
-    """(b, h) groups, (b, e, r) conditions -> (b, a, h, p)."""
+def _score_groups(
+    problem: DiagonalRidge, g: Matrix, Z: Matrix, index: Indices, E: Matrix
+) -> Matrix:
+    """Return held-out scores (b, a, h, p) of ``b`` groups of ``h`` rows with ``e`` conditions.
+
+    ``index`` (b, h) are the rows of each group, ``E`` (b, e, r) its conditions, ``g`` (r, a) the
+    diagonals of the inverse and ``Z`` (r, p) is ``T'y``; see ``heldout_without_basis``.
+    """
     T, F, y = problem.trained[index], problem.F[index], problem.target[index]
     h, e, p = T.shape[1], E.shape[1], y.shape[2]
-    same = problem.F is problem.trained
+    is_plain = problem.F is problem.trained
     c = Z - T.transpose(0, 2, 1) @ y  # (b, r, p)
-    left = T if same else np.concatenate([T, F], axis=1)
+    left = T if is_plain else np.concatenate([T, F], axis=1)
     left = np.concatenate([left, E], axis=1)
     right = np.concatenate([T.transpose(0, 2, 1), E.transpose(0, 2, 1), c], axis=2)
     # every product at every alpha: rows (T, F, E) times g times columns (T, E, c)
-    X = np.stack([(left * one) @ right for one in g.T], axis=1)
+    X = np.stack([(left * diagonal) @ right for diagonal in g.T], axis=1)
 
     W = np.linalg.solve(np.eye(h) - X[:, :, :h, :h], X[:, :, :h, h:])  # (I - TgT')^-1 Tg(E', c)
-    below = X[:, :, h:, h:] + X[:, :, h:, :h] @ W  # (F, E) S (E', c)
-    scored, bound = (W, below) if same else (below[:, :, :h], below[:, :, h:])
-    # F S = (I - F g F')^-1 F g where the rows that score are those that train
+    rest = X[:, :, h:, h:] + X[:, :, h:, :h] @ W  # (F, E) S (E', c)
+    scored, bound = (W, rest) if is_plain else (rest[:, :, :h], rest[:, :, h:])
+    # F S = (I - F g F')^-1 F g if the rows that are scored are the training rows
     if not e:
         return np.asarray(scored[..., e:])
     z = np.linalg.solve(bound[..., :e], bound[..., e : e + p])
     return np.asarray(scored[..., e:] - scored[..., :e] @ z)
 
 
-def _conditions(problem: DiagonalRidge, owner: Indices) -> Matrix:  # (e, r)
-    """Rows that the functions without these basis vectors are orthogonal to."""
-    E = problem.P[owner]
-    if not len(owner) or not problem.null.shape[1]:
+def _removal_conditions(problem: DiagonalRidge, positions: Indices) -> Matrix:  # (e, r)
+    """Return rows to which the functions without these basis vectors are orthogonal."""
+    E = problem.P[positions]
+    if not len(positions) or not problem.null.shape[1]:
         return E
-    # a null vector with weight on the removed ones says that the kept ones stand in for them
-    U, s, _ = np.linalg.svd(problem.null[owner], full_matrices=True)
+    # a null vector with weight on removed basis vectors means that the others replace them
+    U, s, _ = np.linalg.svd(problem.null[positions], full_matrices=True)
     rank = int((s > 1e-8).sum())
     return np.asarray(U[:, rank:].T @ E)

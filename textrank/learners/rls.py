@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,7 @@ from textrank.learners.base import (
     RegularizationPath,
     SelectionMetric,
     check_alphas,
-    check_features,
-    check_gram,
+    check_data,
     check_groups,
     check_metric,
     check_targets,
@@ -98,7 +97,7 @@ class RLS:
         matrix, dual = check_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
         groups = rows_by_group(targets.groups, len(Y), name="documents")
-        weights = self._weights(targets.y)
+        weights = self._weights(targets)
         A, heldout = rls_path(matrix, Y, np.array(self.alphas), groups, weights=weights, dual=dual)
         return RegularizationPath(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
 
@@ -112,7 +111,9 @@ class RLS:
         """
         matrix, dual = check_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]
-        if not dual and (3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, y)):
+        if not dual and (
+            3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, targets)
+        ):
             return nested_by_retraining(self, data, targets, partitions)
         K = matrix if dual else spectrum_gram(matrix)
         return nested_by_inverse(
@@ -121,18 +122,22 @@ class RLS:
             targets.groups,
             partitions,
             tuple(self.alphas),
-            weights=self._weights(y),
+            weights=self._weights(targets),
         )
 
-    def _is_gram_accurate(self, F: Matrix | SparseMatrix, y: Vector) -> bool:
-        weights = self._weights(y)
+    def _is_gram_accurate(self, F: Matrix | SparseMatrix, targets: Targets) -> bool:
+        """Return whether the Gram matrix of the features has enough digits for all alphas."""
+        weights = self._weights(targets)
         heaviest = 1.0 if weights is None else float(weights.max())
         return is_gram_accurate(F, min(self.alphas) / heaviest)
 
-    def _weights(self, y: Vector) -> Vector | None:
+    def _weights(self, targets: Targets) -> Vector | None:
+        """Return ``targets.weights`` times ``positive_weight`` of positives; None if all are 1."""
+        weights = check_weights(targets.weights, len(targets))
         if self.positive_weight == 1.0:
-            return None
-        return np.where(y > 0, self.positive_weight, 1.0)
+            return weights
+        factor = np.where(targets.y > 0, self.positive_weight, 1.0)
+        return factor if weights is None else factor * weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -512,10 +517,3 @@ def remove_intercept(G: Matrix) -> Vector:
     row = g / (float(g.sum()) * (1 + INTERCEPT_PENALTY))
     G -= np.outer(g, row)
     return row
-
-
-def check_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
-    """The checked matrix, and whether it is a Gram matrix."""
-    if isinstance(data, Features):
-        return check_features(data), False
-    return check_gram(data), True

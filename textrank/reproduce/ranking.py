@@ -269,7 +269,8 @@ def reduced_set(setting: Setting) -> Cells:
     cells: dict[str, dict[str, Figure]] = {}
     for size in (150, 300, 598, *((1181,) if setting.full else ())):
         row: dict[str, Figure] = {}
-        basis = ReducedRLS(size=size, seed=setting.seed).basis(None, queries)
+        learner = ReducedRLS(size=size, seed=setting.seed)
+        basis = learner.sample_basis(Targets(y, queries, queries))
         for split, groups in {"leave-query-out": queries, "10 folds": queries % 10}.items():
             fast, short = _timed(partial(_shortcut, K, Targets(y, groups, queries), basis))
             slow, held = _timed(partial(_retrained, K, y, basis, groups))
@@ -336,7 +337,7 @@ def _retrained(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
 
 def _kept_basis(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
     """The same with held-out candidates left in the basis, as must not be done."""
-    F = ReducedCoordinates.of(K[:, basis], basis).H
+    F = ReducedCoordinates.from_columns(K[:, basis], basis).H
     held = np.empty(len(y))
     for group in rows_by_group(groups, len(y), name="groups"):
         rest = np.setdiff1d(np.arange(len(y)), group)
