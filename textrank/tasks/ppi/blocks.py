@@ -13,18 +13,18 @@ from textrank._ragged import offsets, run_starts
 from textrank.candidates import Candidate
 from textrank.features import Features, Indices
 from textrank.tasks.ppi.pairs import (
-    FIRST,
-    OTHER,
-    SECOND,
+    FIRST_ENTITY,
+    OTHER_ENTITY,
+    SECOND_ENTITY,
     SIDES,
     EntityPair,
-    Layout,
-    Occurrences,
-    entity_pairs,
-    features_met,
+    FeatureCounter,
+    PairArrays,
+    analyze_pairs,
+    extract_features,
 )
-from textrank.tasks.ppi.sentences import Parse, check_among
-from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, group_of, is_verb
+from textrank.tasks.ppi.sentences import Parse, check_choice
+from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, dependency_group, is_verb
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,33 +38,38 @@ class LocalContext:
 
     width: int = 3
     parse: Parse = "auto"
-    once: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("parse", [self.parse], get_args(Parse))
         if self.width < 1:
             raise ValueError(f"width must be at least 1, got {self.width}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, self.parse))
+        return self.represent(analyze_pairs(candidates, self.parse))
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
+        return extract_features(self, pairs)
 
-    def meet(self, own: Layout, found: Occurrences) -> None:
+    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
         """Adds what is met in pairs."""
         steps = np.arange(1, self.width + 1)
         offset = np.concatenate([-steps[::-1], steps])
-        word, tag, *places = own.lexicon.all(["word", "tag", *map(str, offset.tolist())])
-        for entity, (owner, token) in zip((FIRST, SECOND), own.ends, strict=True):
+        word, tag, *places = own.lexicon.encode(["word", "tag", *map(str, offset.tolist())])
+        for entity, (owner, token) in zip(
+            (FIRST_ENTITY, SECOND_ENTITY), own.entity_tokens, strict=True
+        ):
             first = run_starts(owner)
             last = np.append(first[1:], len(owner))[: len(first)] - 1
             beside = np.where(offset < 0, token[first, None], token[last, None]) + offset
-            low, high = own.base[:, None], (own.base + own.size)[:, None]
+            low, high = (
+                own.sentence_base[:, None],
+                (own.sentence_base + own.sentence_sizes)[:, None],
+            )
             rows, column = ((beside >= low) & (beside < high)).nonzero()
             place, at = np.array(places)[column], beside[rows, column]
-            for kind, value in ((word, own.words_at(rows, at)), (tag, own.tag[at])):
+            for kind, value in ((word, own.words_at(rows, at)), (tag, own.token_tags[at])):
                 found.add(entity, rows, kind, place, value)
                 found.add(entity, rows, kind, value)
 
@@ -84,46 +89,48 @@ class GlobalContext:
     outer: int = 6
     inner: int = 15
     parse: Parse = "auto"
-    once: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("parse", [self.parse], get_args(Parse))
         for name, least in (("longest", 1), ("outer", 0), ("inner", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, self.parse))
+        return self.represent(analyze_pairs(candidates, self.parse))
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
+        return extract_features(self, pairs)
 
-    def meet(self, own: Layout, found: Occurrences) -> None:
+    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
         """Adds what is met in pairs."""
         windows = self._windows(own)
         for size in range(1, self.longest + 1):
             last = np.arange(size - 1, len(windows.word))
             start = last - size + 1
-            whole = windows.owner[start] == windows.owner[last]
-            open_, closed = windows.after[start], windows.before[last]
+            whole = windows.pair_index[start] == windows.pair_index[last]
+            open_, closed = windows.from_first[start], windows.up_to_second[last]
             inside = {"fore": closed, "between": open_ & closed, "after": open_}
             for name, mask in inside.items():
                 some = start[mask & whole]
                 runs = [windows.word[some + place] for place in range(size)]
-                found.add(name, windows.owner[some], *runs)
+                found.add(name, windows.pair_index[some], *runs)
 
-    def _windows(self, own: Layout) -> Windows:
+    def _windows(self, own: PairArrays) -> Windows:
         """The words that count, pair after pair; those of the pair stand at its ends."""
         cell = (own.side >= 0).nonzero()[0]
-        cell = cell[~_repeated(own, cell)]
-        side, owner = own.side[cell], own.owner[cell]
+        cell = cell[~_continues_name(own, cell)]
+        side, owner = own.side[cell], own.pair_index[cell]
         count = np.bincount(3 * owner + side, minlength=3 * len(own.pairs))
         rank = np.arange(len(cell)) - (np.cumsum(count) - count)[3 * owner + side]
         left = np.where(side == 0, count[3 * owner] - 1 - rank, rank)
         kept = (left < np.array([self.outer, self.inner, self.outer])[side]).nonzero()[0]
         every = np.arange(len(own.pairs))
-        words = np.concatenate([own.seen[cell[kept]], *(_all(own, n) for n in (FIRST, SECOND))])
+        words = np.concatenate(
+            [own.words[cell[kept]], *(_repeat_word(own, n) for n in (FIRST_ENTITY, SECOND_ENTITY))]
+        )
         pairs = np.concatenate([owner[kept], every, every])
         places = np.concatenate([2 * side[kept], np.full_like(every, 1), np.full_like(every, 3)])
         order = np.lexsort((places, pairs))  # stable: words of one side keep their order
@@ -135,20 +142,20 @@ class Windows:
     """The words of all windows of all pairs."""
 
     word: Indices
-    owner: Indices
-    after: NDArray[np.bool_]  # whether a word stands at the first entity or after it
-    before: NDArray[np.bool_]  # whether at the second or before it
+    pair_index: Indices
+    from_first: NDArray[np.bool_]  # whether a word stands at the first entity or after it
+    up_to_second: NDArray[np.bool_]  # whether at the second or before it
 
 
-def _all(own: Layout, name: str) -> Indices:
+def _repeat_word(own: PairArrays, name: str) -> Indices:
     return np.full(len(own.pairs), own.lexicon(name), dtype=np.intp)
 
 
-def _repeated(own: Layout, cell: Indices) -> NDArray[np.bool_]:
+def _continues_name(own: PairArrays, cell: Indices) -> NDArray[np.bool_]:
     """Which cells go on with another name: a run of tokens of names counts as one word."""
-    name = own.seen[cell] == own.lexicon(OTHER)
+    name = own.words[cell] == own.lexicon(OTHER_ENTITY)
     found = np.zeros(len(cell), dtype=bool)
-    same = (own.owner[cell[1:]] == own.owner[cell[:-1]]) & (
+    same = (own.pair_index[cell[1:]] == own.pair_index[cell[:-1]]) & (
         own.side[cell[1:]] == own.side[cell[:-1]]
     )
     found[1:] = name[1:] & name[:-1] & same
@@ -163,23 +170,23 @@ class SideWords:
     """
 
     parse: Parse = "auto"
-    once: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, self.parse))
+        return self.represent(analyze_pairs(candidates, self.parse))
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
+        return extract_features(self, pairs)
 
-    def meet(self, own: Layout, found: Occurrences) -> None:
+    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
         """Adds what is met in pairs."""
         for number, side in enumerate(SIDES):
             some = (own.side == number).nonzero()[0]
-            found.add(side, own.owner[some], own.seen[some])
+            found.add(side, own.pair_index[some], own.words[some])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,55 +204,58 @@ class PathWalks:
     """
 
     parse: Parse = "auto"
-    once: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, self.parse))
+        return self.represent(analyze_pairs(candidates, self.parse))
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
+        return extract_features(self, pairs)
 
-    def meet(self, own: Layout, found: Occurrences) -> None:
+    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
         """Adds what is met in pairs."""
         lengths = [str(n) if n >= 0 else "none" for n in own.paths.length.tolist()]
-        found.add("length", np.arange(len(lengths)), own.lexicon.all(lengths))
-        _along(own, found)
-        _beside(own, found)
+        found.add("length", np.arange(len(lengths)), own.lexicon.encode(lengths))
+        _add_walks(own, found)
+        _add_path_children(own, found)
 
 
-def _along(own: Layout, found: Occurrences) -> None:
-    pair, place, token = own.on_paths()
+def _add_walks(own: PairArrays, found: FeatureCounter) -> None:
+    pair, place, token = own.path_tokens()
     tokens = own.paths.tokens
     some = (own.paths.length >= 0).nonzero()[0]
     kinds = np.full_like(own.paths.steps, -1)
     row, at = np.nonzero(own.paths.steps >= 0)
-    kinds[row, at] = own.marks[own.paths.steps[row, at]]
-    for kind, values in (("words", own.words_at(pair, token)), ("tags", own.coarse[token])):
+    kinds[row, at] = own.step_labels[own.paths.steps[row, at]]
+    for kind, values in (
+        ("words", own.words_at(pair, token)),
+        ("tags", own.token_coarse_tags[token]),
+    ):
         sequence = np.full_like(tokens, -1)
         sequence[pair, place] = values
-        walk = alternating(sequence, kinds)
+        walk = interleave(sequence, kinds)
         for size in (3, 5) if kind == "words" else (3,):
-            _runs(f"walk of {kind}", walk, size, found)
-        found.padded(f"path of {kind}", some, sequence[some])
+            _add_ngrams(f"walk of {kind}", walk, size, found)
+        found.add_padded(f"path of {kind}", some, sequence[some])
         if kind == "words":
             inner = ((place > 0) & (place < own.paths.length[pair])).nonzero()[0]
             found.add("word", pair[inner], values[inner])
-    found.padded("path of dependencies", some, kinds[some])
+    found.add_padded("path of dependencies", some, kinds[some])
     found.add("dependency", row, kinds[row, at])
 
 
-def _beside(own: Layout, found: Occurrences) -> None:
+def _add_path_children(own: PairArrays, found: FeatureCounter) -> None:
     """The dependencies by which a word beside the path hangs on a word of the path."""
-    pair, _, token = own.on_paths()
-    on_path = np.zeros(int(own.cells[-1]), dtype=bool)
-    on_path[token + own.shift[pair]] = True
-    at, step = own.links.of(token)
-    to = own.links.to[step]
-    some = (own.links.down[step] & ~on_path[to + own.shift[pair[at]]]).nonzero()[0]
+    pair, _, token = own.path_tokens()
+    on_path = np.zeros(int(own.pair_token_starts[-1]), dtype=bool)
+    on_path[token + own.offset[pair]] = True
+    at, step = own.links.from_tokens(token)
+    to = own.links.target[step]
+    some = (own.links.is_down[step] & ~on_path[to + own.offset[pair[at]]]).nonzero()[0]
     at, step, to = at[some], step[some], to[some]
     rows, kind = pair[at], own.links.type[step]
     hanging = own.words_at(rows, to)
@@ -253,16 +263,16 @@ def _beside(own: Layout, found: Occurrences) -> None:
     found.add("beside", rows, kind, hanging)
 
 
-def _runs(prefix: str, sequence: Indices, size: int, found: Occurrences) -> None:
+def _add_ngrams(prefix: str, sequence: Indices, size: int, found: FeatureCounter) -> None:
     """All runs of a size, of sequences that hold -1 behind their end."""
     row, start = np.nonzero(sequence[:, size - 1 :] >= 0)
     found.add(prefix, row, *(sequence[row, start + place] for place in range(size)))
 
 
-def alternating(words: Indices, kinds: Indices) -> Indices:  # (n, k + 1), (n, k)
+def interleave(words: Indices, kinds: Indices) -> Indices:  # (n, k + 1), (n, k)
     """``w0 d1 w1 d2 ... wk``, a row a path.
 
-    >>> alternating(np.array([[1, 2, 3]]), np.array([[8, 9]])).tolist()
+    >>> interleave(np.array([[1, 2, 3]]), np.array([[8, 9]])).tolist()
     [[1, 8, 2, 9, 3]]
     """
     found = np.empty((len(words), words.shape[1] + kinds.shape[1]), dtype=np.intp)
@@ -270,7 +280,7 @@ def alternating(words: Indices, kinds: Indices) -> Indices:  # (n, k + 1), (n, k
     return found
 
 
-_ENTITIES = {FIRST: ord("1"), SECOND: ord("2"), OTHER: ord("X")}
+_ENTITY_SYMBOLS = {FIRST_ENTITY: ord("1"), SECOND_ENTITY: ord("2"), OTHER_ENTITY: ord("X")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,70 +295,77 @@ class TriggerRoles:
     """
 
     parse: Parse = "auto"
-    once: ClassVar[bool] = True
+    binary: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.of_pairs(entity_pairs(candidates, self.parse))
+        return self.represent(analyze_pairs(candidates, self.parse))
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """The features of pairs that are already analysed."""
-        return features_met(self, pairs)
+        return extract_features(self, pairs)
 
-    def meet(self, own: Layout, found: Occurrences) -> None:
+    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
         """Adds what is met in pairs."""
-        for part in (_triggers, _of_path, _of_middle, _around, _patterns, _lengths):
+        for part in (
+            _add_triggers,
+            _add_path,
+            _add_middle,
+            _add_neighbours,
+            _add_patterns,
+            _add_lengths,
+        ):
             part(own, found)
 
 
-def _told(own: Layout, words: Indices) -> NDArray[np.bool_]:
+def _is_trigger(own: PairArrays, words: Indices) -> NDArray[np.bool_]:
     """Which words are triggers."""
-    return own.lexicon.among(TRIGGERS, words)
+    return own.lexicon.isin(TRIGGERS, words)
 
 
-def _triggers(own: Layout, found: Occurrences) -> None:
-    some = ((own.side >= 0) & _told(own, own.seen)).nonzero()[0]
-    sides = own.lexicon.all(SIDES)[own.side[some]]
-    pair, _, token = own.on_paths()
+def _add_triggers(own: PairArrays, found: FeatureCounter) -> None:
+    some = ((own.side >= 0) & _is_trigger(own, own.words)).nonzero()[0]
+    sides = own.lexicon.encode(SIDES)[own.side[some]]
+    pair, _, token = own.path_tokens()
     words = own.words_at(pair, token)
-    on = _told(own, words).nonzero()[0]
+    on = _is_trigger(own, words).nonzero()[0]
     for rows, where, word in (
-        (own.owner[some], sides, own.seen[some]),
+        (own.pair_index[some], sides, own.words[some]),
         (pair[on], own.lexicon("path"), words[on]),
     ):
         found.add("trigger", rows, where, word)
         found.add("trigger", rows, own.lexicon("anywhere"), word)
 
 
-def _of_path(own: Layout, found: Occurrences) -> None:
+def _add_path(own: PairArrays, found: FeatureCounter) -> None:
     paths = own.paths
     rows = (paths.length > 0).nonzero()[0]
     if not len(rows):
         return
-    top = paths.tokens[rows, own.tops[rows]]
+    top = paths.tokens[rows, own.path_tops[rows]]
     word = own.words_at(rows, top)
-    ends = [own.marks[paths.steps[rows, at]] for at in (0, paths.length[rows] - 1)]
-    found.add("top", rows, word, own.coarse[top])
+    ends = [own.step_labels[paths.steps[rows, at]] for at in (0, paths.length[rows] - 1)]
+    found.add("top", rows, word, own.token_coarse_tags[top])
     found.add("top between", rows, word, *ends)
     found.add("ends of path", rows, *ends)
-    pair, place, token = own.on_paths()
+    pair, place, token = own.path_tokens()
     inner = ((place > 0) & (place < paths.length[pair])).nonzero()[0]
     pair, token = pair[inner], token[inner]
     words = own.words_at(pair, token)
     found.add("path word", pair, words)
-    verbs = own.lexicon.table(is_verb, own.tag[token])
+    verbs = own.lexicon.lookup(is_verb, own.token_tags[token])
     found.add("path verb", pair[verbs], words[verbs])
-    found.padded("coarse path", rows, _coarse_paths(own)[rows])
+    found.add_padded("coarse path", rows, _coarse_paths(own)[rows])
 
 
-def _coarse_paths(own: Layout) -> Indices:
+def _coarse_paths(own: PairArrays) -> Indices:
     """Each path as kinds of dependencies with their directions, every run of equals as one."""
     words = own.lexicon.words()
-    known, place = np.unique(own.marks, return_inverse=True)
-    coarse = own.lexicon.all(
-        f"{group_of(words[mark][:-1])}{words[mark][-1]}" for mark in known.tolist()
+    known, place = np.unique(own.step_labels, return_inverse=True)
+    coarse = own.lexicon.encode(
+        f"{dependency_group(words[mark][:-1])}{words[mark][-1]}" for mark in known.tolist()
     )[place]
     pair, at = np.nonzero(own.paths.steps >= 0)
     kinds = coarse[own.paths.steps[pair, at]]
@@ -360,29 +377,35 @@ def _coarse_paths(own: Layout) -> Indices:
     return found
 
 
-def _of_middle(own: Layout, found: Occurrences) -> None:
-    rows, cells = own.middles
-    for name, values in (("middle", own.seen[cells]), ("middle tags", own.tag[own.token[cells]])):
-        found.padded(name, rows, np.where(cells >= 0, values, -1))
+def _add_middle(own: PairArrays, found: FeatureCounter) -> None:
+    rows, cells = own.short_middles
+    for name, values in (
+        ("middle", own.words[cells]),
+        ("middle tags", own.token_tags[own.token_index[cells]]),
+    ):
+        found.add_padded(name, rows, np.where(cells >= 0, values, -1))
 
 
-def _around(own: Layout, found: Occurrences) -> None:
+def _add_neighbours(own: PairArrays, found: FeatureCounter) -> None:
     every = np.arange(len(own.pairs))
-    first, last = own.begin == own.base, own.end == own.base + own.size - 1
+    first, last = (
+        own.first_token == own.sentence_base,
+        own.last_token == own.sentence_base + own.sentence_sizes - 1,
+    )
     for name, at, edge, none in (
-        ("previous", own.begin - 1, first, "start"),
-        ("next", own.end + 1, last, "end"),
+        ("previous", own.first_token - 1, first, "start"),
+        ("next", own.last_token + 1, last, "end"),
     ):
         words = np.full(len(every), own.lexicon(none), dtype=np.intp)
         words[~edge] = own.words_at(every[~edge], at[~edge])
         found.add(name, every, words)
 
 
-def _patterns(own: Layout, found: Occurrences) -> None:
-    symbol = own.lexicon.table(_symbol, own.seen, np.uint8)
+def _add_patterns(own: PairArrays, found: FeatureCounter) -> None:
+    symbol = own.lexicon.lookup(_pattern_symbol, own.words, np.uint8)
     cell = symbol.nonzero()[0]
-    symbol, owner = symbol[cell], own.owner[cell]
-    region = np.where(own.own[cell], 1, own.side[cell])
+    symbol, owner = symbol[cell], own.pair_index[cell]
+    region = np.where(own.is_entity[cell], 1, own.side[cell])
     new = np.ones(len(cell), dtype=bool)
     new[1:] = (symbol[1:] != symbol[:-1]) | (owner[1:] != owner[:-1]) | (region[1:] != region[:-1])
     text = symbol[new].tobytes().decode("ascii")
@@ -395,24 +418,24 @@ def _patterns(own: Layout, found: Occurrences) -> None:
         before, after = text[max(begin, one - 1) : one], text[other : min(other + 1, end)]
         around.append(f"{before} {middle[-1]} {after}")
     every = np.arange(len(own.pairs))
-    found.add("pattern", every, own.lexicon.all(middle))
-    found.add("pattern around", every, own.lexicon.all(around))
+    found.add("pattern", every, own.lexicon.encode(middle))
+    found.add("pattern around", every, own.lexicon.encode(around))
 
 
-def _symbol(word: str) -> int:
+def _pattern_symbol(word: str) -> int:
     """The letter of a word in patterns, as its number; 0 for words that do not stand in them."""
     if word in TRIGGERS:
         return ord("k")
-    return ord("n") if word in NEGATIONS else _ENTITIES.get(word, 0)
+    return ord("n") if word in NEGATIONS else _ENTITY_SYMBOLS.get(word, 0)
 
 
-def _lengths(own: Layout, found: Occurrences) -> None:
+def _add_lengths(own: PairArrays, found: FeatureCounter) -> None:
     every = np.arange(len(own.pairs))
-    told = ((own.side == 1) & _told(own, own.seen)).nonzero()[0]
-    triggers = np.bincount(own.owner[told], minlength=len(every))
+    told = ((own.side == 1) & _is_trigger(own, own.words)).nonzero()[0]
+    triggers = np.bincount(own.pair_index[told], minlength=len(every))
     path = [str(n.bit_length()) if n >= 0 else "none" for n in own.paths.length.tolist()]
-    middle = [str(n.bit_length()) for n in own.sizes[:, 1].tolist()]
-    found.add("length of path", every, own.lexicon.all(path))
-    found.add("length of middle", every, own.lexicon.all(middle))
-    words = own.lexicon.all(str(n.bit_length()) for n in triggers.tolist())
+    middle = [str(n.bit_length()) for n in own.side_sizes[:, 1].tolist()]
+    found.add("length of path", every, own.lexicon.encode(path))
+    found.add("length of middle", every, own.lexicon.encode(middle))
+    words = own.lexicon.encode(str(n.bit_length()) for n in triggers.tolist())
     found.add("triggers in middle", every, words)

@@ -16,22 +16,26 @@ from textrank.candidates import Candidate
 from textrank.features import Indices, LabelledGraph
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.progress import track
-from textrank.tasks.ppi.pairs import Layout
+from textrank.tasks.ppi.pairs import PairArrays
 from textrank.tasks.ppi.sentences import (
     Dependencies,
+    LabelIndex,
     Parse,
     Sentence,
-    Vocabulary,
     WordForm,
-    check_among,
-    sentences,
+    analyze_sentences,
+    check_choice,
     stem,
     word_form,
 )
 
-MARKS = ("", "path:")  # off and on a shortest path
-SIDES = ("before:", "middle:", "after:")
-BLIND = ("PROT1", "PROT2", "PROT")  # the pair in the order of the text, and any other entity
+PATH_PREFIXES = ("", "path:")  # off and on a shortest path
+SIDE_PREFIXES = ("before:", "middle:", "after:")
+ENTITY_LABELS = (
+    "PROT1",
+    "PROT2",
+    "PROT",
+)  # the pair in the order of the text, and any other entity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +86,10 @@ class DependencyGraph:
         for name in ("path_weight", "other_weight", "linear_weight"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be 0 or more, got {getattr(self, name)}")
-        check_among("labels", self.labels, ("text", "pos"))
-        check_among("parts", self.parts, ("dependency", "linear"))
-        check_among("words", [self.words], get_args(WordForm))
-        check_among("parse", [self.parse], get_args(Parse))
+        check_choice("labels", self.labels, ("text", "pos"))
+        check_choice("parts", self.parts, ("dependency", "linear"))
+        check_choice("words", [self.words], get_args(WordForm))
+        check_choice("parse", [self.parse], get_args(Parse))
         if not self.parts:
             raise ValueError("parts is empty; name 'dependency', 'linear' or both")
 
@@ -97,25 +101,27 @@ class DependencyGraph:
                     f"candidate {index} of document {candidate.document!r} has "
                     f"{len(candidate.spans)} spans; a dependency graph is made of a pair of them."
                 )
-        return self.of_sentences(sentences(candidates, self.parse, self.drop), candidates)
+        return self.represent_sentences(
+            analyze_sentences(candidates, self.parse, self.drop), candidates
+        )
 
-    def of_sentences(
+    def represent_sentences(
         self, found: Iterable[Sentence], candidates: Sequence[Candidate]
     ) -> GraphBatch:
         """The graphs of candidates in sentences that are already analysed."""
         families: list[GraphFamily] = []
-        words = Vocabulary()
+        words = LabelIndex()
         for sentence in track(found, "sentence graphs"):
-            pairs = Pairs.of(sentence, candidates)
-            tokens = self._tokens(sentence, pairs, words)
+            pairs = SentencePairs.from_candidates(sentence, candidates)
+            tokens = self._token_labels(sentence, pairs, words)
             if "dependency" in self.parts:
                 families.append(self._dependency_part(sentence, pairs, tokens, words))
             if "linear" in self.parts:
                 families.append(self._linear_part(sentence, pairs, tokens))
-        return GraphBatch(tuple(words.numbers), tuple(families), len(candidates))
+        return GraphBatch(tuple(words.ids), tuple(families), len(candidates))
 
     def _dependency_part(
-        self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels, words: Vocabulary
+        self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels, words: LabelIndex
     ) -> GraphFamily:
         own, n = sentence.dependencies, len(sentence)
         on_path = pairs.shortest_paths(own)
@@ -125,20 +131,24 @@ class DependencyGraph:
 
         labels = np.full((len(on_path), n + len(own), max(1, len(tokens))), -1, dtype=np.int32)
         labels[:, :n, : len(tokens)] = tokens.labels(touched)
-        types = words.variants(own.types, MARKS)
+        types = words.prefixed_ids(own.types, PATH_PREFIXES)
         labels[:, n:, 0] = types[on_path.astype(np.intp), np.arange(len(own))]
 
         weights = np.where(on_path, self.path_weight, self.other_weight)
         both = np.hstack([weights, weights])
-        return GraphFamily(sentence.members, own.edges(n), both, labels)
+        return GraphFamily(sentence.candidate_indices, own.edges(n), both, labels)
 
-    def _linear_part(self, sentence: Sentence, pairs: Pairs, tokens: TokenLabels) -> GraphFamily:
-        labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDES))
+    def _linear_part(
+        self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels
+    ) -> GraphFamily:
+        labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDE_PREFIXES))
         at = np.arange(len(sentence))
         weights = np.full((1, len(at) - 1), self.linear_weight)
-        return GraphFamily(sentence.members, np.stack([at[:-1], at[1:]], 1), weights, labels)
+        return GraphFamily(
+            sentence.candidate_indices, np.stack([at[:-1], at[1:]], 1), weights, labels
+        )
 
-    def _forms(self, sentence: Sentence) -> list[str]:
+    def _word_forms(self, sentence: Sentence) -> list[str]:
         if self.words == "raw":
             return list(sentence.texts)
         if self.words == "stem":
@@ -147,24 +157,26 @@ class DependencyGraph:
 
     @property
     def _prefixes(self) -> tuple[str, ...]:
-        return (MARKS if "dependency" in self.parts else ()) + (
-            SIDES if "linear" in self.parts else ()
+        return (PATH_PREFIXES if "dependency" in self.parts else ()) + (
+            SIDE_PREFIXES if "linear" in self.parts else ()
         )
 
-    def _tokens(self, sentence: Sentence, pairs: Pairs, words: Vocabulary) -> TokenLabels:
+    def _token_labels(
+        self, sentence: Sentence, pairs: SentencePairs, words: LabelIndex
+    ) -> TokenLabels:
         at = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
         names, places = [], []
         if "text" in self.labels:
-            forms = self._forms(sentence)
+            forms = self._word_forms(sentence)
             for token in sentence.entities:
-                forms[token] = BLIND[2]
-            names.append((*forms, *BLIND[:2]))
+                forms[token] = ENTITY_LABELS[2]
+            names.append((*forms, *ENTITY_LABELS[:2]))
             blind = np.where(pairs.first, len(forms), len(forms) + 1)
             places.append(np.where(pairs.first | pairs.second, blind, at))
         if "pos" in self.labels:
             names.append(tuple(sentence.tags))
             places.append(at)
-        numbers = tuple(words.variants(own, self._prefixes) for own in names)
+        numbers = tuple(words.prefixed_ids(own, self._prefixes) for own in names)
         return TokenLabels(numbers, tuple(places))
 
 
@@ -172,16 +184,16 @@ class DependencyGraph:
 class TokenLabels:
     """What the tokens of a sentence are called, each kind of label with a list of names."""
 
-    numbers: tuple[NDArray[np.int32], ...]  # (prefixes, names) each: a name behind each prefix
-    places: tuple[Indices, ...]  # (g, n) each: which of the names a token has
+    label_ids: tuple[NDArray[np.int32], ...]  # (prefixes, names) each: a name behind each prefix
+    name_index: tuple[Indices, ...]  # (g, n) each: which of the names a token has
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.label_ids)
 
     def labels(self, variant: Indices) -> NDArray[np.int32]:
         """The labels (g, n, k) behind the prefix that ``variant`` (g, n) says."""
         out = np.empty((*variant.shape, len(self)), dtype=np.int32)
-        for k, (numbers, at) in enumerate(zip(self.numbers, self.places, strict=True)):
+        for k, (numbers, at) in enumerate(zip(self.label_ids, self.name_index, strict=True)):
             out[:, :, k] = numbers[variant, at]
         if len(self) == 2:  # a comma is its own part of speech: one label, not two
             out[out[:, :, 0] == out[:, :, 1], 1] = -1
@@ -189,20 +201,22 @@ class TokenLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class SentencePairs:
     """Which tokens of a sentence belong to the two entities of each candidate."""
 
     first: NDArray[np.bool_]  # (g, n)
     second: NDArray[np.bool_]  # (g, n) also where both share a token
-    links: Indices  # (p, 3) candidate, token of the first, token of the second: all of them
+    token_pairs: Indices  # (p, 3) candidate, token of the first, token of the second: all of them
 
     @classmethod
-    def of(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> Pairs:
+    def from_candidates(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> SentencePairs:
         """Those of the candidates."""
-        first, second = (np.zeros((len(sentence.members), len(sentence)), bool) for _ in range(2))
+        first, second = (
+            np.zeros((len(sentence.candidate_indices), len(sentence)), bool) for _ in range(2)
+        )
         links = []
-        for row, member in enumerate(sentence.members):
-            one, other = sentence.tokens(candidates[member])
+        for row, member in enumerate(sentence.candidate_indices):
+            one, other = sentence.span_tokens(candidates[member])
             first[row, one] = second[row, other] = True
             links += [(row, s, t) for s in one for t in other]
         return cls(first, second, np.array(links, dtype=np.intp))
@@ -219,7 +233,7 @@ class Pairs:
 
         A dependency of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
         """
-        ends, at = np.unique(self.links[:, 1:], return_inverse=True)
+        ends, at = np.unique(self.token_pairs[:, 1:], return_inverse=True)
         s, t = at.reshape(-1, 2).T
         distance = own.distances(self.first.shape[1], ends)
         whole = distance[s, ends[t]]
@@ -228,73 +242,75 @@ class Pairs:
         up, down = distance[:, own.governor], distance[:, own.dependent]
         way, edge = np.nonzero((up[s] + 1 + down[t] == whole) | (down[s] + 1 + up[t] == whole))
         on_path = np.zeros((len(self.first), len(own)), dtype=bool)
-        on_path[self.links[some[way], 0], edge] = True
+        on_path[self.token_pairs[some[way], 0], edge] = True
         return on_path
 
 
 @dataclass(frozen=True, eq=False)
-class MarkedGraphs:
+class PathGraphs:
     """Pairs with the dependencies of their sentences, marked where they lie on a shortest path.
 
     An *arc* is a dependency, counted over all sentences. A *mark* is an arc as one pair sees it:
     the marks of a pair are the arcs of its sentence.
     """
 
-    layout: Layout
+    arrays: PairArrays
     path_weight: float = 0.9
     other_weight: float = 0.3
 
     @cached_property
-    def _found(self) -> list[Dependencies]:
-        return [context.sentence.dependencies for context in self.layout.contexts]
+    def _dependencies(self) -> list[Dependencies]:
+        return [context.sentence.dependencies for context in self.arrays.contexts]
 
     @cached_property
-    def _arcs(self) -> Indices:
+    def _arc_starts(self) -> Indices:
         """The first arc of each sentence, and the end."""
-        return offsets([len(own) for own in self._found])
+        return offsets([len(own) for own in self._dependencies])
 
     @cached_property
-    def _sentence(self) -> Indices:
+    def _arc_sentence(self) -> Indices:
         """The sentence of each arc."""
-        return np.arange(len(self._found)).repeat(lengths(self._arcs))
+        return np.arange(len(self._dependencies)).repeat(lengths(self._arc_starts))
 
     @cached_property
-    def _ends(self) -> tuple[Indices, Indices]:
+    def _arc_tokens(self) -> tuple[Indices, Indices]:
         """The governor and the dependent of each arc, as tokens of the batch."""
-        shift = self.layout.starts[self._sentence]
+        shift = self.arrays.sentence_starts[self._arc_sentence]
         none = np.zeros(0, dtype=np.intp)
-        governor = np.concatenate([none, *(own.governor for own in self._found)])
-        dependent = np.concatenate([none, *(own.dependent for own in self._found)])
+        governor = np.concatenate([none, *(own.governor for own in self._dependencies)])
+        dependent = np.concatenate([none, *(own.dependent for own in self._dependencies)])
         return governor + shift, dependent + shift
 
     @cached_property
-    def _count(self) -> Indices:
+    def _arc_counts(self) -> Indices:
         """The arcs of the sentence of each pair."""
-        return lengths(self._arcs)[self.layout.sentence]
+        return lengths(self._arc_starts)[self.arrays.sentence_index]
 
     @cached_property
-    def _begins(self) -> Indices:
+    def _mark_starts(self) -> Indices:
         """Where the marks of each pair begin, pairs of one sentence together; and the end."""
-        return _in_order(self._count, self._order)
+        return _starts_in_order(self._arc_counts, self._pair_order)
 
     @cached_property
-    def _order(self) -> Indices:
-        return np.argsort(self.layout.sentence, kind="stable")
+    def _pair_order(self) -> Indices:
+        return np.argsort(self.arrays.sentence_index, kind="stable")
 
     @cached_property
-    def _on_paths(self) -> tuple[Indices, Indices]:
+    def _path_arcs(self) -> tuple[Indices, Indices]:
         """Pairs and arcs on a shortest path between any two tokens of the two names.
 
         An arc of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
         """
-        own, steps = self.layout, self.layout.steps
-        owner, source, target = own.couples
+        own, steps = self.arrays, self.arrays.distances
+        owner, source, target = own.entity_token_pairs
         whole = steps.between(source, target)
         some = ((whole > 0) & (whole < np.inf)).nonzero()[0]
         owner, whole = owner[some], whole[some]
-        from_, to = (steps.begin[steps.row[tokens[some]]] for tokens in (source, target))
-        at, arc = expand(self._arcs[own.sentence[owner]], self._count[owner])
-        governor, dependent = (ends[arc] for ends in self._ends)
+        from_, to = (
+            steps.row_offset[steps.row_of_token[tokens[some]]] for tokens in (source, target)
+        )
+        at, arc = expand(self._arc_starts[own.sentence_index[owner]], self._arc_counts[owner])
+        governor, dependent = (ends[arc] for ends in self._arc_tokens)
         from_, to, whole = from_[at], to[at], whole[at] - 1
         hit = steps.values[from_ + governor] + steps.values[to + dependent] == whole
         hit |= steps.values[from_ + dependent] + steps.values[to + governor] == whole
@@ -302,31 +318,35 @@ class MarkedGraphs:
         return owner[at[on]], arc[on]
 
     @cached_property
-    def _marks(self) -> NDArray[np.bool_]:
-        pair, arc = self._on_paths
-        found = np.zeros(int(self._count.sum()), dtype=bool)
-        found[self._begins[pair] + arc - self._arcs[self.layout.sentence[pair]]] = True
+    def _is_on_path(self) -> NDArray[np.bool_]:
+        pair, arc = self._path_arcs
+        found = np.zeros(int(self._arc_counts.sum()), dtype=bool)
+        found[
+            self._mark_starts[pair] + arc - self._arc_starts[self.arrays.sentence_index[pair]]
+        ] = True
         return found
 
-    def batch(self) -> GraphBatch:
+    def to_batch(self) -> GraphBatch:
         """The graphs, a family a sentence."""
-        own = self.layout
+        own = self.arrays
         vocabulary, labels = self._labels()
-        weights = np.where(self._marks, self.path_weight, self.other_weight)
+        weights = np.where(self._is_on_path, self.path_weight, self.other_weight)
         edges = self._edges()
-        arcs, sizes = lengths(self._arcs), lengths(own.starts)
-        pairs = np.bincount(own.sentence, minlength=len(sizes))
+        arcs, sizes = lengths(self._arc_starts), lengths(own.sentence_starts)
+        pairs = np.bincount(own.sentence_index, minlength=len(sizes))
         cuts = zip(
             offsets(pairs).tolist(), offsets(pairs * arcs).tolist(),
             offsets(pairs * (arcs + sizes)).tolist(), strict=True,
         )  # fmt: skip
         families, low = [], next(cuts)
-        rows = zip(pairs.tolist(), arcs.tolist(), sizes.tolist(), self._arcs.tolist(), strict=False)
+        rows = zip(
+            pairs.tolist(), arcs.tolist(), sizes.tolist(), self._arc_starts.tolist(), strict=False
+        )
         for (g, e, n, first), high in zip(rows, cuts, strict=True):
             weight = weights[low[1] : high[1]].reshape(g, e)
             families.append(
                 GraphFamily(
-                    self._order[low[0] : high[0]],
+                    self._pair_order[low[0] : high[0]],
                     edges[2 * first : 2 * (first + e)],
                     np.concatenate([weight, weight], axis=1),  # to dependencies and from them
                     labels[low[2] : high[2]].reshape(g, n + e, 2),
@@ -337,49 +357,49 @@ class MarkedGraphs:
 
     def _edges(self) -> Indices:  # (2 arcs, 2)
         """Governor -> dependency -> dependent, in vertices of the sentence of each."""
-        number = self._sentence
-        base = self.layout.starts[number]
-        nth = np.arange(len(number)) - self._arcs[number]
-        vertex = lengths(self.layout.starts)[number] + nth
+        number = self._arc_sentence
+        base = self.arrays.sentence_starts[number]
+        nth = np.arange(len(number)) - self._arc_starts[number]
+        vertex = lengths(self.arrays.sentence_starts)[number] + nth
         found = np.empty((2 * len(number), 2), dtype=np.intp)
-        out = 2 * self._arcs[number] + nth
-        into = out + lengths(self._arcs)[number]
-        found[out, 0], found[out, 1] = self._ends[0] - base, vertex
-        found[into, 0], found[into, 1] = vertex, self._ends[1] - base
+        out = 2 * self._arc_starts[number] + nth
+        into = out + lengths(self._arc_starts)[number]
+        found[out, 0], found[out, 1] = self._arc_tokens[0] - base, vertex
+        found[into, 0], found[into, 1] = vertex, self._arc_tokens[1] - base
         return found
 
     def _labels(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
         """Words, parts of speech and types of dependencies, each marked or not."""
-        own = self.layout
-        pair, arc = self._on_paths
-        touched = np.zeros(int(own.cells[-1]), dtype=np.intp)
-        for ends in self._ends:
-            touched[ends[arc] + own.shift[pair]] = 1
-        size = own.size + self._count
+        own = self.arrays
+        pair, arc = self._path_arcs
+        touched = np.zeros(int(own.pair_token_starts[-1]), dtype=np.intp)
+        for ends in self._arc_tokens:
+            touched[ends[arc] + own.offset[pair]] = 1
+        size = own.sentence_sizes + self._arc_counts
         codes = np.full((int(size.sum()), 2), -1, dtype=np.intp)
-        begin = _in_order(size, self._order)
-        place = (begin - own.base)[own.owner] + own.token
-        word, tag = own.seen, own.tag[own.token]
+        begin = _starts_in_order(size, self._pair_order)
+        place = (begin - own.sentence_base)[own.pair_index] + own.token_index
+        word, tag = own.words, own.token_tags[own.token_index]
         codes[place, 0] = 2 * word + touched
         # a comma is its own part of speech: one label, not two
         codes[place, 1] = np.where(word == tag, -1, 2 * tag + touched)
-        types = own.lexicon.all(kind for found in self._found for kind in found.types)
-        at, arc = expand(self._arcs[own.sentence], self._count)
-        nth = arc - self._arcs[own.sentence[at]]
-        codes[(begin + own.size)[at] + nth, 0] = (
-            2 * types[arc] + self._marks[self._begins[at] + nth]
+        types = own.lexicon.encode(kind for found in self._dependencies for kind in found.types)
+        at, arc = expand(self._arc_starts[own.sentence_index], self._arc_counts)
+        nth = arc - self._arc_starts[own.sentence_index[at]]
+        codes[(begin + own.sentence_sizes)[at] + nth, 0] = (
+            2 * types[arc] + self._is_on_path[self._mark_starts[at] + nth]
         )
-        return _named(codes, own.lexicon.words())
+        return _label_ids(codes, own.lexicon.words())
 
 
-def _in_order(sizes: Indices, order: Indices) -> Indices:
+def _starts_in_order(sizes: Indices, order: Indices) -> Indices:
     """Where lists of these sizes begin when they stand in this order."""
     found = np.empty(len(sizes), dtype=np.intp)
     found[order] = offsets(sizes[order])[:-1]
     return found
 
 
-def _named(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """The labels that occur, and their numbers; a code is twice a word, and one where marked."""
     used = np.zeros(2 * len(words) + 1, dtype=bool)
     used[codes.ravel()] = True
@@ -422,17 +442,17 @@ def from_networkx(
         if not graph.is_directed():
             ways.add((number[target], number[source]))
         for way in ways:
-            edges[way] = edges.get(way, 0.0) + _number(value, (source, target))
-    return LabelledGraph([_labels(own) for _, own in graph.nodes(data=labels)], edges)
+            edges[way] = edges.get(way, 0.0) + _edge_weight(value, (source, target))
+    return LabelledGraph([_label_tuple(own) for _, own in graph.nodes(data=labels)], edges)
 
 
-def _labels(own: Any) -> tuple[str, ...]:
+def _label_tuple(own: Any) -> tuple[str, ...]:
     if own is None:
         return ()
     return (own,) if isinstance(own, str) else tuple(str(label) for label in own)
 
 
-def _number(value: Any, edge: tuple[Any, Any]) -> float:
+def _edge_weight(value: Any, edge: tuple[Any, Any]) -> float:
     try:
         return float(value)
     except (TypeError, ValueError) as error:

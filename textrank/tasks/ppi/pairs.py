@@ -1,4 +1,17 @@
-"""Named features of many pairs from columns of numbers, and the numbers of words."""
+"""Pairs of entities in analysed sentences, as arrays, and named features extracted from them.
+
+``analyze_pairs`` turns candidates into a ``PairBatch`` of ``EntityPair`` objects. ``PairArrays``
+holds the pairs of a batch as flat arrays, so that a feature block computes all pairs at once:
+
+* *tokens* are numbered over all sentences of the batch; arrays named ``token_*`` have one entry
+  per token;
+* *pair tokens* are all combinations of a pair and a token of its sentence, pair by pair. Pair
+  token of token t in pair p is ``t + offset[p]``. Arrays such as ``words``, ``side`` and
+  ``is_entity`` have one entry per pair token.
+
+Words, tags and labels are integers of one ``Lexicon`` per batch. A ``FeatureExtractor`` adds
+columns of such integers to a ``FeatureCounter``, which counts equal rows and names the columns.
+"""
 
 from __future__ import annotations
 
@@ -13,369 +26,332 @@ from numpy.typing import NDArray
 
 from textrank._ragged import concat, expand, factorize, first_true, lengths, offsets, run_starts
 from textrank.candidates import Candidate
-from textrank.features import FeatureNames, Features, Indices, JointFeatures, Matrix, RawCSR, Vector
+from textrank.features import FeatureNames, Features, Indices, JointFeatures, RawCSR, Vector
 from textrank.progress import track
-from textrank.tasks.ppi.sentences import Parse, Sentence, sentences, stem
+from textrank.tasks.ppi.sentences import Parse, Sentence, analyze_sentences, stem
 
-# By the number of parts of names: heads (view and name, numbered), pairs and parts.
-Groups: TypeAlias = dict[int, list[tuple[int, Indices, Indices]]]
+DROPPED_DEPENDENCIES = ("punct",)
+FIRST_ENTITY, SECOND_ENTITY, OTHER_ENTITY = "PROT1", "PROT2", "PROT"  # words for blinded entities
+SIDES = ("before", "middle", "after")
+MAX_SHORT_MIDDLE = 4  # tokens between the entities up to which they are kept word for word
+Name: TypeAlias = tuple[str, ...]
+Bag: TypeAlias = Mapping[Name, float]
+T = TypeVar("T")
+# By number of parts: (number of view and name, rows, parts) of each call to FeatureCounter.add.
+_ColumnGroups: TypeAlias = dict[int, list[tuple[int, Indices, Indices]]]
 
 
 @dataclass
 class Lexicon:
-    """Numbers of words, given as they come."""
+    """Mapping from words to consecutive integers, in order of first occurrence.
+
+    Calling it with a word returns its number. ``cache`` holds the results of ``lookup`` by
+    function.
+    """
 
     numbers: dict[str, int] = field(default_factory=dict)
-    told: dict[Callable[[str], Any], NDArray[Any]] = field(default_factory=dict)
+    cache: dict[Callable[[str], Any], NDArray[Any]] = field(default_factory=dict)
 
     def __call__(self, word: str) -> int:
         return self.numbers.setdefault(word, len(self.numbers))
 
-    def all(self, words: Iterable[str]) -> Indices:
-        """The numbers of words."""
-        own = self.numbers
-        return np.array([own.setdefault(word, len(own)) for word in words], dtype=np.intp)
+    def encode(self, words: Iterable[str]) -> Indices:
+        """Return the numbers of words; new words get the next free numbers."""
+        numbers = self.numbers
+        return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.intp)
 
     def words(self) -> list[str]:
-        """The words by their number."""
+        """Return all words, indexed by number."""
         return list(self.numbers)
 
-    def table(self, value: Callable[[str], Any], words: Indices, kind: Any = bool) -> NDArray[Any]:
-        """What a function says of each of the words given by number; it is asked once a word."""
-        known = self.told.get(value)
-        begin = 0 if known is None else len(known)
-        if begin < len(self.numbers):
-            said = [value(word) for word in islice(self.numbers, begin, None)]
-            new = np.array(said, dtype=kind)
-            known = self.told[value] = new if known is None else np.concatenate([known, new])
-        return np.empty(0, dtype=kind) if known is None else known[words]
+    def lookup(
+        self, value: Callable[[str], Any], words: Indices, dtype: Any = bool
+    ) -> NDArray[Any]:
+        """Return ``value(word)`` for each word number, computed once per word of the lexicon.
 
-    def rows(
+        Parameters
+        ----------
+        value
+            Function of a word. Results are cached by the identity of the function and for all words
+            of the lexicon, so it must be cheap and always the same object.
+        words
+            Word numbers of any shape.
+        dtype
+            NumPy dtype of the result, bool by default.
+        """
+        cached = self.cache.get(value)
+        n_cached = 0 if cached is None else len(cached)
+        if n_cached < len(self.numbers):
+            new_values = [value(word) for word in islice(self.numbers, n_cached, None)]
+            new_array = np.array(new_values, dtype=dtype)
+            cached = self.cache[value] = (
+                new_array if cached is None else np.concatenate([cached, new_array])
+            )
+        return np.empty(0, dtype=dtype) if cached is None else cached[words]
+
+    def lookup_rows(
         self, value: Callable[[str], tuple[bool, ...]], width: int, words: Indices
     ) -> NDArray[np.bool_]:  # (words, width)
-        """The same of a function that says so many things; only these words are asked about."""
-        known, place = factorize(words)
-        every = self.words()
-        said = [value(every[number]) for number in known.tolist()]
-        return np.array(said, dtype=bool).reshape(-1, width)[place]
+        """Return ``value(word)`` for each word number, shape (words, width), bool.
 
-    def among(self, known: frozenset[str], words: Indices) -> NDArray[np.bool_]:
-        """Which of the words given by number are of a set."""
-        return self.table(known.__contains__, words)
+        For functions with several answers per word. Called once for each distinct word; not cached.
+        """
+        distinct, inverse = factorize(words)
+        vocabulary = self.words()
+        rows = [value(vocabulary[number]) for number in distinct.tolist()]
+        return np.array(rows, dtype=bool).reshape(-1, width)[inverse]
+
+    def isin(self, members: frozenset[str], words: Indices) -> NDArray[np.bool_]:
+        """Return a mask of the word numbers whose word is in the set.
+
+        ``members`` must be a module constant: results are cached by its identity.
+        """
+        return self.lookup(members.__contains__, words)
 
 
 @dataclass
-class Occurrences:
-    """Named features of pairs as they are met, names as columns of numbers of words."""
+class FeatureCounter:
+    """Collector of named features: rows have features, names are columns of word numbers.
+
+    A feature's name is (view, name, *parts). Rows 0 to n - 1 are pairs; ``new_rows`` appends rows
+    below them, for features that several pairs share. Assign ``view`` before adding features of
+    another view.
+    """
 
     lexicon: Lexicon
-    size: int  # pairs, and rows below them
-    view: str = ""  # which the features met now belong to
-    heads: dict[tuple[str, str], int] = field(default_factory=dict)  # views and names, numbered
-    groups: Groups = field(default_factory=dict)
-    shared: dict[str, Indices] = field(default_factory=dict)  # by view, which rows below are whose
+    n_rows: int  # pairs, and shared rows below them
+    view: str = ""  # of the features that are added next
+    prefixes: dict[tuple[str, str], int] = field(default_factory=dict)  # (view, name) -> number
+    groups: _ColumnGroups = field(default_factory=dict)
+    shared: dict[str, Indices] = field(
+        default_factory=dict
+    )  # by view, the shared rows of each pair
 
-    def below(self, count: int) -> Indices:
-        """So many more rows, of what pairs share."""
-        self.size += count
-        return np.arange(self.size - count, self.size)
+    def new_rows(self, count: int) -> Indices:
+        """Append ``count`` empty rows and return their indices."""
+        self.n_rows += count
+        return np.arange(self.n_rows - count, self.n_rows)
 
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
-        """Names ``(name, *parts)`` met in pairs ``rows``; a part is a column, or one for all."""
-        own = np.empty((len(rows), len(parts)), dtype=np.intp)
-        for column, part in enumerate(parts):
-            own[:, column] = part
-        self._met(name, rows, own)
+        """Add one occurrence of the feature ``(name, *parts)`` to each of ``rows``.
 
-    def padded(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Names ``(name, *parts)`` of different lengths; behind its end a row holds -1."""
+        Each part is an array of word numbers, one per row, or one number for all rows. A row may
+        occur several times.
+        """
+        columns = np.empty((len(rows), len(parts)), dtype=np.intp)
+        for column, part in enumerate(parts):
+            columns[:, column] = part
+        self._append(name, rows, columns)
+
+    def add_padded(self, name: str, rows: Indices, parts: Indices) -> None:
+        """Add the feature ``(name, *parts[i])`` to row ``rows[i]``; -1 pads shorter names."""
         sizes = (parts >= 0).sum(axis=1)
         for size in np.bincount(sizes).nonzero()[0].tolist():
-            some = (sizes == size).nonzero()[0]
-            self._met(name, rows[some], parts[some, :size])
+            index = (sizes == size).nonzero()[0]
+            self._append(name, rows[index], parts[index, :size])
 
-    def _met(self, name: str, rows: Indices, parts: Indices) -> None:
-        head = self.heads.setdefault((self.view, name), len(self.heads))
-        self.groups.setdefault(parts.shape[1], []).append((head, rows, parts))
+    def _append(self, name: str, rows: Indices, parts: Indices) -> None:
+        """Store occurrences by the number of their parts."""
+        prefix = self.prefixes.setdefault((self.view, name), len(self.prefixes))
+        self.groups.setdefault(parts.shape[1], []).append((prefix, rows, parts))
 
-    def features(self, *, once: bool = False) -> Features:
-        """How often each row has each name; with ``once`` whether it has it at all."""
-        return self.side_by_side(self.size, {self.view: once}).view(self.view)
+    def features(self, *, binary: bool = False) -> Features:
+        """Return the features of the current view, (rows, names): counts, or 0/1 if ``binary``."""
+        return self.joint_features(self.n_rows, {self.view: binary}).view(self.view)
 
-    def side_by_side(self, pairs: int, once: Mapping[str, bool]) -> JointFeatures:
-        """The features of some views; whether a pair has them at all, or how often."""
-        groups = dict(sorted(self.groups.items()))  # so that columns do not depend on other views
-        met = [block for blocks in groups.values() for block in blocks]
-        words = [_joined([parts for _, _, parts in blocks]) for blocks in groups.values()]
-        head = np.array([own for own, _, _ in met], dtype=np.intp)
-        head = head.repeat([len(rows) for _, rows, _ in met])
-        every, column = _as_they_come(self._codes(words, head))
-        rows = _joined([rows for _, rows, _ in met])
-        cells, counts = np.unique(rows * max(1, len(every)) + column, return_counts=True)
-        row, indices = np.divmod(cells, max(1, len(every)))
-        views = list(once)
-        of = np.array([views.index(view) for view, _ in self.heads], dtype=np.intp)[head[every]]
-        data = counts.astype(np.float64)
-        data[np.array([*once.values()])[of[indices]]] = 1.0
-        ends = offsets(np.bincount(row, minlength=self.size))
-        short = indices.astype(np.int32), ends.astype(np.int32)
-        names = self._names(words, head[every], every)
-        found = Features(RawCSR(data, *short, (self.size, len(every))), names)
-        return JointFeatures(found, views, of, pairs, self.shared)
+    def joint_features(self, pairs: int, binary: Mapping[str, bool]) -> JointFeatures:
+        """Return the features of several views in one matrix.
 
-    def _codes(self, words: Sequence[Indices], head: Indices) -> Indices:
-        """A number for each name met, equal for equal ones, given those of each length."""
-        of_head, of_group = len(self.heads).bit_length(), len(words).bit_length()
-        wide = 63 - of_head - of_group
-        found = [
-            (self._coded(parts, wide) << of_group) | number for number, parts in enumerate(words)
+        Columns are sorted by number of parts, then by first occurrence, so that the columns of a
+        view do not depend on other views.
+
+        Parameters
+        ----------
+        pairs
+            Number of rows that are pairs; the others are shared rows.
+        binary
+            By view, whether features are 0/1 instead of counts. Its keys are the views, in order.
+        """
+        groups = dict(sorted(self.groups.items()))
+        additions = [addition for group in groups.values() for addition in group]
+        parts_by_size = [
+            _concatenate([parts for _, _, parts in group]) for group in groups.values()
         ]
-        return (_joined(found) << of_head) | head
+        prefix = np.array([prefix_number for prefix_number, _, _ in additions], dtype=np.intp)
+        prefix = prefix.repeat([len(rows) for _, rows, _ in additions])
+        first_seen, column = _factorize_in_order(self._codes(parts_by_size, prefix))
+        rows = _concatenate([rows for _, rows, _ in additions])
+        occupied, counts = np.unique(rows * max(1, len(first_seen)) + column, return_counts=True)
+        row, indices = np.divmod(occupied, max(1, len(first_seen)))
+        views = list(binary)
+        view_of_prefix = np.array([views.index(view) for view, _ in self.prefixes], dtype=np.intp)
+        view_of_column = view_of_prefix[prefix[first_seen]]
+        data = counts.astype(np.float64)
+        data[np.array([*binary.values()])[view_of_column[indices]]] = 1.0
+        ends = offsets(np.bincount(row, minlength=self.n_rows))
+        index_arrays = indices.astype(np.int32), ends.astype(np.int32)
+        names = self._names(parts_by_size, prefix[first_seen], first_seen)
+        features = Features(RawCSR(data, *index_arrays, (self.n_rows, len(first_seen))), names)
+        return JointFeatures(features, views, view_of_column, pairs, self.shared)
 
-    def _coded(self, parts: Indices, wide: int) -> Indices:
-        """A number of at most so many bits for each row, equal for equal rows."""
+    def _codes(self, parts_by_size: Sequence[Indices], prefix: Indices) -> Indices:
+        """Return one integer per occurrence, equal for equal names.
+
+        The bits are: row code, then number of parts, then prefix.
+        """
+        prefix_bits, size_bits = len(self.prefixes).bit_length(), len(parts_by_size).bit_length()
+        row_bits = 63 - prefix_bits - size_bits
+        codes = [
+            (self._encode_rows(parts, row_bits) << size_bits) | number
+            for number, parts in enumerate(parts_by_size)
+        ]
+        return (_concatenate(codes) << prefix_bits) | prefix
+
+    def _encode_rows(self, parts: Indices, max_bits: int) -> Indices:
+        """Return an integer of at most ``max_bits`` bits for each row, equal for equal rows."""
         bits = max(1, len(self.lexicon.numbers)).bit_length()
-        if bits * parts.shape[1] <= wide:
+        if bits * parts.shape[1] <= max_bits:
             return parts @ (1 << np.arange(0, bits * parts.shape[1], bits))
         codes = np.zeros(len(parts), dtype=np.int64)
-        used = 0
+        used_bits = 0
         for column in parts.T:
-            if used + bits > wide:  # numbers of what was met so far are shorter
+            if used_bits + bits > max_bits:  # renumber the prefixes so far, which takes fewer bits
                 codes = factorize(codes)[1].astype(np.int64)
-                used = len(codes).bit_length()
+                used_bits = len(codes).bit_length()
             codes = (codes << bits) | column
-            used += bits
+            used_bits += bits
         return codes
 
-    def _names(self, words: Sequence[Indices], head: Indices, every: Indices) -> FeatureNames:
-        """The names met, given their heads and where each is met first."""
-        widest = words[-1].shape[1] if words else 0
-        table = np.full((len(every), 2 + widest), -1, dtype=np.int32)
-        if self.heads:
-            table[:, :2] = self.lexicon.all(chain.from_iterable(self.heads)).reshape(-1, 2)[head]
-        begin = low = 0
-        for parts in words:
-            high = int(every.searchsorted(begin + len(parts)))  # those of one length together
-            table[low:high, 2 : 2 + parts.shape[1]] = parts[every[low:high] - begin]
-            begin, low = begin + len(parts), high
+    def _names(
+        self, parts_by_size: Sequence[Indices], prefix: Indices, first_seen: Indices
+    ) -> FeatureNames:
+        """Return column names, given the prefix and the first occurrence of each column."""
+        widest = parts_by_size[-1].shape[1] if parts_by_size else 0
+        table = np.full((len(first_seen), 2 + widest), -1, dtype=np.int32)
+        if self.prefixes:
+            prefix_words = self.lexicon.encode(chain.from_iterable(self.prefixes)).reshape(-1, 2)
+            table[:, :2] = prefix_words[prefix]
+        block_start = low = 0
+        for parts in parts_by_size:
+            high = int(first_seen.searchsorted(block_start + len(parts)))
+            table[low:high, 2 : 2 + parts.shape[1]] = parts[first_seen[low:high] - block_start]
+            block_start, low = block_start + len(parts), high
         return self._compact(table)
 
     def _compact(self, table: NDArray[np.int32]) -> FeatureNames:
-        """Names over only the words that they use."""
-        number = np.zeros(len(self.lexicon.numbers) + 1, dtype=np.int32)
-        number[table.ravel()] = 1
-        number[-1] = 0
+        """Return FeatureNames over only the words that the table uses; -1 ends a name."""
+        new_number = np.zeros(len(self.lexicon.numbers) + 1, dtype=np.int32)
+        new_number[table.ravel()] = 1
+        new_number[-1] = 0
         words = self.lexicon.words()
-        used = number.nonzero()[0].tolist()
-        number = np.cumsum(number, dtype=np.int32) - 1
-        number[-1] = -1
-        return FeatureNames(tuple(words[i] for i in used), number[table])
+        used = new_number.nonzero()[0].tolist()
+        new_number = np.cumsum(new_number, dtype=np.int32) - 1
+        new_number[-1] = -1
+        return FeatureNames(tuple(words[i] for i in used), new_number[table])
 
 
-def _as_they_come(codes: Indices) -> tuple[Indices, Indices]:
-    """Where each different code is met first, and the number of every code in this order."""
-    order = np.argsort(codes, kind="stable")  # numbers of words depend on what else was asked
+def _factorize_in_order(codes: Indices) -> tuple[Indices, Indices]:
+    """Number distinct codes by first occurrence; like ``pandas.factorize``.
+
+    Returns the position where each distinct code first occurs, and the number of every code.
+    (Sorting by code would let columns depend on what else was looked up in the lexicon.)
+    """
+    order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     new = np.ones(len(codes), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    firsts = order[new]
-    met = np.zeros(len(codes), dtype=np.intp)
-    met[firsts] = 1
-    place = met.cumsum() - 1
+    first_places = order[new]
+    is_first = np.zeros(len(codes), dtype=np.intp)
+    is_first[first_places] = 1
+    rank = is_first.cumsum() - 1
     number = np.empty(len(codes), dtype=np.intp)
-    number[order] = place[firsts][new.cumsum() - 1]
-    return met.nonzero()[0], number
+    number[order] = rank[first_places][new.cumsum() - 1]
+    return is_first.nonzero()[0], number
 
 
-def _joined(blocks: Sequence[Indices]) -> Indices:
+def _concatenate(blocks: Sequence[Indices]) -> Indices:
+    """Concatenate arrays; an empty sequence gives an empty index array."""
     return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.intp)
-
-
-DROP = ("punct",)
-Name: TypeAlias = tuple[str, ...]
-Bag: TypeAlias = Mapping[Name, float]
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One step along a dependency: its type, and whether it leads from governor to dependent."""
-
-    to: int
-    type: str
-    down: bool
-
-    @property
-    def mark(self) -> str:
-        """The type with its direction, ``>`` downwards and ``<`` upwards."""
-        return f"{self.type}>" if self.down else f"{self.type}<"
 
 
 @dataclass(frozen=True, eq=False)
 class PairSentence:
-    """A sentence with everything about it that does not depend on the pair."""
+    """Sentence with word forms that do not depend on the pair."""
 
     sentence: Sentence
 
     @property
     def texts(self) -> list[str]:
-        """The tokens as written."""
+        """Return the tokens as written."""
         return self.sentence.texts
 
     @cached_property
     def stems(self) -> list[str]:
-        """The stem of every token, entities included."""
+        """Return the stem of every token, including those of entities."""
         return [stem(text) for text in self.texts]
 
     @cached_property
     def words(self) -> list[str]:
-        """The stem of every token, ``PROT`` for those of entities."""
+        """Return the stem of every token, with entities replaced by ``PROT``."""
         words = list(self.stems)
         for token in self.sentence.entities:
-            words[token] = OTHER
+            words[token] = OTHER_ENTITY
         return words
 
     @property
     def tags(self) -> list[str]:
-        """The part of speech of every token."""
+        """Return the part of speech of every token."""
         return self.sentence.tags
 
     @property
     def mentions(self) -> list[list[int]]:
-        """The tokens of each entity of the sentence, in the order of the text."""
+        """Return the tokens of each entity of the sentence, in text order."""
         return self.sentence.mentions
-
-    @cached_property
-    def links(self) -> list[list[Step]]:
-        """The steps that lead away from each token, in the order of the text."""
-        own = self.sentence.dependencies
-        links: list[list[Step]] = [[] for _ in range(len(self.sentence))]
-        for governor, dependent, kind in zip(own.governor, own.dependent, own.types, strict=True):
-            if governor != dependent:
-                links[governor].append(Step(int(dependent), kind, True))
-                links[dependent].append(Step(int(governor), kind, False))
-        return [sorted(steps, key=lambda link: link.to) for steps in links]
-
-    @cached_property
-    def steps(self) -> Matrix:  # (tokens, tokens)
-        """Dependencies between any two tokens; inf where no way leads."""
-        return self.sentence.steps
 
 
 @dataclass(frozen=True, eq=False)
 class EntityPair:
-    """Two entities of a sentence, as token indices from the start of the sentence."""
+    """Two entities of a sentence, given by their tokens."""
 
     context: PairSentence
-    first: list[int]
+    first: list[int]  # tokens of the first entity, counted from the start of the sentence
     second: list[int]
 
-    def __len__(self) -> int:
-        return len(self.context.stems)
 
-    @cached_property
-    def words(self) -> list[str]:
-        """The stems with all entities blinded; a token of both is of the first."""
-        words = list(self.context.words)
-        for name, tokens in ((SECOND, self.second), (FIRST, self.first)):
-            for token in tokens:
-                words[token] = name
-        return words
+class PairRepresentation(Protocol):
+    """Representation that can start from analysed pairs; equal objects give equal features."""
 
-    def word(self, token: int) -> str:
-        """One of the words."""
-        if token in self.first:
-            return FIRST
-        return SECOND if token in self.second else self.context.words[token]
-
-    @property
-    def tags(self) -> list[str]:
-        """The part of speech of every token."""
-        return self.context.tags
-
-    @cached_property
-    def own(self) -> frozenset[int]:
-        """The tokens of the two entities."""
-        return frozenset((*self.first, *self.second))
-
-    @cached_property
-    def bounds(self) -> tuple[int, int]:
-        """The first and the last token of the two entities."""
-        return min(self.own), max(self.own)
-
-    @cached_property
-    def sides(self) -> dict[str, list[int]]:
-        """The tokens before the pair, in the middle and after it, without those of the pair."""
-        begin, end = self.bounds
-        middle = [t for t in range(begin, end) if t not in self.own]
-        return {
-            "before": list(range(begin)),
-            "middle": middle,
-            "after": list(range(end + 1, len(self))),
-        }
-
-    @cached_property
-    def ends(self) -> tuple[int, int]:
-        """The closest tokens of the two entities; the first ones where no path leads."""
-        steps = self.context.steps[np.ix_(self.first, self.second)]
-        row, column = np.unravel_index(int(steps.argmin()), steps.shape)
-        return self.first[row], self.second[column]
-
-    @cached_property
-    def distance(self) -> float:
-        """Dependencies on the path; 0 where the two share a token, inf where there is no path."""
-        return float(self.context.steps[self.ends])
-
-    @cached_property
-    def links(self) -> list[Step]:
-        """The steps of the path from the first to the second entity; none where there is no way."""
-        at, end = self.ends
-        if not np.isfinite(self.distance):
-            return []
-        left = self.context.steps[end]
-        path: list[Step] = []
-        while at != end:
-            step = next(link for link in self.context.links[at] if left[link.to] == left[at] - 1)
-            path.append(step)
-            at = step.to
-        return path
-
-    @cached_property
-    def path(self) -> list[int]:
-        """The tokens of the path with both ends; none where there is no way."""
-        if not np.isfinite(self.distance):
-            return []
-        return [self.ends[0], *(link.to for link in self.links)]
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
+        """Return the features of pairs, one row each."""
 
 
-class Block(Protocol):
-    """Features of analysed pairs; equal blocks give equal features."""
+class FeatureExtractor(Protocol):
+    """Adder of named features of pairs to a counter; equal objects add the same features."""
 
-    def of_pairs(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs, a row each."""
+    binary: ClassVar[bool]  # features are 0/1, not counts
 
-
-class Meeting(Protocol):
-    """What is met in pairs; equal ones meet the same."""
-
-    once: ClassVar[bool]  # whether a pair has a feature or not, however often it is met
-
-    def meet(self, own: Layout, found: Occurrences) -> None:
-        """Adds what is met in pairs."""
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the features of all pairs to ``counter``, under its current view."""
 
 
-class Met(Block, Meeting, Protocol):
-    """A block whose features are what is met in pairs."""
+class FeatureBlock(PairRepresentation, FeatureExtractor, Protocol):
+    """Feature extractor that is also a representation by itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairBatch(Sequence[EntityPair]):
-    """Pairs with the sentences they stand in; what is asked about them twice is found once."""
+    """Pairs with their sentences and candidates.
+
+    Features of a block are computed once and cached.
+    """
 
     pairs: list[EntityPair]
     sentences: list[Sentence]
     candidates: Sequence[Candidate]
-    known: dict[Block, Features] = field(default_factory=dict)
-    together: dict[Block | Meeting, tuple[JointFeatures, str]] = field(default_factory=dict)
+    feature_cache: dict[PairRepresentation, Features] = field(default_factory=dict)
+    joint_cache: dict[PairRepresentation | FeatureExtractor, tuple[JointFeatures, str]] = field(
+        default_factory=dict
+    )
 
     @overload
     def __getitem__(self, index: int) -> EntityPair: ...
@@ -387,376 +363,425 @@ class PairBatch(Sequence[EntityPair]):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def seen_by(self, block: Block) -> Features:
-        """The features of a block, made at the first call."""
-        if block not in self.known:
-            found, name = self.together.get(block, (None, ""))
-            self.known[block] = found.view(name) if found else block.of_pairs(self)
-        return self.known[block]
+    def features_of(self, block: PairRepresentation) -> Features:
+        """Return the features of a block, from the cache if they were extracted before."""
+        if block not in self.feature_cache:
+            joint, name = self.joint_cache.get(block, (None, ""))
+            self.feature_cache[block] = joint.view(name) if joint else block.represent(self)
+        return self.feature_cache[block]
 
-    def side_by_side(self, blocks: Mapping[str, Meeting]) -> JointFeatures:
-        """The features of several blocks, found together: one look-up instead of many."""
-        found = Occurrences(self.layout.lexicon, len(self))
-        for found.view, block in blocks.items():
-            block.meet(self.layout, found)
-        both = found.side_by_side(len(self), {name: b.once for name, b in blocks.items()})
-        self.together.update({block: (both, name) for name, block in blocks.items()})
-        return both
+    def side_by_side(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
+        """Extract the features of several blocks together, which is faster than one by one.
 
-    def holding(self, blocks: Mapping[str, Meeting]) -> JointFeatures:
-        """The same, perhaps among other blocks with which they have been found before."""
-        for found, _ in self.together.values():
-            if all(self.together.get(block) == (found, name) for name, block in blocks.items()):
-                return found
+        ``blocks`` maps view names to extractors. The result is remembered for ``features_of`` and
+        ``joint_features``.
+        """
+        counter = FeatureCounter(self.arrays.lexicon, len(self))
+        for counter.view, block in blocks.items():
+            block.extract(self.arrays, counter)
+        joint = counter.joint_features(
+            len(self), {name: extractor.binary for name, extractor in blocks.items()}
+        )
+        self.joint_cache.update({block: (joint, name) for name, block in blocks.items()})
+        return joint
+
+    def joint_features(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
+        """Return joint features that contain all ``blocks`` under their names.
+
+        An earlier result that contains them, perhaps among others, is reused.
+        """
+        for joint, _ in self.joint_cache.values():
+            if all(self.joint_cache.get(block) == (joint, name) for name, block in blocks.items()):
+                return joint
         return self.side_by_side(blocks)
 
     @cached_property
-    def layout(self) -> Layout:
-        """The pairs as arrays."""
-        return Layout.of(self.pairs)
+    def arrays(self) -> PairArrays:
+        """Return the pairs as arrays."""
+        return PairArrays.from_pairs(self.pairs)
 
 
-def layout_of(pairs: Sequence[EntityPair]) -> Layout:
-    """The pairs as arrays, which pairs that were analysed together keep."""
-    return pairs.layout if isinstance(pairs, PairBatch) else Layout.of(pairs)
+def pair_arrays(pairs: Sequence[EntityPair]) -> PairArrays:
+    """Return the pairs as arrays; a PairBatch computes them once."""
+    return pairs.arrays if isinstance(pairs, PairBatch) else PairArrays.from_pairs(pairs)
 
 
-def features_met(block: Met, pairs: Sequence[EntityPair]) -> Features:
-    """The features of a block alone."""
-    own = layout_of(pairs)
-    found = Occurrences(own.lexicon, len(pairs))
-    block.meet(own, found)
-    return found.features(once=block.once)
+def extract_features(block: FeatureBlock, pairs: Sequence[EntityPair]) -> Features:
+    """Return the features of one block alone, (pairs, features)."""
+    arrays = pair_arrays(pairs)
+    counter = FeatureCounter(arrays.lexicon, len(pairs))
+    block.extract(arrays, counter)
+    return counter.features(binary=block.binary)
 
 
-def entity_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
-    """Each candidate as a pair in its sentence; pairs of one sentence share its analysis."""
-    found = list(sentences(check_pairs(candidates), parse, DROP))
-    return PairBatch(pairs_in(found, candidates), found, candidates)
+def analyze_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
+    """Analyse the sentences of candidates and return each candidate as a pair of entities.
+
+    Pairs of one sentence share its analysis. Raises ValueError if a candidate does not have exactly
+    two spans, or lacks the ``parse`` (see ``Dependencies.from_doc``).
+    """
+    pair_sentences = list(
+        analyze_sentences(validate_pairs(candidates), parse, DROPPED_DEPENDENCIES)
+    )
+    return PairBatch(_build_pairs(pair_sentences, candidates), pair_sentences, candidates)
 
 
-def check_pairs(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates, refused where one is not of two spans."""
+def validate_pairs(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Return the candidates unchanged; raise ValueError if one does not have exactly two spans."""
     for index, candidate in enumerate(candidates):
         if len(candidate.spans) != 2:
             raise ValueError(
                 f"candidate {index} of document {candidate.document!r} has "
-                f"{len(candidate.spans)} spans; a pair of entities is needed. Use it with the task "
-                "that makes pairs."
+                f"{len(candidate.spans)} spans, but a pair has two. Use a task that makes pairs of "
+                "entities, such as ppi.v1."
             )
     return candidates
 
 
-def pairs_in(found: Iterable[Sentence], candidates: Sequence[Candidate]) -> list[EntityPair]:
-    """Each candidate as a pair, in sentences that are already analysed."""
+def _build_pairs(
+    sentences: Iterable[Sentence], candidates: Sequence[Candidate]
+) -> list[EntityPair]:
+    """Return each candidate as a pair in its sentence, in the order of candidates."""
     pairs: dict[int, EntityPair] = {}
-    for sentence in track(found, "sentences"):
+    for sentence in track(sentences, "sentences"):
         context = PairSentence(sentence)
-        for member in sentence.members:
-            first, second = sentence.tokens(candidates[member])
-            pairs[int(member)] = EntityPair(context, first, second)
+        for index in sentence.candidate_indices.tolist():
+            first, second = sentence.span_tokens(candidates[index])
+            pairs[index] = EntityPair(context, first, second)
     return [pairs[index] for index in range(len(candidates))]
 
 
-FIRST, SECOND, OTHER = "PROT1", "PROT2", "PROT"
-SIDES = ("before", "middle", "after")
-T = TypeVar("T")
-SHORT = 4  # tokens between the entities that are worth remembering word for word
-
-
 @dataclass(frozen=True, eq=False)
-class Links:
-    """The steps that lead away from tokens along dependencies, each token's by where they lead."""
+class DependencySteps:
+    """Steps along dependencies in both directions, sorted by source token and then by target.
+
+    The steps of token t are ``starts[t]`` to ``starts[t + 1]``.
+    """
 
     starts: Indices  # (tokens + 1,)
-    to: Indices  # (steps,)
-    type: Indices  # (steps,) numbers of words
-    down: NDArray[np.bool_]  # (steps,) from governor to dependent
+    target: Indices  # (steps,)
+    type: Indices  # (steps,) word numbers of dependency types
+    is_down: NDArray[np.bool_]  # (steps,) from governor to dependent
 
-    def of(self, tokens: Indices) -> tuple[Indices, Indices]:
-        """Of each token its steps: the place in ``tokens``, and the step."""
-        begin = self.starts[tokens]
-        return expand(begin, self.starts[tokens + 1] - begin)
+    def from_tokens(self, tokens: Indices) -> tuple[Indices, Indices]:
+        """Return all steps from some tokens: position in ``tokens``, and step index."""
+        start = self.starts[tokens]
+        return expand(start, self.starts[tokens + 1] - start)
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """Dependencies from some tokens to all others of their sentence; inf where no way leads."""
+class EntityDistances:
+    """Path lengths from tokens of entities to all tokens of their sentences; inf if unreachable.
 
-    row: Indices  # (tokens,) which row a token has; -1 for those that were not asked about
-    begin: Indices  # (rows,) where token 0 of the batch would stand in `values`
+    Stored as one row per source token: the length from source s to token t of the same sentence is
+    ``values[row_offset[row_of_token[s]] + t]``.
+    """
+
+    row_of_token: Indices  # (tokens,) -1 for tokens outside entities
+    row_offset: Indices  # (rows,) position of token 0 of the batch in `values`
     values: Vector
 
-    def between(self, one: Indices, other: Indices) -> Vector:
-        """From tokens that were asked about to others of their sentences."""
-        return self.values[self.begin[self.row[one]] + other]
+    def between(self, sources: Indices, targets: Indices) -> Vector:
+        """Return path lengths from tokens of entities to tokens of the same sentences."""
+        return self.values[self.row_offset[self.row_of_token[sources]] + targets]
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
-    """The path of each pair: tokens, and the steps between them; -1 behind the end."""
+class ShortestPaths:
+    """Shortest dependency path of each pair: tokens, and the steps between them, padded with -1."""
 
     tokens: Indices  # (pairs, k + 1)
     steps: Indices  # (pairs, k)
-    length: Indices  # (pairs,) steps; -1 where no path leads
+    length: Indices  # (pairs,) number of steps; -1 if there is no path
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """Pairs of any number of sentences as arrays; equal words have equal numbers."""
+class PairArrays:
+    """Pairs of any number of sentences as arrays; see the module docstring for the conventions.
+
+    All arrays are computed on first access. ``cache`` holds results of ``cached``.
+    """
 
     pairs: Sequence[EntityPair]
     contexts: list[PairSentence]
-    sentence: Indices  # (pairs,) which of the contexts
+    sentence_index: Indices  # (pairs,) index into contexts
     lexicon: Lexicon
-    made: dict[Callable[[Layout], Any], Any] = field(default_factory=dict)
+    cache: dict[Callable[[PairArrays], Any], Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, pairs: Sequence[EntityPair]) -> Layout:
-        """That of pairs, whatever sentences they are of."""
+    def from_pairs(cls, pairs: Sequence[EntityPair]) -> PairArrays:
+        """Number the sentences of pairs in order of first occurrence."""
         numbers: dict[int, int] = {}
         contexts: list[PairSentence] = []
-        sentence = []
+        sentence_index = []
         for pair in pairs:
             number = numbers.setdefault(id(pair.context), len(contexts))
             if number == len(contexts):
                 contexts.append(pair.context)
-            sentence.append(number)
-        return cls(pairs, contexts, np.array(sentence, dtype=np.intp), Lexicon())
+            sentence_index.append(number)
+        return cls(pairs, contexts, np.array(sentence_index, dtype=np.intp), Lexicon())
 
-    def once(self, make: Callable[[Layout], T]) -> T:
-        """What is made of the pairs, at the first call."""
-        if make not in self.made:
-            self.made[make] = make(self)
-        return cast(T, self.made[make])
+    def cached(self, make: Callable[[PairArrays], T]) -> T:
+        """Return ``make(self)``, computed at the first call for this function."""
+        if make not in self.cache:
+            self.cache[make] = make(self)
+        return cast(T, self.cache[make])
 
     @cached_property
-    def starts(self) -> Indices:
-        """The first token of each sentence, and the end."""
+    def sentence_starts(self) -> Indices:
+        """Return the first token of each sentence, and the number of tokens, (sentences + 1,)."""
         return offsets([len(context.sentence) for context in self.contexts])
 
     @cached_property
-    def sentence_of(self) -> Indices:
-        """The sentence of each token."""
-        return np.arange(len(self.contexts)).repeat(lengths(self.starts))
+    def token_sentence(self) -> Indices:
+        """Return the sentence of each token."""
+        return np.arange(len(self.contexts)).repeat(lengths(self.sentence_starts))
 
     @cached_property
-    def size(self) -> Indices:
-        """The tokens of the sentence of each pair."""
-        return lengths(self.starts)[self.sentence]
+    def sentence_sizes(self) -> Indices:
+        """Return the number of tokens in the sentence of each pair, (pairs,)."""
+        return lengths(self.sentence_starts)[self.sentence_index]
 
     @cached_property
-    def base(self) -> Indices:
-        """The first token of the sentence of each pair."""
-        return self.starts[self.sentence]
+    def sentence_base(self) -> Indices:
+        """Return the first token of the sentence of each pair, (pairs,)."""
+        return self.sentence_starts[self.sentence_index]
 
     @cached_property
-    def word(self) -> Indices:
-        """The stem of each token, ``PROT`` for names."""
-        return self.lexicon.all(word for c in self.contexts for word in c.words)
+    def token_words(self) -> Indices:
+        """Return the stem of each token, ``PROT`` for tokens of entities."""
+        return self.lexicon.encode(word for c in self.contexts for word in c.words)
 
     @cached_property
-    def tag(self) -> Indices:
-        """The part of speech of each token."""
-        return self.lexicon.all(tag for c in self.contexts for tag in c.tags)
+    def token_tags(self) -> Indices:
+        """Return the part of speech of each token."""
+        return self.lexicon.encode(tag for c in self.contexts for tag in c.tags)
 
     @cached_property
-    def coarse(self) -> Indices:
-        """The first two letters of the part of speech of each token."""
-        known, place = np.unique(self.tag, return_inverse=True)
+    def token_coarse_tags(self) -> Indices:
+        """Return the first two letters of the part of speech of each token."""
+        distinct, inverse = np.unique(self.token_tags, return_inverse=True)
         words = self.lexicon.words()
-        return self.lexicon.all(words[tag][:2] for tag in known.tolist())[place]
+        return self.lexicon.encode(words[tag][:2] for tag in distinct.tolist())[inverse]
 
     @cached_property
-    def links(self) -> Links:
-        """The dependencies of all sentences, in both directions."""
-        own = [context.sentence.dependencies for context in self.contexts]
-        sizes = np.array([len(d) for d in own], dtype=np.intp)
-        shift = np.repeat(self.starts[:-1], sizes)
-        governor = np.concatenate([np.zeros(0, np.intp), *(d.governor for d in own)]) + shift
-        dependent = np.concatenate([np.zeros(0, np.intp), *(d.dependent for d in own)]) + shift
-        types = self.lexicon.all(kind for d in own for kind in d.types)
-        some = (governor != dependent).nonzero()[0]
-        source = np.concatenate([governor[some], dependent[some]])
-        to = np.concatenate([dependent[some], governor[some]])
-        order = np.lexsort((np.tile(some, 2), to, source))
-        count = np.bincount(source, minlength=int(self.starts[-1]))
-        return Links(offsets(count), to[order], np.tile(types[some], 2)[order], order < len(some))
+    def links(self) -> DependencySteps:
+        """Return all dependencies except self-loops as steps in both directions."""
+        dependencies = [context.sentence.dependencies for context in self.contexts]
+        sizes = np.array([len(d) for d in dependencies], dtype=np.intp)
+        base = np.repeat(self.sentence_starts[:-1], sizes)
+        governor = _concatenate([d.governor for d in dependencies]) + base
+        dependent = _concatenate([d.dependent for d in dependencies]) + base
+        types = self.lexicon.encode(kind for d in dependencies for kind in d.types)
+        kept = (governor != dependent).nonzero()[0]
+        source = np.concatenate([governor[kept], dependent[kept]])
+        target = np.concatenate([dependent[kept], governor[kept]])
+        order = np.lexsort((np.tile(kept, 2), target, source))
+        count = np.bincount(source, minlength=int(self.sentence_starts[-1]))
+        return DependencySteps(
+            offsets(count), target[order], np.tile(types[kept], 2)[order], order < len(kept)
+        )
 
     @cached_property
-    def cells(self) -> Indices:
-        """Where the cells of each pair begin, and the end of all."""
-        return offsets(self.size)
+    def pair_token_starts(self) -> Indices:
+        """Return where the pair tokens of each pair begin, and their number, (pairs + 1,)."""
+        return offsets(self.sentence_sizes)
 
     @cached_property
-    def owner(self) -> Indices:
-        """The pair of each cell."""
-        return np.repeat(np.arange(len(self.pairs)), self.size)
+    def pair_index(self) -> Indices:
+        """Return the pair of each pair token."""
+        return np.repeat(np.arange(len(self.pairs)), self.sentence_sizes)
 
     @cached_property
-    def shift(self) -> Indices:
-        """What the tokens of each pair lack to its cells."""
-        return self.cells[:-1] - self.base
+    def offset(self) -> Indices:
+        """Return, for each pair, the number to add to a token to get its pair token, (pairs,)."""
+        return self.pair_token_starts[:-1] - self.sentence_base
 
     @cached_property
-    def token(self) -> Indices:
-        """The token of each cell."""
-        return np.arange(int(self.cells[-1])) - self.shift[self.owner]
+    def token_index(self) -> Indices:
+        """Return the token of each pair token."""
+        return np.arange(int(self.pair_token_starts[-1])) - self.offset[self.pair_index]
 
     @cached_property
-    def ends(self) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
-        """Of the first and of the second entity: pairs and tokens, a pair's together."""
-        found = []
+    def entity_tokens(self) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
+        """Return (pair, token) arrays of the first entity and of the second, sorted by pair."""
+        entities = []
         for lists in ([p.first for p in self.pairs], [p.second for p in self.pairs]):
-            owner = np.repeat(np.arange(len(lists)), [len(own) for own in lists])
-            found.append((owner, concat(lists) + self.base[owner]))
-        return found[0], found[1]
+            pair = np.repeat(np.arange(len(lists)), [len(tokens) for tokens in lists])
+            entities.append((pair, concat(lists) + self.sentence_base[pair]))
+        return entities[0], entities[1]
 
     @cached_property
-    def seen(self) -> Indices:
-        """The word of each cell: stems with all entities blinded; a token of both is of first."""
-        word = self.word[self.token]
-        for (owner, token), name in zip(reversed(self.ends), (SECOND, FIRST), strict=True):
-            word[token + self.shift[owner]] = self.lexicon(name)
+    def words(self) -> Indices:
+        """Return the word of each pair token: its stem, or a placeholder in entities.
+
+        ``PROT1`` and ``PROT2`` are the first and second entity, ``PROT`` any other. A token of both
+        entities counts as the first.
+        """
+        word = self.token_words[self.token_index]
+        for (pair, token), name in zip(
+            reversed(self.entity_tokens), (SECOND_ENTITY, FIRST_ENTITY), strict=True
+        ):
+            word[token + self.offset[pair]] = self.lexicon(name)
         return word
 
     @cached_property
-    def own(self) -> NDArray[np.bool_]:
-        """Which cells are of the two entities."""
-        mask = np.zeros(int(self.cells[-1]), dtype=bool)
-        for owner, token in self.ends:
-            mask[token + self.shift[owner]] = True
+    def is_entity(self) -> NDArray[np.bool_]:
+        """Return a mask of the pair tokens that belong to the two entities."""
+        mask = np.zeros(int(self.pair_token_starts[-1]), dtype=bool)
+        for pair, token in self.entity_tokens:
+            mask[token + self.offset[pair]] = True
         return mask
 
     @cached_property
-    def begin(self) -> Indices:
-        """The first token of each pair."""
-        return np.minimum(*(np.minimum.reduceat(t, run_starts(o)) for o, t in self.ends))
+    def first_token(self) -> Indices:
+        """Return the first token of either entity of each pair, (pairs,)."""
+        return np.minimum(*(np.minimum.reduceat(t, run_starts(o)) for o, t in self.entity_tokens))
 
     @cached_property
-    def end(self) -> Indices:
-        """The last token of each pair."""
-        return np.maximum(*(np.maximum.reduceat(t, run_starts(o)) for o, t in self.ends))
+    def last_token(self) -> Indices:
+        """Return the last token of either entity of each pair, (pairs,)."""
+        return np.maximum(*(np.maximum.reduceat(t, run_starts(o)) for o, t in self.entity_tokens))
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
-        """Where each cell lies: 0 before the pair, 1 in the middle, 2 after it; -1 in the pair."""
-        side = (self.token >= self.begin[self.owner]).astype(np.int8)
-        side += self.token > self.end[self.owner]
-        side[self.own] = -1
+        """Return the side of each pair token, an index into SIDES; -1 in an entity of the pair."""
+        side = (self.token_index >= self.first_token[self.pair_index]).astype(np.int8)
+        side += self.token_index > self.last_token[self.pair_index]
+        side[self.is_entity] = -1
         return side
 
     @cached_property
-    def sizes(self) -> Indices:  # (pairs, 3)
-        """How many tokens lie before each pair, in its middle and after it."""
-        some = (self.side >= 0).nonzero()[0]
-        cells = 3 * self.owner[some] + self.side[some]
-        return np.bincount(cells, minlength=3 * len(self.pairs)).reshape(-1, 3)
+    def side_sizes(self) -> Indices:  # (pairs, 3)
+        """Return the number of tokens on each of the three SIDES of each pair."""
+        outside = (self.side >= 0).nonzero()[0]
+        bins = 3 * self.pair_index[outside] + self.side[outside]
+        return np.bincount(bins, minlength=3 * len(self.pairs)).reshape(-1, 3)
 
     @cached_property
-    def middles(self) -> tuple[Indices, Indices]:  # (short,), (short, SHORT)
-        """The pairs with a short middle, and the cells of each; -1 behind the last."""
-        short = self.sizes[:, 1] <= SHORT
-        rows, cells = np.flatnonzero(short), np.flatnonzero((self.side == 1) & short[self.owner])
-        table = np.full((len(rows), SHORT), -1, dtype=np.intp)
-        table[expand(np.zeros_like(rows), self.sizes[rows, 1])] = cells
+    def short_middles(self) -> tuple[Indices, Indices]:
+        """Return the tokens between the entities where there are at most MAX_SHORT_MIDDLE.
+
+        Returns the pairs with a short middle, (short,), and their pair tokens in text order, padded
+        with -1, (short, MAX_SHORT_MIDDLE).
+        """
+        short = self.side_sizes[:, 1] <= MAX_SHORT_MIDDLE
+        rows = np.flatnonzero(short)
+        pair_tokens = np.flatnonzero((self.side == 1) & short[self.pair_index])
+        table = np.full((len(rows), MAX_SHORT_MIDDLE), -1, dtype=np.intp)
+        table[expand(np.zeros_like(rows), self.side_sizes[rows, 1])] = pair_tokens
         return rows, table
 
     @cached_property
-    def names(self) -> Indices:
-        """The tokens of all names, of pairs and of others, each once."""
-        found = np.zeros(int(self.starts[-1]), dtype=bool)
-        for _, token in self.ends:
-            found[token] = True
-        for start, context in zip(self.starts.tolist(), self.contexts, strict=False):
-            found[context.sentence.entities + start] = True
-        return found.nonzero()[0]
+    def name_tokens(self) -> Indices:
+        """Return the sorted tokens of all entities, of pairs and others."""
+        mask = np.zeros(int(self.sentence_starts[-1]), dtype=bool)
+        for _, token in self.entity_tokens:
+            mask[token] = True
+        for start, context in zip(self.sentence_starts.tolist(), self.contexts, strict=False):
+            mask[context.sentence.entities + start] = True
+        return mask.nonzero()[0]
 
     @cached_property
-    def steps(self) -> Steps:
-        """Dependencies from the tokens of names to all others."""
-        source, links = self.names, self.links
-        number = np.searchsorted(self.starts, source, side="right") - 1
-        places = offsets(lengths(self.starts)[number])
-        begin = places[:-1] - self.starts[number]
-        values = np.full(int(places[-1]), np.inf)
-        values[begin + source] = 0.0
+    def distances(self) -> EntityDistances:
+        """Return path lengths from tokens of entities to all tokens, by breadth-first search.
+
+        All sources advance together, one step per iteration.
+        """
+        source, links = self.name_tokens, self.links
+        sentence = np.searchsorted(self.sentence_starts, source, side="right") - 1
+        row_starts = offsets(lengths(self.sentence_starts)[sentence])
+        row_offset = row_starts[:-1] - self.sentence_starts[sentence]
+        values = np.full(int(row_starts[-1]), np.inf)
+        values[row_offset + source] = 0.0
         mark = np.zeros(len(values), dtype=np.intp)
         row, token, k = np.arange(len(source)), source, 0.0
         while len(row):
             k += 1.0
-            at, step = links.of(token)
-            cell = begin[row[at]] + links.to[step]
-            new = (np.isinf(values[cell])).nonzero()[0]
-            cell = cell[new]
-            mark[cell] = np.arange(len(cell))
-            once = (mark[cell] == np.arange(len(cell))).nonzero()[0]
-            values[cell] = k
-            row, token = row[at[new[once]]], links.to[step[new[once]]]
-        rows = np.full(int(self.starts[-1]), -1, dtype=np.intp)
+            source_position, step = links.from_tokens(token)
+            entry = row_offset[row[source_position]] + links.target[step]
+            new = (np.isinf(values[entry])).nonzero()[0]
+            entry = entry[new]
+            mark[entry] = np.arange(len(entry))
+            unique = (mark[entry] == np.arange(len(entry))).nonzero()[0]
+            values[entry] = k
+            row, token = row[source_position[new[unique]]], links.target[step[new[unique]]]
+        rows = np.full(int(self.sentence_starts[-1]), -1, dtype=np.intp)
         rows[source] = np.arange(len(source))
-        return Steps(rows, begin, values)
+        return EntityDistances(rows, row_offset, values)
 
     @cached_property
-    def couples(self) -> tuple[Indices, Indices, Indices]:
-        """Every token of the first entity with every one of the second: pair and both tokens."""
-        (one, source), (other, target) = self.ends
-        count, begin = np.bincount(other, minlength=len(self.pairs)), run_starts(other)
-        at, place = expand(begin[one], count[one])
-        return one[at], source[at], target[place]
+    def entity_token_pairs(self) -> tuple[Indices, Indices, Indices]:
+        """Return all combinations of a token of the first and a token of the second entity.
+
+        Three arrays, sorted by pair: pair, token of the first entity, token of the second.
+        """
+        (first_pair, source), (second_pair, target) = self.entity_tokens
+        count, begin = np.bincount(second_pair, minlength=len(self.pairs)), run_starts(second_pair)
+        repeat, position = expand(begin[first_pair], count[first_pair])
+        return first_pair[repeat], source[repeat], target[position]
 
     @cached_property
-    def closest(self) -> Indices:
-        """The couple of closest tokens of each pair, the first one of equals."""
-        owner, source, target = self.couples
-        steps = self.steps.between(source, target)
-        low = np.minimum.reduceat(steps, run_starts(owner))
-        return first_true(steps == low[owner], owner)
+    def closest_token_pair(self) -> Indices:
+        """Return, for each pair, the index in ``entity_token_pairs`` with the shortest path.
+
+        The first one wins ties.
+        """
+        pair, source, target = self.entity_token_pairs
+        path_lengths = self.distances.between(source, target)
+        shortest = np.minimum.reduceat(path_lengths, run_starts(pair))
+        return first_true(path_lengths == shortest[pair], pair)
 
     @cached_property
-    def paths(self) -> Paths:
-        """The shortest way between the closest tokens; of equals the one first in the text."""
-        _, source, target = self.couples
-        at, end = source[self.closest].copy(), target[self.closest]
-        far = self.steps.between(at, end)
-        length = np.where(np.isinf(far), -1.0, far).astype(np.intp)
+    def paths(self) -> ShortestPaths:
+        """Return a shortest path between the closest tokens of each pair.
+
+        Among equally short paths, each step goes to the first token in the text.
+        """
+        _, source, target = self.entity_token_pairs
+        current, goal = source[self.closest_token_pair].copy(), target[self.closest_token_pair]
+        distance = self.distances.between(current, goal)
+        length = np.where(np.isinf(distance), -1.0, distance).astype(np.intp)
         longest = int(length.max(initial=0))
-        tokens = np.full((len(at), longest + 1), -1, dtype=np.intp)
-        steps = np.full((len(at), longest), -1, dtype=np.intp)
-        tokens[:, 0] = np.where(length >= 0, at, -1)
+        tokens = np.full((len(current), longest + 1), -1, dtype=np.intp)
+        steps = np.full((len(current), longest), -1, dtype=np.intp)
+        tokens[:, 0] = np.where(length >= 0, current, -1)
         for k in range(longest):
-            going = (length > k).nonzero()[0]
-            place, step = self.links.of(at[going])
-            pair, to = going[place], self.links.to[step]
-            left = self.steps.between(end[pair], to)
-            step = step[first_true(left == length[pair] - k - 1, pair)]
-            at[going] = self.links.to[step]
-            tokens[going, k + 1], steps[going, k] = at[going], step
-        return Paths(tokens, steps, length)
+            active = (length > k).nonzero()[0]
+            position, step = self.links.from_tokens(current[active])
+            pair = active[position]
+            remaining = self.distances.between(goal[pair], self.links.target[step])
+            step = step[first_true(remaining == length[pair] - k - 1, pair)]
+            current[active] = self.links.target[step]
+            tokens[active, k + 1], steps[active, k] = current[active], step
+        return ShortestPaths(tokens, steps, length)
 
     @cached_property
-    def marks(self) -> Indices:
-        """Of each step its type with its direction, ``>`` downwards and ``<`` upwards."""
+    def step_labels(self) -> Indices:
+        """Return each step's type and direction, as ``nsubj>`` down and ``nsubj<`` up."""
         links, words = self.links, self.lexicon.words()
-        code = 2 * links.type + links.down
-        known, place = np.unique(code, return_inverse=True)
-        names = [f"{words[c // 2]}{'>' if c % 2 else '<'}" for c in known.tolist()]
-        return self.lexicon.all(names)[place]
+        codes = 2 * links.type + links.is_down
+        distinct, inverse = np.unique(codes, return_inverse=True)
+        names = [f"{words[c // 2]}{'>' if c % 2 else '<'}" for c in distinct.tolist()]
+        return self.lexicon.encode(names)[inverse]
 
-    def on_paths(self) -> tuple[Indices, Indices, Indices]:
-        """All tokens of paths: pair, place on the path, token."""
-        pair, place = np.nonzero(self.paths.tokens >= 0)
-        return pair, place, self.paths.tokens[pair, place]
+    def path_tokens(self) -> tuple[Indices, Indices, Indices]:
+        """Return all tokens on paths: pair, position on the path, and token."""
+        pair, position = np.nonzero(self.paths.tokens >= 0)
+        return pair, position, self.paths.tokens[pair, position]
 
     def words_at(self, pair: Indices, token: Indices) -> Indices:
-        """The words of tokens as pairs see them."""
-        return self.seen[token + self.shift[pair]]
+        """Return the words of tokens as the given pairs see them."""
+        return self.words[token + self.offset[pair]]
 
     @cached_property
-    def tops(self) -> Indices:
-        """The place on each path where it stops climbing to governors."""
-        found = self.paths.length.copy()
-        pair, at = np.nonzero(self.paths.steps >= 0)
-        down = first_true(self.links.down[self.paths.steps[pair, at]], pair)
-        found[pair[down]] = at[down]
-        return found
+    def path_tops(self) -> Indices:
+        """Return the number of leading upward steps of each path; -1 if there is no path.
+
+        That is the position of the path's highest token if it climbs and then descends.
+        """
+        tops = self.paths.length.copy()
+        pair, position = np.nonzero(self.paths.steps >= 0)
+        first_down = first_true(self.links.is_down[self.paths.steps[pair, position]], pair)
+        tops[pair[first_down]] = position[first_down]
+        return tops

@@ -1,4 +1,15 @@
-"""What representations read from a sentence: word forms, parts of speech, dependencies."""
+"""Analysed sentences: tokens, parts of speech, entities and dependencies that candidates share.
+
+``analyze_sentences`` is the entry. It groups candidates by sentence and yields one ``Sentence``
+each, with the ``Dependencies`` of the chosen parse. Two steps improve spaCy's parse:
+
+* ``repair_subjects`` gives verbs back a subject that the parser attached elsewhere;
+* ``collapse_dependencies`` turns the tree into a graph with collapsed prepositions and propagated
+  conjunctions, in the style of the Stanford dependencies that PPI corpora come with.
+
+``stem``, ``word_form``, ``check_choice`` and ``LabelIndex`` are small helpers that all
+representations of pairs and parses share.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +33,14 @@ from textrank.language.alignment import trim_to_words
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
 Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own"]
+TokenTable: TypeAlias = NDArray[np.uint64]  # (tokens, 4) ORTH, TAG, HEAD, DEP of Doc.to_array
+Mask: TypeAlias = NDArray[np.bool_]
 _STEMMER = snowballstemmer.stemmer("english")
 
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
-    """The Snowball stem of the lower-cased word, every run of digits as 0.
+    """Return the Snowball stem of the lower-cased word, with every run of digits replaced by 0.
 
     >>> stem("Interacting"), stem("p53")
     ('interact', 'p0')
@@ -35,15 +48,20 @@ def stem(word: str) -> str:
     return str(_STEMMER.stemWord(re.sub(r"\d+", "0", word.lower())))
 
 
-def check_among(name: str, given: Sequence[str], known: Sequence[str]) -> None:
-    """Raises where a setting has a value that is not one of the known ones."""
-    for value in given:
-        if value not in known:
-            raise ValueError(f"{name}: {value!r} is not known; choose from {', '.join(known)}")
+def check_choice(name: str, values: Sequence[str], choices: Sequence[str]) -> None:
+    """Raise ValueError if one of the values of the setting ``name`` is not among ``choices``."""
+    for value in values:
+        if value not in choices:
+            raise ValueError(
+                f"{name}: {value!r} is not available; choose from {', '.join(choices)}"
+            )
 
 
 def word_form(token: Token, form: WordForm) -> str:
-    """The token's text as a label: as written, lower-cased, its lemma or its stem."""
+    """Return the text of a token as a label: as written, lower-cased, its lemma or its stem.
+
+    A token without a lemma gives its lower-cased text.
+    """
     match form:
         case "raw":
             return token.text
@@ -57,36 +75,60 @@ def word_form(token: Token, form: WordForm) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """Grammatical relations of a stretch of tokens, as (governor, dependent, type)."""
+    """Dependencies between tokens: governor, dependent and type, one entry per dependency."""
 
     governor: Indices  # (e,)
     dependent: Indices  # (e,)
     types: tuple[str, ...]
 
     @classmethod
-    def of(
+    def from_doc(
         cls,
         doc: Doc,
         parse: Parse,
         drop: Sequence[str],
         wanted: Mask | None = None,
-        table: Table | None = None,
+        table: TokenTable | None = None,
     ) -> Dependencies:
-        """Those of a Doc, or of tokens ``wanted``: given with the corpus, or of spaCy's parse.
+        """Return the dependencies of a Doc, in the order of the parse.
 
-        ``auto`` and ``collapsed`` take the given ones where there are any, ``own`` those of spaCy
-        where there are any. ``collapsed`` and ``own`` join prepositions and coordinations of
-        spaCy's parse, as most given ones have them. ``table`` has heads and labels of that parse
-        where they are not those of the Doc.
+        Parameters
+        ----------
+        parse
+            ``"given"``: the dependencies of the corpus (``doc.user_data["dependencies"]``).
+            ``"spacy"``: the tree of spaCy's parser. ``"auto"``: given if present, else spaCy's
+            tree. ``"collapsed"``: like auto, but spaCy's tree goes through
+            ``collapse_dependencies``. ``"own"``: like collapsed, but spaCy's parse is preferred
+            where the Doc has both.
+        drop
+            Dependency types to leave out.
+        wanted
+            Mask (tokens,) of the sentences that are needed; only used when a parse is collapsed.
+            None means all.
+        table
+            Attributes of all tokens with repaired heads and labels, read instead of the Doc's own
+            when a parse is collapsed.
+
+        Raises
+        ------
+        ValueError
+            If the Doc does not have the parse that is asked for.
         """
-        given, parsed = "dependencies" in doc.user_data, doc.has_annotation("DEP")
-        if given and parse != "spacy" and not (parse == "own" and parsed):
-            found = doc.user_data["dependencies"]
-        elif parsed and parse != "given":
-            found = collapsed(doc, wanted, table) if parse in ("collapsed", "own") else _tree(doc)
+        has_corpus_parse, has_spacy_parse = (
+            "dependencies" in doc.user_data,
+            doc.has_annotation("DEP"),
+        )
+        if has_corpus_parse and parse != "spacy" and not (parse == "own" and has_spacy_parse):
+            arcs = doc.user_data["dependencies"]
+        elif has_spacy_parse and parse != "given":
+            arcs = (
+                collapse_dependencies(doc, wanted, table)
+                if parse in ("collapsed", "own")
+                else _spacy_arcs(doc)
+            )
         else:
-            raise ValueError(_no_parse(doc, parse))
-        triples = [(g, d, t) for g, d, t in found if t not in drop]
+            raise ValueError(_missing_parse_message(doc, parse))
+        triples = [(g, d, t) for g, d, t in arcs if t not in drop]
         ends = np.array([(g, d) for g, d, _ in triples], dtype=np.intp).reshape(-1, 2)
         return cls(ends[:, 0], ends[:, 1], tuple(t for _, _, t in triples))
 
@@ -94,21 +136,28 @@ class Dependencies:
         return len(self.types)
 
     def edges(self, n: int) -> Indices:
-        """Governor -> dependency -> dependent, (2 e, 2); dependency k is vertex n + k."""
-        own = np.arange(len(self)) + n
-        return np.column_stack([np.append(self.governor, own), np.append(own, self.dependent)])
+        """Return graph edges governor -> dependency -> dependent, shape (2 e, 2).
 
-    def distances(self, n: int, start: Indices | None = None) -> Matrix:
-        """Steps to each of ``n`` tokens from all of them or from some, (starts, n).
-
-        A step goes along a dependency in any direction; infinite where no way leads.
+        Tokens are vertices 0 to ``n`` - 1, dependency k is vertex ``n`` + k. The first e rows lead
+        to dependencies, the others away from them.
         """
-        start = np.arange(n) if start is None else start
+        vertex = np.arange(len(self)) + n
+        return np.column_stack(
+            [np.append(self.governor, vertex), np.append(vertex, self.dependent)]
+        )
+
+    def distances(self, n: int, sources: Indices | None = None) -> Matrix:
+        """Return shortest path lengths along dependencies in either direction, shape (sources, n).
+
+        ``sources`` are token indices; None means all ``n`` tokens. Unreachable tokens are at
+        infinity.
+        """
+        sources = np.arange(n) if sources is None else sources
         linked = np.zeros((n, n), dtype=np.float32)
         linked[self.governor, self.dependent] = linked[self.dependent, self.governor] = 1
-        steps = np.full((len(start), n), np.inf)
-        front = np.zeros((len(start), n), dtype=bool)
-        front[np.arange(len(start)), start] = True
+        steps = np.full((len(sources), n), np.inf)
+        front = np.zeros((len(sources), n), dtype=bool)
+        front[np.arange(len(sources)), sources] = True
         k = 0
         while front.any():
             steps[front] = k
@@ -118,11 +167,15 @@ class Dependencies:
 
     @cached_property
     def _by_dependent(self) -> tuple[Indices, Indices]:
+        """Return the order that sorts dependencies by dependent, and the sorted dependents."""
         order = np.argsort(self.dependent, kind="stable")
         return order, self.dependent[order]
 
     def within(self, start: int, end: int) -> Dependencies:
-        """Those between tokens ``start`` to ``end``, numbered from 0; costs what is found."""
+        """Return the dependencies inside [``start``, ``end``), renumbered from 0.
+
+        The order is kept. Costs a binary search and the number of dependencies inside.
+        """
         order, dependents = self._by_dependent
         low, high = dependents.searchsorted((start, end))
         inside = np.sort(order[low:high])
@@ -132,60 +185,71 @@ class Dependencies:
         return Dependencies(self.governor[inside] - start, self.dependent[inside] - start, types)
 
 
-def parsed_twice(doc: Doc) -> bool:
-    """Whether the Doc has a parse given with the corpus and another one of spaCy's."""
+def has_two_parses(doc: Doc) -> bool:
+    """Return whether the Doc has both the corpus' dependencies and a parse by spaCy."""
     return "dependencies" in doc.user_data and doc.has_annotation("DEP")
 
 
 @dataclass(frozen=True)
-class Vocabulary:
-    """Numbers of labels, given as they come."""
+class LabelIndex:
+    """Mapping from labels to consecutive integers, in order of first occurrence.
 
-    numbers: dict[str, int] = field(default_factory=dict)
-    known: dict[tuple[str, ...], dict[str, list[int]]] = field(default_factory=dict)
+    ``cache`` remembers, for each tuple of prefixes, the ids of a label behind each prefix.
+    """
 
-    def variants(self, labels: Iterable[str], prefixes: tuple[str, ...]) -> NDArray[np.int32]:
-        """The numbers of all labels behind each prefix, (prefixes, labels)."""
-        known = self.known.setdefault(prefixes, {})
-        rows = [known.get(label) or self._add(label, prefixes) for label in labels]
+    ids: dict[str, int] = field(default_factory=dict)
+    cache: dict[tuple[str, ...], dict[str, list[int]]] = field(default_factory=dict)
+
+    def prefixed_ids(self, labels: Iterable[str], prefixes: tuple[str, ...]) -> NDArray[np.int32]:
+        """Return the ids of ``prefix + label``, shape (prefixes, labels), dtype int32.
+
+        New labels get the next free ids.
+        """
+        cached = self.cache.setdefault(prefixes, {})
+        rows = [cached.get(label) or self._add(label, prefixes) for label in labels]
         return np.array(rows, dtype=np.int32).reshape(-1, len(prefixes)).T
 
     def _add(self, label: str, prefixes: tuple[str, ...]) -> list[int]:
-        own = [self.numbers.setdefault(p + label, len(self.numbers)) for p in prefixes]
-        self.known[prefixes][label] = own
-        return own
+        """Assign and cache the ids of one label behind each prefix."""
+        ids = [self.ids.setdefault(p + label, len(self.ids)) for p in prefixes]
+        self.cache[prefixes][label] = ids
+        return ids
 
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """The tokens that candidates of one sentence share, and where the entities are."""
+    """Tokens that the candidates of one sentence share, with dependencies and entities.
+
+    Several sentences are one ``Sentence`` if a candidate spans them. Token indices in
+    ``dependencies``, ``entities`` and ``mentions`` count from ``start``.
+    """
 
     doc: Doc
     start: int
     end: int
     dependencies: Dependencies
-    entities: Indices  # tokens of any entity, from 0
-    members: Indices  # the candidates, by their place in the list
-    mentions: list[list[int]]  # tokens of each entity that lie here, in the order of the text
-    attributes: Table  # asking tokens takes longer; lost subjects are back in our own parse
+    entities: Indices  # tokens of any entity
+    candidate_indices: Indices  # positions in the list of candidates
+    mentions: list[list[int]]  # tokens of each entity, in text order
+    attributes: TokenTable  # an array is faster than tokens; heads are repaired if parse is "own"
 
     def __len__(self) -> int:
         return self.end - self.start
 
     @cached_property
-    def steps(self) -> Matrix:  # (tokens, tokens)
-        """Dependencies between any two tokens; inf where no way leads."""
+    def distances(self) -> Matrix:  # (tokens, tokens)
+        """Return path lengths between any two tokens along dependencies; inf if there is none."""
         return self.dependencies.distances(len(self))
 
     @cached_property
     def texts(self) -> list[str]:
-        """The tokens as written."""
+        """Return the tokens as written."""
         strings = self.doc.vocab.strings
         return [strings[orth] for orth in self.attributes[:, 0].tolist()]
 
     @cached_property
     def tags(self) -> list[str]:
-        """The part of speech of every token."""
+        """Return the Penn tag of every token, or its coarse part of speech where it has no tag."""
         strings, tags = self.doc.vocab.strings, self.attributes[:, 1]
         if not tags.all():
             return [token.tag_ or token.pos_ for token in self]
@@ -194,79 +258,107 @@ class Sentence:
     def __iter__(self) -> Iterator[Token]:
         return iter(self.doc[self.start : self.end])
 
-    def tokens(self, candidate: Candidate) -> list[list[int]]:
-        """The tokens of each span of a candidate, from 0; spans in the order of the text."""
-        found = [[t - self.start for t in tokens_of(span)] for span in candidate.spans]
-        return sorted(found, key=lambda tokens: (tokens[0], tokens[-1]))
+    def span_tokens(self, candidate: Candidate) -> list[list[int]]:
+        """Return the token indices of each span of a candidate, counted from ``start``.
+
+        In text order.
+        """
+        spans = [[t - self.start for t in tokens_of(span)] for span in candidate.spans]
+        return sorted(spans, key=lambda tokens: (tokens[0], tokens[-1]))
 
 
-def sentences(
+def analyze_sentences(
     candidates: Sequence[Candidate], parse: Parse, drop: Sequence[str]
 ) -> Iterator[Sentence]:
-    """The sentences that candidates lie in, each once; several where a candidate spans them."""
-    docs: dict[int, list[int]] = {}
+    """Yield the sentence of every candidate once, document by document.
+
+    A candidate whose spans lie in several sentences gets one ``Sentence`` from the first to the
+    last. Leading and trailing tokens that are not words are cut off, unless a span covers them.
+
+    Parameters
+    ----------
+    candidates
+        Candidates of any number of Docs with sentence boundaries.
+    parse, drop
+        See ``Dependencies.from_doc``. With ``"own"``, lost subjects are repaired first.
+    """
+    indices_by_doc: dict[int, list[int]] = {}
     for i, candidate in enumerate(candidates):
-        docs.setdefault(id(candidate.doc), []).append(i)
-    for inside in docs.values():
-        doc = candidates[inside[0]].doc
-        named = Mentions.of(doc)
+        indices_by_doc.setdefault(id(candidate.doc), []).append(i)
+    for indices in indices_by_doc.values():
+        doc = candidates[indices[0]].doc
+        doc_mentions = Mentions.from_doc(doc)
         extents: dict[tuple[int, int], list[int]] = {}
-        bounds = _bounds(doc)
-        for i in inside:
-            extents.setdefault(_extent(candidates[i], bounds), []).append(i)
+        sentence_bounds = _sentence_bounds(doc)
+        for i in indices:
+            extents.setdefault(_candidate_extent(candidates[i], sentence_bounds), []).append(i)
         table = np.asarray(doc.to_array([ORTH, TAG, HEAD, DEP]), dtype=np.uint64)
-        words = [
-            _covering(own, [candidates[i] for i in members]) if own != extent else own
-            for own, (extent, members) in zip(
+        word_bounds = [
+            _cover_spans(trimmed, [candidates[i] for i in members]) if trimmed != extent else extent
+            for trimmed, (extent, members) in zip(
                 trim_to_words(doc, list(extents)), extents.items(), strict=True
             )
         ]
         if parse == "own":
-            table = mended(table, words, doc.vocab.strings)
-        dependencies = Dependencies.of(doc, parse, drop, _inside(len(doc), extents), table)
-        for (start, end), members in zip(words, extents.values(), strict=True):
-            mentions = named.within(start, end)
-            entities = np.array([t for tokens in mentions for t in tokens], dtype=np.intp)
-            own = dependencies.within(start, end)
-            at = np.array(members, dtype=np.intp)
-            yield Sentence(doc, start, end, own, entities, at, mentions, table[start:end])
+            table = repair_subjects(table, word_bounds, doc.vocab.strings)
+        dependencies = Dependencies.from_doc(
+            doc, parse, drop, _extent_mask(len(doc), extents), table
+        )
+        for (start, end), members in zip(word_bounds, extents.values(), strict=True):
+            mentions = doc_mentions.within(start, end)
+            yield Sentence(
+                doc,
+                start,
+                end,
+                dependencies=dependencies.within(start, end),
+                entities=np.array([t for tokens in mentions for t in tokens], dtype=np.intp),
+                candidate_indices=np.array(members, dtype=np.intp),
+                mentions=mentions,
+                attributes=table[start:end],
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Mentions:
-    """The tokens of every entity of a Doc."""
+    """Tokens of every entity of a Doc, with first and last token as arrays."""
 
     tokens: list[list[int]]
     first: Indices
     last: Indices
 
     @classmethod
-    def of(cls, doc: Doc) -> Mentions:
-        """Those of the group ``entities``."""
-        tokens = [found for span in doc.spans.get("entities", ()) if (found := tokens_of(span))]
-        ends = np.array([(own[0], own[-1]) for own in tokens], dtype=np.intp).reshape(-1, 2)
+    def from_doc(cls, doc: Doc) -> Mentions:
+        """Return the entities of the span group ``entities`` that cover a token."""
+        tokens = [indices for span in doc.spans.get("entities", ()) if (indices := tokens_of(span))]
+        ends = np.array([(entity[0], entity[-1]) for entity in tokens], dtype=np.intp).reshape(
+            -1, 2
+        )
         return cls(tokens, ends[:, 0], ends[:, 1])
 
     def within(self, start: int, end: int) -> list[list[int]]:
-        """Those between two tokens, counted from the first, in the order of the text.
+        """Return the tokens of each entity inside [``start``, ``end``), counted from ``start``.
 
-        Of a name that a sentence end cuts in two, the tokens that lie here.
+        Entities are in text order. Of an entity that a sentence boundary cuts in two, only the
+        tokens inside are returned.
         """
         near = ((self.first < end) & (self.last >= start)).nonzero()[0].tolist()
-        found = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
-        return sorted(filter(None, found), key=lambda tokens: (tokens[0], tokens[-1]))
+        mentions = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
+        return sorted(filter(None, mentions), key=lambda tokens: (tokens[0], tokens[-1]))
 
 
-def _inside(length: int, extents: Iterable[tuple[int, int]]) -> Mask:
-    """Which of so many tokens lie in one of the extents."""
-    found = np.zeros(length, dtype=bool)
+def _extent_mask(length: int, extents: Iterable[tuple[int, int]]) -> Mask:
+    """Return a mask of ``length`` tokens that is true inside the (start, end) extents."""
+    mask = np.zeros(length, dtype=bool)
     for start, end in extents:
-        found[start:end] = True
-    return found
+        mask[start:end] = True
+    return mask
 
 
-def _bounds(doc: Doc) -> list[int]:
-    """Where the sentences of the Doc begin, and its end."""
+def _sentence_bounds(doc: Doc) -> list[int]:
+    """Return the first token of each sentence and the length of the Doc, sorted.
+
+    Raises ValueError if the Doc has no sentence boundaries.
+    """
     if len(doc) > 1 and not doc.has_annotation("SENT_START"):
         raise ValueError(
             f"document {doc.user_data.get('document', '')!r} has no sentence boundaries. "
@@ -276,84 +368,118 @@ def _bounds(doc: Doc) -> list[int]:
     return sorted({0, *starts, len(doc)})
 
 
-def _extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
-    """From the beginning of the sentence of the first span to the end of that of the last."""
+def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
+    """Return start and end of the sentences from a candidate's first span to its last."""
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
     return bounds[bisect_right(bounds, first) - 1], bounds[bisect_right(bounds, last)]
 
 
-def _covering(bounds: tuple[int, int], members: Sequence[Candidate]) -> tuple[int, int]:
-    """The bounds with all of the candidates inside: a name may hold the white space around it."""
-    spans = [span for candidate in members for span in candidate.spans]
+def _cover_spans(bounds: tuple[int, int], candidates: Sequence[Candidate]) -> tuple[int, int]:
+    """Return the bounds widened to contain all spans.
+
+    An entity may include surrounding white space.
+    """
+    spans = [span for candidate in candidates for span in candidate.spans]
     first, last = min(span.start for span in spans), max(span.end for span in spans)
     return min(bounds[0], first), max(bounds[1], last)
 
 
-def _tree(doc: Doc) -> list[tuple[int, int, str]]:
+def _spacy_arcs(doc: Doc) -> list[tuple[int, int, str]]:
+    """Return (head, token, label) of spaCy's tree for every token but roots."""
     return [(token.head.i, token.i, token.dep_) for token in doc if token.head != token]
 
 
-def _no_parse(doc: Doc, parse: Parse) -> str:
-    place = f"document {doc.user_data.get('document', '')!r}"
+def _missing_parse_message(doc: Doc, parse: Parse) -> str:
+    """Return the error message for a Doc without the parse that a setting asks for."""
+    document = f"document {doc.user_data.get('document', '')!r}"
     if parse == "given":
         return (
-            f"{place} comes without dependencies. Choose an analysis that the corpus has, "
+            f"{document} comes without dependencies. Choose an analysis that the corpus has, "
             "or set parse to 'spacy' and use a pipeline with a parser."
         )
-    return f"{place} is not parsed. Use a spaCy pipeline with a parser, or a corpus with parses."
+    return f"{document} is not parsed. Use a spaCy pipeline with a parser, or a corpus with parses."
 
 
-Table: TypeAlias = NDArray[np.uint64]  # (tokens, 4) ORTH, TAG, HEAD, DEP, as spaCy counts them
-Arc: TypeAlias = tuple[int, str]  # head and relation
-SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
-FINITE = ("VBZ", "VBP", "VBD")
-VERBS = (*FINITE, "VB", "VBG", "VBN")
-OPENING = ("after", "before", "until", "since", "once", "as")  # of a clause or of a phrase
-LOOSE = ("prep", "advmod", "punct", "aux", "auxpass", "neg", "npadvmod")
-CLOSED = frozenset("()[];:")
-LATER = ("conj", "advcl", "ccomp")  # what a verb is that lost its subject
-FULL = ("dobj", "ccomp", "xcomp", "attr")
-_STRINGS = StringStore()  # numbers of strings are the same in every store
-_CODES = tuple(
+# Repair of lost subjects
+
+Arc: TypeAlias = tuple[int, str]  # head and label
+SUBJECT_LABELS = ("nsubj", "nsubjpass", "csubj", "csubjpass", "expl")
+FINITE_TAGS = ("VBZ", "VBP", "VBD")
+VERB_TAGS = (*FINITE_TAGS, "VB", "VBG", "VBN")
+SUBORDINATORS = ("after", "before", "until", "since", "once", "as")  # also prepositions
+ADJUNCT_LABELS = ("prep", "advmod", "punct", "aux", "auxpass", "neg", "npadvmod")
+CLAUSE_BREAKS = frozenset("()[];:")
+DEPENDENT_CLAUSE_LABELS = ("conj", "advcl", "ccomp")  # of verbs that may lose their subject
+OBJECT_LABELS = ("dobj", "ccomp", "xcomp", "attr")
+_STRINGS = StringStore()  # hashes are the same in every store
+_SUSPECT_CODES = tuple(
     (column, np.array([[_STRINGS[word]] for word in words], dtype=np.uint64))
-    for column, words in ((1, VERBS), (3, LATER), (3, SUBJECTS), (3, LATER[:1]))
+    for column, words in (
+        (1, VERB_TAGS),
+        (3, DEPENDENT_CLAUSE_LABELS),
+        (3, SUBJECT_LABELS),
+        (3, DEPENDENT_CLAUSE_LABELS[:1]),
+    )
 )
 
 
-def mended(table: Table, extents: Iterable[tuple[int, int]], strings: StringStore) -> Table:
-    """The table with lost subjects given back, in sentences from token to token."""
-    odd = _odd(table).tobytes()  # cheaper to look into than an array, a sentence at a time
-    found = table
+def repair_subjects(
+    table: TokenTable, extents: Iterable[tuple[int, int]], strings: StringStore
+) -> TokenTable:
+    """Return the token table with subjects given back to verbs that lost them.
+
+    Parameters
+    ----------
+    table
+        Attributes (ORTH, TAG, HEAD, DEP) of all tokens; not modified. The same object is returned
+        if there is nothing to repair.
+    extents
+        Start and end of each sentence to look at.
+    """
+    is_suspect = _suspect_verbs(
+        table
+    ).tobytes()  # cheaper to look into than an array, a sentence at a time
+    repaired = table
     for start, end in extents:
-        if 1 in odd[start:end]:
-            own = Clauses.of(table[start:end], strings)
-            better = own.mended()
-            if better is not own:
-                found = found.copy() if found is table else found
-                found[start:end, 2:] = better.arcs(strings)
-    return found
+        if 1 in is_suspect[start:end]:
+            tree = ClauseTree.from_table(table[start:end], strings)
+            repaired_tree = tree.repair_subjects()
+            if repaired_tree is not tree:
+                repaired = repaired.copy() if repaired is table else repaired
+                repaired[start:end, 2:] = repaired_tree.to_table(strings)
+    return repaired
 
 
-def _odd(table: Table) -> NDArray[np.bool_]:
-    """Verbs that may lack their subject; a sentence without one need not be looked at."""
+def _suspect_verbs(table: TokenTable) -> NDArray[np.bool_]:
+    """Return a mask (tokens,) of verbs that may lack their subject.
+
+    A fast filter: sentences without such a verb need no repair.
+    """
     n = len(table)
     heads = np.arange(n) + table[:, 2].astype(np.int64)
     np.minimum(np.maximum(heads, 0, out=heads), n - 1, out=heads)
-    verbs, later, subjects, joined = (
-        np.logical_or.reduce(table[:, column] == codes) for column, codes in _CODES
+    is_verb, is_dependent, is_subject, is_conjunct = (
+        np.logical_or.reduce(table[:, column] == codes) for column, codes in _SUSPECT_CODES
     )
-    having, in_parts, parted = (np.zeros(n, dtype=bool) for _ in range(3))
-    having[heads[subjects]] = True
-    in_parts[heads[joined]] = True
-    parted[heads[subjects & in_parts]] = True
-    found: NDArray[np.bool_] = verbs & (subjects | (later & ~having) | (joined & parted))
-    return found
+    has_subject, has_conjunct, has_split_subject = (np.zeros(n, dtype=bool) for _ in range(3))
+    has_subject[heads[is_subject]] = True
+    has_conjunct[heads[is_conjunct]] = True
+    has_split_subject[heads[is_subject & has_conjunct]] = True
+    suspect: NDArray[np.bool_] = is_verb & (
+        is_subject | (is_dependent & ~has_subject) | (is_conjunct & has_split_subject)
+    )
+    return suspect
 
 
 @dataclass(frozen=True, eq=False)
-class Clauses:
-    """A sentence with its tree; a root is its own head."""
+class ClauseTree:
+    """Dependency tree of one sentence as lists, with rules that repair lost subjects.
+
+    A root is its own head. The parser often attaches the subject of a second clause to the first
+    ("A binds B and C inhibits D" read as "B and C"); ``repair_subjects`` finds such verbs by tags
+    and labels and reattaches a noun phrase to them.
+    """
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -361,180 +487,235 @@ class Clauses:
     labels: Sequence[str]
 
     @classmethod
-    def of(cls, table: Table, strings: StringStore) -> Clauses:
-        """Those of a sentence; a token whose head lies elsewhere is a root."""
-        n = np.arange(len(table))
-        above = n + table[:, 2].astype(np.int64)
-        heads = np.where((above >= 0) & (above < len(n)), above, n).tolist()
+    def from_table(cls, table: TokenTable, strings: StringStore) -> ClauseTree:
+        """Build the tree of a sentence; a token whose head lies outside becomes a root."""
+        positions = np.arange(len(table))
+        absolute_heads = positions + table[:, 2].astype(np.int64)
+        heads = np.where(
+            (absolute_heads >= 0) & (absolute_heads < len(positions)), absolute_heads, positions
+        ).tolist()
         words, tags, labels = ([strings[c] for c in table[:, k].tolist()] for k in (0, 1, 3))
         return cls(words, tags, heads, labels)
 
-    def arcs(self, strings: StringStore) -> Table:
-        """Heads and relations, as spaCy counts them."""
-        steps = np.array(self.heads) - np.arange(len(self.heads))
-        labels = np.array([strings.add(label) for label in self.labels], dtype=np.uint64)
-        return np.column_stack([steps.astype(np.uint64), labels])
+    def to_table(self, strings: StringStore) -> TokenTable:
+        """Return relative heads and label hashes, (tokens, 2), as ``Doc.to_array([HEAD.
 
-    def mended(self) -> Clauses:
-        """The same with lost subjects given back to their verbs; itself where none is lost."""
+        DEP])`` has them.
+        """
+        relative_heads = np.array(self.heads) - np.arange(len(self.heads))
+        labels = np.array([strings.add(label) for label in self.labels], dtype=np.uint64)
+        return np.column_stack([relative_heads.astype(np.uint64), labels])
+
+    def repair_subjects(self) -> ClauseTree:
+        """Return a tree with lost subjects given back to their verbs; self if none was lost.
+
+        A change that would make the tree cyclic is skipped.
+        """
         tree = self
         for verb in range(len(self.heads)):
-            if tree._verb(verb) and (arcs := tree._arcs(verb)):
-                found = tree._with(arcs)
-                tree = found if all(map(found._rooted, arcs)) else tree
+            if tree._is_main_verb(verb) and (arcs := tree._repair_verb(verb)):
+                candidate = tree._with_arcs(arcs)
+                tree = candidate if all(map(candidate._reaches_root, arcs)) else tree
         return tree
 
-    def _arcs(self, verb: int) -> Mapping[int, Arc]:
-        """What changes for a verb to have its subject."""
-        if not self._finite(verb):
+    def _repair_verb(self, verb: int) -> Mapping[int, Arc]:
+        """Return the new head and label of each token to change so that ``verb`` gets its subject.
+
+        Empty if the verb is not finite or no rule applies.
+        """
+        if not self._is_finite(verb):
             return {}
         if self.labels[verb] == "conj" and self.heads[verb] < verb:
-            found = self._joined(self.heads[verb], verb)
-            return found or self._opened(verb)
-        taken = [c for c in self._subjects(verb) if c < verb and self.tags[c] in FINITE]
-        if taken and (arcs := self._joined(taken[-1], verb)):
-            return {**self._turned(taken[-1], verb), **arcs}
-        return self._opened(verb)
+            changes = self._repair_coordination(self.heads[verb], verb)
+            return changes or self._repair_subordinate_clause(verb)
+        finite_subjects = [
+            c for c in self._subjects(verb) if c < verb and self.tags[c] in FINITE_TAGS
+        ]
+        if finite_subjects and (arcs := self._repair_coordination(finite_subjects[-1], verb)):
+            return {**self._swap_verbs(finite_subjects[-1], verb), **arcs}
+        return self._repair_subordinate_clause(verb)
 
-    def _joined(self, first: int, verb: int) -> Mapping[int, Arc]:
-        """Two verbs, and a noun between them after the last coordinator."""
-        joining = [t for t in range(first + 1, verb) if self.tags[t] == "CC"]
-        if not joining or not any(s < first for s in self._subjects(first)):
+    def _repair_coordination(self, first: int, verb: int) -> Mapping[int, Arc]:
+        """Return changes for "S first ... and noun verb": the noun becomes the subject of ``verb``.
+
+        Empty unless a coordinator lies between the verbs and ``first`` has a subject before it.
+        """
+        coordinators = [t for t in range(first + 1, verb) if self.tags[t] == "CC"]
+        if not coordinators or not any(s < first for s in self._subjects(first)):
             return {}
         between = [s for s in self._subjects(verb) if first < s < verb]
         if between:
-            return self._parted(first, verb, between[0], joining[-1])
-        return self._given(first, verb, joining[-1])
+            return self._split_subject(first, verb, between[0], coordinators[-1])
+        return self._subject_after_coordinator(first, verb, coordinators[-1])
 
-    def _given(self, first: int, verb: int, joining: int) -> Mapping[int, Arc]:
-        """The noun right after the coordinator, as long as nothing but adverbs parts it."""
+    def _subject_after_coordinator(
+        self, first: int, verb: int, coordinator: int
+    ) -> Mapping[int, Arc]:
+        """Return changes that make the noun right after the coordinator the subject of ``verb``.
+
+        Applies only if exactly one conjunct noun stands there and ``_is_free_subject`` accepts it.
+        Adjuncts between noun and verb move to the verb.
+        """
         nouns = [
             t
-            for t in range(joining + 1, verb)
+            for t in range(coordinator + 1, verb)
             if self.labels[t] == "conj"
             and self.tags[t][:2] in ("NN", "PR")
-            and first <= self.heads[t] < joining
+            and first <= self.heads[t] < coordinator
         ]
-        if len(nouns) != 1 or not self._stands_alone(first, verb, joining, nouns[0]):
+        if len(nouns) != 1 or not self._is_free_subject(first, verb, coordinator, nouns[0]):
             return {}
-        loose = {
+        adjuncts = {
             t: (verb, self.labels[t])
             for t in range(nouns[0] + 1, verb)
-            if self.heads[t] < joining and self.labels[t] in LOOSE
+            if self.heads[t] < coordinator and self.labels[t] in ADJUNCT_LABELS
         }
-        return {nouns[0]: (verb, self._subject(verb)), joining: (first, "cc"), **loose}
+        return {nouns[0]: (verb, self._subject_label(verb)), coordinator: (first, "cc"), **adjuncts}
 
-    def _stands_alone(self, first: int, verb: int, joining: int, noun: int) -> bool:
+    def _is_free_subject(self, first: int, verb: int, coordinator: int, noun: int) -> bool:
+        """Return whether the noun phrase right after the coordinator can start a clause of its own.
+
+        It must begin right after the coordinator and be followed by nothing but adverbs and
+        auxiliaries up to ``verb``: no other clause, coordinator, bracket or single comma.
+        """
         after = range(noun + 1, verb)
-        if self._left(noun) != joining + 1 or self.tags[noun + 1].startswith("NN"):
+        if self._left_edge(noun) != coordinator + 1 or self.tags[noun + 1].startswith("NN"):
             return False
-        if any(self._subordinates(t) for t in range(first + 1, joining)):
+        if any(self._opens_clause(t) for t in range(first + 1, coordinator)):
             return False
-        if CLOSED.intersection(self.words[joining:verb]):
+        if CLAUSE_BREAKS.intersection(self.words[coordinator:verb]):
             return False
         if sum(self.words[t] == "," for t in after) == 1:
             return False
-        return not any(self.tags[t].startswith(("W", "CC")) or self._verb(t) for t in after)
+        return not any(self.tags[t].startswith(("W", "CC")) or self._is_main_verb(t) for t in after)
 
-    def _parted(self, first: int, verb: int, subject: int, joining: int) -> Mapping[int, Arc]:
-        """A subject of two parts, of which the first is the object of the verb before it."""
-        if self._left(subject) == joining + 1 and self.labels[first] in SUBJECTS:
-            return {joining: (first, "cc")}
-        parts = [c for c in self._children[subject] if self.labels[c] == "conj"]
-        if len(parts) != 1 or self._left(parts[0]) != joining + 1 or joining < subject:
+    def _split_subject(
+        self, first: int, verb: int, subject: int, coordinator: int
+    ) -> Mapping[int, Arc]:
+        """Return changes for a coordinated subject whose first conjunct is an object of ``first``.
+
+        Empty if ``first`` already has an object or the subject does not follow it directly.
+        """
+        if self._left_edge(subject) == coordinator + 1 and self.labels[first] in SUBJECT_LABELS:
+            return {coordinator: (first, "cc")}
+        conjuncts = [c for c in self._children[subject] if self.labels[c] == "conj"]
+        if (
+            len(conjuncts) != 1
+            or self._left_edge(conjuncts[0]) != coordinator + 1
+            or coordinator < subject
+        ):
             return {}
-        full = any(self.labels[c] in FULL for c in self._children[first])
-        if full or self._left(subject) != first + 1:
+        has_object = any(self.labels[c] in OBJECT_LABELS for c in self._children[first])
+        if has_object or self._left_edge(subject) != first + 1:
             return {}
-        part = parts[0]
+        conjunct = conjuncts[0]
         return {
             subject: (first, "dobj"),
-            joining: (first, "cc"),
-            part: (verb, self.labels[subject]),
+            coordinator: (first, "cc"),
+            conjunct: (verb, self.labels[subject]),
         }
 
-    def _opened(self, verb: int) -> Mapping[int, Arc]:
-        """A noun after "after" or the like, right before a verb without subject."""
+    def _repair_subordinate_clause(self, verb: int) -> Mapping[int, Arc]:
+        """Return changes for a noun read as object of "after", "since", ... right before ``verb``.
+
+        The noun becomes the subject, the preposition the mark, and the verb an adverbial clause of
+        the next verb above.
+        """
         noun = verb - 1
         while noun > 0 and (self.tags[noun] == "RB" or self.labels[noun] in ("aux", "auxpass")):
             noun -= 1
-        opening = self.heads[noun]
+        subordinator = self.heads[noun]
         if (
-            self.labels[verb] not in LATER
+            self.labels[verb] not in DEPENDENT_CLAUSE_LABELS
             or self.labels[noun] != "pobj"
-            or self._left(noun) != opening + 1
-            or self.words[opening].lower() not in OPENING
+            or self._left_edge(noun) != subordinator + 1
+            or self.words[subordinator].lower() not in SUBORDINATORS
             or any(s < verb for s in self._subjects(verb))
         ):
             return {}
-        above = self.heads[opening]
-        while not self.tags[above].startswith("VB") and self.heads[above] != above:
-            above = self.heads[above]
-        if above >= opening or not self.tags[above].startswith("VB"):
+        governor = self.heads[subordinator]
+        while not self.tags[governor].startswith("VB") and self.heads[governor] != governor:
+            governor = self.heads[governor]
+        if governor >= subordinator or not self.tags[governor].startswith("VB"):
             return {}
         return {
-            noun: (verb, self._subject(verb)),
-            opening: (verb, "mark"),
-            verb: (above, "advcl"),
+            noun: (verb, self._subject_label(verb)),
+            subordinator: (verb, "mark"),
+            verb: (governor, "advcl"),
         }
 
-    def _turned(self, first: int, verb: int) -> dict[int, Arc]:
-        """The first verb in the place of the second, which is joined to it."""
-        above = self.heads[verb]
-        before = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}
-        place = (first if above == verb else above, self.labels[verb])
-        return {**before, first: place, verb: (first, "conj")}
+    def _swap_verbs(self, first: int, verb: int) -> dict[int, Arc]:
+        """Return changes that make ``verb`` a conjunct of ``first``, which takes its head."""
+        head = self.heads[verb]
+        moved = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}
+        arc = (first if head == verb else head, self.labels[verb])
+        return {**moved, first: arc, verb: (first, "conj")}
 
-    def _rooted(self, token: int) -> bool:
-        """Whether heads lead from a token to a root and not back to itself."""
+    def _reaches_root(self, token: int) -> bool:
+        """Return whether following heads from a token ends at a root and not in a cycle."""
         for _ in self.heads:
             if self.heads[token] == token:
                 return True
             token = self.heads[token]
         return False
 
-    def _with(self, arcs: Mapping[int, Arc]) -> Clauses:
+    def _with_arcs(self, arcs: Mapping[int, Arc]) -> ClauseTree:
+        """Return a copy of the tree with the given heads and labels."""
         heads, labels = list(self.heads), list(self.labels)
         for token, (head, label) in arcs.items():
             heads[token], labels[token] = head, label
-        return Clauses(self.words, self.tags, heads, labels)
+        return ClauseTree(self.words, self.tags, heads, labels)
 
     @cached_property
     def _children(self) -> list[list[int]]:
-        found: list[list[int]] = [[] for _ in self.heads]
+        """Return the children of each token, in text order."""
+        children: list[list[int]] = [[] for _ in self.heads]
         for token, head in enumerate(self.heads):
             if token != head:
-                found[head].append(token)
-        return found
+                children[head].append(token)
+        return children
 
     def _subjects(self, verb: int) -> list[int]:
-        return [c for c in self._children[verb] if self.labels[c] in SUBJECTS]
+        """Return the subjects of a verb."""
+        return [c for c in self._children[verb] if self.labels[c] in SUBJECT_LABELS]
 
-    def _subject(self, verb: int) -> str:
+    def _subject_label(self, verb: int) -> str:
+        """Return the label for a subject of the verb.
+
+        ``nsubjpass`` if it is passive, else ``nsubj``.
+        """
         passive = any(self.labels[c] == "auxpass" for c in self._children[verb])
         return "nsubjpass" if passive else "nsubj"
 
-    def _finite(self, verb: int) -> bool:
-        helping = (self.tags[c] for c in self._children[verb] if self.labels[c].startswith("aux"))
-        return self.tags[verb] in FINITE or any(tag in (*FINITE, "MD") for tag in helping)
+    def _is_finite(self, verb: int) -> bool:
+        """Return whether a verb or one of its auxiliaries is finite."""
+        auxiliary_tags = (
+            self.tags[c] for c in self._children[verb] if self.labels[c].startswith("aux")
+        )
+        return self.tags[verb] in FINITE_TAGS or any(
+            tag in (*FINITE_TAGS, "MD") for tag in auxiliary_tags
+        )
 
-    def _verb(self, token: int) -> bool:
+    def _is_main_verb(self, token: int) -> bool:
+        """Return whether a token is a verb and not an auxiliary."""
         return self.tags[token].startswith("VB") and not self.labels[token].startswith("aux")
 
-    def _subordinates(self, token: int) -> bool:
-        opens = self.labels[token] == "mark" or self.tags[token].startswith("W")
-        return opens or self.words[token] in CLOSED
+    def _opens_clause(self, token: int) -> bool:
+        """Return whether a token is a subordinating marker, a wh-word or a bracket."""
+        is_marker = self.labels[token] == "mark" or self.tags[token].startswith("W")
+        return is_marker or self.words[token] in CLAUSE_BREAKS
 
-    def _left(self, token: int) -> int:
-        """The first token of what hangs on a token."""
+    def _left_edge(self, token: int) -> int:
+        """Return the first token of the subtree of a token, following leftmost children."""
         while self._children[token] and self._children[token][0] < token:
             token = self._children[token][0]
         return token
 
 
+# Collapsed dependencies
+
 Triple: TypeAlias = tuple[int, int, str]  # governor, dependent, type
-Mask: TypeAlias = NDArray[np.bool_]
-_RENAMED = {
+_STANFORD_LABELS = {
     "compound": "nn",
     "nmod": "nn",
     "nummod": "num",
@@ -542,34 +723,45 @@ _RENAMED = {
     "acl": "partmod",
     "dative": "iobj",
 }
-_SHARED = ("nsubj", "nsubjpass")  # what later verbs of a coordination take over from the first
+_SHARED_SUBJECTS = (
+    "nsubj",
+    "nsubjpass",
+)  # what later verbs of a coordination take over from the first
 
 
-def collapsed(doc: Doc, wanted: Mask | None = None, table: Table | None = None) -> list[Triple]:
-    """The dependencies of a parsed Doc as (governor, dependent, type), a graph and no tree.
+def collapse_dependencies(
+    doc: Doc, wanted: Mask | None = None, table: TokenTable | None = None
+) -> list[Triple]:
+    """Return the dependencies of a parsed Doc as a graph of (governor, dependent, type).
 
-    A preposition with its object becomes one dependency ``prep_<word>`` (``prepc_<word>`` before
-    a clause, ``agent`` for the by of a passive). Conjuncts all hang on the first one by
-    ``conj_<word>``, take over its governor, and verbs among them its subject. Labels are those of
-    spaCy's English parsers; others stay as they are. Where only the sentences of some tokens are
-    ``wanted``, others are not looked at; ``table`` has heads and labels to read in their place.
+    A preposition and its object become one dependency ``prep_<word>`` (``prepc_<word>`` before a
+    clause, ``agent`` for the by-phrase of a passive). All conjuncts depend on the first by
+    ``conj_<word>`` and also take its governor; verbs among them take its subject. Labels of spaCy's
+    English parsers are mapped to Stanford's; unknown ones stay. Sorted by dependent, then governor.
+
+    Parameters
+    ----------
+    wanted
+        Mask of tokens whose sentences are needed; None means all.
+    table
+        Token table whose heads and labels are read instead of the Doc's.
     """
-    tree = _Tree.of(doc, wanted, table)
-    own = [triple for token in tree.tokens if (triple := _own(tree, token))]
-    joined = [triple for token in sorted(tree.joined) for triple in _conjuncts(tree, token)]
-    governed = {triple[1]: triple for triple in own}
-    taken = [
+    tree = _Tree.from_doc(doc, wanted, table)
+    direct = [triple for token in tree.tokens if (triple := _collapse_token(tree, token))]
+    conjunctions = [triple for token in sorted(tree.joined) for triple in _conjuncts(tree, token)]
+    governed = {triple[1]: triple for triple in direct}
+    propagated = [
         (governed[first][0], conjunct, governed[first][2])
-        for first, conjunct, _ in joined
+        for first, conjunct, _ in conjunctions
         if first in governed and governed[first][0] != conjunct
     ]
-    found = [*own, *joined, *taken, *_subjects(tree, own, joined)]
-    return sorted(dict.fromkeys(found), key=lambda triple: (triple[1], triple[0]))
+    triples = [*direct, *conjunctions, *propagated, *_shared_subjects(tree, direct, conjunctions)]
+    return sorted(dict.fromkeys(triples), key=lambda triple: (triple[1], triple[0]))
 
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """The parse of a Doc as lists: asking each token for its head and children takes far longer."""
+    """Parse of a Doc as lists: asking each token for its head and children takes far longer."""
 
     doc: Doc
     tokens: list[int]  # those to look at
@@ -580,7 +772,13 @@ class _Tree:
     joined: frozenset[int]  # tokens with a conjunct
 
     @classmethod
-    def of(cls, doc: Doc, wanted: Mask | None = None, table: Table | None = None) -> _Tree:
+    def from_doc(
+        cls, doc: Doc, wanted: Mask | None = None, table: TokenTable | None = None
+    ) -> _Tree:
+        """Read heads and labels, and index objects of prepositions and conjuncts.
+
+        All tokens are read if an arc leads out of the ``wanted`` ones.
+        """
         table = np.asarray(doc.to_array(["HEAD", "DEP"])) if table is None else table[:, 2:]
         heads = table[:, 0].astype(np.int64) + np.arange(len(doc))  # counted from the token
         if wanted is None or (wanted[heads] != wanted).any():  # arcs lead out of sentences
@@ -589,65 +787,78 @@ class _Tree:
             tokens = np.flatnonzero(wanted)
         codes, number = np.unique(table[:, 1], return_inverse=True)
         words = [doc.vocab.strings[code] for code in codes.tolist()]
-        below = tokens[heads[tokens] != tokens]
-        kinds = [words[n] for n in number[below].tolist()]
+        non_roots = tokens[heads[tokens] != tokens]
+        kept_labels = [words[n] for n in number[non_roots].tolist()]
         children: dict[int, list[int]] = {}
-        objects, joined = set(), set()
-        for token, head, label in zip(below.tolist(), heads[below].tolist(), kinds, strict=True):
+        objects, with_conjunct = set(), set()
+        for token, head, label in zip(
+            non_roots.tolist(), heads[non_roots].tolist(), kept_labels, strict=True
+        ):
             if label in ("pobj", "pcomp"):
                 objects.add(head)
             elif label in ("conj", "cc"):
                 children.setdefault(head, []).append(token)
                 if label == "conj":
-                    joined.add(head)
+                    with_conjunct.add(head)
         labels = [words[n] for n in number.tolist()]
         return cls(
             doc, tokens.tolist(), heads.tolist(), labels, children, frozenset(objects),
-            frozenset(joined),
+            frozenset(with_conjunct),
         )  # fmt: skip
 
 
-def _own(tree: _Tree, token: int) -> Triple | None:
-    """The dependency of a token on its governor, past a preposition; none for a conjunct."""
+def _collapse_token(tree: _Tree, token: int) -> Triple | None:
+    """Return the collapsed dependency of a token, or None for roots, conjuncts and prepositions.
+
+    The object of a preposition depends on what the preposition depends on.
+    """
     head, label = tree.heads[token], tree.labels[token]
     if head == token or label == "conj":
         return None
     if label in ("pobj", "pcomp") and tree.labels[head] in ("prep", "agent", "dative"):
-        return tree.heads[head], token, _past(tree, head, label)
+        return tree.heads[head], token, _preposition_label(tree, head, label)
     if label in ("prep", "agent") and token in tree.objects:
         return None
-    return head, token, _RENAMED.get(label, label)
+    return head, token, _STANFORD_LABELS.get(label, label)
 
 
-def _past(tree: _Tree, preposition: int, object_: str) -> str:
+def _preposition_label(tree: _Tree, preposition: int, object_label: str) -> str:
+    """Return ``agent``, ``prep_<word>`` or, for a clause, ``prepc_<word>``."""
     if tree.labels[preposition] == "agent":
         return "agent"
     word = tree.doc[preposition].lower_
-    return f"{'prepc' if object_ == 'pcomp' else 'prep'}_{word}"
+    return f"{'prepc' if object_label == 'pcomp' else 'prep'}_{word}"
 
 
 def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
-    """The conjuncts of a first conjunct, each with the word that joins them."""
+    """Return (first conjunct, conjunct, ``conj_<word>``) for all conjuncts of a coordination.
+
+    Empty unless ``token`` is the first conjunct. Chains of conjuncts are followed; without a
+    coordinator the word is "and".
+    """
     if tree.labels[token] == "conj" or token not in tree.joined:
         return []
-    members, at = [token], 0
-    while at < len(members):
-        below = tree.children.get(members[at], ())
-        members += [child for child in below if tree.labels[child] == "conj"]
-        at += 1
-    joining = (child for m in members for child in tree.children.get(m, ()))
-    first = next((child for child in joining if tree.labels[child] == "cc"), None)
-    kind = f"conj_{'and' if first is None else tree.doc[first].lower_}"
+    members, position = [token], 0
+    while position < len(members):
+        children = tree.children.get(members[position], ())
+        members += [child for child in children if tree.labels[child] == "conj"]
+        position += 1
+    linked = (child for m in members for child in tree.children.get(m, ()))
+    coordinator = next((child for child in linked if tree.labels[child] == "cc"), None)
+    kind = f"conj_{'and' if coordinator is None else tree.doc[coordinator].lower_}"
     return [(token, member, kind) for member in members[1:]]
 
 
-def _subjects(tree: _Tree, own: list[Triple], joined: list[Triple]) -> Iterator[Triple]:
-    having: dict[int, list[Triple]] = {}
-    for triple in own:
-        if triple[2] in _SHARED:
-            having.setdefault(triple[0], []).append(triple)
-    for first, conjunct, _ in joined:
-        if conjunct in having or not tree.doc[conjunct].tag_.startswith("VB"):
+def _shared_subjects(
+    tree: _Tree, direct: list[Triple], conjunctions: list[Triple]
+) -> Iterator[Triple]:
+    """Yield the subjects of first conjuncts for later verbs that have none of their own."""
+    subjects_of: dict[int, list[Triple]] = {}
+    for triple in direct:
+        if triple[2] in _SHARED_SUBJECTS:
+            subjects_of.setdefault(triple[0], []).append(triple)
+    for first, conjunct, _ in conjunctions:
+        if conjunct in subjects_of or not tree.doc[conjunct].tag_.startswith("VB"):
             continue
-        for _, dependent, kind in having.get(first, ()):
+        for _, dependent, kind in subjects_of.get(first, ()):
             yield conjunct, dependent, kind

@@ -391,7 +391,7 @@ class EntityFacts:
         """Those of pairs in their trees."""
         found = FeatureCounter(told.arrays.lexicon, 0)
         lists = _add_entity_facts(told, found)
-        return cls(found.features(once=True), lists)
+        return cls(found.features(binary=True), lists)
 
     @property
     def sum(self) -> Features:

@@ -72,9 +72,9 @@ class PPIStatement(ChoiceTask):
     entities: str = "entities"
     labels: Sequence[str] = ()
     name: ClassVar[str] = "ppi_statement"
-    reads: ClassVar[tuple[str, ...]] = PPI.reads
-    recognises: ClassVar[tuple[str, ...]] = PPI.recognises
-    ranks: ClassVar[bool] = False
+    required_pipes: ClassVar[tuple[str, ...]] = PPI.required_pipes
+    required_pipes_raw: ClassVar[tuple[str, ...]] = PPI.required_pipes_raw
+    is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))

@@ -1,6 +1,10 @@
-"""Words that tell of interactions, denial and doubt; written from general knowledge of the field.
+"""Word lists about interactions, events, negation and speculation, by stem.
 
-No corpus was consulted for the lists, so that they give nothing away about one.
+``TRIGGERS``, ``STRONG_TRIGGERS``, ``NEGATIONS`` and ``HEDGES`` are plain sets that the blocks and
+descriptors of pairs use. ``EVENT_CLASSES`` and ``CUE_CLASSES`` map a stem to the classes of event
+(binding, inhibition, ...) and of cue (not, modal, suggest, ...) that it belongs to; the features of
+statements use them. All lists were written from general knowledge of the field, without looking at
+a corpus, so they cannot leak the annotation of one.
 """
 
 from __future__ import annotations
@@ -9,13 +13,13 @@ from collections.abc import Mapping
 
 from textrank.tasks.ppi.sentences import stem
 
-_STRONG = """
+_STRONG_TRIGGER_WORDS = """
 interact interaction bind binds bound binding complex coimmunoprecipitate immunoprecipitate
 associate association dimer heterodimer homodimer oligomer phosphorylate dephosphorylate
 ubiquitinate acetylate methylate cleave recruit ligand substrate crosslink dock tether copurify
 coprecipitate conjugate partner
 """
-_WEAK = """
+_WEAK_TRIGGER_WORDS = """
 activate activation activator inactivate inhibit inhibitor regulate regulation regulator upregulate
 downregulate stimulate induce repress suppress block enhance increase decrease reduce augment
 modulate mediate control affect antagonist agonist receptor transactivate transcribe express
@@ -23,20 +27,24 @@ expression encode require depend target stabilize degrade release secrete signal
 recognize attach link form formation assemble compete sequester potentiate abolish attenuate
 transport catalyze influence produce
 """
-_NEGATION = "no not n't neither nor never without fail unable cannot absence lack independent"
-_HEDGE = "may might could possible possibly suggest propose hypothesize whether likely putative"
+_NEGATION_WORDS = "no not n't neither nor never without fail unable cannot absence lack independent"
+_HEDGE_WORDS = (
+    "may might could possible possibly suggest propose hypothesize whether likely putative"
+)
 
 
-def words_of(words: str) -> frozenset[str]:
-    """The stems of words separated by blanks."""
+def stems(words: str) -> frozenset[str]:
+    """Return the set of stems of blank-separated words."""
     return frozenset(stem(word) for word in words.split())
 
 
-STRONG_TRIGGERS = words_of(_STRONG)  # of physical interaction and its immediate consequences
-TRIGGERS = STRONG_TRIGGERS | words_of(_WEAK)
-NEGATIONS = words_of(_NEGATION)
-HEDGES = words_of(_HEDGE)
-_GROUPS = {
+STRONG_TRIGGERS = stems(
+    _STRONG_TRIGGER_WORDS
+)  # of physical interaction and its immediate consequences
+TRIGGERS = STRONG_TRIGGERS | stems(_WEAK_TRIGGER_WORDS)
+NEGATIONS = stems(_NEGATION_WORDS)
+HEDGES = stems(_HEDGE_WORDS)
+_DEPENDENCY_GROUPS = {
     "subj": ("nsubj", "nsubjpass", "csubj", "csubjpass", "xsubj", "subj"),
     "obj": ("dobj", "iobj", "obj", "dative"),
     "mod": ("nn", "amod", "compound", "hyphen", "poss", "num", "nmod", "det"),
@@ -45,28 +53,32 @@ _GROUPS = {
     "neg": ("neg",),
     "agent": ("agent",),
 }
-_GROUP_OF = {kind: group for group, kinds in _GROUPS.items() for kind in kinds}
+_GROUP_OF_DEPENDENCY = {
+    kind: group for group, kinds in _DEPENDENCY_GROUPS.items() for kind in kinds
+}
 
 
-def group_of(dependency: str) -> str:
-    """The coarse kind of a dependency: subj, obj, mod, prep, conj, appos, loose, ..., or other.
+def dependency_group(dependency: str) -> str:
+    """Return the coarse group of a dependency type, ``"other"`` if it belongs to none.
 
-    >>> [group_of(kind) for kind in ("nsubjpass", "prep_with", "conj_and", "advcl")]
+    Groups: subj, obj, mod, prep, conj, appos, loose, neg, agent, other.
+
+    >>> [dependency_group(kind) for kind in ("nsubjpass", "prep_with", "conj_and", "advcl")]
     ['subj', 'prep', 'conj', 'other']
     """
     if dependency.startswith("prep") or dependency == "pobj":
         return "prep"
     if dependency.startswith("conj"):
         return "conj"
-    return _GROUP_OF.get(dependency, "other")
+    return _GROUP_OF_DEPENDENCY.get(dependency, "other")
 
 
 def is_verb(tag: str) -> bool:
-    """Whether a part of speech is one of verbs."""
+    """Return whether a Penn Treebank tag is that of a verb (``VB*``)."""
     return tag.startswith("VB")
 
 
-_EVENTS = {
+_EVENT_WORDS = {
     "binding": """bind binds bound binding interact interaction associate association complex dimer
         dimerize heterodimer homodimer heterodimerize oligomer multimer coimmunoprecipitate
         immunoprecipitate coprecipitate precipitate copurify dock tether attach contact assemble
@@ -111,7 +123,7 @@ _EVENTS = {
         presence exposure expose ectopic constitutive forced introduction incubation incubate
         administration infection""",
 }
-_CUES = {
+_CUE_WORDS = {
     "not": "not n't never cannot nt",
     "no": "no none nothing nowhere any",
     "neither": "neither nor",
@@ -141,20 +153,31 @@ _CUES = {
 }
 
 
-def _classes(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The classes of every stem; a word may be of several."""
-    found: dict[str, list[str]] = {}
-    for name, words in table.items():
+def _classes_by_stem(words_by_class: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the classes of each stem, in the order of the table; a word may belong to several.
+
+    ``words_by_class`` maps a class to its words, separated by blanks.
+    """
+    classes: dict[str, list[str]] = {}
+    for name, words in words_by_class.items():
         for word in dict.fromkeys(map(stem, words.split())):
-            found.setdefault(word, []).append(name)
-    return {word: tuple(names) for word, names in found.items()}
+            classes.setdefault(word, []).append(name)
+    return {word: tuple(names) for word, names in classes.items()}
 
 
-EVENTS = _classes(_EVENTS)  # stem -> what it says happens
-CUES = _classes(_CUES)  # stem -> how it denies, doubts or confirms
-TYPES = tuple(name for name in _EVENTS if name not in ("level", "loss", "gain"))
-PREFIXES = ("down", "up", "trans", "co", "de", "hyper", "auto")  # before a hyphen, part of a verb
-LEANING = {
+EVENT_CLASSES = _classes_by_stem(_EVENT_WORDS)  # stem -> what it says happens
+CUE_CLASSES = _classes_by_stem(_CUE_WORDS)  # stem -> how it denies, doubts or confirms
+EVENT_TYPES = tuple(name for name in _EVENT_WORDS if name not in ("level", "loss", "gain"))
+VERB_PREFIXES = (
+    "down",
+    "up",
+    "trans",
+    "co",
+    "de",
+    "hyper",
+    "auto",
+)  # before a hyphen, part of a verb
+REGULATION_POLARITY = {
     **dict.fromkeys(map(stem, ("positively", "positive", "up")), "activation"),
     **dict.fromkeys(map(stem, ("negatively", "negative", "down")), "inhibition"),
 }  # what these do to a word of regulation

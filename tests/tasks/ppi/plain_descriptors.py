@@ -8,27 +8,36 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tests.representations.pairs.plain_blocks import top_of
-from tests.representations.pairs.plain_facts import FAR, EntityFacts, SentenceFacts
-from textrank.tasks.ppi.pairs import OTHER, EntityPair
-from textrank.tasks.ppi.vocabulary import NEGATIONS, STRONG_TRIGGERS, TRIGGERS, group_of, words_of
+from tests.tasks.ppi.plain_blocks import top_of
+from tests.tasks.ppi.plain_facts import FAR, EntityFacts, SentenceFacts
+from tests.tasks.ppi.plain_pairs import PlainPair
+from textrank.tasks.ppi.pairs import OTHER_ENTITY
+from textrank.tasks.ppi.vocabulary import (
+    NEGATIONS,
+    STRONG_TRIGGERS,
+    TRIGGERS,
+    dependency_group,
+    stems,
+)
 
 Values: TypeAlias = dict[str, float]
 
 NEAR = 3  # tokens within which a trigger belongs to an entity
-SEPARATORS = frozenset((",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER))
+SEPARATORS = frozenset(
+    (",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER_ENTITY)
+)
 CLAUSES = frozenset(("ccomp", "advcl", "rcmod", "xcomp", "parataxis", "csubj", "relcl", "purpcl"))
 PREPOSITIONS = ("with", "to", "of", "by", "in", "between", "for", "from")
 KINDS = {
-    "gene": words_of("gene promoter mrna expression level transcription transcript cdna rna"),
-    "part": words_of("domain region site terminus motif subunit residue fragment chain peptide"),
-    "reagent": words_of("antibody inhibitor antagonist agonist antiserum deficient null mutant"),
-    "holder": words_of("receptor complex family pathway promoter cell neuron protein activity"),
+    "gene": stems("gene promoter mrna expression level transcription transcript cdna rna"),
+    "part": stems("domain region site terminus motif subunit residue fragment chain peptide"),
+    "reagent": stems("antibody inhibitor antagonist agonist antiserum deficient null mutant"),
+    "holder": stems("receptor complex family pathway promoter cell neuron protein activity"),
 }
 
 
 def relations(
-    pair: EntityPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
+    pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
     """The relational descriptors of a pair by name, before scaling."""
     return {
@@ -40,7 +49,7 @@ def relations(
     }
 
 
-def _lists(pair: EntityPair) -> Values:
+def _lists(pair: PlainPair) -> Values:
     middle = [pair.words[t] for t in pair.sides["middle"]]
     after = pair.sides["after"]
     closed = bool(after) and pair.words[after[0]] in (")", "]", "-rrb-")
@@ -55,9 +64,9 @@ def _lists(pair: EntityPair) -> Values:
     )
 
 
-def _way(pair: EntityPair, facts: SentenceFacts) -> Values:
+def _way(pair: PlainPair, facts: SentenceFacts) -> Values:
     kinds = [link.type for link in pair.links]
-    groups = [group_of(kind) for kind in kinds]
+    groups = [dependency_group(kind) for kind in kinds]
     values = {
         f"{name} on path": np.log1p(sum(group in among for group in groups))
         for name, among in (("lists", {"conj", "appos"}), ("modifiers", {"mod"}))
@@ -91,17 +100,17 @@ _TOP = (
 )
 
 
-def _sides_of_top(pair: EntityPair, groups: list[str]) -> tuple[set[str], set[str]]:
+def _sides_of_top(pair: PlainPair, groups: list[str]) -> tuple[set[str], set[str]]:
     at = pair.path.index(top_of(pair))
     return set(groups[:at]), set(groups[at:])
 
 
-def _strong(pair: EntityPair, facts: SentenceFacts) -> Values:
+def _strong(pair: PlainPair, facts: SentenceFacts) -> Values:
     strong = [word in STRONG_TRIGGERS for word in pair.words]
     begin, end = min(pair.own), max(pair.own)
     sides = {side: any(strong[t] for t in tokens) for side, tokens in pair.sides.items()}
     middle = pair.sides["middle"]
-    others = [t for t in middle if pair.words[t] == OTHER]
+    others = [t for t in middle if pair.words[t] == OTHER_ENTITY]
     triggers = [t for t in middle if pair.words[t] in TRIGGERS]
     flags = {
         "strong trigger between": sides["middle"],
@@ -124,7 +133,7 @@ def _strong(pair: EntityPair, facts: SentenceFacts) -> Values:
 
 
 def _takers(
-    pair: EntityPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
+    pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
     """How many other entities are nearer to the pair's best trigger than its own are."""
     at = [t for t in facts.triggers["trigger"] if t not in pair.own]
@@ -146,7 +155,7 @@ def _takers(
     return values
 
 
-def _kinds(pair: EntityPair) -> Values:
+def _kinds(pair: PlainPair) -> Values:
     flags = {}
     for which, tokens in (("first", pair.first), ("second", pair.second)):
         behind = pair.words[tokens[-1] + 1 : tokens[-1] + 3]
@@ -159,7 +168,7 @@ def _flags(flags: dict[str, bool]) -> Values:
     return {name: float(flag) for name, flag in flags.items()}
 
 
-def describe(pair: EntityPair, facts: SentenceFacts) -> Values:
+def describe(pair: PlainPair, facts: SentenceFacts) -> Values:
     """All descriptors of a pair by name, before scaling."""
     first, second = facts.entity(pair.first), facts.entity(pair.second)
     values = _distances(pair, facts, first) | _middle(pair, facts) | _path(pair, facts)
@@ -174,7 +183,7 @@ def describe(pair: EntityPair, facts: SentenceFacts) -> Values:
     return values | relations(pair, facts, first, second)
 
 
-def _distances(pair: EntityPair, facts: SentenceFacts, first: EntityFacts) -> Values:
+def _distances(pair: PlainPair, facts: SentenceFacts, first: EntityFacts) -> Values:
     path, gap = first.steps[pair.second].min(), first.gaps[pair.second].min()
     steps, gaps = _all_pairs(facts)
     mentions = facts.context.mentions
@@ -204,13 +213,13 @@ def _all_pairs(facts: SentenceFacts) -> tuple[np.ndarray, np.ndarray]:
     return np.sort(steps), np.sort(gaps)
 
 
-def _between(pair: EntityPair, mentions: list[list[int]]) -> int:
+def _between(pair: PlainPair, mentions: list[list[int]]) -> int:
     begin, end = min(pair.own), max(pair.own)
     inside = [m for m in mentions if m[0] > begin and m[-1] < end]
     return sum(not pair.own.intersection(m) for m in inside)
 
 
-def _middle(pair: EntityPair, facts: SentenceFacts) -> Values:
+def _middle(pair: PlainPair, facts: SentenceFacts) -> Values:
     words = {side: [pair.words[t] for t in tokens] for side, tokens in pair.sides.items()}
     middle = words["middle"]
     values = {
@@ -236,8 +245,8 @@ def _middle(pair: EntityPair, facts: SentenceFacts) -> Values:
     return values | {name: float(flag) for name, flag in cues.items()}
 
 
-def _path(pair: EntityPair, facts: SentenceFacts) -> Values:
-    groups = {group_of(link.type) for link in pair.links}
+def _path(pair: PlainPair, facts: SentenceFacts) -> Values:
+    groups = {dependency_group(link.type) for link in pair.links}
     inner = pair.path[1:-1]
     negated = any(
         link.down and link.type == "neg" for t in pair.path for link in facts.context.links[t]
@@ -251,7 +260,7 @@ def _path(pair: EntityPair, facts: SentenceFacts) -> Values:
         "path has preposition": bool(groups & {"prep", "agent"}),
         "trigger on path": any(pair.words[t] in TRIGGERS for t in inner),
         "top is an entity": bool(pair.links) and top_of(pair) in pair.own,
-        "third entity on path": any(pair.words[t] == OTHER for t in inner),
+        "third entity on path": any(pair.words[t] == OTHER_ENTITY for t in inner),
         "path is negated": negated,
     }
     values = {name: float(flag) for name, flag in flags.items()}
@@ -259,7 +268,7 @@ def _path(pair: EntityPair, facts: SentenceFacts) -> Values:
 
 
 def _to_triggers(
-    name: str, pair: EntityPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
+    name: str, pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
     at = facts.triggers[name]
     at = at[[t not in pair.own for t in at]] if len(at) else at
@@ -290,7 +299,7 @@ def _trigger_values(
 
 
 def _rivals(
-    pair: EntityPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
+    pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
     others = [m for m in facts.context.mentions if not pair.own.intersection(m)]
     path, gap = first.steps[pair.second].min(), first.gaps[pair.second].min()
@@ -305,7 +314,7 @@ def _rivals(
     return values
 
 
-def _heads(pair: EntityPair, first: EntityFacts, second: EntityFacts) -> Values:
+def _heads(pair: PlainPair, first: EntityFacts, second: EntityFacts) -> Values:
     heads = bool(first.governors & set(pair.second)) or bool(second.governors & set(pair.first))
     return {
         "common head": float(bool(first.governors & second.governors)),

@@ -8,11 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tests.representations.pair_docs import at_random
+from tests.tasks.ppi.pair_docs import at_random
 from textrank.candidates import Candidate, tokens_of
 from textrank.features import LabelledGraph
-from textrank.tasks.ppi.graphs import DependencyGraph, MarkedGraphs
-from textrank.tasks.ppi.pairs import entity_pairs
+from textrank.tasks.ppi.graphs import DependencyGraph, PathGraphs
+from textrank.tasks.ppi.pairs import analyze_pairs
 
 WORDS = ["Alpha", "binds", "beta", "and", "gamma", "strongly", "."]
 GIVEN = [
@@ -214,9 +214,9 @@ def test_no_candidates_give_an_empty_batch():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"words": "porter"}, "words: 'porter' is not known; choose from raw"),
-        ({"parse": "stanford"}, "parse: 'stanford' is not known"),
-        ({"labels": ["text", "shape"]}, "labels: 'shape' is not known"),
+        ({"words": "porter"}, "words: 'porter' is not available; choose from raw"),
+        ({"parse": "stanford"}, "parse: 'stanford' is not available"),
+        ({"labels": ["text", "shape"]}, "labels: 'shape' is not available"),
         ({"parts": []}, "parts is empty"),
         ({"path_weight": -0.1}, "path_weight must be 0 or more"),
     ],
@@ -235,16 +235,16 @@ def test_all_graphs_of_a_batch_at_once_are_those_of_each_sentence(make_doc, seed
     rng = np.random.default_rng(seed)
     docs = [at_random(make_doc, rng) for _ in range(3)]
     mixed = [c for own in zip_longest(*docs) for c in own if c is not None]
-    pairs = entity_pairs(mixed, "own")
+    pairs = analyze_pairs(mixed, "own")
     plain = DependencyGraph(words="stem", parts=["dependency"], parse="own", drop=("punct",))
-    assert list(MarkedGraphs(pairs.layout).batch()) == list(plain(mixed))
+    assert list(PathGraphs(pairs.arrays).to_batch()) == list(plain(mixed))
 
 
 def test_a_word_that_looks_like_a_marked_one_is_that_label(make_doc):
     words = ["A", "path:bind", "bind", "B"]
     doc = make_doc(words, [2, 2, 2, 2], ["nsubj", "x", "ROOT", "dobj"], [(0, 1), (3, 4)])
-    pairs = entity_pairs([Candidate(doc, tuple(doc.spans["entities"]), "d0")], "own")
-    graphs = MarkedGraphs(pairs.layout).batch()
+    pairs = analyze_pairs([Candidate(doc, tuple(doc.spans["entities"]), "d0")], "own")
+    graphs = PathGraphs(pairs.arrays).to_batch()
     plain = DependencyGraph(words="stem", parts=["dependency"], drop=("punct",))
     assert graphs[0] == plain(pairs.candidates)[0]
     assert len(set(graphs.vocabulary)) == len(graphs.vocabulary)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
-from tests.representations.pairs.plain_tellings import SentenceTree, TreePair
-from textrank.tasks.ppi._trees import ending
+from tests.tasks.ppi.plain_trees import SentenceTree, TreePair
+from textrank.tasks.ppi._trees import suffix
 from textrank.tasks.ppi.pairs import Name
-from textrank.tasks.ppi.vocabulary import CUES
+from textrank.tasks.ppi.vocabulary import CUE_CLASSES
 
 NEAR = 3
 HIGH = 3
@@ -33,7 +33,7 @@ def cues(told: TreePair) -> list[Name]:
                     found.append(("cue with", name, where[0][0], kind))
     if told.pair.context.texts[-1] == "?":
         found.append(("question mark",))
-    opening = stems[0] if stems[0] in CUES or stems[0] in OPENINGS else "other"
+    opening = stems[0] if stems[0] in CUE_CLASSES or stems[0] in OPENINGS else "other"
     return [*found, ("opening", opening)]
 
 
@@ -219,7 +219,7 @@ def facts(pair: TreePair, side: int) -> set[Name]:
 def _on_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
     """From a name up to the top."""
     top, relations = way[-1], tree.relations
-    voice, ends = "passive" if top in tree.passive else "active", ending(tree.context.texts[top])
+    voice, ends = "passive" if top in tree.passive else "active", suffix(tree.context.texts[top])
     part, tops = tree.reached(way), _named(tree, top)
     yield "part", part
     yield "part", part, voice
@@ -232,7 +232,7 @@ def _on_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
         for name in _named(tree, token):
             yield "way", name
             yield "way", name, relations[token]
-            yield "way", name, "ending", ending(tree.context.texts[token])
+            yield "way", name, "ending", suffix(tree.context.texts[token])
     yield from _governor(tree, way)
     yield from _beside_way(tree, way)
 
@@ -240,7 +240,7 @@ def _on_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
 def _governor(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
     """The word that a name hangs on, below the top."""
     if len(way) > 2:
-        relation, ends = tree.relations[way[0]], ending(tree.context.texts[way[1]])
+        relation, ends = tree.relations[way[0]], suffix(tree.context.texts[way[1]])
         yield "governor", ends, relation
         for name in _named(tree, way[1]):
             yield "governor", name, relation
@@ -254,7 +254,7 @@ def _beside_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
             if child not in way:
                 for name in tree.classes[child]:
                     yield "beside", name, tree.relations[child]
-                    yield "beside", name, "ending", ending(tree.context.texts[child])
+                    yield "beside", name, "ending", suffix(tree.context.texts[child])
 
 
 def _around(tree: SentenceTree, begin: int, end: int) -> Iterator[Name]:
@@ -279,7 +279,7 @@ def _around(tree: SentenceTree, begin: int, end: int) -> Iterator[Name]:
         if event is not None:
             for name in _named(tree, event):
                 yield "nearest", where, name
-                yield "nearest", where, name, ending(tree.context.texts[event])
+                yield "nearest", where, name, suffix(tree.context.texts[event])
 
 
 def _ordered(tree: SentenceTree, event: int, first: bool, top: bool, inner: bool) -> Iterator[Name]:
@@ -292,7 +292,7 @@ def _ordered(tree: SentenceTree, event: int, first: bool, top: bool, inner: bool
         yield "order", name, order, form
     for kind in tree.kinds[event][:1]:
         where = "path" if inner else "elsewhere"
-        yield "order", kind, order, ending(tree.context.texts[event]), where
+        yield "order", kind, order, suffix(tree.context.texts[event]), where
 
 
 def _named(tree: SentenceTree, token: int) -> tuple[str, ...]:
@@ -308,4 +308,4 @@ def _word(tree: SentenceTree, token: int) -> str:
 def _kind_of(tree: SentenceTree, token: int) -> str:
     """The first class of a word and how it ends, or the word."""
     own = tree.classes[token] if 0 <= token < len(tree.heads) else ()
-    return f"{own[0]} {ending(tree.context.texts[token])}" if own else _word(tree, token)
+    return f"{own[0]} {suffix(tree.context.texts[token])}" if own else _word(tree, token)

@@ -6,19 +6,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from textrank.tasks.ppi.pairs import FIRST, OTHER, SECOND, Bag, EntityPair, Name
-from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, group_of
+from tests.tasks.ppi.plain_pairs import PlainPair
+from textrank.tasks.ppi.pairs import (
+    FIRST_ENTITY,
+    OTHER_ENTITY,
+    SECOND_ENTITY,
+    Bag,
+    Name,
+)
+from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, dependency_group
 
 SHORT = 4
 
 
-def top_of(pair: EntityPair) -> int:
+def top_of(pair: PlainPair) -> int:
     """The highest token of the path: where it stops climbing to governors."""
     climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
     return pair.path[climbs]
 
 
-def walks(pair: EntityPair) -> Bag:
+def walks(pair: PlainPair) -> Bag:
     """``PathWalks``."""
     if not pair.path:
         return {("length", "none"): 1.0}
@@ -41,7 +48,7 @@ def _along(words: Sequence[str], tags: Sequence[str], kinds: Sequence[str]) -> I
     yield from (("dependency", kind) for kind in kinds)
 
 
-def _beside(pair: EntityPair) -> Iterator[Name]:
+def _beside(pair: PlainPair) -> Iterator[Name]:
     on_path = set(pair.path)
     for token in pair.path:
         for link in pair.context.links[token]:
@@ -60,13 +67,13 @@ def _alternating(words: Sequence[str], kinds: Sequence[str]) -> list[str]:
     return [words[0], *(part for step in rest for part in step)]
 
 
-def roles(pair: EntityPair) -> Bag:
+def roles(pair: PlainPair) -> Bag:
     """``TriggerRoles``."""
     parts = (_triggers, _of_path, _of_middle, _around, _patterns, _lengths)
     return dict.fromkeys((name for part in parts for name in part(pair)), 1.0)
 
 
-def _triggers(pair: EntityPair) -> Iterator[Name]:
+def _triggers(pair: PlainPair) -> Iterator[Name]:
     for side, tokens in (*pair.sides.items(), ("path", pair.path)):
         for token in tokens:
             if pair.words[token] in TRIGGERS:
@@ -74,7 +81,7 @@ def _triggers(pair: EntityPair) -> Iterator[Name]:
                 yield "trigger", "anywhere", pair.words[token]
 
 
-def _of_path(pair: EntityPair) -> Iterator[Name]:
+def _of_path(pair: PlainPair) -> Iterator[Name]:
     if not pair.links:
         return
     top = top_of(pair)
@@ -86,24 +93,24 @@ def _of_path(pair: EntityPair) -> Iterator[Name]:
         yield "path word", pair.words[token]
         if pair.tags[token].startswith("VB"):
             yield "path verb", pair.words[token]
-    coarse = [f"{group_of(link.type)}{'>' if link.down else '<'}" for link in pair.links]
+    coarse = [f"{dependency_group(link.type)}{'>' if link.down else '<'}" for link in pair.links]
     yield ("coarse path", *(kind for kind, _ in groupby(coarse)))
 
 
-def _of_middle(pair: EntityPair) -> Iterator[Name]:
+def _of_middle(pair: PlainPair) -> Iterator[Name]:
     middle = pair.sides["middle"]
     if len(middle) <= SHORT:
         yield ("middle", *(pair.words[token] for token in middle))
         yield ("middle tags", *(pair.tags[token] for token in middle))
 
 
-def _around(pair: EntityPair) -> Iterator[Name]:
+def _around(pair: PlainPair) -> Iterator[Name]:
     before, after = pair.sides["before"], pair.sides["after"]
     yield "previous", pair.words[before[-1]] if before else "start"
     yield "next", pair.words[after[0]] if after else "end"
 
 
-def _patterns(pair: EntityPair) -> Iterator[Name]:
+def _patterns(pair: PlainPair) -> Iterator[Name]:
     symbols = [_symbol(word) for word in pair.words]
     begin, end = min(pair.own), max(pair.own) + 1
     before, middle, after = (
@@ -117,10 +124,14 @@ def _patterns(pair: EntityPair) -> Iterator[Name]:
 def _symbol(word: str) -> str:
     if word in TRIGGERS:
         return "k"
-    return "n" if word in NEGATIONS else {FIRST: "1", SECOND: "2", OTHER: "X"}.get(word, "")
+    return (
+        "n"
+        if word in NEGATIONS
+        else {FIRST_ENTITY: "1", SECOND_ENTITY: "2", OTHER_ENTITY: "X"}.get(word, "")
+    )
 
 
-def _lengths(pair: EntityPair) -> Iterator[Name]:
+def _lengths(pair: PlainPair) -> Iterator[Name]:
     middle = pair.sides["middle"]
     triggers = sum(pair.words[token] in TRIGGERS for token in middle)
     yield "length of path", str(len(pair.links).bit_length()) if pair.path else "none"
@@ -128,17 +139,17 @@ def _lengths(pair: EntityPair) -> Iterator[Name]:
     yield "triggers in middle", str(triggers.bit_length())
 
 
-def words(pair: EntityPair) -> Bag:
+def words(pair: PlainPair) -> Bag:
     """``SideWords``."""
     sides = pair.sides.items()
     return Counter((side, pair.words[token]) for side, tokens in sides for token in tokens)
 
 
-def neighbours(pair: EntityPair, width: int = 3) -> Bag:
+def neighbours(pair: PlainPair, width: int = 3) -> Bag:
     """``LocalContext``."""
     names: Iterator[Name] = (
         name
-        for entity, tokens in ((FIRST, pair.first), (SECOND, pair.second))
+        for entity, tokens in ((FIRST_ENTITY, pair.first), (SECOND_ENTITY, pair.second))
         for offset, token in _offsets(tokens, len(pair), width)
         for kind, value in (("word", pair.words[token]), ("tag", pair.tags[token]))
         for name in ((entity, kind, str(offset), value), (entity, kind, value))
@@ -154,12 +165,12 @@ def _offsets(tokens: Sequence[int], length: int, width: int) -> Iterator[tuple[i
             yield step, tokens[-1] + step
 
 
-def runs(pair: EntityPair, longest: int = 3, outer: int = 6, inner: int = 15) -> Bag:
+def runs(pair: PlainPair, longest: int = 3, outer: int = 6, inner: int = 15) -> Bag:
     """``GlobalContext``."""
     before, middle, after = (
         _collapsed([pair.words[token] for token in tokens]) for tokens in pair.sides.values()
     )
-    between = [FIRST, *middle[:inner], SECOND]
+    between = [FIRST_ENTITY, *middle[:inner], SECOND_ENTITY]
     windows = {
         "fore": before[len(before) - min(outer, len(before)) :] + between,
         "between": between,
@@ -172,7 +183,7 @@ def runs(pair: EntityPair, longest: int = 3, outer: int = 6, inner: int = 15) ->
 def _collapsed(words: Sequence[str]) -> list[str]:
     """The words with every run of tokens of entities as one."""
     runs = ((word, list(run)) for word, run in groupby(words))
-    return [w for word, run in runs for w in (run[:1] if word == OTHER else run)]
+    return [w for word, run in runs for w in (run[:1] if word == OTHER_ENTITY else run)]
 
 
 def ngrams(sequence: Sequence[str], sizes: Iterable[int]) -> Iterator[Name]:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from spacy.strings import StringStore
 
-from textrank.tasks.ppi.sentences import Clauses, mended
+from textrank.tasks.ppi.sentences import ClauseTree, repair_subjects
 
 
-def clauses(text: str) -> Clauses:
+def clauses(text: str) -> ClauseTree:
     """A tree written as word/tag/head/relation."""
     words, tags, heads, labels = zip(*(token.split("/") for token in text.split()), strict=True)
-    return Clauses(words, tags, [int(head) for head in heads], labels)
+    return ClauseTree(words, tags, [int(head) for head in heads], labels)
 
 
-def arcs(tree: Clauses) -> dict[str, str]:
+def arcs(tree: ClauseTree) -> dict[str, str]:
     """What each word is to which word; of a word that comes twice the last counts."""
     rows = zip(tree.words, tree.labels, tree.heads, strict=True)
     return {word: f"{label} {tree.words[head]}" for word, label, head in rows}
@@ -40,7 +40,7 @@ AFTER = (
 
 
 def test_a_noun_before_a_verb_without_subject_is_its_subject():
-    found = arcs(clauses(IN_TURN).mended())
+    found = arcs(clauses(IN_TURN).repair_subjects())
     assert found["CRK"] == "nsubj binds"
     assert found["and"] == "cc recruits"
     assert found["in"] == "prep binds"
@@ -48,20 +48,20 @@ def test_a_noun_before_a_verb_without_subject_is_its_subject():
 
 
 def test_the_object_of_the_first_verb_is_no_part_of_the_next_subject():
-    found = arcs(clauses(PARTED).mended())
+    found = arcs(clauses(PARTED).repair_subjects())
     assert found["MEK1"] == "dobj activates"
     assert found["MEK2"] == "nsubj phosphorylates"
 
 
 def test_a_clause_is_not_the_subject_of_the_next():
-    found = arcs(clauses(TAKEN).mended())
+    found = arcs(clauses(TAKEN).repair_subjects())
     assert found["controls"] == "ROOT controls"
     assert found["inhibits"] == "conj controls"
     assert found["XIAP"] == "nsubj inhibits"
 
 
 def test_after_opens_a_clause_where_a_verb_follows():
-    found = arcs(clauses(AFTER).mended())
+    found = arcs(clauses(AFTER).repair_subjects())
     assert found["AXL"] == "nsubj causes"
     assert found["after"] == "mark causes"
 
@@ -85,18 +85,18 @@ def test_after_opens_a_clause_where_a_verb_follows():
 )
 def test_what_is_no_clause_stays(text):
     tree = clauses(text)
-    assert tree.mended() is tree
+    assert tree.repair_subjects() is tree
 
 
 @pytest.mark.parametrize("text", [IN_TURN, PARTED, TAKEN, AFTER])
 def test_a_tree_stays_a_tree(text):
-    tree = clauses(text).mended()
+    tree = clauses(text).repair_subjects()
     for token in range(len(tree.heads)):
         steps = 0
         while tree.heads[token] != token:
             token, steps = tree.heads[token], steps + 1
             assert steps < len(tree.heads)
-    assert clauses(text).mended().mended().heads == tree.heads
+    assert clauses(text).repair_subjects().repair_subjects().heads == tree.heads
 
 
 def test_only_sentences_that_are_asked_about_change():
@@ -107,7 +107,7 @@ def test_only_sentences_that_are_asked_about_change():
         [strings.add(w), strings.add(tag), head % 2**64, strings.add(x)] for w, tag, head, x in rows
     ]
     table = np.array(own * 2, dtype=np.uint64)
-    found = mended(table, [(0, len(own))], strings)
-    assert arcs(Clauses.of(found[: len(own)], strings))["CRK"] == "nsubj binds"
+    found = repair_subjects(table, [(0, len(own))], strings)
+    assert arcs(ClauseTree.from_table(found[: len(own)], strings))["CRK"] == "nsubj binds"
     assert np.array_equal(found[len(own) :], table[len(own) :])
-    assert mended(table, [], strings) is table
+    assert repair_subjects(table, [], strings) is table

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from tests.representations.pair_docs import at_random, by_hand
-from tests.representations.pairs.plain_tellings import tellings as plain_tellings
+from tests.tasks.ppi.pair_docs import at_random, by_hand
+from tests.tasks.ppi.plain_trees import tellings as plain_trees
 from textrank.features import Features
-from textrank.tasks.ppi._trees import ending, tellings
-from textrank.tasks.ppi.pairs import EntityPair, entity_pairs
-from textrank.tasks.ppi.statement_features import Sides
+from textrank.tasks.ppi._trees import pair_trees, suffix
+from textrank.tasks.ppi.pairs import EntityPair, analyze_pairs
+from textrank.tasks.ppi.statement_features import EntityFacts
 
 
 def row(features: Features, index: int) -> dict[tuple[str, ...], float]:
@@ -22,8 +22,8 @@ def row(features: Features, index: int) -> dict[tuple[str, ...], float]:
 
 
 def test_who_acts_is_plus_and_who_is_acted_on_minus(make_doc: Callable[..., Doc]) -> None:
-    sides = Sides.of(tellings(entity_pairs(by_hand(make_doc), "own")))
-    turned, same = row(sides.turned, 0), row(sides.same, 0)
+    sides = EntityFacts.from_trees(pair_trees(analyze_pairs(by_hand(make_doc), "own")))
+    turned, same = row(sides.difference, 0), row(sides.sum, 0)
     assert turned[("part", "subject")] == 1.0
     assert turned[("part", "object")] == -1.0
     assert turned[("order", "binding", "name first", "active")] == 1.0
@@ -35,36 +35,39 @@ def test_who_acts_is_plus_and_who_is_acted_on_minus(make_doc: Callable[..., Doc]
 def test_names_that_change_places_keep_the_sum_and_turn_the_difference(
     make_doc: Callable[..., Doc], seed: int
 ) -> None:
-    pairs = list(entity_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
+    pairs = list(analyze_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
     turned = [EntityPair(pair.context, pair.second, pair.first) for pair in pairs]
-    here, there = Sides.of(tellings(pairs)), Sides.of(tellings(turned))
+    here, there = (
+        EntityFacts.from_trees(pair_trees(pairs)),
+        EntityFacts.from_trees(pair_trees(turned)),
+    )
     paths = [
         (a.paths, b.paths[::-1])
-        for a, b in zip(plain_tellings(pairs), plain_tellings(turned), strict=True)
+        for a, b in zip(plain_trees(pairs), plain_trees(turned), strict=True)
     ]
     alike = [index for index, (one, other) in enumerate(paths) if one == other]
     assert alike  # the others have two ways of equal length, of which each takes the first
     for index in alike:
-        assert row(here.same, index) == row(there.same, index)
-        turning = {k: -v for k, v in row(there.turned, index).items()}
-        assert row(here.turned, index) == turning
+        assert row(here.sum, index) == row(there.sum, index)
+        turning = {k: -v for k, v in row(there.difference, index).items()}
+        assert row(here.difference, index) == turning
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_pairs_together_are_told_as_each_alone(make_doc: Callable[..., Doc], seed: int) -> None:
-    pairs = list(entity_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
-    together = Sides.of(tellings(pairs))
+    pairs = list(analyze_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
+    together = EntityFacts.from_trees(pair_trees(pairs))
     for index, pair in enumerate(pairs):
-        alone = Sides.of(tellings([pair]))
-        assert row(together.same, index) == row(alone.same, 0)
-        assert row(together.turned, index) == row(alone.turned, 0)
+        alone = EntityFacts.from_trees(pair_trees([pair]))
+        assert row(together.sum, index) == row(alone.sum, 0)
+        assert row(together.difference, index) == row(alone.difference, 0)
 
 
 def test_no_pairs_have_no_rows() -> None:
-    sides = Sides.of(tellings([]))
-    assert len(sides.same) == len(sides.turned) == 0
+    sides = EntityFacts.from_trees(pair_trees([]))
+    assert len(sides.sum) == len(sides.difference) == 0
 
 
 def test_endings_tell_apart_who_acts() -> None:
     words = ["induced", "inducing", "inducer", "Kinase", "sing", "is"]
-    assert [ending(word) for word in words] == ["ed", "ing", "er", "ase", "", ""]
+    assert [suffix(word) for word in words] == ["ed", "ing", "er", "ase", "", ""]

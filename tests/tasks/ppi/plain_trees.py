@@ -9,10 +9,17 @@ from functools import cached_property
 
 import numpy as np
 
-from textrank.tasks.ppi._trees import COARSE
-from textrank.tasks.ppi.pairs import EntityPair, PairSentence
+from tests.tasks.ppi.plain_pairs import PlainPair, PlainSentence, plain_pairs
+from textrank.tasks.ppi._trees import COARSE_RELATIONS
+from textrank.tasks.ppi.pairs import EntityPair
 from textrank.tasks.ppi.sentences import stem
-from textrank.tasks.ppi.vocabulary import CUES, EVENTS, LEANING, PREFIXES, TYPES
+from textrank.tasks.ppi.vocabulary import (
+    CUE_CLASSES,
+    EVENT_CLASSES,
+    EVENT_TYPES,
+    REGULATION_POLARITY,
+    VERB_PREFIXES,
+)
 
 PASSED = ("pobj", "conj", "modifier", "appos")
 
@@ -21,14 +28,14 @@ PASSED = ("pobj", "conj", "modifier", "appos")
 class SentenceTree:
     """The parse of a sentence as lists, counted from the first token of the sentence."""
 
-    context: PairSentence
+    context: PlainSentence
     heads: list[int]  # a root is its own head
     labels: list[str]
     children: list[list[int]]
     passive: frozenset[int]  # verbs in the passive
 
     @classmethod
-    def of(cls, context: PairSentence) -> SentenceTree:
+    def of(cls, context: PlainSentence) -> SentenceTree:
         """The tree of spaCy's parse; a token whose head lies elsewhere is a root."""
         n, table = len(context.sentence), context.sentence.attributes[:, 2:]
         above = np.arange(n) + table[:, 0].astype(np.int64)
@@ -66,15 +73,15 @@ class SentenceTree:
         """The words that deny or doubt and what they are called; those of names are none."""
         names = set(self.context.sentence.entities.tolist())
         return [
-            (token, (*CUES[word], f"“{word}”"))
+            (token, (*CUE_CLASSES[word], f"“{word}”"))
             for token, word in enumerate(self.context.stems)
-            if word in CUES and token not in names
+            if word in CUE_CLASSES and token not in names
         ]
 
     @cached_property
     def relations(self) -> list[str]:
         """What each token is to its head, coarse; a preposition is its own relation."""
-        found = [COARSE.get(label, label) for label in self.labels]
+        found = [COARSE_RELATIONS.get(label, label) for label in self.labels]
         for token, label in enumerate(self.labels):
             if label in ("prep", "agent", "dative"):
                 found[token] = "by" if label == "agent" else self.context.texts[token].lower()
@@ -83,7 +90,7 @@ class SentenceTree:
     @cached_property
     def classes(self) -> list[tuple[str, ...]]:
         """The classes of each word, none for those of names."""
-        found = [EVENTS.get(stem, ()) for stem in self.context.stems]
+        found = [EVENT_CLASSES.get(stem, ()) for stem in self.context.stems]
         for token, text in enumerate(self.context.texts):
             if found[token] or text in "-–":  # of a word after a hyphen its prefix decides
                 for word in (token, token + 1)[: len(found) - token]:
@@ -109,7 +116,10 @@ class SentenceTree:
     @cached_property
     def kinds(self) -> list[tuple[str, ...]]:
         """Those classes of each word that say what happens."""
-        return [tuple(kind for kind in own if kind in TYPES) if own else () for own in self.classes]
+        return [
+            tuple(kind for kind in own if kind in EVENT_TYPES) if own else ()
+            for own in self.classes
+        ]
 
     @cached_property
     def events(self) -> list[int]:
@@ -118,11 +128,15 @@ class SentenceTree:
 
     def _classes(self, token: int) -> tuple[str, ...]:
         texts, stems = self.context.texts, self.context.stems
-        own = EVENTS.get(stems[token], ())
-        if token > 1 and texts[token - 1] in "-–" and texts[token - 2].lower() in PREFIXES:
-            own = EVENTS.get(stem(texts[token - 2] + texts[token]), own)
+        own = EVENT_CLASSES.get(stems[token], ())
+        if token > 1 and texts[token - 1] in "-–" and texts[token - 2].lower() in VERB_PREFIXES:
+            own = EVENT_CLASSES.get(stem(texts[token - 2] + texts[token]), own)
         if "regulation" in own:
-            leaning = [LEANING[stems[c]] for c in self.children[token] if stems[c] in LEANING]
+            leaning = [
+                REGULATION_POLARITY[stems[c]]
+                for c in self.children[token]
+                if stems[c] in REGULATION_POLARITY
+            ]
             own = (*leaning, *own) if leaning else own
         return own
 
@@ -131,7 +145,7 @@ class SentenceTree:
 class TreePair:
     """Two names in a tree."""
 
-    pair: EntityPair
+    pair: PlainPair
     tree: SentenceTree
     paths: tuple[list[int], list[int]] = field(init=False)
     """From each name up to the token where both meet, the last of both; the shortest such."""
@@ -232,7 +246,8 @@ def _meeting(one: list[int], two: list[int]) -> tuple[list[int], list[int]]:
 def tellings(pairs: Sequence[EntityPair]) -> list[TreePair]:
     """The pairs in their trees; a sentence is looked at once."""
     trees: dict[int, SentenceTree] = {}
-    for pair in pairs:
+    copies = plain_pairs(pairs)
+    for pair in copies:
         if id(pair.context) not in trees:
             trees[id(pair.context)] = SentenceTree.of(pair.context)
-    return [TreePair(pair, trees[id(pair.context)]) for pair in pairs]
+    return [TreePair(pair, trees[id(pair.context)]) for pair in copies]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from tests.representations.pair_docs import by_hand, pairs_of
-from tests.representations.pairs import plain_statements as plain
-from tests.representations.pairs import plain_tellings
+from tests.tasks.ppi import plain_statements as plain
+from tests.tasks.ppi import plain_trees
+from tests.tasks.ppi.pair_docs import by_hand, pairs_of
 from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.linalg import squared_norms
@@ -68,7 +68,7 @@ SEEDS = pytest.mark.parametrize("seed", range(12))
 def test_paths_and_triggers_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
     told = pair_trees(pairs)
-    every = plain_tellings.tellings(list(pairs))
+    every = plain_trees.tellings(list(pairs))
     base = told.arrays.sentence_base
     for n, one in enumerate(every):
         tokens, ways = told.ancestor_paths.tokens, told.ancestor_paths.path_index[:, n]
@@ -85,7 +85,7 @@ def test_paths_and_triggers_are_those_of_plain_loops(make_doc, seed):
 @SEEDS
 def test_blocks_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
-    told, every = pair_trees(pairs), plain_tellings.tellings(list(pairs))
+    told, every = pair_trees(pairs), plain_trees.tellings(list(pairs))
     cues, roles, sides = (
         StatementCues().represent(pairs),
         StatementRoles().represent(pairs),
@@ -112,7 +112,7 @@ def test_what_is_found_together_is_what_blocks_find(make_doc, seed):
     blocks = {"cues": StatementCues(), "sides": EntityFactExtractor(), "roles": StatementRoles()}
     together = pairs.side_by_side(blocks)
     for name in ("cues", "roles"):
-        assert rows(together.view(name)) == rows(blocks[name].of_pairs(list(pairs)))
+        assert rows(together.view(name)) == rows(blocks[name].represent(list(pairs)))
     assert not any(rows(together.view("sides")))  # what is told of names stands below
     expected = rows(EntityFacts.from_trees(pair_trees(pairs)).sum)
     found = EntityFacts(together.features, together.shared["sides"]).sum

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.representations.pair_docs import at_random
+from tests.tasks.ppi.pair_docs import at_random
 from textrank.features import Features
 from textrank.tasks.ppi.pairs import FeatureCounter, Lexicon, analyze_pairs
 from textrank.tasks.ppi.views import PARSED, WORDS, unit
@@ -43,7 +43,7 @@ def test_what_is_met_several_times_is_counted_or_said_once():
     found.add("word", met, lexicon.encode(["a", "a", "b"]))
     counted = [Counter({("word", "a"): 2.0}), Counter(), Counter({("word", "b"): 1.0})]
     assert rows(found.features()) == counted
-    assert rows(found.features(once=True)) == [dict.fromkeys(row, 1.0) for row in counted]
+    assert rows(found.features(binary=True)) == [dict.fromkeys(row, 1.0) for row in counted]
 
 
 def test_nothing_met_gives_rows_without_features():

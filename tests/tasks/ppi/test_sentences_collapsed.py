@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from textrank.tasks.ppi.sentences import Dependencies, collapsed
+from textrank.tasks.ppi.sentences import Dependencies, collapse_dependencies
 
 
 def triples(doc: Doc) -> set[tuple[str, str, str]]:
-    return {(doc[g].text, doc[d].text, kind) for g, d, kind in collapsed(doc)}
+    return {(doc[g].text, doc[d].text, kind) for g, d, kind in collapse_dependencies(doc)}
 
 
 def test_a_preposition_joins_its_governor_and_its_object(make_doc):
@@ -61,7 +61,7 @@ def test_any_tree_gives_a_plain_graph_without_loops(make_doc, seed):
     heads = [0, *(int(rng.integers(i)) for i in range(1, n))]
     labels = ["prep", "pobj", "pcomp", "conj", "cc", "nsubj", "dobj", "agent"]
     doc = make_doc(["w"] * n, heads, ["ROOT", *rng.choice(labels, n - 1).tolist()])
-    found = collapsed(doc)
+    found = collapse_dependencies(doc)
     assert len(set(found)) == len(found)
     assert all(governor != dependent for governor, dependent, _ in found)
     assert all(0 <= end < n for triple in found for end in triple[:2])
@@ -70,14 +70,14 @@ def test_any_tree_gives_a_plain_graph_without_loops(make_doc, seed):
 def test_the_given_dependencies_come_first(make_doc):
     doc = make_doc(["A", "binds", "B"], [1, 1, 1], ["nsubj", "ROOT", "dobj"])
     doc.user_data["dependencies"] = [[1, 2, "given"]]
-    assert Dependencies.of(doc, "collapsed", ()).types == ("given",)
-    assert Dependencies.of(doc, "spacy", ()).types == ("nsubj", "dobj")
+    assert Dependencies.from_doc(doc, "collapsed", ()).types == ("given",)
+    assert Dependencies.from_doc(doc, "spacy", ()).types == ("nsubj", "dobj")
 
 
 def test_the_own_parse_comes_first_where_asked(make_doc):
     doc = make_doc(["A", "binds", "B"], [1, 1, 1], ["nsubj", "ROOT", "dobj"])
     doc.user_data["dependencies"] = [[1, 2, "given"]]
-    assert Dependencies.of(doc, "own", ()).types == ("nsubj", "dobj")
+    assert Dependencies.from_doc(doc, "own", ()).types == ("nsubj", "dobj")
     bare = make_doc(["A", "binds", "B"])
     bare.user_data["dependencies"] = [[1, 2, "given"]]
-    assert Dependencies.of(bare, "own", ()).types == ("given",)
+    assert Dependencies.from_doc(bare, "own", ()).types == ("given",)

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.tasks.ppi.plain_pairs import PlainPair, PlainSentence
 from textrank.features import Indices, Vector
-from textrank.tasks.ppi.pairs import EntityPair, PairSentence
-from textrank.tasks.ppi.vocabulary import HEDGES, STRONG_TRIGGERS, TRIGGERS, group_of
+from textrank.tasks.ppi.vocabulary import HEDGES, STRONG_TRIGGERS, TRIGGERS, dependency_group
 
 FAR = 12.0  # steps or tokens beyond which distances are not told apart
 OPENING, CLOSING = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
@@ -36,7 +36,7 @@ class EntityFacts:
 class SentenceFacts:
     """A sentence with the positions of what the descriptors look for."""
 
-    context: PairSentence
+    context: PlainSentence
     known: dict[tuple[int, ...], EntityFacts] = field(default_factory=dict)
 
     @cached_property
@@ -109,7 +109,7 @@ class SentenceFacts:
 
 
 def _relations(types: list[str]) -> dict[str, bool]:
-    groups = {group_of(kind) for kind in types}
+    groups = {dependency_group(kind) for kind in types}
     return {
         "is subject": "subj" in groups,
         "is object": "obj" in groups,
@@ -121,7 +121,7 @@ def _relations(types: list[str]) -> dict[str, bool]:
     }
 
 
-def by_sentence(pairs: Sequence[EntityPair]) -> list[tuple[SentenceFacts, list[int]]]:
+def by_sentence(pairs: Sequence[PlainPair]) -> list[tuple[SentenceFacts, list[int]]]:
     """The facts of each sentence with the places of its pairs."""
     found: dict[int, tuple[SentenceFacts, list[int]]] = {}
     for row, pair in enumerate(pairs):

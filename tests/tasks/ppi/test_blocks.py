@@ -8,8 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tests.representations.pair_docs import at_random, by_hand
-from tests.representations.pairs import plain_blocks
+from tests.tasks.ppi import plain_blocks
+from tests.tasks.ppi.pair_docs import at_random, by_hand
+from tests.tasks.ppi.plain_pairs import PlainPair, plain_pairs
 from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.tasks.ppi.blocks import (
@@ -20,7 +21,7 @@ from textrank.tasks.ppi.blocks import (
     TriggerRoles,
 )
 from textrank.tasks.ppi.descriptors import PairDescriptors
-from textrank.tasks.ppi.pairs import EntityPair, analyze_pairs
+from textrank.tasks.ppi.pairs import analyze_pairs
 
 BLOCKS = (
     PathWalks(),
@@ -38,7 +39,7 @@ def row(features: Features, index: int) -> dict[tuple[str, ...], float]:
 
 
 def test_the_path_leads_over_the_verb(make_doc):
-    first, second, third = analyze_pairs(by_hand(make_doc), "auto")
+    first, second, third = plain_pairs(analyze_pairs(by_hand(make_doc), "auto"))
     assert first.path == [0, 1, 2]
     assert [link.mark for link in first.links] == ["nsubj<", "dobj>"]
     assert first.words == ["PROT1", "bind", "PROT2", "but", "not", "PROT", "PROT"]
@@ -51,7 +52,7 @@ def test_the_path_is_a_shortest_one_between_the_closest_tokens(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
     graph = nx.Graph([(t.i, t.head.i) for t in candidates[0].doc])
     length = dict(nx.all_pairs_shortest_path_length(graph))
-    for pair in analyze_pairs(candidates, "spacy"):
+    for pair in plain_pairs(analyze_pairs(candidates, "spacy")):
         assert pair.distance == min(length[s][t] for s in pair.first for t in pair.second)
         assert len(pair.links) == pair.distance
         assert pair.path[0] in pair.first
@@ -122,11 +123,11 @@ def test_global_context_equals_plain_loops(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
     block = GlobalContext(longest=2, outer=2, inner=3)
     features = block(candidates)
-    for i, pair in enumerate(analyze_pairs(candidates, "auto")):
+    for i, pair in enumerate(plain_pairs(analyze_pairs(candidates, "auto"))):
         assert row(features, i) == _global_context(pair, 2, 2, 3)
 
 
-def _global_context(pair: EntityPair, longest: int, outer: int, inner: int) -> dict:
+def _global_context(pair: PlainPair, longest: int, outer: int, inner: int) -> dict:
     sides = {}
     for side, tokens in pair.sides.items():
         sides[side] = []
@@ -185,7 +186,7 @@ def test_pairs_of_several_sentences_at_once_are_as_each_alone(make_doc, block, p
     candidates = [c for _ in range(6) for c in at_random(make_doc, rng)]
     candidates = [candidates[i] for i in rng.permutation(len(candidates))]
     features = block(candidates)
-    for i, pair in enumerate(analyze_pairs(candidates, "auto")):
+    for i, pair in enumerate(plain_pairs(analyze_pairs(candidates, "auto"))):
         assert row(features, i) == dict(plain(pair))
 
 
@@ -241,10 +242,10 @@ def test_bags_become_columns_of_equal_names():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: PathWalks(parse="stanford"), "parse: 'stanford' is not known"),
+        (lambda: PathWalks(parse="stanford"), "parse: 'stanford' is not available"),
         (lambda: GlobalContext(longest=0), "longest must be at least 1, got 0"),
         (lambda: LocalContext(width=0), "width must be at least 1, got 0"),
-        (lambda: PairDescriptors(which="most"), "which: 'most' is not known"),
+        (lambda: PairDescriptors(which="most"), "which: 'most' is not available"),
     ],
 )
 def test_wrong_settings_are_refused(make, words):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.representations.pair_docs import at_random, by_hand, pairs_of
-from tests.representations.pairs.plain_descriptors import describe
-from tests.representations.pairs.plain_facts import by_sentence
-from textrank.tasks.ppi.descriptors import DESCRIPTORS, PairDescriptors, finished
-from textrank.tasks.ppi.descriptors import described as described_together
-from textrank.tasks.ppi.pairs import entity_pairs
+from tests.tasks.ppi.pair_docs import at_random, by_hand, pairs_of
+from tests.tasks.ppi.plain_descriptors import describe
+from tests.tasks.ppi.plain_facts import by_sentence
+from tests.tasks.ppi.plain_pairs import plain_pairs
+from textrank.tasks.ppi.descriptors import DESCRIPTORS, PairDescriptors, scale
+from textrank.tasks.ppi.descriptors import descriptor_values as described_together
+from textrank.tasks.ppi.pairs import analyze_pairs
 from textrank.tasks.ppi.task import PPI
 from textrank.tasks.ppi.views import PairViews
 
@@ -18,8 +19,8 @@ LEVELS = ("basic", "position", "relation")
 
 
 def described(candidates) -> list[dict[str, float]]:
-    pairs = entity_pairs(candidates, "auto")
-    table = finished(described_together(pairs.layout))
+    pairs = analyze_pairs(candidates, "auto")
+    table = scale(described_together(pairs.arrays))
     names = [d.name for d in DESCRIPTORS]
     return [dict(zip(names, row, strict=True)) for row in table.tolist()]
 
@@ -27,7 +28,7 @@ def described(candidates) -> list[dict[str, float]]:
 @pytest.mark.parametrize("seed", range(6))
 def test_pairs_together_are_as_pairs_alone(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
-    pairs = entity_pairs(candidates, "auto")
+    pairs = plain_pairs(analyze_pairs(candidates, "auto"))
     alone = [
         describe(pair, facts)
         for facts, at in by_sentence(pairs)
@@ -182,7 +183,7 @@ def test_a_name_cut_by_a_sentence_end_lies_in_both_sentences(make_doc):
     assert [sentence.start for sentence in doc.sents] == [0, 5]
     candidates = PPI().candidates(doc)
     assert [[s.text for s in c.spans] for c in candidates] == [["STAT1", "JAK2"], ["p53", "Raf"]]
-    first, second = entity_pairs(candidates, "collapsed")
+    first, second = plain_pairs(analyze_pairs(candidates, "collapsed"))
     assert first.context.mentions == [[0], [2], [4]]
     assert second.context.mentions == [[0], [2], [4]]
     assert np.isfinite(PairViews()(candidates).view("basic").values.toarray()).all()
