@@ -94,10 +94,10 @@ def test_an_asserted_event_outweighs_a_negated_one_and_circles_end(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("T20\tProtein 0 x\tA", "are no offsets"),
+        ("T20\tProtein 0 x\tA", "are not offsets"),
         ("T20\tProtein 0 4\tGain", "should read 'Gain'"),
-        ("E9\tBinding", "is no event"),
-        ("E9", "is no annotation"),
+        ("E9\tBinding", "is not an event"),
+        ("E9", "is not an annotation"),
     ],
 )
 def test_a_bad_line_is_named_with_its_place(tmp_path: Path, line: str, words: str) -> None:

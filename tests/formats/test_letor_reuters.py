@@ -65,8 +65,8 @@ def test_an_archive_is_read_member_by_member(judged, tmp_path):
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
-    assert [j.query for j in Letor(str(path)).iter_judged()] == ["7", "7", "8", "9"]
-    assert [j.query for j in Letor(str(path), member="S2.txt").iter_judged()] == ["9"]
+    assert [j.query for j in Letor(str(path)).judged()] == ["7", "7", "8", "9"]
+    assert [j.query for j in Letor(str(path), member="S2.txt").judged()] == ["9"]
 
 
 @pytest.mark.parametrize("line", ["1 1:0.5", "one qid:1 1:2", "1 qid:1 1:nan", "1 qid:1 a:2", "1"])
@@ -81,7 +81,7 @@ def test_articles_have_title_text_and_topics(wire):
     first, second, _ = iter_reuters_articles(wire)
     assert (first.title, first.text) == ("Wheat & corn", "The harvest\n was good.")
     assert first.topics == ("wheat", "corn")
-    assert not second.iter_judged
+    assert not second.judged
 
 
 def test_a_split_takes_what_somebody_judged(wire):

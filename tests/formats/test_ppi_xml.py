@@ -130,7 +130,7 @@ def test_shifted_token_offsets_are_repaired(tmp_path: Path) -> None:
     [
         (corpus(ENTITIES.replace("22-34", "22-99")), r"'e2'.*outside the sentence of 36"),
         (corpus(ENTITIES.replace("22-34", "x")), r"'e2'.*charOffset='x'.*first-last"),
-        (corpus(ENTITIES + PAIRS.replace('e2="e1"', 'e2="e9"')), r"'p0'.*'e9' is no entity"),
+        (corpus(ENTITIES + PAIRS.replace('e2="e1"', 'e2="e9"')), r"'p0'.*'e9' is not an entity"),
         (corpus(ENTITIES + PAIRS.replace("True", "yes")), r"interaction='yes'.*True or False"),
         (corpus()[:-40], r"line 1, column \d+: not well-formed"),
         ("<corpus />", "no documents in this file"),

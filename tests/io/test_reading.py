@@ -71,7 +71,7 @@ def test_deep_and_endless_elements_are_refused(tmp_path: Path) -> None:
         list(iter_elements(deep, "document"))
     wide = tmp_path / "wide.xml"
     wide.write_text(f"<c><document>{'<b/>' * 50_000}</document></c>")
-    with pytest.raises(ValueError, match=r"wide\.xml: more than 100,000 bytes"):
+    with pytest.raises(ValueError, match=r"wide\.xml: .* more than 100,000 bytes"):
         list(iter_elements(wide, "document", 100_000))
 
 

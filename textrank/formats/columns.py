@@ -1,4 +1,4 @@
-"""Plain text: one document a file."""
+"""Plain text, JSON lines, CSV/TSV tables and spaCy's DocBin: readers and writers."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ from textrank.language.normalization import to_plain_text
 
 @dataclass(frozen=True)
 class PlainText(FileReader):
-    """UTF-8 text files as Docs, analysed by ``nlp``; a folder stands for its ``*.txt`` files.
+    """UTF-8 text files, one document each; a folder stands for its ``*.txt`` files.
 
-    Names are left to a recogniser in ``nlp``. With ``skip_bad`` a file with an error is left
-    out and counted in one warning.
+    The id is the file name without suffix. Names are left to the recogniser in ``nlp``. With
+    ``skip_bad`` a file with an error is left out and counted in one warning.
     """
 
     path: str
@@ -72,25 +72,26 @@ class PlainText(FileReader):
         )
 
     def _record(self, path: Path) -> Record:
+        """Read one file."""
         name = path.name.removesuffix(".gz").removesuffix(".txt")
         return Record(unquote(name), read_text(path, self.limit), str(path))
 
 
 def write_text(docs: Iterable[Doc], path: str) -> None:
-    """The bare text of each document, ``<id>.txt`` in the folder ``path``, made if need be.
+    """Write the bare text of each document to ``<id>.txt`` in the folder ``path``.
 
-    The folder changes as a whole when all are written; other files in it stay.
+    The folder is created if needed and changes in one step at the end; other files in it stay.
     """
-    stems = UniqueFileNames()
+    file_names = UniqueFileNames()
     with update_folder(path) as folder:
         for doc in docs:
-            with open_new_text(folder / f"{stems.name_for(doc)}.txt") as out:
+            with open_new_text(folder / f"{file_names.name_for(doc)}.txt") as out:
                 out.write(doc.text)
 
 
-KEYS = ("id", "text", "entities", "relations", "sentences")
-# What other formats put on a Doc, and this one keeps for them.
-EXTRA = {
+JSON_KEYS = ("id", "text", "entities", "relations", "sentences")
+# Keys of user_data that other formats fill and JSON lines keep, with their types.
+USER_DATA_TYPES = {
     "origin": str,
     "concepts": dict,
     "concept_relations": list,
@@ -102,18 +103,28 @@ EXTRA = {
 
 @dataclass(frozen=True)
 class JsonLines(FileReader):
-    """Documents of a JSON lines file: ``{"id": ..., "text": ..., "entities": [...]}`` a line.
+    """Documents of a JSON lines file: ``{"id": …, "text": …, "entities": […]}`` per line.
 
     An entity is ``[start, end, label]``, end exclusive, or an object with ``id``, ``label`` and
     ``pieces``, a list of ``[start, end]``. ``relations`` are objects with ``entities`` (two ids),
-    ``label`` (true or false) and perhaps ``type``; ``sentences`` lists the first character of each
-    sentence. Further keys stay in ``doc.user_data["meta"]``. Without ``sentences`` a newline ends
-    a sentence if ``newlines`` is true, as between title and abstract; if it is not said, so in
-    documents with ``entities``, while bare text is read as a text file is. Without
-    ``entities`` the names are left to a recogniser in ``nlp``.
+    ``label`` (true or false) and optionally ``type``; ``sentences`` lists the first character of
+    each sentence. Other keys go to ``doc.user_data["meta"]``. A document without ``entities``
+    leaves names to the recogniser in ``nlp``. A missing ``id`` becomes the line number.
 
-    ``cut`` cuts a token that a name covers in part, so that "-binding" outlives a blinded name.
-    With ``skip_bad`` a document with an error is left out and counted in one warning.
+    Attributes
+    ----------
+    path
+        File to read, plain or gzip.
+    cut
+        Split tokens at the edges of a name that covers them in part, so that "-binding" survives
+        when the name is blinded.
+    newlines
+        Whether a newline ends a sentence, as between title and abstract, in documents without
+        ``sentences``. None: only in documents with ``entities``.
+    skip_bad
+        Leave out documents with errors and count them in one warning.
+    limit
+        Largest number of bytes of a line.
     """
 
     path: str
@@ -136,22 +147,35 @@ class JsonLines(FileReader):
         )
 
     def _record(self, row: tuple[int, str]) -> Record:
-        place = f"{self.path}, line {row[0]}"
-        value = load_json(check_utf8(row[1], place), place)
+        """Parse ``(line number, line)``."""
+        location = f"{self.path}, line {row[0]}"
+        value = load_json(check_utf8(row[1], location), location)
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-            raise ValueError(f'{place}: no "text". Write {{"id": ..., "text": ...}} on each line.')
+            raise ValueError(
+                f'{location}: no "text". Write {{"id": ..., "text": ...}} on each line.'
+            )
         text: str = value["text"]
-        mentions = _each(value, "entities", place, _mention) if "entities" in value else None
-        gold = _each(value, "relations", place, _relation) if "relations" in value else None
-        starts = _each(value, "sentences", place, _start)
-        hard = mentions is not None if self.newlines is None else self.newlines
-        breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * hard)
-        data = {key: value[key] for key, kind in EXTRA.items() if isinstance(value.get(key), kind)}
-        meta = {key: value[key] for key in value if key not in KEYS and key not in data}
+        mentions = (
+            _parse_list(value, "entities", location, _parse_entity) if "entities" in value else None
+        )
+        gold = (
+            _parse_list(value, "relations", location, _parse_relation)
+            if "relations" in value
+            else None
+        )
+        starts = _parse_list(value, "sentences", location, _parse_offset)
+        ends_at_newline = mentions is not None if self.newlines is None else self.newlines
+        breaks = starts or ([i + 1 for i, c in enumerate(text) if c == "\n"] * ends_at_newline)
+        data = {
+            key: value[key]
+            for key, kind in USER_DATA_TYPES.items()
+            if isinstance(value.get(key), kind)
+        }
+        meta = {key: value[key] for key in value if key not in JSON_KEYS and key not in data}
         return Record(
             str(value.get("id", row[0])),
             text,
-            place,
+            location,
             mentions,
             gold,
             breaks,
@@ -161,77 +185,91 @@ class JsonLines(FileReader):
 
 
 def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """One line a document, in the shape ``JsonLines`` reads; relations from gold or a task.
+    """Write one JSON object per document, as ``JsonLines`` reads it.
 
-    Nothing an annotation format puts on a Doc is lost, but tokens, tags and parses are.
+    ``source`` selects the relations, see ``get_relations``. Tokens, tags and parses are lost;
+    everything else that an annotation format puts on a Doc is kept.
     """
     with open_atomic(path) as out:
         for doc in docs:
             row: dict[str, Any] = {"id": require_document_id(doc), "text": doc.text}
             if "entities" in doc.spans:
-                row["entities"] = [_row(mention) for mention in get_mentions(doc)]
+                row["entities"] = [_entity_to_json(mention) for mention in get_mentions(doc)]
             if source != "gold" or "gold" in doc.user_data:
                 row["relations"] = get_relations(doc, source)
             row["sentences"] = [sentence.start_char for sentence in doc.sents]
-            row |= {key: doc.user_data[key] for key in EXTRA if doc.user_data.get(key)}
+            row |= {key: doc.user_data[key] for key in USER_DATA_TYPES if doc.user_data.get(key)}
             row |= doc.user_data.get("meta", {})
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _row(mention: Mention) -> dict[str, Any]:
+def _entity_to_json(mention: Mention) -> dict[str, Any]:
+    """Return a mention as an object of ``entities``."""
     pieces = [list(piece) for piece in mention.pieces]
     return {"id": mention.id, "label": mention.label, "pieces": pieces}
 
 
 def is_json_integer(value: object) -> bool:
-    """Whether a JSON value is an integer; true and false are not."""
+    """Return whether a JSON value is an integer; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _each(value: Mapping[str, Any], key: str, place: str, make: Any) -> list[Any]:
+def _parse_list(value: Mapping[str, Any], key: str, location: str, make: Any) -> list[Any]:
+    """Return ``make(row, number, location)`` for each row of the list ``value[key]``.
+
+    Numbers start at 1. A missing or empty list gives []. Raises ValueError if it is not a list.
+    """
     rows = value.get(key) or []
     if not isinstance(rows, list):
-        raise ValueError(f'{place}: "{key}" is no list. Write {{"{key}": [...]}}.')
-    return [make(row, number, f'{place}, "{key}" {number}') for number, row in enumerate(rows, 1)]
+        raise ValueError(f'{location}: "{key}" is not a list. Write {{"{key}": [...]}}.')
+    return [
+        make(row, number, f'{location}, "{key}" {number}') for number, row in enumerate(rows, 1)
+    ]
 
 
-def _mention(row: Any, number: int, place: str) -> Mention:
+def _parse_entity(row: Any, number: int, location: str) -> Mention:
+    """Return the Mention of one row of ``entities``; without an id it is called T<number>."""
     match row:
         case [start, end, str(label)]:
-            return Mention(f"T{number}", label, _ranges([[start, end]], place))
+            return Mention(f"T{number}", label, _parse_ranges([[start, end]], location))
         case {"pieces": [_, *_] as pieces, "label": str(label)}:
-            return Mention(str(row.get("id", f"T{number}")), label, _ranges(pieces, place))
+            return Mention(str(row.get("id", f"T{number}")), label, _parse_ranges(pieces, location))
     raise ValueError(
-        f'{place}: {row!r:.80} is no entity. Write [start, end, label] or {{"label": ..., '
+        f'{location}: {row!r:.80} is not an entity. Write [start, end, label] or {{"label": ..., '
         '"pieces": [[start, end]]}.'
     )
 
 
-def _ranges(rows: Sequence[Any], place: str) -> tuple[tuple[int, int], ...]:
+def _parse_ranges(rows: Sequence[Any], location: str) -> tuple[tuple[int, int], ...]:
+    """Return ``[[start, end], …]`` as tuples; raise ValueError unless all are pairs of integers."""
     for row in rows:
         if not (isinstance(row, list) and len(row) == 2 and all(map(is_json_integer, row))):
-            raise ValueError(f"{place}: {row!r:.80} is no range. Write [start, end] in characters.")
+            raise ValueError(
+                f"{location}: {row!r:.80} is not a range. Write [start, end] in characters."
+            )
     return tuple((start, end) for start, end in rows)
 
 
-def _relation(row: Any, _: int, place: str) -> Mapping[str, Any]:
+def _parse_relation(row: Any, _: int, location: str) -> Mapping[str, Any]:
+    """Return one row of ``relations`` unchanged; raise ValueError unless it has the right shape."""
     match row:
         case {"entities": [str(), str()], "label": bool()}:
             return row
     raise ValueError(
-        f'{place}: {row!r:.80} is no relation. Write {{"entities": [id, id], "label": true}}.'
+        f'{location}: {row!r:.80} is not a relation. Write {{"entities": [id, id], "label": true}}.'
     )
 
 
-def _start(row: Any, _: int, place: str) -> int:
+def _parse_offset(row: Any, _: int, location: str) -> int:
+    """Return one entry of ``sentences``; raise ValueError unless it is an integer."""
     if not is_json_integer(row):
-        raise ValueError(f"{place}: {row!r:.80} is no character offset. Write an integer.")
+        raise ValueError(f"{location}: {row!r:.80} is not a character offset. Write an integer.")
     return int(row)
 
 
-FIELD = 16 << 20  # characters of a cell
-NAMES = ("document", "start", "end", "name", "label", "id")
-PAIRS = (
+MAX_CELL_CHARACTERS = 16 << 20
+NAME_COLUMNS = ("document", "start", "end", "name", "label", "id")
+PAIR_COLUMNS = (
     "document", "name_a", "start_a", "end_a", "id_a", "name_b", "start_b", "end_b", "id_b",
     "interacts", "probability", "status", "type", "direction", "sentence",
 )  # fmt: skip
@@ -241,11 +279,23 @@ PAIRS = (
 class Columns(FileReader):
     """Documents of a CSV or TSV file whose first row names its columns.
 
-    ``text`` names the columns that make the text, in order, a newline between them: those of
-    ``title``, ``abstract`` and ``text`` that there are, if none are named. ``id`` names that of
-    the document's id (its row number without such a column). Title and year go to
-    ``doc.user_data`` by these names, all other columns to ``doc.user_data["meta"]``. Cells may be
-    quoted and hold newlines. The separator is a tab if the first row has one, else a comma or ";".
+    Title and year go to ``doc.user_data`` under these names, other columns to
+    ``doc.user_data["meta"]``. Cells may be quoted and hold newlines. The separator is a tab if the
+    first row has one, else the more frequent of comma and semicolon.
+
+    Attributes
+    ----------
+    path
+        File to read, plain or gzip.
+    text
+        Columns that make up the text, joined by newlines. Empty: those of ``title``, ``abstract``
+        and ``text`` that exist.
+    id
+        Column of the document id; without it the id is the row number.
+    skip_bad
+        Leave out rows with errors and count them in one warning.
+    limit
+        Largest number of bytes of a line.
     """
 
     path: str
@@ -271,89 +321,110 @@ class Columns(FileReader):
         )
 
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        numbered = iter_lines(self.path, self.limit)
-        _, head = next(numbered, (1, ""))
-        separator = "\t" if "\t" in head else ";" if head.count(";") > head.count(",") else ","
-        csv.field_size_limit(FIELD)
-        at = 1
+        """Iterate over ``(line number, cells by column)``; a bad line gives an error row."""
+        lines = iter_lines(self.path, self.limit)
+        _, header = next(lines, (1, ""))
+        separator = (
+            "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
+        )
+        csv.field_size_limit(MAX_CELL_CHARACTERS)
+        line_number = 1
         try:
-            names = next(csv.reader([head], delimiter=separator), [])
+            names = next(csv.reader([header], delimiter=separator), [])
             self._columns(names)
-            reader = csv.reader((line + "\n" for _, line in numbered), delimiter=separator)
+            reader = csv.reader((line + "\n" for _, line in lines), delimiter=separator)
             for cells in reader:
-                at = reader.line_num + 1
+                line_number = reader.line_num + 1
                 if cells:
-                    yield at, self._row(names, cells, at)
+                    yield line_number, self._row(names, cells, line_number)
         except csv.Error as error:
-            place = f"{self.path}, after line {at}"
-            raise ValueError(f"{place}: {error}. Quote cells that hold quotes or lines.") from None
+            location = f"{self.path}, after line {line_number}"
+            raise ValueError(
+                f"{location}: {error}. Quote cells that hold quotes or lines."
+            ) from None
 
     def _row(self, names: list[str], cells: list[str], line: int) -> dict[str, str]:
+        r"""Return cells by column name, or a row with key ``\0`` that ``_record`` reports.
+
+        Raising here would end the reader, so that ``skip_bad`` could not go on.
+        """
         if len(cells) != len(names):
             return {"\0": f"{len(cells)} cells, but {len(names)} columns", "\0line": str(line)}
         return dict(zip(names, cells, strict=True))
 
     def _columns(self, names: list[str]) -> tuple[str, ...]:
-        wanted = self.text or tuple(n for n in ("title", "abstract", "text") if n in names)
-        missing = [name for name in wanted if name not in names]
-        if missing or not wanted:
+        """Return the columns of the text; raise ValueError if one is missing."""
+        text_columns = self.text or tuple(n for n in ("title", "abstract", "text") if n in names)
+        missing = [name for name in text_columns if name not in names]
+        if missing or not text_columns:
             raise ValueError(
                 f"{self.path}, line 1: no column {missing[0] if missing else 'text'!r} among "
                 f"{', '.join(names) or 'none'}. Name the columns of the text with text=[...]."
             )
-        return wanted
+        return text_columns
 
     def _record(self, item: tuple[int, dict[str, str]]) -> Record:
+        """Make a Record of ``(line number, cells by column)``."""
         number, row = item
-        place = f"{self.path}, line {number}"
+        location = f"{self.path}, line {number}"
         if "\0" in row:
-            raise ValueError(f"{place}: {row[chr(0)]}. Quote cells that hold the separator.")
-        wanted = self._columns(list(row))
-        parts = [row[name].strip() for name in wanted if row[name].strip()]
+            raise ValueError(f"{location}: {row[chr(0)]}. Quote cells that hold the separator.")
+        text_columns = self._columns(list(row))
+        parts = [row[name].strip() for name in text_columns if row[name].strip()]
         if not parts:
-            raise ValueError(f"{place}: no text in {', '.join(wanted)}. Fill it in, or skip_bad.")
+            raise ValueError(
+                f"{location}: no text in {', '.join(text_columns)}. Fill it in, or skip_bad."
+            )
         breaks = [sum(len(part) + 1 for part in parts[:n]) for n in range(1, len(parts))]
         data: dict[str, Any] = {}
         if row.get("title"):
             data["title"] = row["title"].strip()
         if row.get("year", "").strip().isdigit():
             data["year"] = int(row["year"])
-        known = {*wanted, self.id, "title", "year"}
-        if meta := {name: value for name, value in row.items() if name not in known}:
+        used_columns = {*text_columns, self.id, "title", "year"}
+        if meta := {name: value for name, value in row.items() if name not in used_columns}:
             data["meta"] = meta
         name = row.get(self.id) or str(number - 1)
-        return Record(name, "\n".join(parts), place, breaks=breaks, data=data)
+        return Record(name, "\n".join(parts), location, breaks=breaks, data=data)
 
 
 def write_names(docs: Iterable[Doc], path: str) -> None:
-    """A row for each name of each document: where it stands, what it is, its identifier."""
-    _write(path, NAMES, (row for doc in docs for row in _name_rows(doc)))
+    """Write a CSV or TSV table of names: document, position, text, label and identifier per row."""
+    _write_rows(path, NAME_COLUMNS, (row for doc in docs for row in _iter_name_rows(doc)))
 
 
 def write_pairs(docs: Iterable[Doc], path: str, *, source: str = "ppi") -> None:
-    """A row for each judged pair of each document, as ``textrank_ppi`` left it on the Doc."""
-    _write(path, PAIRS, (row for doc in docs for row in _pair_rows(doc, source)))
+    """Write a CSV or TSV table of the pairs that task ``source`` judged, one per row.
+
+    The Docs must carry the results (``doc._.textrank_<source>``); else ValueError is raised.
+    """
+    _write_rows(path, PAIR_COLUMNS, (row for doc in docs for row in _iter_pair_rows(doc, source)))
 
 
 def write_table(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """The pairs that a task judged, or the names where no task is named."""
+    """Write the table of judged pairs of task ``source``, or of names if ``source`` is "gold"."""
     if source == "gold":
         write_names(docs, path)
     else:
         write_pairs(docs, path, source=source)
 
 
-def _write(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> None:
+def _write_rows(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV if ``path`` ends in ``.csv`` (or ``.csv.gz``), else as TSV.
+
+    Keys that a row lacks, and None, become empty cells.
+    """
     name = path.removesuffix(".gz").lower()
     separator = "," if name.endswith(".csv") else "\t"
     with open_atomic(path) as out:
-        table = csv.writer(out, delimiter=separator, lineterminator="\n")
-        table.writerow(columns)
+        writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+        writer.writerow(columns)
         for row in rows:
-            table.writerow(["" if (v := row.get(c)) is None else v for c in columns])
+            writer.writerow(["" if (v := row.get(c)) is None else v for c in columns])
 
 
-def _name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
+def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
+    """Iterate over rows with the keys ``NAME_COLUMNS``."""
     for span in doc.spans.get("entities", ()):
         yield {
             "document": document_id(doc),
@@ -365,40 +436,48 @@ def _name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
         }
 
 
-def _pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
+def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
+    """Iterate over rows with the keys ``PAIR_COLUMNS``."""
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(f"no results {source!r} on document {document_id(doc)!r}. Run the task.")
     for row in doc._.get(f"textrank_{source}") or ():
         if "spans" not in row:
-            raise ValueError(f"results {source!r} are no pairs. Write JSON lines.")
+            raise ValueError(f"results {source!r} are not pairs. Write JSON lines.")
         ids = row.get("identifiers", (None, None))
         sides = zip("ab", row["names"], row["spans"], ids, strict=True)
-        found: dict[str, Any] = {"document": document_id(doc)}
+        pair_row: dict[str, Any] = {"document": document_id(doc)}
         for side, name, (start, end), kb_id in sides:
-            found |= {f"name_{side}": name, f"start_{side}": start, f"end_{side}": end}
-            found[f"id_{side}"] = kb_id
-        more = ("interacts", "probability", "status", "type", "direction")
-        found |= {key: row.get(key) for key in more}
-        yield {**found, "sentence": to_plain_text(row["sentence"])}
+            pair_row |= {f"name_{side}": name, f"start_{side}": start, f"end_{side}": end}
+            pair_row[f"id_{side}"] = kb_id
+        attributes = ("interacts", "probability", "status", "type", "direction")
+        pair_row |= {key: row.get(key) for key in attributes}
+        yield {**pair_row, "sentence": to_plain_text(row["sentence"])}
 
 
 @dataclass(frozen=True)
 class DocBinFile(FileReader):
-    """Docs of a ``.spacy`` file, as they are; those without sentences are analysed by ``nlp``.
+    """Docs of a ``.spacy`` file as they are; those without sentences are analysed by ``nlp``.
 
-    Docs without an id of their own are named after the file and their number. Names in
-    ``doc.ents`` stand in for a missing group ``doc.spans["entities"]``. The format has no
-    documents to skip: one that is damaged is damaged as a whole.
+    Docs without an id are named after the file and their number. If a Doc has no span group
+    ``entities``, its ``doc.ents`` are used. A damaged file is refused as a whole, so there is no
+    ``skip_bad``.
+
+    Attributes
+    ----------
+    path
+        File to read, plain or gzip.
+    limit
+        Largest size after unpacking; spaCy holds the whole file in memory.
     """
 
     path: str
-    limit: int = MAX_UNPACKED_BYTES  # bytes after unpacking; spaCy holds them all
+    limit: int = MAX_UNPACKED_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         sentencizer = Sentencizer()
         docs = parse_items(
-            self._docs(nlp), _ready, path=self.path, skip_bad=False, item_filter=item_filter
+            self._docs(nlp), _normalise_doc, path=self.path, skip_bad=False, item_filter=item_filter
         )
         for number, doc in enumerate(docs, 1):
             name = f"{Path(self.path).name.split('.')[0]}-{number}"
@@ -408,25 +487,26 @@ class DocBinFile(FileReader):
             yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
+        """Iterate over the Docs; raise ValueError if the file is damaged or too large."""
         data = read_bytes(self.path, self.limit)
         _check_size(data, self.path, self.limit)
-        collecting = gc.isenabled()
+        gc_was_enabled = gc.isenabled()
         try:
             yield from DocBin().from_bytes(data).get_docs(nlp.vocab)
         except MemoryError:
             raise
-        except Exception as error:  # whatever a stranger's bytes do to the unpacker
+        except Exception as error:  # damaged bytes make the unpacker raise all kinds of errors
             raise ValueError(
                 f"{self.path}: not a DocBin, or a damaged one ({type(error).__name__}: {error}). "
                 "Write it again with DocBin.to_disk."
             ) from error
         finally:
-            if collecting:
-                gc.enable()  # the unpacker leaves it off when it fails
+            if gc_was_enabled:
+                gc.enable()  # msgpack leaves it disabled when it fails
 
 
 def _check_size(data: bytes, path: str, limit: int) -> None:
-    """Refuse bytes that unpack to more than the limit, before the library unpacks them at once."""
+    """Raise ValueError if ``data`` unpacks to over ``limit`` bytes, before spaCy unpacks it."""
     unpacker = zlib.decompressobj()
     size = 0
     try:
@@ -443,24 +523,30 @@ def _check_size(data: bytes, path: str, limit: int) -> None:
         )
 
 
-def _ready(doc: Doc) -> Doc:
-    """The Doc by our conventions: the unpacker makes tuples of lists."""
+def _normalise_doc(doc: Doc) -> Doc:
+    """Restore lists in ``user_data`` (msgpack makes tuples) and set ``doc.spans["entities"]``.
+
+    Changes the Doc in place and returns it.
+    """
     for key in list(doc.user_data):
         if isinstance(key, str):
-            doc.user_data[key] = _lists(doc.user_data[key])
+            doc.user_data[key] = _tuples_to_lists(doc.user_data[key])
     if "entities" not in doc.spans:
         doc.spans["entities"] = list(doc.ents)
     return doc
 
 
-def _lists(value: Any) -> Any:
+def _tuples_to_lists(value: Any) -> Any:
+    """Return ``value`` with all tuples inside replaced by lists."""
     if isinstance(value, dict):
-        return {key: _lists(inner) for key, inner in value.items()}
-    return [_lists(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: _tuples_to_lists(inner) for key, inner in value.items()}
+    return (
+        [_tuples_to_lists(inner) for inner in value] if isinstance(value, list | tuple) else value
+    )
 
 
 def write_doc_bin(docs: Iterable[Doc], path: str) -> None:
-    """One ``.spacy`` file with all the Docs carry; spaCy holds it in memory until it is whole."""
-    packed = DocBin(store_user_data=True, docs=docs)
+    """Write one ``.spacy`` file with everything the Docs carry; it is built in memory first."""
+    doc_bin = DocBin(store_user_data=True, docs=docs)
     with open_atomic_bytes(path) as out:
-        out.write(packed.to_bytes())
+        out.write(doc_bin.to_bytes())

@@ -1,4 +1,4 @@
-"""CoNLL-U: trees a word a line; a sentence may come with several parses."""
+"""CoNLL-U treebanks: one word per line, possibly with several parses of a sentence."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spacy.tokens import Doc, Span
 from textrank.formats.base import FileReader, require_document_id
 from textrank.io import MAX_ITEM_BYTES, ItemFilter, check_utf8, iter_lines, open_atomic, parse_items
 
-GOLD = "gold"
+GOLD_PARSE = "gold"
 # Older treebanks have other tags in the fourth column, which spaCy would refuse.
-UPOS = re.compile(
+UPOS_TAG = re.compile(
     "ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X|SPACE"
 )
-FEATURES = re.compile(r"_|[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*")
+FEATURE_COLUMN = re.compile(r"_|[^=|]+=[^=|]+(\|[^=|]+=[^=|]+)*")
 COMMENT = re.compile(r"#\s*([^=\s]+(?: id)?)\s*=\s*(.*)")
 
 
@@ -27,17 +27,18 @@ COMMENT = re.compile(r"#\s*([^=\s]+(?: id)?)\s*=\s*(.*)")
 class ConllU(FileReader):
     """Documents of a CoNLL-U file, with its tokens, tags and trees.
 
-    ``# newdoc id`` or ``# doc_id`` begin a document; without either, sentences whose ``sent_id``
-    differs in its last number only belong together. Blocks with the ``sent_id`` of the block before
-    are further parses of that sentence, named by ``# parse``. The parse named ``gold``, or an only
-    and unnamed one, is the gold tree: it is set on the Doc and listed in ``doc.user_data["gold"]``.
-    All others go to ``doc.user_data["parses"]``, with ``# score`` where given. Both lists hold
-    ``{"sentence", "parse", "start", "heads", "labels", "tags"}``; heads are tokens of the
-    Doc, the root's is itself, and its label is ``ROOT`` as in spaCy.
+    ``# newdoc id`` or ``# doc_id`` begins a document; without either, sentences whose ``sent_id``
+    differs only in its last number belong together. A block with the ``sent_id`` of the block
+    before it is a further parse of that sentence, named by ``# parse``. The parse named ``gold``,
+    or a single unnamed one, is the gold tree: it is set on the Doc and listed in
+    ``doc.user_data["gold"]``. All others go to ``doc.user_data["parses"]``, with ``# score`` where
+    given. Both lists hold ``{"sentence", "parse", "start", "heads", "labels", "tags"}``; heads are
+    token indices of the Doc, the root is its own head, and its label is ``ROOT`` as in spaCy.
 
-    Multiword tokens give their words, empty nodes are passed over. Without a gold tree
-    the Doc has sentences and tags but no tree. With ``skip_bad`` a document with an error is
-    left out and counted in one warning.
+    Multiword tokens are replaced by their words, empty nodes are skipped. Without a gold tree for
+    every sentence the Doc has sentences and tags but no tree. With ``skip_bad`` a document with an
+    error is left out and counted in one warning. ``limit`` is the largest number of bytes of a
+    line.
     """
 
     path: str
@@ -49,7 +50,7 @@ class ConllU(FileReader):
         documents = _documents(_blocks(self.path, self.limit), Path(self.path).name.split(".")[0])
         yield from parse_items(
             documents,
-            lambda d: _doc(nlp, self.path, *d),
+            lambda d: _build_doc(nlp, self.path, *d),
             path=self.path,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
@@ -58,16 +59,16 @@ class ConllU(FileReader):
 
 @dataclass
 class _Block:
-    """One tree: its comments and its lines of words."""
+    """One parse of a sentence as read: its comments and its word lines."""
 
-    number: int  # of its first line
-    about: dict[str, str] = field(default_factory=dict)
-    rows: list[tuple[int, str]] = field(default_factory=list)
+    number: int  # of its first line in the file
+    comments: dict[str, str] = field(default_factory=dict)
+    rows: list[tuple[int, str]] = field(default_factory=list)  # line number, line
 
 
 @dataclass
 class _Tree:
-    """A parsed block; heads count words of the sentence from 0, the root's is its own."""
+    """Parsed block; heads count the words of the sentence from 0, and the root is its own head."""
 
     sentence: str
     parse: str
@@ -79,9 +80,11 @@ class _Tree:
     labels: list[str] = field(default_factory=list)
 
     def tags(self) -> list[str]:
+        """Return the language-specific tags (column 5)."""
         return [column[4] for column in self.columns]
 
     def to_dict(self, start: int) -> dict[str, Any]:
+        """Return the row for ``user_data``; ``start`` is the sentence's first token in the Doc."""
         row: dict[str, Any] = {"sentence": self.sentence, "parse": self.parse, "start": start}
         row["heads"] = [start + head for head in self.heads]
         row |= {"labels": self.labels, "tags": self.tags()}
@@ -89,6 +92,7 @@ class _Tree:
 
 
 def _blocks(path: str, limit: int) -> Iterator[_Block]:
+    """Split a file into blocks at blank lines."""
     block: _Block | None = None
     for number, line in iter_lines(path, limit):
         if not line.strip():
@@ -98,9 +102,9 @@ def _blocks(path: str, limit: int) -> Iterator[_Block]:
             continue
         block = block or _Block(number)
         if line.startswith("#"):
-            found = COMMENT.fullmatch(line.rstrip())
-            if found:
-                block.about[found[1]] = found[2]
+            match = COMMENT.fullmatch(line.rstrip())
+            if match:
+                block.comments[match[1]] = match[2]
         else:
             block.rows.append((number, line))
     if block is not None and block.rows:
@@ -108,110 +112,132 @@ def _blocks(path: str, limit: int) -> Iterator[_Block]:
 
 
 def _documents(blocks: Iterable[_Block], name: str) -> Iterator[tuple[str, list[_Block]]]:
-    """Blocks of one document after the other, each with its id."""
-    current, found = "", list[_Block]()
-    named = False
+    """Group blocks by document and iterate over ``(id, blocks)``.
+
+    ``name`` is the id if neither comments nor sentence ids give one.
+    """
+    current, document_blocks = "", list[_Block]()
+    has_ids = False
     for block in blocks:
-        given = block.about.get("newdoc id", block.about.get("doc_id", ""))
-        named = named or bool(given)
-        if not named:  # the sentence ids of treebanks without documents begin with the document's
-            given = re.sub(r"[-._:]?s?\d+$", "", block.about.get("sent_id", "")) or name
-        if given and given != current:
-            if found:
-                yield current, found
-            current, found = given, []
-        found.append(block)
-    if found:
-        yield current, found
+        document_id = block.comments.get("newdoc id", block.comments.get("doc_id", ""))
+        has_ids = has_ids or bool(document_id)
+        if not has_ids:  # the sentence ids of treebanks without documents begin with the document's
+            document_id = re.sub(r"[-._:]?s?\d+$", "", block.comments.get("sent_id", "")) or name
+        if document_id and document_id != current:
+            if document_blocks:
+                yield current, document_blocks
+            current, document_blocks = document_id, []
+        document_blocks.append(block)
+    if document_blocks:
+        yield current, document_blocks
 
 
-def _doc(nlp: Language, path: str, document: str, blocks: list[_Block]) -> Doc:
+def _build_doc(nlp: Language, path: str, document: str, blocks: list[_Block]) -> Doc:
+    """Build the Doc of one document, with gold and further parses in ``user_data``.
+
+    Raises ValueError if a tree is malformed or two parses of a sentence have different words.
+    """
     sentences: list[list[_Tree]] = []
     for block in blocks:
-        tree = _tree(block, path, str(len(sentences) + 1))
-        if sentences and "sent_id" in block.about and tree.sentence == sentences[-1][0].sentence:
-            _same_words(sentences[-1][0], tree, path, block)
+        tree = _parse_tree(block, path, str(len(sentences) + 1))
+        if sentences and "sent_id" in block.comments and tree.sentence == sentences[-1][0].sentence:
+            _check_same_words(sentences[-1][0], tree, path, block)
             sentences[-1].append(tree)
         else:
             sentences.append([tree])
-    golds = [_gold(trees) for trees in sentences]
+    golds = [_find_gold(trees) for trees in sentences]
     shown = [gold or trees[0] for gold, trees in zip(golds, sentences, strict=True)]
-    doc = _set(nlp, shown, tree=all(gold is not None for gold in golds))
+    doc = _trees_to_doc(nlp, shown, tree=all(gold is not None for gold in golds))
     starts = [0]
     for tree in shown:
         starts.append(starts[-1] + len(tree.words))
     doc.user_data["document"] = document
     doc.user_data["sentences"] = [tree.sentence for tree in shown]
-    doc.user_data["gold"] = [g.to_dict(at) for g, at in zip(golds, starts, strict=False) if g]
+    doc.user_data["gold"] = [g.to_dict(start) for g, start in zip(golds, starts, strict=False) if g]
     others = zip(golds, sentences, starts, strict=False)
-    parses = [t.to_dict(at) for gold, trees, at in others for t in trees if t is not gold]
+    parses = [t.to_dict(start) for gold, trees, start in others for t in trees if t is not gold]
     if parses:
         doc.user_data["parses"] = parses
     return doc
 
 
-def _gold(trees: list[_Tree]) -> _Tree | None:
-    named = [tree for tree in trees if tree.parse == GOLD]
+def _find_gold(trees: list[_Tree]) -> _Tree | None:
+    """Return the gold tree among the parses of a sentence, or None."""
+    named = [tree for tree in trees if tree.parse == GOLD_PARSE]
     if named or (len(trees) == 1 and not trees[0].parse):
         return (named or trees)[0]
     return None
 
 
-def _tree(block: _Block, path: str, name: str) -> _Tree:
-    about = block.about
-    tree = _Tree(about.get("sent_id", name), about.get("parse", ""), about.get("score", ""))
-    place = f"{path}, line {block.number}"
+def _parse_tree(block: _Block, path: str, name: str) -> _Tree:
+    """Parse and check a block; ``name`` is the sentence id if no comment gives one."""
+    comments = block.comments
+    tree = _Tree(
+        comments.get("sent_id", name), comments.get("parse", ""), comments.get("score", "")
+    )
+    location = f"{path}, line {block.number}"
     try:
         float(tree.score or 0)
     except ValueError:
-        raise ValueError(f"{place}: score {tree.score!r:.40} is no number. Correct it.") from None
-    glued: dict[str, bool] = {}  # last word of a multiword token: whether no blank follows
-    until = 0
-    for name, value in about.items():
-        check_utf8(name + value, place)
+        raise ValueError(
+            f"{location}: score {tree.score!r:.40} is not a number. Correct it."
+        ) from None
+    no_space_after: dict[str, bool] = {}  # by last word of a multiword token
+    multiword_end = 0
+    for name, value in comments.items():
+        check_utf8(name + value, location)
     for number, line in block.rows:
         row = check_utf8(line, f"{path}, line {number}").split("\t")
         if len(row) != 10:
             raise ValueError(
                 f"{path}, line {number}: {len(row)} columns. CoNLL-U has ten, separated by tabs."
             )
-        if found := re.fullmatch(r"(\d{1,9})-(\d{1,9})", row[0]):
-            glued[found[2]] = "SpaceAfter=No" in row[9].split("|")
-            until = int(found[2])
+        if multiword := re.fullmatch(r"(\d{1,9})-(\d{1,9})", row[0]):
+            no_space_after[multiword[2]] = "SpaceAfter=No" in row[9].split("|")
+            multiword_end = int(multiword[2])
         elif not re.fullmatch(r"\d{1,9}\.\d{1,9}", row[0]):
-            _add_word(tree, row, glued, until, f"{path}, line {number}")
-    _check_tree(tree, place)
+            _add_word(tree, row, no_space_after, multiword_end, f"{path}, line {number}")
+    _check_tree(tree, location)
     return tree
 
 
-def _add_word(tree: _Tree, row: list[str], glued: dict[str, bool], until: int, place: str) -> None:
+def _add_word(
+    tree: _Tree, row: list[str], glued: dict[str, bool], until: int, location: str
+) -> None:
+    """Append one word line to ``tree``.
+
+    ``glued`` says for the last word of a multiword token whether no blank follows it; ``until`` is
+    the number of the last word of the current multiword token, 0 outside of one. Raises ValueError
+    if the line is malformed.
+    """
     if row[0] != str(len(tree.words) + 1):
-        raise ValueError(f"{place}: word {row[0]!r:.40} out of order. Number the words from 1.")
+        raise ValueError(f"{location}: word {row[0]!r:.40} out of order. Number the words from 1.")
     if not row[1] or not re.fullmatch(r"\d{1,9}", row[6]):
         raise ValueError(
-            f"{place}: word {row[1]!r:.40} with head {row[6]!r:.40}. Columns 2 and 7 are the word "
-            "and the number of its head, 0 for the root."
+            f"{location}: word {row[1]!r:.40} with head {row[6]!r:.40}. Columns 2 and 7 are the "
+            "word and the number of its head, 0 for the root."
         )
-    if not FEATURES.fullmatch(row[5]):
-        raise ValueError(f"{place}: features {row[5]!r:.40}. Write Name=Value|Name=Value, or _.")
-    inside = int(row[0]) < until
-    apart = not glued.get(row[0], "SpaceAfter=No" in row[9].split("|"))
+    if not FEATURE_COLUMN.fullmatch(row[5]):
+        raise ValueError(f"{location}: features {row[5]!r:.40}. Write Name=Value|Name=Value, or _.")
+    is_inside_multiword = int(row[0]) < until
+    space_follows = not glued.get(row[0], "SpaceAfter=No" in row[9].split("|"))
     tree.words.append(row[1])
     tree.columns.append(row)
-    tree.spaces.append(apart and not inside)
+    tree.spaces.append(space_follows and not is_inside_multiword)
     head = int(row[6])
     tree.heads.append(head - 1 if head else len(tree.words) - 1)
     tree.labels.append(row[7] if head else "ROOT")
 
 
-def _check_tree(tree: _Tree, place: str) -> None:
-    """One root, from which every word is reached."""
+def _check_tree(tree: _Tree, location: str) -> None:
+    """Raise ValueError unless the words form one tree with a single root."""
     size = len(tree.words)
     if not size:
-        raise ValueError(f"{place}: sentence {tree.sentence!r} has no words. Remove it.")
+        raise ValueError(f"{location}: sentence {tree.sentence!r} has no words. Remove it.")
     if max(tree.heads) >= size:
         raise ValueError(
-            f"{place}: sentence {tree.sentence!r} of {size} words has a head {max(tree.heads) + 1}."
+            f"{location}: sentence {tree.sentence!r} of {size} words has a head "
+            f"{max(tree.heads) + 1}."
         )
     roots = [i for i, head in enumerate(tree.heads) if head == i]
     children: list[list[int]] = [[] for _ in range(size)]
@@ -223,12 +249,13 @@ def _check_tree(tree: _Tree, place: str) -> None:
         reached += children[word]
     if len(roots) != 1 or len(reached) != size:
         raise ValueError(
-            f"{place}: sentence {tree.sentence!r} has {len(roots)} roots and {len(reached)} of "
+            f"{location}: sentence {tree.sentence!r} has {len(roots)} roots and {len(reached)} of "
             f"{size} words hang from them. A tree has one root and no cycle."
         )
 
 
-def _same_words(first: _Tree, tree: _Tree, path: str, block: _Block) -> None:
+def _check_same_words(first: _Tree, tree: _Tree, path: str, block: _Block) -> None:
+    """Raise ValueError unless two parses of a sentence have the same words."""
     if first.words != tree.words:
         raise ValueError(
             f"{path}, line {block.number}: two blocks have sent_id {tree.sentence!r} but not the "
@@ -236,19 +263,20 @@ def _same_words(first: _Tree, tree: _Tree, path: str, block: _Block) -> None:
         )
 
 
-def _set(nlp: Language, trees: list[_Tree], *, tree: bool) -> Doc:
-    columns = [[_value(v) for v in row] for t in trees for row in t.columns]
+def _trees_to_doc(nlp: Language, trees: list[_Tree], *, tree: bool) -> Doc:
+    """Return a Doc of the sentences; ``tree`` says whether to set heads and labels."""
+    columns = [[_blank_if_underscore(v) for v in row] for t in trees for row in t.columns]
     starts: list[bool | int | None] = [i == 0 for t in trees for i in range(len(t.words))]
     offsets = [0]
     for t in trees:
         offsets.append(offsets[-1] + len(t.words))
-    heads = [at + head for at, t in zip(offsets, trees, strict=False) for head in t.heads]
+    heads = [offset + head for offset, t in zip(offsets, trees, strict=False) for head in t.heads]
     return Doc(
         nlp.vocab,
         words=[word for t in trees for word in t.words],
         spaces=[space for t in trees for space in t.spaces],
         lemmas=[row[2] for row in columns],
-        pos=[row[3] if UPOS.fullmatch(row[3]) else "" for row in columns],
+        pos=[row[3] if UPOS_TAG.fullmatch(row[3]) else "" for row in columns],
         tags=[row[4] for row in columns],
         morphs=[row[5] for row in columns],
         heads=heads if tree else None,
@@ -257,40 +285,48 @@ def _set(nlp: Language, trees: list[_Tree], *, tree: bool) -> Doc:
     )
 
 
-def _value(text: str) -> str:
+def _blank_if_underscore(text: str) -> str:
+    """Return the value of a column; ``_`` means that it is empty."""
     return "" if text == "_" else text
 
 
 def write_conllu(docs: Iterable[Doc], path: str) -> None:
-    """The sentences of each document with their trees: gold and candidates, or the Doc's own."""
+    """Write the sentences of each document with their trees.
+
+    These are the gold and candidate parses in ``user_data`` if there are any, else the Doc's own
+    parse. Raises ValueError for a Doc without a parse.
+    """
     with open_atomic(path) as out:
         for doc in docs:
-            out.write(f"# newdoc id = {_line(require_document_id(doc))}\n")
+            out.write(f"# newdoc id = {_remove_tabs(require_document_id(doc))}\n")
             for index, sentence in enumerate(doc.sents):
-                out.write("\n".join(_sentence_rows(doc, sentence, index)) + "\n")
+                out.write("\n".join(_iter_sentence_lines(doc, sentence, index)) + "\n")
 
 
-def _sentence_rows(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
+def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
+    """Iterate over the lines of all parses of one sentence, each ended by a blank line."""
     names = doc.user_data.get("sentences", [])
     name = names[index] if index < len(names) else f"{require_document_id(doc)}-{index + 1}"
     parses = [*doc.user_data.get("gold", []), *doc.user_data.get("parses", [])]
     trees = [row for row in parses if "heads" in row and row["start"] == sentence.start]
-    for tree in trees or [_own(sentence)]:
+    for tree in trees or [_doc_tree(sentence)]:
         if tree is not None:
-            yield f"# sent_id = {_line(name)}"
+            yield f"# sent_id = {_remove_tabs(name)}"
             if len(trees) > 1 or tree["parse"]:
-                yield f"# parse = {_line(tree['parse'] or GOLD)}"
+                yield f"# parse = {_remove_tabs(tree['parse'] or GOLD_PARSE)}"
             if "score" in tree:
                 yield f"# score = {tree['score']!r}"
-            yield f"# text = {_line(sentence.text)}"
-            yield from _word_rows(sentence, tree)
+            yield f"# text = {_remove_tabs(sentence.text)}"
+            yield from _iter_word_lines(sentence, tree)
             yield ""
 
 
-def _own(sentence: Span) -> dict[str, Any]:
+def _doc_tree(sentence: Span) -> dict[str, Any]:
+    """Return the Doc's own parse of a sentence as a row; raise ValueError if there is none."""
     if not sentence.doc.has_annotation("DEP"):
         raise ValueError(
-            f"the Doc {require_document_id(sentence.doc)!r} has no parse. Parse it before writing CoNLL-U."
+            f"the Doc {require_document_id(sentence.doc)!r} has no parse. Parse it before writing "
+            "CoNLL-U."
         )
     return {
         "parse": "",
@@ -300,7 +336,8 @@ def _own(sentence: Span) -> dict[str, Any]:
     }
 
 
-def _word_rows(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
+def _iter_word_lines(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
+    """Iterate over the word lines of a sentence with the heads, labels and tags of ``tree``."""
     for i, token in enumerate(sentence):
         head = tree["heads"][i]
         number = 0 if head == token.i else head - sentence.start + 1
@@ -308,9 +345,9 @@ def _word_rows(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
         label = tree["labels"][i] if number else "root"
         misc = "" if token.whitespace_ else "SpaceAfter=No"
         row = [str(i + 1), *fields, str(number), label, "", misc]
-        yield "\t".join(_line(field) or "_" for field in row)
+        yield "\t".join(_remove_tabs(field) or "_" for field in row)
 
 
-def _line(text: str) -> str:
-    """Without the tabs and newlines that would end a field or a line."""
+def _remove_tabs(text: str) -> str:
+    """Replace tabs and newlines, which would end a column or a line, by blanks."""
     return re.sub(r"[\t\n\r]", " ", text)

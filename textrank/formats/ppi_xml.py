@@ -1,4 +1,8 @@
-"""The learning format of protein-protein interaction corpora (AImed, BioInfer, ...)."""
+"""Unified XML format of protein-protein interaction corpora (AImed, BioInfer, HPRD50, IEPA, LLL).
+
+Sentences with entities, pairs (interaction true or false), tokens and dependencies; see Pyysalo et
+al. (2008), BMC Bioinformatics 9(Suppl 3):S6.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +44,24 @@ from textrank.language.sentences import set_sentence_starts
 class PPIXML(FileReader):
     """Documents of a PPI corpus: entities, gold pairs and, where given, tokens and dependencies.
 
-    ``analysis`` names the tokenization of the file to use, with the parse made on it: ``split``
-    (hyphenated words split, so that "-binding" outlives a blinded name) or ``Charniak-Lease``.
-    ``spacy``, or a file without any analysis, leaves tokens and parse to ``nlp``. Where ``nlp`` has
-    a parser, the given tokens are parsed by it too: the Doc then has both parses, the given one
-    in ``doc.user_data["dependencies"]``; parts of speech stay as given. The words that ``nlp``
-    itself finds, with its parse of them, are kept beside (``text.second_reading``).
-    Offsets in the file count characters of the sentence from 0 and include the last one.
+    Where the file gives tokens and ``nlp`` has a parser, these tokens are parsed too: the Doc then
+    has spaCy's parse as usual and the given one in ``doc.user_data["dependencies"]``; parts of
+    speech stay as given. The tokens of ``nlp`` itself with their parse are stored as well
+    (``language.alignment.retokenized``). Offsets in the file count characters of the sentence from
+    0 and include the last one.
 
-    With ``skip_bad`` a document with an error is left out and counted in one warning.
+    Attributes
+    ----------
+    path
+        File to read, plain or gzip.
+    analysis
+        Tokenization of the file to use, with its parse: ``split`` (hyphenated words split, so that
+        "-binding" survives when the name is blinded) or ``Charniak-Lease``. ``spacy``, or a file
+        without any analysis, leaves tokens and parse to ``nlp``.
+    skip_bad
+        Leave out documents with errors and count them in one warning.
+    limit
+        Largest number of bytes of a document.
     """
 
     path: str
@@ -60,46 +73,71 @@ class PPIXML(FileReader):
         """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         docs = self._documents(nlp, item_filter)
         while batch := list(islice(docs, BATCH_DOCS)):
-            again = [_own_words(doc, nlp) for doc in batch if "dependencies" in doc.user_data]
-            found = list(nlp.pipe(batch))
-            _read_again([doc for doc in found if "dependencies" in doc.user_data], again, nlp)
-            yield from found
+            retokenized_docs = [
+                _retokenize(doc, nlp) for doc in batch if "dependencies" in doc.user_data
+            ]
+            analysed_docs = list(nlp.pipe(batch))
+            _store_second_analysis(
+                [doc for doc in analysed_docs if "dependencies" in doc.user_data],
+                retokenized_docs,
+                nlp,
+            )
+            yield from analysed_docs
 
     def _documents(self, nlp: Language, item_filter: ItemFilter | None) -> Iterator[Doc]:
-        def build(element: Element) -> Doc:
-            return _Document(self.path, self.analysis, element).build(nlp)
+        """Iterate over the Docs as the file gives them, not yet analysed by ``nlp``."""
 
-        found = iter_elements(self.path, "document", self.limit)
+        def build(element: Element) -> Doc:
+            return _DocumentBuilder(self.path, self.analysis, element).build(nlp)
+
+        elements = iter_elements(self.path, "document", self.limit)
         return parse_items(
-            found, build, path=self.path, skip_bad=self.skip_bad, item_filter=item_filter
+            elements, build, path=self.path, skip_bad=self.skip_bad, item_filter=item_filter
         )
 
 
-def _own_words(doc: Doc, nlp: Language) -> Doc:
-    """The text of a Doc with given words in our own, its sentences and names kept."""
-    own = _cut_at(nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents])
-    set_mentions(own, get_mentions(doc))
-    return own
+def _retokenize(doc: Doc, nlp: Language) -> Doc:
+    """Return a Doc of the same text, sentences and mentions with the tokens of ``nlp``."""
+    retokenized = _set_sentences(
+        nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents]
+    )
+    set_mentions(retokenized, get_mentions(doc))
+    return retokenized
 
 
-def _read_again(docs: Sequence[Doc], again: Sequence[Doc], nlp: Language) -> None:
-    """Keeps our own reading of given words with each Doc, where there is a parser."""
+def _store_second_analysis(docs: Sequence[Doc], again: Sequence[Doc], nlp: Language) -> None:
+    """Analyse the retokenized Docs and store each with its Doc; does nothing without a parser.
+
+    ``docs`` and ``again`` are parallel; ``docs`` are changed in place.
+    """
     if not any(doc.has_annotation("DEP") for doc in docs):
         return
-    for doc, own in zip(docs, nlp.pipe(again), strict=True):
-        store_retokenized(doc, word_doc(own))
+    for doc, analysed in zip(docs, nlp.pipe(again), strict=True):
+        store_retokenized(doc, word_doc(analysed))
 
 
-def _cut_at(doc: Doc, bounds: Sequence[int]) -> Doc:
-    """The Doc with sentences that begin at these characters and nowhere else."""
-    places = [token.idx for token in doc]
-    set_sentence_starts(doc, {bisect_left(places, begin) for begin in bounds}, final=True)
+def _set_sentences(doc: Doc, bounds: Sequence[int]) -> Doc:
+    """Make sentences begin at the characters ``bounds`` and nowhere else; return the Doc."""
+    token_offsets = [token.idx for token in doc]
+    set_sentence_starts(doc, {bisect_left(token_offsets, begin) for begin in bounds}, final=True)
     return doc
 
 
 @dataclass
-class _Document:
-    """One <document> on its way to a Doc: the text so far, its tokens and what refers to them."""
+class _DocumentBuilder:
+    """One <document> element under construction: text so far, tokens, and what refers to them.
+
+    Attributes
+    ----------
+    words, spaces, tags, starts
+        One entry per token, if the file gives tokens; ``starts`` marks first tokens of sentences.
+    dependencies
+        ``[governor, dependent, type]`` with token indices.
+    entities
+        Entity elements with their character ranges in the document.
+    bounds
+        First character of each sentence in the document.
+    """
 
     path: str
     analysis: str
@@ -111,15 +149,15 @@ class _Document:
     starts: list[bool] = field(default_factory=list)
     dependencies: list[list[Any]] = field(default_factory=list)
     entities: list[tuple[Element, list[tuple[int, int]]]] = field(default_factory=list)
-    bounds: list[int] = field(default_factory=list)  # where each sentence begins in the text
+    bounds: list[int] = field(default_factory=list)
 
     def build(self, nlp: Language) -> Doc:
-        """The Doc with spans, gold and, unless spaCy has to parse, dependencies."""
+        """Return the Doc with spans, gold and, if used, the tokens and dependencies of the file."""
         sentences = list(self.element.iter("sentence"))
-        given = self.analysis != "spacy" and self._analysed(sentences)
+        has_tokens = self.analysis != "spacy" and self._has_analysis(sentences)
         for sentence in sentences:
-            self._read_sentence(sentence, given)
-        doc = self._given(nlp) if given else self._tokenised(nlp)
+            self._read_sentence(sentence, has_tokens)
+        doc = self._doc_of_file_tokens(nlp) if has_tokens else self._doc_of_nlp_tokens(nlp)
         doc.user_data |= {
             "document": self._attribute(self.element, "id"),
             "origin": self.element.get("PMID") or self.element.get("origId") or "",
@@ -130,6 +168,7 @@ class _Document:
         return doc
 
     def _read_sentence(self, sentence: Element, given: bool) -> None:
+        """Append a sentence: text, entities, and with ``given`` its tokens; check its pairs."""
         text = self._attribute(sentence, "text")
         if not text.strip():
             raise self._error(sentence, "empty text", "Give the sentence in its text attribute.")
@@ -139,79 +178,90 @@ class _Document:
         for entity in sentence.iter("entity"):
             pieces = self._offsets(entity, len(text))
             self.entities.append((entity, [(start + a, start + b) for a, b in pieces]))
-        known = {entity.get("id") for entity in sentence.iter("entity")}
+        entity_ids = {entity.get("id") for entity in sentence.iter("entity")}
         for pair in sentence.iter("pair"):
-            for end in ("e1", "e2"):
-                if self._attribute(pair, end) not in known:
+            for side in ("e1", "e2"):
+                if self._attribute(pair, side) not in entity_ids:
                     raise self._error(
-                        pair, f"{end}={pair.get(end)!r} is no entity of the sentence", "Correct it."
+                        pair,
+                        f"{side}={pair.get(side)!r} is not an entity of the sentence",
+                        "Correct it.",
                     )
         if given:
             self._read_analysis(sentence, text)
 
-    def _analysed(self, sentences: Sequence[Element]) -> bool:
-        """Whether the file gives an analysis; the one asked for must then be there."""
+    def _has_analysis(self, sentences: Sequence[Element]) -> bool:
+        """Return whether the file has analyses; raise ValueError if the wanted one is missing."""
         if not any(s.find("sentenceanalyses") is not None for s in sentences):
             return False
         for sentence in sentences:
-            names = [str(t.get("tokenizer")) for t in sentence.iter("tokenization")]
-            if self.analysis not in names:
+            tokenizers = [str(t.get("tokenizer")) for t in sentence.iter("tokenization")]
+            if self.analysis not in tokenizers:
                 raise self._error(
                     sentence,
                     f"no analysis {self.analysis!r}",
-                    f"Set analysis to one of: {', '.join([*names, 'spacy'])}.",
+                    f"Set analysis to one of: {', '.join([*tokenizers, 'spacy'])}.",
                 )
         return True
 
     def _read_analysis(self, sentence: Element, text: str) -> None:
+        """Append the tokens and dependencies that the file gives for a sentence."""
         tokens = next(
             t for t in sentence.iter("tokenization") if t.get("tokenizer") == self.analysis
         )
         if self.words:
             self.spaces[-1] = True
-        places: dict[str, int] = {}
+        token_index: dict[str, int] = {}
         end = 0
         first = len(self.words)
         for begin, stop, token in sorted(
             ((*self._offsets(token, len(text))[0], token) for token in tokens), key=itemgetter(0)
         ):
-            begin, stop = self._repaired(token, text, begin, stop, end)
+            begin, stop = self._fix_offsets(token, text, begin, stop, end)
             self._fill(text[end:begin])
-            places[self._attribute(token, "id")] = len(self.words)
+            token_index[self._attribute(token, "id")] = len(self.words)
             self._add(text[begin:stop], token.get("POS", ""))
             end = stop
         self._fill(text[end:])
         if len(self.words) == first:
             raise self._error(sentence, f"no tokens in analysis {self.analysis!r}", "Tokenise it.")
         self.starts[first] = True
-        self._read_dependencies(sentence, places)
+        self._read_dependencies(sentence, token_index)
 
-    def _read_dependencies(self, sentence: Element, places: dict[str, int]) -> None:
+    def _read_dependencies(self, sentence: Element, token_index: dict[str, int]) -> None:
+        """Append the dependencies of a sentence; ``places`` maps token ids to token indices."""
         for parse in sentence.iter("parse"):
             if parse.get("tokenizer") != self.analysis:
                 continue
-            for link in parse.iter("dependency"):
-                ends = [self._attribute(link, end) for end in ("t1", "t2")]
-                for end in ends:
-                    if end not in places:
-                        raise self._error(link, f"token {end!r} is unknown", "Correct the parse.")
-                kind = self._attribute(link, "type")
-                self.dependencies.append([places[ends[0]], places[ends[1]], kind])
+            for dependency in parse.iter("dependency"):
+                token_ids = [self._attribute(dependency, token_id) for token_id in ("t1", "t2")]
+                for token_id in token_ids:
+                    if token_id not in token_index:
+                        raise self._error(
+                            dependency, f"token {token_id!r} does not exist", "Correct the parse."
+                        )
+                dependency_type = self._attribute(dependency, "type")
+                self.dependencies.append(
+                    [token_index[token_ids[0]], token_index[token_ids[1]], dependency_type]
+                )
 
-    def _repaired(
+    def _fix_offsets(
         self, token: Element, text: str, begin: int, stop: int, end: int
     ) -> tuple[int, int]:
-        """The place of a token; one whose word stands a little further on is moved there."""
+        """Return the character range of a token, moved if its word is found a little further on.
+
+        ``end`` is the end of the token before; ValueError is raised if the two overlap.
+        """
         word = token.get("text", "")
         if word and text[begin:stop] != word:
-            found = text.find(word, end, stop + 4)
-            begin, stop = (found, found + len(word)) if found >= 0 else (begin, stop)
+            position = text.find(word, end, stop + 4)
+            begin, stop = (position, position + len(word)) if position >= 0 else (begin, stop)
         if begin < end:
             raise self._error(token, "overlaps the token before", "Correct its charOffset.")
         return begin, stop
 
     def _fill(self, gap: str) -> None:
-        """Text between two tokens: one blank belongs to the token before, the rest is its own."""
+        """Add text between two tokens: one blank goes to the token before, the rest is a token."""
         if gap.startswith(" ") and self.words and not self.spaces[-1]:
             self.spaces[-1] = True
             gap = gap[1:]
@@ -219,12 +269,14 @@ class _Document:
             self._add(gap, "")
 
     def _add(self, word: str, tag: str) -> None:
+        """Append a token without following blank."""
         self.words.append(word)
         self.spaces.append(False)
         self.tags.append(tag)
         self.starts.append(False)
 
-    def _given(self, nlp: Language) -> Doc:
+    def _doc_of_file_tokens(self, nlp: Language) -> Doc:
+        """Return the Doc with the tokens, tags and dependencies of the file."""
         doc = Doc(
             nlp.vocab,
             words=self.words,
@@ -235,24 +287,27 @@ class _Document:
         doc.user_data["dependencies"] = self.dependencies
         return doc
 
-    def _tokenised(self, nlp: Language) -> Doc:
-        return _cut_at(nlp.make_doc(self.text), self.bounds)
+    def _doc_of_nlp_tokens(self, nlp: Language) -> Doc:
+        """Return the Doc with the tokens of ``nlp`` and the sentences of the file."""
+        return _set_sentences(nlp.make_doc(self.text), self.bounds)
 
     def _mentions(self) -> list[Mention]:
+        """Return the entities as mentions; entities without a type are proteins."""
         return [
-            Mention(self._attribute(e, "id"), e.get("type") or "protein", tuple(places))
-            for e, places in self.entities
+            Mention(self._attribute(e, "id"), e.get("type") or "protein", tuple(ranges))
+            for e, ranges in self.entities
         ]
 
     def _pair(self, pair: Element) -> dict[str, Any]:
+        """Return the gold row of a pair element."""
         answer = pair.get("interaction", "")
         if answer.lower() not in ("true", "false"):
             raise self._error(pair, f"interaction={answer!r}", "Write True or False.")
-        ends = [self._attribute(pair, "e1"), self._attribute(pair, "e2")]
-        return {"entities": ends, "label": answer.lower() == "true"}
+        entity_ids = [self._attribute(pair, "e1"), self._attribute(pair, "e2")]
+        return {"entities": entity_ids, "label": answer.lower() == "true"}
 
     def _offsets(self, element: Element, length: int) -> list[tuple[int, int]]:
-        """Half-open character ranges of ``charOffset``, checked against the sentence."""
+        """Return ``charOffset`` as ranges with exclusive ends; check them against ``length``."""
         value = self._attribute(element, "charOffset")
         try:
             pieces = [tuple(map(int, piece.split("-"))) for piece in value.split(",")]
@@ -271,15 +326,17 @@ class _Document:
         return ranges
 
     def _attribute(self, element: Element, name: str) -> str:
+        """Return an attribute; raise ValueError if the element lacks it."""
         value = element.get(name)
         if value is None:
             raise self._error(element, f"no attribute {name!r}", "Add it.")
         return value
 
     def _error(self, element: Element, what: str, remedy: str) -> ValueError:
+        """Return a ValueError that names file, element and document."""
         document = self.element.get("id", "?")
-        place = f"<{element.tag} id={element.get('id', '?')!r}> of document {document!r}"
-        return ValueError(f"{Path(self.path)}, {place}: {what}. {remedy}")
+        location = f"<{element.tag} id={element.get('id', '?')!r}> of document {document!r}"
+        return ValueError(f"{Path(self.path)}, {location}: {what}. {remedy}")
 
 
 def write_ppi_xml(
@@ -290,108 +347,141 @@ def write_ppi_xml(
     analysis: str = "split",
     source: str = "gold",
 ) -> None:
-    """The corpus that ``PPIXML`` reads back: sentences, names, pairs, tokens and dependencies.
+    """Write a corpus that ``PPIXML`` reads: sentences, entities, pairs, tokens and dependencies.
 
-    Dependencies are the given ones of the Doc, else spaCy's tree; a Doc without a parse gets tokens
-    only. The format has no place for a name or a pair that crosses sentences: that is an error.
+    Parameters
+    ----------
+    docs
+        Documents with sentences. Dependencies are those in ``user_data``, else spaCy's parse; a Doc
+        without either gets tokens only.
+    path
+        Target file, replaced atomically.
+    name
+        Attribute ``source`` of the corpus.
+    analysis
+        Name of the tokenization that is written.
+    source
+        Relations to write, see ``get_relations``.
+
+    Raises
+    ------
+    ValueError
+        If a name or a pair crosses a sentence boundary, which the format cannot express.
     """
     with open_atomic(path) as out:
         out.write(f"<corpus{format_xml_attributes(source=name)}>\n")
         for doc in docs:
-            out.writelines(line + "\n" for line in _Writer(doc, analysis, source).document())
+            out.writelines(
+                line + "\n" for line in _DocumentWriter(doc, analysis, source).document()
+            )
         out.write("</corpus>\n")
 
 
 @dataclass(frozen=True)
-class _Writer:
+class _DocumentWriter:
+    """Writer of one document."""
+
     doc: Doc
     analysis: str
     source: str
 
     def document(self) -> Iterator[str]:
+        """Iterate over the lines of the <document> element."""
         name = require_document_id(self.doc)
         origin = str(self.doc.user_data.get("origin") or name)
         yield f"  <document{format_xml_attributes(id=name, origId=origin)}>"
-        homes = self._homes()
+        mentions_by_sentence = self._mentions_by_sentence()
         for index, sentence in enumerate(self.doc.sents):
-            yield from self._sentence(sentence, index, homes[index])
+            yield from self._sentence(sentence, index, mentions_by_sentence[index])
         yield "  </document>"
 
-    def _homes(self) -> dict[int, list[Mention]]:
-        """The names of each sentence by its number."""
+    def _mentions_by_sentence(self) -> dict[int, list[Mention]]:
+        """Return the mentions of each sentence index; raise ValueError if one crosses sentences."""
         sentences = list(self.doc.sents)
-        homes: dict[int, list[Mention]] = {i: [] for i in range(len(sentences))}
+        mentions: dict[int, list[Mention]] = {i: [] for i in range(len(sentences))}
         for mention in get_mentions(self.doc):
             first, last = mention.pieces[0][0], mention.pieces[-1][1]
-            inside = (i for i, s in enumerate(sentences) if _holds(s, first, last))
-            home = next(inside, None)
-            if home is None:
+            containing = (i for i, s in enumerate(sentences) if _contains(s, first, last))
+            sentence_index = next(containing, None)
+            if sentence_index is None:
                 raise ValueError(
                     f"name {mention.id!r} of document {require_document_id(self.doc)!r} crosses a "
-                    "sentence boundary, which this format cannot state. Mend the sentences or "
+                    "sentence boundary, which this format cannot hold. Fix the sentences or "
                     "write BioC."
                 )
-            homes[home].append(mention)
-        self._check_pairs(homes)
-        return homes
+            mentions[sentence_index].append(mention)
+        self._check_pairs(mentions)
+        return mentions
 
-    def _check_pairs(self, homes: dict[int, list[Mention]]) -> None:
-        where = {mention.id: index for index, found in homes.items() for mention in found}
+    def _check_pairs(self, mentions_by_sentence: dict[int, list[Mention]]) -> None:
+        """Raise ValueError if a pair is not within one sentence."""
+        sentence_of = {
+            mention.id: index
+            for index, mentions in mentions_by_sentence.items()
+            for mention in mentions
+        }
         for row in get_relations(self.doc, self.source):
             first, second = row["entities"]
-            if where.get(first) is None or where.get(first) != where.get(second):
+            if sentence_of.get(first) is None or sentence_of.get(first) != sentence_of.get(second):
                 raise ValueError(
                     f"pair {first!r}, {second!r} of document {require_document_id(self.doc)!r} is "
-                    "not within one sentence, which this format cannot state. Write BioC or JSON "
+                    "not within one sentence, which this format cannot hold. Write BioC or JSON "
                     "lines."
                 )
 
     def _sentence(self, sentence: Span, index: int, mentions: list[Mention]) -> Iterator[str]:
+        """Iterate over the lines of a <sentence> element."""
         names = self.doc.user_data.get("sentences", [])
-        own = f"{require_document_id(self.doc)}.s{index}"
-        name = str(names[index]) if index < len(names) else own
+        default_name = f"{require_document_id(self.doc)}.s{index}"
+        name = str(names[index]) if index < len(names) else default_name
         head = format_xml_attributes(id=name, seqId=f"s{index}", text=sentence.text)
         yield f"    <sentence{head}>"
         for mention in mentions:
             yield f"      <entity{self._entity(mention, sentence.start_char)} />"
-        here = {mention.id for mention in mentions}
-        rows = [r for r in get_relations(self.doc, self.source) if here.issuperset(r["entities"])]
+        mention_ids = {mention.id for mention in mentions}
+        rows = [
+            r for r in get_relations(self.doc, self.source) if mention_ids.issuperset(r["entities"])
+        ]
         for number, row in enumerate(rows):
-            ends = dict(zip(("e1", "e2"), row["entities"], strict=True))
+            entity_ids = dict(zip(("e1", "e2"), row["entities"], strict=True))
             answer = str(bool(row.get("label")))
-            pair = format_xml_attributes(**ends, id=f"{name}.p{number}", interaction=answer)
+            pair = format_xml_attributes(**entity_ids, id=f"{name}.p{number}", interaction=answer)
             yield f"      <pair{pair} />"
         yield from self._analyses(sentence)
         yield "    </sentence>"
 
     def _entity(self, mention: Mention, start: int) -> str:
-        places = ",".join(f"{a - start}-{b - start - 1}" for a, b in mention.pieces)
+        """Return the attributes of an <entity>; the sentence begins at character ``start``."""
+        ranges = ",".join(f"{a - start}-{b - start - 1}" for a, b in mention.pieces)
         text = mention_text(self.doc, mention)
         return format_xml_attributes(
-            charOffset=places, id=mention.id, text=text, type=mention.label
+            charOffset=ranges, id=mention.id, text=text, type=mention.label
         )
 
     def _analyses(self, sentence: Span) -> Iterator[str]:
+        """Iterate over the lines of <sentenceanalyses>: dependencies and tokens."""
         tokens = [token for token in sentence if not token.is_space]
         ids = {token.i: f"st_{number}" for number, token in enumerate(tokens, 1)}
         yield "      <sentenceanalyses>"
         yield "        <parses>"
         parse = format_xml_attributes(parser=f"{self.analysis}_parse", tokenizer=self.analysis)
         yield f"          <parse{parse}>"
-        for number, (governor, dependent, kind) in enumerate(self._arcs(sentence, ids), 1):
-            ends = format_xml_attributes(
-                id=f"split_{number}", t1=ids[governor], t2=ids[dependent], type=kind
+        for number, (governor, dependent, dependency_type) in enumerate(
+            self._arcs(sentence, ids), 1
+        ):
+            attributes = format_xml_attributes(
+                id=f"split_{number}", t1=ids[governor], t2=ids[dependent], type=dependency_type
             )
-            yield f"            <dependency{ends} />"
+            yield f"            <dependency{attributes} />"
         yield "          </parse>"
         yield "        </parses>"
         yield "        <tokenizations>"
         yield f"          <tokenization{format_xml_attributes(tokenizer=self.analysis)}>"
         for token in tokens:
             first = token.idx - sentence.start_char
-            place = f"{first}-{first + len(token) - 1}"
+            offsets = f"{first}-{first + len(token) - 1}"
             row = format_xml_attributes(
-                POS=token.tag_, charOffset=place, id=ids[token.i], text=token.text
+                POS=token.tag_, charOffset=offsets, id=ids[token.i], text=token.text
             )
             yield f"            <token{row} />"
         yield "          </tokenization>"
@@ -399,14 +489,20 @@ class _Writer:
         yield "      </sentenceanalyses>"
 
     def _arcs(self, sentence: Span, ids: dict[int, str]) -> Iterator[tuple[int, int, str]]:
-        given = self.doc.user_data.get("dependencies")
-        if given is not None:
-            yield from ((g, d, kind) for g, d, kind in given if g in ids and d in ids)
+        """Iterate over ``(governor, dependent, type)`` of a sentence's tokens in ``ids``."""
+        file_dependencies = self.doc.user_data.get("dependencies")
+        if file_dependencies is not None:
+            yield from (
+                (g, d, dependency_type)
+                for g, d, dependency_type in file_dependencies
+                if g in ids and d in ids
+            )
         elif self.doc.has_annotation("DEP"):
             for token in sentence:
                 if token.head.i != token.i and token.i in ids and token.head.i in ids:
                     yield token.head.i, token.i, token.dep_
 
 
-def _holds(sentence: Span, first: int, last: int) -> bool:
+def _contains(sentence: Span, first: int, last: int) -> bool:
+    """Return whether the characters from ``first`` to ``last`` are within a sentence."""
     return sentence.start_char <= first and last <= sentence.end_char

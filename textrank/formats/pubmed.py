@@ -1,4 +1,8 @@
-"""Text of XML articles: elements in, lines out, markup dropped and nothing cut off."""
+"""Articles without annotations: PubMed XML, MEDLINE, JATS full text and HTML pages.
+
+Each reader keeps the text and drops the markup; every paragraph, heading or labelled part is a line
+of its own that begins a sentence.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +22,18 @@ from textrank.io import MAX_ITEM_BYTES, ItemFilter, iter_lines, read_text
 from textrank.io.reading import iter_elements
 from textrank.language.normalization import is_block_tag, is_paragraph_tag
 
-_SPACED = frozenset(["break", "br", "td", "th", "p", "title", "label", "list-item", "tr"])
+_SPACED_TAGS = frozenset(["break", "br", "td", "th", "p", "title", "label", "list-item", "tr"])
 
 
-def local(element: Element) -> str:
-    """The name of an element without its namespace."""
+def tag_name(element: Element) -> str:
+    """Return the tag of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
 def text_within(element: Element | None, without: frozenset[str] = frozenset()) -> str:
-    """All text of an element on one line, that of ``<i>``, ``<sub>`` and formulas included.
+    """Return all text of an element on one line, including that of ``<i>``, ``<sub>`` and formulas.
+
+    Elements with a tag in ``without`` are skipped, their tails are not. None gives "".
 
     >>> from xml.etree.ElementTree import fromstring
     >>> text_within(fromstring("<t>p<sub>53</sub> binds <i>MDM2</i>.</t>"))
@@ -35,14 +41,17 @@ def text_within(element: Element | None, without: frozenset[str] = frozenset()) 
     """
     if element is None:
         return ""
-    return " ".join("".join(_pieces(element, without)).split())
+    return " ".join("".join(_iter_text(element, without)).split())
 
 
-def _pieces(element: Element, without: frozenset[str]) -> Iterator[str]:
-    """Text in document order; the stack is ours, for articles may nest deeper than Python calls."""
-    todo: list[Element | str] = [element]
-    while todo:
-        item = todo.pop()
+def _iter_text(element: Element, without: frozenset[str]) -> Iterator[str]:
+    """Iterate over the text of an element in document order, with blanks around table cells.
+
+    Uses a stack of its own, since articles may be nested deeper than Python's recursion limit.
+    """
+    stack: list[Element | str] = [element]
+    while stack:
+        item = stack.pop()
         if isinstance(item, str):
             yield item
             continue
@@ -50,36 +59,37 @@ def _pieces(element: Element, without: frozenset[str]) -> Iterator[str]:
             continue
         yield item.text or ""
         for child in reversed(item):
-            todo.append(child.tail or "")
-            if local(child) not in without:
-                if local(child) in _SPACED:
-                    todo += [" ", child, " "]
+            stack.append(child.tail or "")
+            if tag_name(child) not in without:
+                if tag_name(child) in _SPACED_TAGS:
+                    stack += [" ", child, " "]
                 else:
-                    todo.append(child)
+                    stack.append(child)
 
 
-def first(element: Element, *names: str) -> Element | None:
-    """The first element of a path of names below an element, whatever their namespace."""
-    found: Element | None = element
+def find_child(element: Element, *names: str) -> Element | None:
+    """Return the first descendant along a path of tags, ignoring namespaces; None if missing."""
+    current: Element | None = element
     for name in names:
-        children = () if found is None else found
-        found = next((child for child in children if local(child) == name), None)
-    return found
+        children = () if current is None else current
+        current = next((child for child in children if tag_name(child) == name), None)
+    return current
 
 
-_FORMULA = frozenset(["annotation", "annotation-xml"])  # the same formula a second time
+_DUPLICATE_FORMULA_TAGS = frozenset(["annotation", "annotation-xml"])  # repeat a formula
 
 
 @dataclass(frozen=True)
 class PubMedXML(FileReader):
     """Titles and abstracts of a PubMed XML file, plain or gzip, in constant memory.
 
-    The text is the title, a newline, and the abstract; a part of it with a label (``RESULTS``) is a
-    line of its own that begins with the label. Text in ``<sub>``, ``<i>`` and formulas is kept,
+    The text is the title, a newline and the abstract; a labelled part of it (``RESULTS``) is a line
+    of its own that begins with the label. Text in ``<sub>``, ``<i>`` and formulas is kept,
     abstracts in other languages (``OtherAbstract``) are not. The id is the PMID; title, year and
-    journal are in ``doc.user_data``. Of an article that the file has in several versions the last
-    counts, and one it lists under ``DeleteCitation`` does not: for that its ids are read once
-    before. Names are left to a recogniser in ``nlp``.
+    journal go to ``doc.user_data``. Of several versions of an article in the file only the last
+    counts, and articles listed under ``DeleteCitation`` are left out: the file is read twice for
+    that. Names are left to the recogniser in ``nlp``. With ``skip_bad`` an article with an error is
+    left out and counted in one warning; ``limit`` is the largest number of bytes of an article.
     """
 
     path: str
@@ -91,7 +101,7 @@ class PubMedXML(FileReader):
         records = self._records(with_deletions=item_filter is not None)
         return build_docs(
             records,
-            _same,
+            _return_record,
             nlp,
             path=self.path,
             cut=False,
@@ -100,87 +110,103 @@ class PubMedXML(FileReader):
         )
 
     def _records(self, *, with_deletions: bool = False) -> Iterator[Record]:
-        last = self._last()
-        for number, element in enumerate(_articles(self.path, self.limit)):
-            place = f"{self.path}, article {number + 1}"
-            if local(element) == "DeleteCitation":
-                if with_deletions:
-                    yield from _deleted(element, place)
-            elif last.get(_pmid(element)) == number:
-                yield _record(element, place)
+        """Iterate over the records of the last versions of articles.
 
-    def _last(self) -> dict[str, int]:
-        """For each id the number of its last version; none for what is deleted."""
-        found: dict[str, int] = {}
+        ``with_deletions`` adds an empty record per deleted article: whoever reads many files in
+        parts needs them to drop articles of earlier files.
+        """
+        last = self._find_last_versions()
+        for number, element in enumerate(_iter_articles(self.path, self.limit)):
+            location = f"{self.path}, article {number + 1}"
+            if tag_name(element) == "DeleteCitation":
+                if with_deletions:
+                    yield from _iter_deletions(element, location)
+            elif last.get(_get_pmid(element)) == number:
+                yield _build_record(element, location)
+
+    def _find_last_versions(self) -> dict[str, int]:
+        """Return the number of the last version of each article by PMID, without deleted ones."""
+        last_numbers: dict[str, int] = {}
         deleted: set[str] = set()
-        for number, element in enumerate(_articles(self.path, self.limit)):
-            if local(element) == "DeleteCitation":
-                deleted |= {text_within(child) for child in element if local(child) == "PMID"}
+        for number, element in enumerate(_iter_articles(self.path, self.limit)):
+            if tag_name(element) == "DeleteCitation":
+                deleted |= {text_within(child) for child in element if tag_name(child) == "PMID"}
             else:
-                name = _pmid(element)
-                if not name:
+                pmid = _get_pmid(element)
+                if not pmid:
                     raise ValueError(
                         f"{self.path}, article {number + 1}: no PMID. Every PubmedArticle needs "
                         "MedlineCitation > PMID."
                     )
-                found[name] = number
-        return {name: number for name, number in found.items() if name not in deleted}
+                last_numbers[pmid] = number
+        return {pmid: number for pmid, number in last_numbers.items() if pmid not in deleted}
 
 
-def _same(record: Record) -> Record:
+def _return_record(record: Record) -> Record:
+    """Return the record: PubMedXML parses its items before ``build_docs`` does."""
     return record
 
 
-def _articles(path: str, limit: int) -> Iterator[Element]:
+def _iter_articles(path: str, limit: int) -> Iterator[Element]:
+    """Iterate over the articles and deletion lists of a PubMed file."""
     return iter_elements(path, ("PubmedArticle", "DeleteCitation"), limit)
 
 
-def _deleted(element: Element, place: str) -> Iterator[Record]:
-    """An empty record for each article that is taken back."""
+def _iter_deletions(element: Element, location: str) -> Iterator[Record]:
+    """Iterate over an empty record, marked ``deleted``, for each article in a deletion list."""
     for child in element:
-        if local(child) == "PMID":
-            yield Record(text_within(child), "", place, data={"deleted": True})
+        if tag_name(child) == "PMID":
+            yield Record(text_within(child), "", location, data={"deleted": True})
 
 
-def _pmid(element: Element) -> str:
-    return text_within(first(element, "MedlineCitation", "PMID"))
+def _get_pmid(element: Element) -> str:
+    """Return the PMID of an article, "" if it has none."""
+    return text_within(find_child(element, "MedlineCitation", "PMID"))
 
 
-def _record(element: Element, place: str) -> Record:
-    article = first(element, "MedlineCitation", "Article")
+def _build_record(element: Element, location: str) -> Record:
+    """Make a Record of a PubmedArticle element."""
+    article = find_child(element, "MedlineCitation", "Article")
     if article is None:
-        raise ValueError(f"{place}: PMID {_pmid(element)} has no Article. Download it again.")
-    title = text_within(first(article, "ArticleTitle"), _FORMULA)
-    parts = [part for part in first(article, "Abstract") or () if local(part) == "AbstractText"]
-    rows = [title, *(_labelled(part) for part in parts)]
+        raise ValueError(
+            f"{location}: PMID {_get_pmid(element)} has no Article. Download it again."
+        )
+    title = text_within(find_child(article, "ArticleTitle"), _DUPLICATE_FORMULA_TAGS)
+    parts = [
+        part for part in find_child(article, "Abstract") or () if tag_name(part) == "AbstractText"
+    ]
+    rows = [title, *(_labelled_text(part) for part in parts)]
     data: dict[str, Any] = {"title": title}
-    year = first(article, "Journal", "JournalIssue", "PubDate", "Year")
-    medline = text_within(first(article, "Journal", "JournalIssue", "PubDate", "MedlineDate"))
-    if found := re.search(r"\d{4}", text_within(year) or medline):
-        data["year"] = int(found[0])
-    if journal := text_within(first(article, "Journal", "Title")):
+    year = find_child(article, "Journal", "JournalIssue", "PubDate", "Year")
+    medline_date = text_within(
+        find_child(article, "Journal", "JournalIssue", "PubDate", "MedlineDate")
+    )
+    if match := re.search(r"\d{4}", text_within(year) or medline_date):
+        data["year"] = int(match[0])
+    if journal := text_within(find_child(article, "Journal", "Title")):
         data["journal"] = journal
-    return _of_rows(_pmid(element), rows, place, data)
+    return _record_of_lines(_get_pmid(element), rows, location, data)
 
 
-def _labelled(part: Element) -> str:
-    text, label = text_within(part, _FORMULA), part.get("Label", "").strip()
+def _labelled_text(part: Element) -> str:
+    """Return the text of a part of an abstract, after its label if it has one."""
+    text, label = text_within(part, _DUPLICATE_FORMULA_TAGS), part.get("Label", "").strip()
     return f"{label}: {text}" if label and text else text
 
 
-def _of_rows(name: str, rows: list[str], place: str, data: Mapping[str, Any]) -> Record:
-    """A record of lines, each of which begins a sentence."""
-    kept = [row for row in rows if row]
-    breaks = [sum(len(row) + 1 for row in kept[:n]) for n in range(1, len(kept))]
-    return Record(name, "\n".join(kept), place, breaks=breaks, data=data)
+def _record_of_lines(name: str, rows: list[str], location: str, data: Mapping[str, Any]) -> Record:
+    """Make a Record of non-empty lines, each of which begins a sentence."""
+    lines = [row for row in rows if row]
+    breaks = [sum(len(row) + 1 for row in lines[:n]) for n in range(1, len(lines))]
+    return Record(name, "\n".join(lines), location, breaks=breaks, data=data)
 
 
 @dataclass(frozen=True)
 class Medline(FileReader):
-    """Titles and abstracts of MEDLINE's tagged lines (``PMID- ``, ``TI  - ``, ``AB  - ``).
+    """Titles and abstracts of a file in MEDLINE format (``PMID- ``, ``TI  - ``, ``AB  - ``).
 
-    A tag stands in the first four columns, a line that begins with blanks goes on with the last
-    one. Records are parted by blank lines. The Doc is as that of ``PubMedXML``.
+    A tag is in the first four columns; a line that begins with blanks continues the one before.
+    Blank lines separate records. Docs are as those of ``PubMedXML``.
     """
 
     path: str
@@ -199,71 +225,75 @@ class Medline(FileReader):
             item_filter=item_filter,
         )
 
-    def _blocks(self) -> Iterator[_Block]:
-        block = _Block()
+    def _blocks(self) -> Iterator[_MedlineFields]:
+        """Iterate over the fields of each record."""
+        block = _MedlineFields()
         for number, line in iter_lines(self.path, self.limit):
             if not line.strip():
                 if block.fields:
                     yield block
-                block = _Block()
+                block = _MedlineFields()
                 continue
             block.add(line, f"{self.path}, line {number}")
         if block.fields:
             yield block
 
-    def _record(self, block: _Block) -> Record:
-        name = block.get("PMID")
-        if not name:
-            raise ValueError(f"{block.place}: a record without PMID. It begins with 'PMID- '.")
+    def _record(self, block: _MedlineFields) -> Record:
+        """Make a Record of the fields of one article."""
+        pmid = block.get("PMID")
+        if not pmid:
+            raise ValueError(f"{block.location}: a record without PMID. It begins with 'PMID- '.")
         data: dict[str, Any] = {"title": block.get("TI")}
-        if found := re.search(r"\d{4}", block.get("DP")):
-            data["year"] = int(found[0])
+        if match := re.search(r"\d{4}", block.get("DP")):
+            data["year"] = int(match[0])
         if journal := block.get("JT") or block.get("TA"):
             data["journal"] = journal
-        return _of_rows(name, [block.get("TI"), block.get("AB")], block.place, data)
+        return _record_of_lines(pmid, [block.get("TI"), block.get("AB")], block.location, data)
 
 
 @dataclass
-class _Block:
-    """The fields of one record as they are read."""
+class _MedlineFields:
+    """Fields of one MEDLINE record, filled line by line with ``add``."""
 
     fields: dict[str, list[str]] = field(default_factory=dict)
     tag: str = ""
-    place: str = ""
+    location: str = ""
 
-    def add(self, line: str, place: str) -> None:
-        found = re.match(r"([A-Z]{2,4}) {0,2}- ?(.*)", line)
-        if found:
-            self.tag = found[1]
-            self.fields.setdefault(self.tag, []).append(found[2].strip())
-            self.place = self.place or place
+    def add(self, line: str, location: str) -> None:
+        """Add a line; raise ValueError if it neither has a tag nor continues one."""
+        match = re.match(r"([A-Z]{2,4}) {0,2}- ?(.*)", line)
+        if match:
+            self.tag = match[1]
+            self.fields.setdefault(self.tag, []).append(match[2].strip())
+            self.location = self.location or location
         elif self.tag and line[:1].isspace():
             self.fields[self.tag][-1] += " " + line.strip()
         else:
-            raise ValueError(f"{place}: no tag. Lines begin with 'PMID- ', 'TI  - ' or blanks.")
+            raise ValueError(f"{location}: no tag. Lines begin with 'PMID- ', 'TI  - ' or blanks.")
 
     def get(self, tag: str) -> str:
-        """The first value of a field, or nothing."""
+        """Return the first value of a field, or ""."""
         return self.fields.get(tag, [""])[0]
 
 
-# Nothing of these is prose; captions inside figures and tables are read on their own.
-_LEFT_OUT = frozenset(
+# None of these is prose; captions inside figures and tables are read separately.
+_NON_PROSE_TAGS = frozenset(
     ["ref-list", "table", "disp-formula", "supplementary-material", "permissions", "alternatives",
      "object-id", "media", "graphic", "tex-math", "annotation", "fn-group", "back"]
 )  # fmt: skip
-_FLOATS = frozenset(["fig", "fig-group", "table-wrap", "boxed-text", "disp-quote"])
-_BLOCKS = frozenset(["list", "def-list", "fig", "table-wrap", "sec", "boxed-text", "p"])
+_FLOAT_TAGS = frozenset(["fig", "fig-group", "table-wrap", "boxed-text", "disp-quote"])
+_BLOCK_TAGS = frozenset(["list", "def-list", "fig", "table-wrap", "sec", "boxed-text", "p"])
 
 
 @dataclass(frozen=True)
 class JATS(FileReader):
     """Full texts of a JATS file (one article, or several in one root), in constant memory.
 
-    The text is title, abstract and body, a paragraph a line; headings, captions of figures and
-    tables and list items are lines of their own; references, tables and formulas are left out, and
-    so are numbers that cite (``<xref ref-type="bibr">``). The id is that of PMC, else the PMID or
-    DOI. ``doc.user_data`` has title, year, journal, and ``sections``: heading and first character.
+    The text is title, abstract and body, one paragraph per line; headings, captions of figures and
+    tables, and list items are lines of their own. References, tables, formulas and citation numbers
+    (``<xref ref-type="bibr">``) are left out. The id is that of PMC, else the PMID or DOI.
+    ``doc.user_data`` has title, year, journal, and ``sections``: heading and first character of
+    each. ``skip_bad`` and ``limit`` are as in ``PubMedXML``.
     """
 
     path: str
@@ -284,92 +314,103 @@ class JATS(FileReader):
         )
 
     def _record(self, item: tuple[int, Element]) -> Record:
+        """Make a Record of ``(number in the file, article)``."""
         number, article = item
-        place = f"{self.path}, article {number}"
-        meta = first(article, "front", "article-meta")
+        location = f"{self.path}, article {number}"
+        meta = find_child(article, "front", "article-meta")
         if meta is None:
-            raise ValueError(f"{place}: no front > article-meta. Is this a JATS article?")
-        name = _id(meta)
-        if not name:
-            raise ValueError(f"{place}: no article-id. Give the article one.")
-        title = text_within(first(meta, "title-group", "article-title"), _LEFT_OUT)
-        rows: list[tuple[str, bool]] = [(title, False)]  # text, and whether it heads a section
-        for part in [*(c for c in meta if local(c) == "abstract"), first(article, "body")]:
-            rows += _rows(part) if part is not None else []
-        rows = [(text, heads) for text, heads in rows if text]
-        data: dict[str, Any] = {"title": title, **_facts(article, meta)}
+            raise ValueError(f"{location}: no front > article-meta. Is this a JATS article?")
+        article_id = _get_article_id(meta)
+        if not article_id:
+            raise ValueError(f"{location}: no article-id. Give the article one.")
+        title = text_within(find_child(meta, "title-group", "article-title"), _NON_PROSE_TAGS)
+        rows: list[tuple[str, bool]] = [(title, False)]  # text, whether it is a heading
+        for part in [*(c for c in meta if tag_name(c) == "abstract"), find_child(article, "body")]:
+            rows += _iter_lines_of(part) if part is not None else []
+        rows = [(text, is_heading) for text, is_heading in rows if text]
+        data: dict[str, Any] = {"title": title, **_get_metadata(article, meta)}
         starts = [sum(len(text) + 1 for text, _ in rows[:n]) for n in range(len(rows))]
         data["sections"] = [
-            [text, start] for (text, heads), start in zip(rows, starts, strict=True) if heads
+            [text, start]
+            for (text, is_heading), start in zip(rows, starts, strict=True)
+            if is_heading
         ]
         text = "\n".join(row for row, _ in rows)
-        return Record(name, text, place, breaks=starts[1:], data=data)
+        return Record(article_id, text, location, breaks=starts[1:], data=data)
 
 
-def _id(meta: Element) -> str:
-    ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if local(c) == "article-id"}
-    kinds = ("pmcid", "pmc", "pmid", "doi", *ids)
-    name = next((ids[kind] for kind in kinds if ids.get(kind)), "")
-    return f"PMC{name}" if ids.get("pmc") == name and name.isdigit() else name
+def _get_article_id(meta: Element) -> str:
+    """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none."""
+    ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if tag_name(c) == "article-id"}
+    id_types = ("pmcid", "pmc", "pmid", "doi", *ids)
+    article_id = next((ids[id_type] for id_type in id_types if ids.get(id_type)), "")
+    return (
+        f"PMC{article_id}" if ids.get("pmc") == article_id and article_id.isdigit() else article_id
+    )
 
 
-def _facts(article: Element, meta: Element) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    years = [first(c, "year") for c in meta if local(c) == "pub-date"]
-    dates = [int(y[0]) for year in years if (y := re.search(r"\d{4}", text_within(year)))]
-    if dates:
-        found["year"] = min(dates)
-    title = first(article, "front", "journal-meta", "journal-title-group", "journal-title")
+def _get_metadata(article: Element, meta: Element) -> dict[str, Any]:
+    """Return ``year`` (the earliest publication date) and ``journal``, as far as given."""
+    metadata: dict[str, Any] = {}
+    years = [find_child(c, "year") for c in meta if tag_name(c) == "pub-date"]
+    publication_years = [
+        int(y[0]) for year in years if (y := re.search(r"\d{4}", text_within(year)))
+    ]
+    if publication_years:
+        metadata["year"] = min(publication_years)
+    title = find_child(article, "front", "journal-meta", "journal-title-group", "journal-title")
     if journal := text_within(title):
-        found["journal"] = journal
-    return found
+        metadata["journal"] = journal
+    return metadata
 
 
-def _rows(element: Element) -> Iterator[tuple[str, bool]]:
-    """The lines of an element in order: paragraphs, headings, items, captions."""
+def _iter_lines_of(element: Element) -> Iterator[tuple[str, bool]]:
+    """Iterate over ``(line, is heading of a section)`` of an element, in document order."""
     for child in element:
-        name = local(child)
-        if name in _LEFT_OUT:
+        name = tag_name(child)
+        if name in _NON_PROSE_TAGS:
             continue
         if name == "title":
-            yield text_within(child, _LEFT_OUT), local(element) in ("sec", "abstract")
+            yield text_within(child, _NON_PROSE_TAGS), tag_name(element) in ("sec", "abstract")
         elif name == "label":
             continue  # "Figure 1" and the like head what follows them
         elif name == "p":
-            yield from _paragraph(child)
+            yield from _iter_paragraph_lines(child)
         else:
-            yield from _rows(child)
+            yield from _iter_lines_of(child)
 
 
-def _paragraph(p: Element) -> Iterator[tuple[str, bool]]:
-    """A paragraph, then the lists, figures and tables that stand inside it."""
+def _iter_paragraph_lines(p: Element) -> Iterator[tuple[str, bool]]:
+    """Iterate over the line of a paragraph, then those of lists, figures and tables inside it."""
     _drop_citations(p)
-    yield text_within(p, _LEFT_OUT | _FLOATS | _BLOCKS), False
+    yield text_within(p, _NON_PROSE_TAGS | _FLOAT_TAGS | _BLOCK_TAGS), False
     for child in p:
-        if local(child) in _FLOATS | _BLOCKS:
-            yield from _rows(child)
+        if tag_name(child) in _FLOAT_TAGS | _BLOCK_TAGS:
+            yield from _iter_lines_of(child)
 
 
 def _drop_citations(p: Element) -> None:
+    """Empty the citation numbers inside a paragraph, in place; the text after them stays."""
     for parent in p.iter():
         for child in parent:
-            if local(child) == "xref" and child.get("ref-type") == "bibr":
+            if tag_name(child) == "xref" and child.get("ref-type") == "bibr":
                 tail = child.tail
                 child.clear()
                 child.tail = tail
 
 
-_HIDDEN = frozenset(["script", "style", "head", "noscript", "template", "svg", "nav", "math"])
-_VOID = frozenset(["meta", "link", "base", "br", "hr", "img", "input", "source", "wbr", "col"])
+_HIDDEN_TAGS = frozenset(["script", "style", "head", "noscript", "template", "svg", "nav", "math"])
+_VOID_TAGS = frozenset(["meta", "link", "base", "br", "hr", "img", "input", "source", "wbr", "col"])
 
 
 @dataclass(frozen=True)
 class HTML(FileReader):
-    """The text of an HTML file; a folder stands for its ``*.html`` and ``*.htm`` files.
+    """Text of HTML files; a folder stands for its ``*.html`` and ``*.htm`` files.
 
-    Paragraphs, headings, list items and table rows are lines of their own, parted by a blank line;
-    scripts, styles and navigation are left out. ``doc.text`` is this text, and offsets count in it;
-    the page's title is in ``doc.user_data["title"]``. Names are left to a recogniser in ``nlp``.
+    Paragraphs, headings, list items and table rows are separated by a blank line; scripts, styles
+    and navigation are left out. ``doc.text`` is this text, and offsets count in it; the page's
+    title is in ``doc.user_data["title"]``. The id is the file name without suffix. Names are left
+    to the recogniser in ``nlp``.
     """
 
     path: str
@@ -390,12 +431,13 @@ class HTML(FileReader):
         )
 
     def _record(self, path: Path) -> Record:
-        page = _Page()
+        """Make a Record of one file."""
+        page = _PageText()
         try:
             page.feed(read_text(path, self.limit))
             page.close()
-        except AssertionError as error:  # Python's parser says so of "<![" without a name
-            raise ValueError(f"{path}: no HTML: {error}. Mend or remove the mark.") from error
+        except AssertionError as error:  # raised by Python's parser for "<![" without a name
+            raise ValueError(f"{path}: not HTML: {error}. Fix or remove the tag.") from error
         text = page.text()
         if not text:
             raise ValueError(f"{path}: no text in this page. Is it HTML?")
@@ -405,8 +447,8 @@ class HTML(FileReader):
 
 
 @dataclass(eq=False)
-class _Page(HTMLParser):
-    """Collects what is seen of a page."""
+class _PageText(HTMLParser):
+    """HTML parser that collects the visible text of a page."""
 
     lines: list[list[str]] = field(default_factory=lambda: [[]])
     title: str = ""
@@ -417,34 +459,38 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a line, a hidden part or the title."""
         if tag == "title":
             self._in_title = True
-        elif tag in _HIDDEN:
+        elif tag in _HIDDEN_TAGS:
             self._hidden.append(tag)
         else:
-            self._apart(tag)
+            self._separate(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        """End a line, a hidden part or the title."""
         if tag == "title":
             self._in_title = False
         elif tag in self._hidden:
             del self._hidden[self._hidden.index(tag) :]
-        elif tag not in _VOID:
-            self._apart(tag)
+        elif tag not in _VOID_TAGS:
+            self._separate(tag)
 
     def handle_data(self, data: str) -> None:
+        """Add text to the current line or to the title."""
         if self._in_title:
             self.title = " ".join(f"{self.title} {data}".split())
         elif not self._hidden:
             self.lines[-1].append(data)
 
-    def _apart(self, tag: str) -> None:
+    def _separate(self, tag: str) -> None:
+        """Begin a new line, or add a blank, where a tag separates words."""
         if is_paragraph_tag(f"<{tag}>"):
             self.lines.append([])
         elif is_block_tag(f"<{tag}>"):
             self.lines[-1].append("\n" if tag == "br" else " ")
 
     def text(self) -> str:
-        """The lines that have any text, a blank line between them."""
-        found = (" ".join("".join(line).split()) for line in self.lines)
-        return "\n\n".join(line for line in found if line)
+        """Return the non-empty lines, separated by blank lines."""
+        lines = (" ".join("".join(line).split()) for line in self.lines)
+        return "\n\n".join(line for line in lines if line)

@@ -1,4 +1,4 @@
-"""LETOR: the documents of queries as numbers, with how relevant each is."""
+"""Corpora of the research literature: LETOR (ranking), Reuters-21578 and Senseval-2."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from textrank.io import (
     read_bytes,
 )
 
-ARCHIVES = (".tar", ".tar.gz", ".tgz")
+ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
 
 @dataclass(frozen=True)
 class JudgedDocument:
-    """A document of a query: how relevant it is, and its features by number."""
+    """Document of a query: its relevance, and its features by number."""
 
     query: str
     relevance: float
@@ -46,11 +46,21 @@ class JudgedDocument:
 
 @dataclass(frozen=True)
 class Letor(FileReader):
-    """Queries of a LETOR file, ``relevance qid:N 1:0.5 2:0.25 ... # docid = ...`` a line.
+    """Queries of a LETOR file: ``relevance qid:N 1:0.5 2:0.25 … # docid = …`` per line.
 
-    A document is a query, whose ``doc.user_data["judged"]`` lists what was judged for it:
-    ``{"id", "relevance", "features"}``. The lines of a query stand together. ``path`` may also be
-    a tar archive of such files, of which ``member`` names those to read by how they end.
+    Each query is one Doc, whose ``user_data["judged"]`` lists its documents as ``{"id",
+    "relevance", "features"}``. The lines of a query must be adjacent.
+
+    Attributes
+    ----------
+    path
+        A file, or a tar archive of files.
+    member
+        Ending of the file names to read from an archive.
+    skip_bad
+        Leave out queries with errors and count them in one warning.
+    limit
+        Largest number of bytes of a line.
     """
 
     path: str
@@ -60,8 +70,8 @@ class Letor(FileReader):
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
-        found = groupby(self.iter_judged(), key=lambda j: j.query)
-        rows = ((query, [_row(j) for j in own]) for query, own in found)
+        queries = groupby(self.iter_judged(), key=lambda j: j.query)
+        rows = ((query, [_judged_to_dict(j) for j in judged]) for query, judged in queries)
         return build_docs(
             rows,
             self._record,
@@ -73,18 +83,19 @@ class Letor(FileReader):
         )
 
     def iter_judged(self) -> Iterator[JudgedDocument]:
-        """The lines, one by one."""
-        found = False
-        for place, numbered in self._files():
+        """Iterate over the judged documents; raise ValueError if there are none."""
+        is_empty = True
+        for location, numbered in self._files():
             for number, line in numbered:
                 if line.partition("#")[0].strip():
-                    found = True
-                    yield _judged(line, f"{place}, line {number}")
-        if not found:
+                    is_empty = False
+                    yield _parse_judged(line, f"{location}, line {number}")
+        if is_empty:
             raise ValueError(f"{self.path}: no judged document in it. Name a LETOR file.")
 
     def _files(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
-        if not self.path.endswith(ARCHIVES):
+        """Iterate over the name and the numbered lines of each file."""
+        if not self.path.endswith(ARCHIVE_SUFFIXES):
             yield self.path, iter_lines(self.path, self.limit)
             return
         for name, data in iter_tar_files(
@@ -94,75 +105,107 @@ class Letor(FileReader):
             yield f"{self.path}/{name}", enumerate(text.splitlines(), 1)
 
     def _record(self, row: tuple[str, list[dict[str, Any]]]) -> Record:
+        """Make a Record of ``(query, judged documents)``."""
         query, documents = row
         return Record(query, f"query {query}", self.path, data={"judged": documents})
 
 
 def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, Vector, list[str]]:
-    """Features, relevance and the query of every document of a LETOR file."""
-    found = list(Letor(str(path), member).iter_judged())
-    width = max((int(k) for j in found for k in j.features), default=0)
-    X = np.zeros((len(found), width))
-    for row, judged in enumerate(found):
-        for number, value in judged.features.items():
+    """Return features, relevance and queries of a LETOR file.
+
+    Parameters
+    ----------
+    path, member
+        As in ``Letor``.
+
+    Returns
+    -------
+    X : array of shape (documents, features)
+        Feature ``k`` of the file is column ``k - 1``; missing ones are 0.
+    relevance : array of shape (documents,)
+    queries : list of str
+        Query of each document.
+    """
+    documents = list(Letor(str(path), member).iter_judged())
+    width = max((int(k) for j in documents for k in j.features), default=0)
+    X = np.zeros((len(documents), width))
+    for row, document in enumerate(documents):
+        for number, value in document.features.items():
             X[row, int(number) - 1] = value
-    return X, np.array([j.relevance for j in found]), [j.query for j in found]
+    return X, np.array([j.relevance for j in documents]), [j.query for j in documents]
 
 
-def _judged(line: str, place: str) -> JudgedDocument:
-    fields, _, comment = check_utf8(line, place).partition("#")
+def _parse_judged(line: str, location: str) -> JudgedDocument:
+    """Parse a line; raise ValueError if it is malformed."""
+    fields, _, comment = check_utf8(line, location).partition("#")
     relevance, *pairs = fields.split()
     try:
-        cells = [(key, value) for key, _, value in (pair.partition(":") for pair in pairs)]
-        if not cells or cells[0][0] != "qid" or not cells[0][1]:
+        pairs_of_line = [(key, value) for key, _, value in (pair.partition(":") for pair in pairs)]
+        if not pairs_of_line or pairs_of_line[0][0] != "qid" or not pairs_of_line[0][1]:
             raise ValueError("no qid")
-        features = {str(int(key)): _finite(value) for key, value in cells[1:]}
-        return JudgedDocument(cells[0][1], _finite(relevance), features, _id(comment))
+        features = {str(int(key)): _parse_finite(value) for key, value in pairs_of_line[1:]}
+        return JudgedDocument(
+            pairs_of_line[0][1], _parse_finite(relevance), features, _parse_docid(comment)
+        )
     except ValueError:
         raise ValueError(
-            f"{place}: {fields.strip()!r:.60} is no judged document. Write relevance qid:N 1:0.5 "
-            "2:0.25 ..., finite numbers."
+            f"{location}: {fields.strip()!r:.60} is not a judged document. Write relevance qid:N "
+            "1:0.5 2:0.25 ..., finite numbers."
         ) from None
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
+    """Return a number; raise ValueError if it is infinite or NaN."""
     value = float(text)
     if not np.isfinite(value):
         raise ValueError(text)
     return value
 
 
-def _id(comment: str) -> str:
+def _parse_docid(comment: str) -> str:
+    """Return the id in a comment ``docid = GX001``, or ""."""
     name, sign, value = comment.partition("=")
     return value.split()[0] if sign and name.strip() == "docid" and value.split() else ""
 
 
-def _row(judged: JudgedDocument) -> dict[str, Any]:
+def _judged_to_dict(judged: JudgedDocument) -> dict[str, Any]:
+    """Return the entry of ``user_data["judged"]`` for a document."""
     row = {"relevance": judged.relevance, "features": dict(judged.features)}
     return {"id": judged.id, **row} if judged.id else row
 
 
-ARTICLE = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
+ARTICLE_ELEMENT = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class ReutersArticle:
-    """A newswire article: its number, title, text, topics, and which part of ModApte it is in."""
+    """Article of Reuters-21578.
+
+    Attributes
+    ----------
+    number
+        Attribute NEWID.
+    split
+        TRAIN, TEST or NOT-USED in the ModApte split.
+    judged
+        Whether an indexer assigned topics, possibly none.
+    """
 
     number: str
     title: str
     text: str
     topics: tuple[str, ...]
-    split: str  # TRAIN, TEST or NOT-USED
-    judged: bool  # whether somebody assigned topics, be it none
+    split: str
+    judged: bool
 
 
 @dataclass(frozen=True)
 class Reuters(FileReader):
     """Articles of Reuters-21578: an ``.sgm`` file or a tar archive of them.
 
-    Topics go to ``doc.user_data["meta"]["topics"]``. ``split`` takes only articles of the ModApte
-    split, "TRAIN" or "TEST", to which somebody assigned topics; "all" takes every article.
+    Topics go to ``doc.user_data["meta"]["topics"]``. ``split`` "TRAIN" or "TEST" selects the judged
+    articles of that part of the ModApte split, "all" every article. ``limit`` is the largest number
+    of bytes of a file.
     """
 
     path: str
@@ -187,9 +230,11 @@ class Reuters(FileReader):
         )
 
     def _wanted(self, article: ReutersArticle) -> bool:
-        return self.split == "all" or (article.iter_judged and article.split == self.split)
+        """Return whether an article is in the selected split."""
+        return self.split == "all" or (article.judged and article.split == self.split)
 
     def _record(self, article: ReutersArticle) -> Record:
+        """Make a Record of an article."""
         text = f"{article.title}\n{article.text}".strip() or article.number
         data = {"title": article.title, "meta": {"topics": list(article.topics)}}
         return Record(article.number, text, f"{self.path}, article {article.number}", data=data)
@@ -198,59 +243,64 @@ class Reuters(FileReader):
 def iter_reuters_articles(
     path: str | Path, limit: float = MAX_UNPACKED_BYTES
 ) -> Iterator[ReutersArticle]:
-    """The articles of a file or archive, in their order."""
-    found = False
+    """Iterate over the articles of a file or archive in their order.
+
+    Raises ValueError if there is none or a file is larger than ``limit`` bytes.
+    """
+    is_empty = True
     files = (
         iter_tar_files(path, ".sgm", limit)
-        if str(path).endswith(ARCHIVES)
+        if str(path).endswith(ARCHIVE_SUFFIXES)
         else [(str(path), read_bytes(path, limit))]
     )
     for _, data in files:
-        for head, body in ARTICLE.findall(data.decode("latin-1")):
-            found = True
-            yield _article(head, body)
-    if not found:
+        for head, body in ARTICLE_ELEMENT.findall(data.decode("latin-1")):
+            is_empty = False
+            yield _parse_article(head, body)
+    if is_empty:
         raise ValueError(f"{path}: no <REUTERS> article in it. Name an .sgm file or a tar of them.")
 
 
-def _article(head: str, body: str) -> ReutersArticle:
-    said = dict(re.findall(r'(\w+)="([^"]*)"', head))
+def _parse_article(head: str, body: str) -> ReutersArticle:
+    """Parse the attributes and the content of a <REUTERS> element."""
+    attributes = dict(re.findall(r'(\w+)="([^"]*)"', head))
     topics = re.search(r"<TOPICS>(.*?)</TOPICS>", body, re.DOTALL)
     return ReutersArticle(
-        said.get("NEWID", ""),
-        _text("TITLE", body),
-        _text("BODY", body),
+        attributes.get("NEWID", ""),
+        _element_text("TITLE", body),
+        _element_text("BODY", body),
         tuple(re.findall(r"<D>(.*?)</D>", topics[1])) if topics else (),
-        said.get("LEWISSPLIT", ""),
-        said.get("TOPICS") == "YES",
+        attributes.get("LEWISSPLIT", ""),
+        attributes.get("TOPICS") == "YES",
     )
 
 
-def _text(name: str, body: str) -> str:
-    found = re.search(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
-    plain = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", unescape(found[1])) if found else ""
-    return re.sub(r"[ \t]+", " ", plain).strip()
+def _element_text(name: str, body: str) -> str:
+    """Return the unescaped text of element ``name``, without control characters."""
+    match = re.search(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
+    text = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", unescape(match[1])) if match else ""
+    return re.sub(r"[ \t]+", " ", text).strip()
 
 
 @dataclass(frozen=True)
 class Senseval(FileReader):
     """Instances of a Senseval-2 ``.pos`` file, of a folder or of a zip archive of such files.
 
-    A document is an instance: its words, of which the marked one is ``doc.spans["entities"]``
-    with the sense as label and the word in ``kb_id_``. Tokens are those of the file. Of several
-    senses the first counts.
+    Each instance is one Doc with the tokens of the file. Its target word is
+    ``doc.spans["entities"]``, with the sense as label and the lemma as ``kb_id_``. Of several
+    senses the first counts. ``limit`` is the largest number of bytes of a file.
     """
 
     path: str
-    limit: int = MAX_UNPACKED_BYTES  # bytes of a file after unpacking
+    limit: int = MAX_UNPACKED_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over all instances, not analysed; ``item_filter`` is ignored."""
         number = 0
         for name, data in self._files():
-            for element, word in _instances(data, name):
+            for element, word in _iter_instances(data, name):
                 number += 1
-                yield _doc(element, word, nlp, f"{name}, instance {number}")
+                yield _build_doc(element, word, nlp, f"{name}, instance {number}")
         if not number:
             raise ValueError(
                 f"{self.path}: no instance of Senseval in it. Name a .pos file, or a folder or zip "
@@ -258,6 +308,7 @@ class Senseval(FileReader):
             )
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
+        """Iterate over the name and the bytes of each ``.pos`` file."""
         path = Path(self.path)
         if path.is_dir():
             for file in sorted(path.glob("*.pos")):
@@ -269,8 +320,8 @@ class Senseval(FileReader):
             yield str(path), read_bytes(path, self.limit)
 
 
-def _instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:
-    """The instances of one file, each with the word it is about."""
+def _iter_instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:
+    """Iterate over the instances of a file, each with the lemma it is about."""
     word = ""
     try:
         for event, element in iterparse(io.BytesIO(data), events=("start", "end")):
@@ -283,22 +334,23 @@ def _instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:
         raise ValueError(f"{name}: not readable as XML ({error}). Correct the file.") from error
 
 
-def _doc(element: Element, word: str, nlp: Language, place: str) -> Doc:
+def _build_doc(element: Element, word: str, nlp: Language, location: str) -> Doc:
+    """Build the Doc of one instance; raise ValueError if it has no answer or target."""
     answers, context = element.findall("answer"), element.find("context")
     head = None if context is None else context.find(".//head")
     if context is None or head is None or not answers:
-        raise ValueError(f"{place}: an instance needs an answer and a context with a head.")
-    words, starts, target = _words(context)
+        raise ValueError(f"{location}: an instance needs an answer and a context with a head.")
+    words, starts, target = _read_context(context)
     doc = Doc(nlp.vocab, words=words, sent_starts=[i in starts for i in range(len(words))])
-    sense, own = answers[0].get("senseid", ""), element.get("id", place)
-    span = Span(doc, *target, label=sense, kb_id=word, span_id=own)
+    sense, instance_id = answers[0].get("senseid", ""), element.get("id", location)
+    span = Span(doc, *target, label=sense, kb_id=word, span_id=instance_id)
     doc.spans["entities"] = [span]
-    doc.user_data["document"] = own
+    doc.user_data["document"] = instance_id
     return doc
 
 
-def _words(context: Element) -> tuple[list[str], set[int], tuple[int, int]]:
-    """The words, where sentences begin, and where the target stands."""
+def _read_context(context: Element) -> tuple[list[str], set[int], tuple[int, int]]:
+    """Return the words, the indices of sentence starts, and the token range of the target."""
     words: list[str] = []
     starts, target = {0}, (0, 0)
     inside = {id(part) for head in context.iter("head") for part in head.iter()}

@@ -1,4 +1,8 @@
-"""brat standoff: a text file and, beside it, its annotations in a file ``.ann``."""
+"""Standoff formats: brat (``.txt``, ``.ann``) and BioNLP shared tasks (``.txt``, ``.a1``, ``.a2``).
+
+``Brat`` keeps what the annotators wrote. ``BioNLP`` turns nested events into relations between two
+proteins (``EventLink``), with type, direction and status.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +39,29 @@ from textrank.io import (
     update_folder,
 )
 
-ARGUMENTS = ("Arg1", "Arg2")
+DEFAULT_ROLES = ("Arg1", "Arg2")
 
 
 @dataclass(frozen=True)
 class Brat(FileReader):
-    """Documents annotated with brat: a folder of ``.txt`` and ``.ann`` files, or one of them.
+    """Documents annotated with brat: a folder of ``.txt`` and ``.ann`` files, or one of the files.
 
-    Text-bound annotations (``T``, in one piece or several) become entities, relations (``R``) gold.
-    Events (``E``), equivalences (``*``) and attributes (``A``, ``M``) are kept in
+    Text-bound annotations (``T``, in one piece or several) become entities and relations (``R``)
+    gold. Events (``E``), equivalences (``*``) and attributes (``A``, ``M``) go to
     ``doc.user_data["events"]``, ``["equivalent"]`` and ``["attributes"]``, normalisations (``N``)
-    in ``["concepts"]``; notes (``#``) are comments. The names of a text without ``.ann`` are left
-    to a recogniser in ``nlp``.
+    to ``["concepts"]``; notes (``#``) are ignored. A text without ``.ann`` leaves names to the
+    recogniser in ``nlp``.
 
-    ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a document with an error
-    is left out and counted in one warning.
+    Attributes
+    ----------
+    path
+        Folder or file.
+    cut
+        Split tokens at the edges of a name that covers them in part.
+    skip_bad
+        Leave out documents with errors and count them in one warning.
+    limit
+        Largest number of bytes of a text, or of a line of annotations.
     """
 
     path: str
@@ -70,175 +82,209 @@ class Brat(FileReader):
         )
 
     def _texts(self) -> list[Path]:
+        """Return the text files, sorted; raise ValueError if an ``.ann`` file has none."""
         path = Path(self.path)
         if not path.is_dir():
             return [path.with_suffix(".txt") if path.suffix == ".ann" else path]
         texts = sorted(path.glob("*.txt"))
-        alone = {p.stem for p in path.glob("*.ann")} - {p.stem for p in texts}
-        if alone:
-            raise ValueError(f"{path}: no text file for {min(alone)}.ann. Add {min(alone)}.txt.")
+        without_text = {p.stem for p in path.glob("*.ann")} - {p.stem for p in texts}
+        if without_text:
+            raise ValueError(
+                f"{path}: no text file for {min(without_text)}.ann. Add {min(without_text)}.txt."
+            )
         return texts
 
     def _record(self, path: Path) -> Record:
+        """Read a text file with the annotations next to it."""
         text = read_text(path, self.limit)
-        notes = path.with_suffix(".ann")
-        page = _Annotations(text, str(notes))
-        for number, line in iter_lines(notes, self.limit) if notes.exists() else ():
-            place = f"{notes}, line {number}"
-            page.read(check_utf8(line, place), place)
-        gold = page.relations()
-        data = {key: value for key, value in page.data.items() if value}
-        if not notes.exists():
+        annotation_file = path.with_suffix(".ann")
+        annotations = _Annotations(text, str(annotation_file))
+        for number, line in (
+            iter_lines(annotation_file, self.limit) if annotation_file.exists() else ()
+        ):
+            location = f"{annotation_file}, line {number}"
+            annotations.read(check_utf8(line, location), location)
+        gold = annotations.relations()
+        data = {key: value for key, value in annotations.data.items() if value}
+        if not annotation_file.exists():
             return Record(unquote(path.stem), text, str(path))
-        return Record(unquote(path.stem), text, str(notes), page.mentions, gold, data=data)
+        return Record(
+            unquote(path.stem), text, str(annotation_file), annotations.mentions, gold, data=data
+        )
 
 
 @dataclass
 class _Annotations:
-    """The lines of one ``.ann`` file, read one after the other."""
+    """Annotations of one document, filled line by line with ``read``."""
 
     text: str
-    place: str
+    location: str
     mentions: list[Mention] = field(default_factory=list)
     pairs: list[dict[str, Any]] = field(default_factory=list)
     data: dict[str, Any] = field(
         default_factory=lambda: {"events": [], "equivalent": [], "attributes": [], "concepts": {}}
     )
 
-    def read(self, line: str, place: str) -> None:
+    def read(self, line: str, location: str) -> None:
+        """Parse one line of an ``.ann`` file; raise ValueError if it is malformed."""
         if not line.strip() or line.startswith("#"):
             return
         name, _, rest = line.partition("\t")
         body, _, tail = rest.partition("\t")
         if not re.fullmatch(r"\*|[A-Z]\S*", name) or not body.strip():
             raise ValueError(
-                f"{place}: {line!r:.80} is no annotation. Write ID, tab, type and arguments, as in "
-                "'T1<tab>Protein 0 5<tab>GRB2'."
+                f"{location}: {line!r:.80} is not an annotation. Write ID, tab, type and "
+                "arguments, as in 'T1<tab>Protein 0 5<tab>GRB2'."
             )
-        read = {"T": self._mention, "R": self._relation, "E": self._event, "N": self._concept}
-        known = read | {"*": self._equivalence, "A": self._attribute, "M": self._attribute}
-        if name[0] not in known:
-            raise ValueError(f"{place}: unknown kind of annotation {name!r}. Known: {[*known]}.")
-        known[name[0]](name, body, tail, place)
+        main_parsers = {
+            "T": self._mention,
+            "R": self._relation,
+            "E": self._event,
+            "N": self._concept,
+        }
+        parsers = main_parsers | {
+            "*": self._equivalence,
+            "A": self._attribute,
+            "M": self._attribute,
+        }
+        if name[0] not in parsers:
+            raise ValueError(
+                f"{location}: unknown kind of annotation {name!r}. Available: {[*parsers]}."
+            )
+        parsers[name[0]](name, body, tail, location)
 
-    def _mention(self, name: str, body: str, words: str, place: str) -> None:
+    def _mention(self, name: str, body: str, words: str, location: str) -> None:
+        """Add a text-bound annotation, ``Protein 0 5`` with the covered words."""
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):
             raise ValueError(
-                f"{place}: {ranges!r:.80} are no offsets. Write 'start end', pieces of a broken "
-                "name joined by ';', as in '0 5;16 23'."
+                f"{location}: {ranges!r:.80} are not offsets. Write 'start end', several pieces "
+                "of a name joined by ';', as in '0 5;16 23'."
             )
         pieces = [tuple(map(int, piece.split())) for piece in ranges.split(";")]
         mention = Mention(name, label, tuple(sorted((start, end) for start, end in pieces)))
         if words:
-            check_mention_text(place, self.text, mention, words)
+            check_mention_text(location, self.text, mention, words)
         self.mentions.append(mention)
 
-    def _relation(self, name: str, body: str, _: str, place: str) -> None:
-        kind, arguments = self._arguments(body, place)
+    def _relation(self, name: str, body: str, _: str, location: str) -> None:
+        """Add a relation, ``Binding Arg1:T1 Arg2:T2``."""
+        type_name, arguments = self._arguments(body, location)
         if len(arguments) != 2:
-            raise ValueError(f"{place}: a relation has two arguments, not {len(arguments)}.")
-        self.pairs.append({"id": name, "type": kind, "arguments": arguments})
+            raise ValueError(f"{location}: a relation has two arguments, not {len(arguments)}.")
+        self.pairs.append({"id": name, "type": type_name, "arguments": arguments})
 
-    def _event(self, name: str, body: str, _: str, place: str) -> None:
-        (kind, trigger), *arguments = _named(body, place)
+    def _event(self, name: str, body: str, _: str, location: str) -> None:
+        """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``."""
+        (type_name, trigger), *arguments = _parse_arguments(body, location)
         self.data["events"].append(
-            {"id": name, "type": kind, "arguments": [["trigger", trigger], *arguments]}
+            {"id": name, "type": type_name, "arguments": [["trigger", trigger], *arguments]}
         )
 
-    def _equivalence(self, _: str, body: str, __: str, place: str) -> None:
+    def _equivalence(self, _: str, body: str, __: str, location: str) -> None:
+        """Add a group of equivalent mentions, ``Equiv T1 T2``."""
         self.data["equivalent"].append(body.split()[1:])
 
-    def _attribute(self, name: str, body: str, _: str, place: str) -> None:
+    def _attribute(self, name: str, body: str, _: str, location: str) -> None:
+        """Add an attribute, ``Negation E1``."""
         self.data["attributes"].append([name, *body.split(" ", 2)])
 
-    def _concept(self, _: str, body: str, __: str, place: str) -> None:
+    def _concept(self, _: str, body: str, __: str, location: str) -> None:
+        """Add a normalisation, ``Reference T1 database:number``."""
         words = body.split(" ", 2)
         if len(words) != 3:
-            raise ValueError(f"{place}: {body!r:.80}. Write 'Reference T1 database:number'.")
+            raise ValueError(f"{location}: {body!r:.80}. Write 'Reference T1 database:number'.")
         self.data["concepts"][words[1]] = words[2]
 
-    def _arguments(self, body: str, place: str) -> tuple[str, list[list[str]]]:
-        kind, _, rest = body.partition(" ")
-        return kind, _named(rest, place)
+    def _arguments(self, body: str, location: str) -> tuple[str, list[list[str]]]:
+        """Return the type and the ``[role, id]`` pairs of a relation."""
+        type_name, _, rest = body.partition(" ")
+        return type_name, _parse_arguments(rest, location)
 
     def relations(self) -> list[dict[str, Any]]:
-        """Gold pairs of names; a relation of events is an event itself."""
-        names = {mention.id for mention in self.mentions}
+        """Return the relations between two mentions as gold rows; call it after all lines are read.
+
+        Relations of events are moved to ``data["events"]``. Raises ValueError if an argument is
+        unknown.
+        """
+        mention_ids = {mention.id for mention in self.mentions}
         gold: list[dict[str, Any]] = []
-        known = names | {event["id"] for event in self.data["events"]}
-        known |= {pair["id"] for pair in self.pairs}
+        all_ids = mention_ids | {event["id"] for event in self.data["events"]}
+        all_ids |= {pair["id"] for pair in self.pairs}
         for pair in self.pairs:
-            roles, ends = zip(*pair["arguments"], strict=True)
-            if unknown := [end for end in ends if end not in known]:
+            roles, arguments = zip(*pair["arguments"], strict=True)
+            if unknown_ids := [argument for argument in arguments if argument not in all_ids]:
                 raise ValueError(
-                    f"{self.place}: relation {pair['id']} names {unknown[0]!r}, which does not "
-                    "exist. Correct the relation."
+                    f"{self.place}: relation {pair['id']} refers to {unknown_ids[0]!r}, which "
+                    "does not exist. Correct the relation."
                 )
-            if not names.issuperset(ends):
+            if not mention_ids.issuperset(arguments):
                 self.data["events"].append(pair)
                 continue
-            gold.append({"entities": list(ends), "label": True, "type": pair["type"]})
-            if roles != ARGUMENTS:
+            gold.append({"entities": list(arguments), "label": True, "type": pair["type"]})
+            if roles != DEFAULT_ROLES:
                 gold[-1]["roles"] = list(roles)
         return gold
 
 
-def _named(text: str, place: str) -> list[list[str]]:
-    """``Arg1:T1 Arg2:T3`` as pairs of role and id."""
+def _parse_arguments(text: str, location: str) -> list[list[str]]:
+    """Return ``Arg1:T1 Arg2:T3`` as ``[role, id]`` pairs; raise ValueError if one is malformed."""
     parts = [part.split(":", 1) for part in text.split()]
     if not parts or any(len(part) != 2 for part in parts):
-        raise ValueError(f"{place}: {text!r:.80} are no arguments. Write 'Arg1:T1 Arg2:T2'.")
+        raise ValueError(f"{location}: {text!r:.80} are not arguments. Write 'Arg1:T1 Arg2:T2'.")
     return parts
 
 
 def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """A ``.txt`` and an ``.ann`` file a document in the folder ``path``, made if need be.
+    """Write a ``.txt`` and an ``.ann`` file per document into the folder ``path``.
 
-    brat states what is there: pairs labelled false are left out. Ids become T1, T2, ... where they
-    are not so already; events, equivalences and attributes, which speak of ids, are then left out
-    too. Characters a file name cannot have are written as in web addresses. The folder changes as a
-    whole when all are written; other files in it stay.
+    Only relations with a true label are written, since brat cannot express others; ``source``
+    selects them, see ``get_relations``. Mention ids become T1, T2, … unless they have that form
+    already; in that case events, equivalences and attributes, which refer to ids, are written too.
+    File names are percent-encoded ids. The folder is created if needed and changes in one step at
+    the end; other files in it stay.
     """
-    stems = UniqueFileNames()
+    file_names = UniqueFileNames()
     with update_folder(path) as folder:
         for doc in docs:
-            stem = stems.name_for(doc)
-            with open_new_text(folder / f"{stem}.txt") as out:
+            file_name = file_names.name_for(doc)
+            with open_new_text(folder / f"{file_name}.txt") as out:
                 out.write(doc.text)
-            with open_new_text(folder / f"{stem}.ann") as out:
-                out.writelines(row + "\n" for row in _annotation_lines(doc, source))
+            with open_new_text(folder / f"{file_name}.ann") as out:
+                out.writelines(row + "\n" for row in _iter_annotation_lines(doc, source))
 
 
-def _annotation_lines(doc: Doc, source: str) -> Iterator[str]:
+def _iter_annotation_lines(doc: Doc, source: str) -> Iterator[str]:
+    """Iterate over the lines of the ``.ann`` file of a Doc."""
     mentions = get_mentions(doc)
-    fitting = all(re.fullmatch(r"T\d+", m.id) for m in mentions)
-    names = {m.id: m.id if fitting else f"T{i}" for i, m in enumerate(mentions, 1)}
+    keeps_ids = all(re.fullmatch(r"T\d+", m.id) for m in mentions)
+    ids = {m.id: m.id if keeps_ids else f"T{i}" for i, m in enumerate(mentions, 1)}
     for m in mentions:
-        places = ";".join(f"{start} {end}" for start, end in m.pieces)
+        ranges = ";".join(f"{start} {mention_id}" for start, mention_id in m.pieces)
         words = re.sub(r"\s", " ", mention_text(doc, m))
-        yield f"{names[m.id]}\t{_word(m.label or 'Entity')} {places}\t{words}"
+        yield f"{ids[m.id]}\t{_replace_blanks(m.label or 'Entity')} {ranges}\t{words}"
     number = 0
     for row in get_relations(doc, source):
         if not row.get("label"):
             continue
         number += 1
-        roles = zip(row.get("roles", ARGUMENTS), row["entities"], strict=True)
-        ends = " ".join(f"{role}:{names[end]}" for role, end in roles)
-        yield f"R{number}\t{_word(row.get('type') or 'Interaction')} {ends}"
-    if fitting:
-        yield from _further_lines(doc)
+        roles = zip(row.get("roles", DEFAULT_ROLES), row["entities"], strict=True)
+        arguments = " ".join(f"{role}:{ids[mention_id]}" for role, mention_id in roles)
+        yield f"R{number}\t{_replace_blanks(row.get('type') or 'Interaction')} {arguments}"
+    if keeps_ids:
+        yield from _iter_event_lines(doc)
     concepts = doc.user_data.get("concepts", {}).items()
     for number, (name, concept) in enumerate(concepts, 1):
-        yield f"N{number}\tReference {names.get(name, name)} {_word(concept)}"
+        yield f"N{number}\tReference {ids.get(name, name)} {_replace_blanks(concept)}"
 
 
-def _further_lines(doc: Doc) -> Iterator[str]:
+def _iter_event_lines(doc: Doc) -> Iterator[str]:
+    """Iterate over the lines of events, equivalences and attributes in ``user_data``."""
     for event in doc.user_data.get("events", []):
         (role, first), *rest = event["arguments"]
-        kind = _word(event["type"])
+        type_name = _replace_blanks(event["type"])
         # An event leads with its trigger; a relation of events has two plain arguments.
-        head = f"{kind}:{first}" if role == "trigger" else f"{kind} {role}:{first}"
+        head = f"{type_name}:{first}" if role == "trigger" else f"{type_name} {role}:{first}"
         yield "\t".join([event["id"], " ".join([head, *(f"{r}:{end}" for r, end in rest)])])
     for group in doc.user_data.get("equivalent", []):
         yield "*\tEquiv " + " ".join(group)
@@ -246,16 +292,18 @@ def _further_lines(doc: Doc) -> Iterator[str]:
         yield f"{name}\t{' '.join(words)}"
 
 
-def _word(text: str) -> str:
-    """Types have no blanks in this format."""
+def _replace_blanks(text: str) -> str:
+    """Replace white space by ``_``, since types cannot contain blanks in brat."""
     return re.sub(r"\s+", "_", text)
 
 
-Files: TypeAlias = Mapping[str, str]  # suffix -> text
-Chain: TypeAlias = tuple[str, tuple[str, ...]]  # a name, and the events that lead down to it
-NAMES = ("Protein", "Gene_or_gene_product", "Complex")
-SUFFIXES = (".txt", ".a1", ".a2")
-_EVENTS = {
+DocumentFiles: TypeAlias = Mapping[str, str]  # suffix -> text
+Participant: TypeAlias = tuple[
+    str, tuple[str, ...]
+]  # mention id, and the events that lead down to it
+PROTEIN_LABELS = ("Protein", "Gene_or_gene_product", "Complex")
+BIONLP_SUFFIXES = (".txt", ".a1", ".a2")
+_EVENT_TYPES = {
     "binding": "Binding",
     "phosphorylation": "Phosphorylation",
     "degradation": "Degradation Protein_catabolism Catabolism",
@@ -266,31 +314,43 @@ _EVENTS = {
     "Dephosphorylation Deacetylation Demethylation Deubiquitination Deglycosylation "
     "Dehydroxylation DNA_methylation DNA_demethylation Protein_modification Catalysis",
 }
-TYPES = {event: kind for kind, events in _EVENTS.items() for event in events.split()}
-LOSSES = ("Negative_regulation", "Inactivation", "Degradation", "Protein_catabolism")
-OPPOSITE = {"activation": "inhibition", "inhibition": "activation"}
-MARKS = {"Negation": "negated", "Speculation": "speculated"}
-STATUSES = ("asserted", "negated", "speculated")  # of several statements the first one counts
+RELATION_TYPES = {event: kind for kind, events in _EVENT_TYPES.items() for event in events.split()}
+LOSS_EVENTS = ("Negative_regulation", "Inactivation", "Degradation", "Protein_catabolism")
+OPPOSITE_TYPES = {"activation": "inhibition", "inhibition": "activation"}
+STATUS_OF_MODIFIER = {"Negation": "negated", "Speculation": "speculated"}
+STATUSES = ("asserted", "negated", "speculated")  # by priority if events disagree
 
 
 @dataclass(frozen=True)
 class BioNLP(FileReader):
-    """Documents of BioNLP shared tasks: a folder of ``.txt``, ``.a1``, ``.a2``, or its tar archive.
+    """Documents of BioNLP shared tasks: a folder of ``.txt``, ``.a1`` and ``.a2`` files, or a tar.
 
-    Names of the kinds ``names`` become entities, pairs of them that an event joins gold, each with
-    ``type``, ``direction`` ("a>b" from the first of its entities to the second), ``status`` and
-    ``trigger`` (characters). The outermost event that joins two names decides the type; a loss of
-    the cause turns activation and inhibition round. Where several events say different things of a
-    pair, an asserted one outweighs a negated one, and that a speculated one. Gold holds negated
-    and speculated pairs too, labelled true: they are stated, if as untrue; with ``asserted`` only
-    asserted pairs are true. Sections of one article are of one origin and held out together.
+    Mentions whose label is in ``names`` become entities. Two entities that an event joins become a
+    gold relation with ``type``, ``direction`` ("a>b" from the first of its entities to the second),
+    ``status`` and ``trigger`` (character ranges). The outermost event that joins two entities gives
+    the type; an odd number of loss events on the side of the cause swaps activation and inhibition.
+    If several events join a pair, asserted ones take precedence over negated ones, and these over
+    speculated ones. Sections of one article share an ``origin`` and are held out together.
 
-    ``cut`` cuts a token that a name covers in part. With ``skip_bad`` a document with an error
-    is left out and counted in one warning.
+    Attributes
+    ----------
+    path
+        Folder or tar archive.
+    names
+        Labels of the ``.a1`` file that count as proteins.
+    asserted
+        Whether only asserted relations have a true label. If False negated and speculated ones are
+        true as well, since they are stated.
+    cut
+        Split tokens at the edges of a name that covers them in part.
+    skip_bad
+        Leave out documents with errors and count them in one warning.
+    limit
+        Largest number of bytes of a file, or of the unpacked archive.
     """
 
     path: str
-    names: Sequence[str] = NAMES
+    names: Sequence[str] = PROTEIN_LABELS
     asserted: bool = False
     cut: bool = True
     skip_bad: bool = False
@@ -313,52 +373,62 @@ class BioNLP(FileReader):
         )
 
     def _documents(self) -> dict[str, dict[str, str]]:
-        """The files of each document by suffix."""
+        """Return the texts of all files by document and suffix."""
         path = Path(self.path)
-        found: dict[str, dict[str, str]] = {}
-        pairs = _of_folder(path, self.limit) if path.is_dir() else _of_archive(path, self.limit)
-        for name, text in pairs:
-            found.setdefault(name.stem, {})[name.suffix] = text
-        return found
+        documents: dict[str, dict[str, str]] = {}
+        texts = (
+            _iter_folder_texts(path, self.limit)
+            if path.is_dir()
+            else _iter_archive_texts(path, self.limit)
+        )
+        for name, text in texts:
+            documents.setdefault(name.stem, {})[name.suffix] = text
+        return documents
 
-    def _record(self, item: tuple[str, Files]) -> Record:
+    def _record(self, item: tuple[str, DocumentFiles]) -> Record:
+        """Make a Record of ``(document id, texts by suffix)``."""
         stem, files = item
-        place = f"{self.path}, {stem}"
+        location = f"{self.path}, {stem}"
         if ".txt" not in files:
-            raise ValueError(f"{place}: annotations without a text. Add {stem}.txt.")
+            raise ValueError(f"{location}: annotations without a text. Add {stem}.txt.")
         text = files[".txt"]
-        page = _Page(text, place, frozenset(self.names))
+        annotations = _EventAnnotations(text, location, frozenset(self.names))
         for suffix in (".a1", ".a2"):
             for number, line in enumerate(files.get(suffix, "").splitlines(), 1):
-                page.read(line, f"{place}{suffix}, line {number}", names=suffix == ".a1")
-        gold = [{**row, "label": self._label(row)} for row in page.statements()]
+                annotations.read(line, f"{location}{suffix}, line {number}", names=suffix == ".a1")
+        gold = [{**row, "label": self._label(row)} for row in annotations.statements()]
         if ".a1" not in files:
-            return Record(stem, text, place)
-        data = {"origin": _origin(stem)}
+            return Record(stem, text, location)
+        data = {"origin": _article_of(stem)}
         breaks = [m.end() for m in re.finditer(r"\n", text)]
-        return Record(stem, text, place, page.mentions, gold, breaks=breaks, data=data)
+        return Record(stem, text, location, annotations.mentions, gold, breaks=breaks, data=data)
 
     def _label(self, row: Mapping[str, Any]) -> bool:
+        """Return the label of a gold relation."""
         return row["status"] == "asserted" or not self.asserted
 
 
-def _of_folder(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
+def _iter_folder_texts(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
+    """Iterate over ``(file name, text)`` of the BioNLP files in a folder."""
     for file in sorted(path.iterdir()):
-        if file.suffix in SUFFIXES:
+        if file.suffix in BIONLP_SUFFIXES:
             yield PurePosixPath(file.name), read_text(file, limit)
 
 
-def _of_archive(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
-    """The texts in a tar file, read in memory: nothing is unpacked to the disk."""
-    left = limit
+def _iter_archive_texts(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
+    """Iterate over ``(member name, text)`` of the BioNLP files in a tar archive, in memory.
+
+    Raises ValueError if the archive is damaged or unpacks to more than ``limit`` bytes.
+    """
+    bytes_left = limit
     try:
         with tarfile.open(path, "r:*") as archive:
             for member in archive:
                 name = PurePosixPath(member.name)
-                if not member.isfile() or name.suffix not in SUFFIXES:
+                if not member.isfile() or name.suffix not in BIONLP_SUFFIXES:
                     continue
-                left -= member.size
-                if left < 0:
+                bytes_left -= member.size
+                if bytes_left < 0:
                     raise ValueError(
                         f"{path}: more than {limit:,} bytes after unpacking. Split the archive, "
                         "or raise the reader's limit if you trust it."
@@ -376,10 +446,10 @@ def _of_archive(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
         ) from error
 
 
-def _origin(stem: str) -> str:
-    """The article that a section is of; the name itself where it is no section.
+def _article_of(stem: str) -> str:
+    """Return the id of the article that a section belongs to; other names are returned unchanged.
 
-    >>> _origin("PMC-1310901-00-TIAB"), _origin("PMID-10072510")
+    >>> _article_of("PMC-1310901-00-TIAB"), _article_of("PMID-10072510")
     ('PMC-1310901', 'PMID-10072510')
     """
     article = re.match(r"PM(?:C|ID)-?\d+", stem)
@@ -388,83 +458,107 @@ def _origin(stem: str) -> str:
 
 @dataclass(frozen=True)
 class Event:
-    """A trigger with its type and arguments; roles without the numbers behind them."""
+    """BioNLP event: a trigger with a type and arguments.
+
+    ``arguments`` are ``(role, id)`` of mentions or other events; numbers at the end of roles
+    (``Theme2``) are removed.
+    """
 
     type: str
     trigger: str
     arguments: tuple[tuple[str, str], ...]
 
-    def of(self, role: str) -> list[str]:
-        """The arguments in a role."""
-        return [end for own, end in self.arguments if own == role]
+    def arguments_of(self, role: str) -> list[str]:
+        """Return the ids of the arguments with a role."""
+        return [argument for argument_role, argument in self.arguments if argument_role == role]
 
 
 @dataclass
-class _Page:
-    """The annotations of one document, read line by line."""
+class _EventAnnotations:
+    """Annotations of one document, filled line by line with ``read``.
+
+    Attributes
+    ----------
+    kinds
+        Labels of mentions to keep.
+    triggers
+        Trigger words of events, by id.
+    marks
+        Status values ("negated", "speculated") by event id.
+    """
 
     text: str
-    place: str
+    location: str
     kinds: frozenset[str]
     mentions: list[Mention] = field(default_factory=list)
     triggers: dict[str, Mention] = field(default_factory=dict)
     events: dict[str, Event] = field(default_factory=dict)
     marks: dict[str, set[str]] = field(default_factory=dict)
 
-    def read(self, line: str, place: str, *, names: bool) -> None:
-        """One line of ``.a1`` (``names``) or ``.a2``."""
-        kind = line[:1]
-        if kind not in ("T", "E", "M", "A"):
+    def read(self, line: str, location: str, *, names: bool) -> None:
+        """Parse a line of ``.a1`` (``names`` True) or ``.a2``; raise ValueError if malformed."""
+        line_type = line[:1]
+        if line_type not in ("T", "E", "M", "A"):
             return  # equivalences, coreference, notes
         name, _, rest = line.partition("\t")
         body, _, words = rest.partition("\t")
         if not body.strip():
-            raise ValueError(f"{place}: {line!r:.80} is no annotation. Write ID, tab, what it is.")
-        if kind == "T":
-            self._mention(name, body, words, place, names)
-        elif kind == "E":
-            self._event(name, body, place)
+            raise ValueError(f"{location}: {line!r:.80} is not an annotation. Write ID, tab, type.")
+        if line_type == "T":
+            self._mention(name, body, words, location, names)
+        elif line_type == "E":
+            self._event(name, body, location)
         else:
-            mark, _, of = body.partition(" ")
-            if mark in MARKS:
-                self.marks.setdefault(of.strip(), set()).add(MARKS[mark])
+            modifier, _, event_id = body.partition(" ")
+            if modifier in STATUS_OF_MODIFIER:
+                self.marks.setdefault(event_id.strip(), set()).add(STATUS_OF_MODIFIER[modifier])
 
-    def _mention(self, name: str, body: str, words: str, place: str, names: bool) -> None:
+    def _mention(self, name: str, body: str, words: str, location: str, names: bool) -> None:
+        """Add a mention of ``.a1`` whose label is wanted, or a trigger of ``.a2``."""
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):
-            raise ValueError(f"{place}: {ranges!r:.80} are no offsets. Write 'start end'.")
+            raise ValueError(f"{location}: {ranges!r:.80} are not offsets. Write 'start end'.")
         pieces = [tuple(map(int, piece.split())) for piece in ranges.split(";")]
         mention = Mention(name, label, tuple(sorted((start, end) for start, end in pieces)))
         if words:
-            check_mention_text(place, self.text, mention, words)
+            check_mention_text(location, self.text, mention, words)
         if not names:
             self.triggers[name] = mention
         elif label in self.kinds:
             self.mentions.append(mention)
 
-    def _event(self, name: str, body: str, place: str) -> None:
+    def _event(self, name: str, body: str, location: str) -> None:
+        """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``."""
         parts = [part.split(":", 1) for part in body.split()]
         if not parts or any(len(part) != 2 for part in parts):
-            raise ValueError(f"{place}: {body!r:.80} is no event. Write 'Binding:T3 Theme:T1'.")
-        (kind, trigger), *arguments = parts
-        ends = tuple((role.rstrip("0123456789"), end) for role, end in arguments)
-        self.events[name] = Event(kind, trigger, ends)
+            raise ValueError(
+                f"{location}: {body!r:.80} is not an event. Write 'Binding:T3 Theme:T1'."
+            )
+        (type_name, trigger), *arguments = parts
+        participants = tuple((role.rstrip("0123456789"), end) for role, end in arguments)
+        self.events[name] = Event(type_name, trigger, participants)
 
     def statements(self) -> list[dict[str, Any]]:
-        """One row for every two names that some event joins."""
-        known = {mention.id for mention in self.mentions}
-        found: dict[frozenset[str], list[EventLink]] = {}
+        """Return one gold row (without label) per pair of mentions that an event joins."""
+        mention_ids = {mention.id for mention in self.mentions}
+        links_by_pair: dict[frozenset[str], list[EventLink]] = {}
         for name, event in self.events.items():
-            if event.type in TYPES:
-                for link in _links(name, self.events, known):
-                    found.setdefault(frozenset((link.cause, link.theme)), []).append(link)
-        return [self._row(links) for links in found.values()]
+            if event.type in RELATION_TYPES:
+                for link in _iter_links(name, self.events, mention_ids):
+                    links_by_pair.setdefault(frozenset((link.cause, link.theme)), []).append(link)
+        return [self._row(links) for links in links_by_pair.values()]
 
     def _row(self, links: Sequence[EventLink]) -> dict[str, Any]:
+        """Return the gold row of a pair from all events that join it.
+
+        The status of highest priority counts, and among its events the outermost one.
+        """
         status = min((self._status(link) for link in links), key=STATUSES.index)
-        stated = [link for link in links if self._status(link) == status]
-        inner = {event for link in stated for event in link.below}
-        link = next((link for link in stated if link.event not in inner), stated[0])
+        status_links = [link for link in links if self._status(link) == status]
+        inner_events = {event for link in status_links for event in link.below}
+        link = next(
+            (link for link in status_links if link.event not in inner_events), status_links[0]
+        )
         trigger = self.triggers.get(self.events[link.event].trigger)
         return {
             "entities": [link.cause, link.theme],
@@ -475,13 +569,28 @@ class _Page:
         }
 
     def _status(self, link: EventLink) -> str:
+        """Return "asserted", "negated" or "speculated" for the event of a link."""
         marks = self.marks.get(link.event, set())
         return next((status for status in STATUSES[1:] if status in marks), STATUSES[0])
 
 
 @dataclass(frozen=True)
 class EventLink:
-    """Two names that an event joins, and the events between it and them."""
+    """Two mentions that an event joins.
+
+    Attributes
+    ----------
+    event
+        Id of the event.
+    cause, theme
+        Ids of the two mentions; for a binding, two themes in text order.
+    type
+        Value of ``RELATION_TYPES``.
+    direction
+        "a>b" from cause to theme, or "none" for a binding.
+    below
+        Ids of the events between this one and the mentions.
+    """
 
     event: str
     cause: str
@@ -491,46 +600,70 @@ class EventLink:
     below: frozenset[str]
 
 
-def _links(name: str, events: Mapping[str, Event], known: set[str]) -> Iterator[EventLink]:
+def _iter_links(
+    name: str, events: Mapping[str, Event], mention_ids: set[str]
+) -> Iterator[EventLink]:
+    """Iterate over the pairs that event ``name`` joins: two themes, or a cause and a theme.
+
+    ``mention_ids`` are the ids of all mentions.
+    """
     event = events[name]
     if event.type == "Binding":
-        themes = [end for end in event.of("Theme") if end in known]
+        themes = [argument for argument in event.arguments_of("Theme") if argument in mention_ids]
         for number, second in enumerate(themes):
             for first in themes[:number]:
                 if first != second:
                     yield EventLink(name, first, second, "binding", "none", frozenset())
-    themes_below = [chain for end in event.of("Theme") for chain in _innermost(end, events, known)]
-    for end in event.of("Cause"):
-        for cause, above in _innermost(end, events, known):
+    themes_below = [
+        chain
+        for argument in event.arguments_of("Theme")
+        for chain in _find_participants(argument, events, mention_ids)
+    ]
+    for argument in event.arguments_of("Cause"):
+        for cause, above in _find_participants(argument, events, mention_ids):
             for theme, below in themes_below:
                 if cause != theme:
-                    kind = _type(event, above, below, events)
-                    yield EventLink(name, cause, theme, kind, "a>b", frozenset((*above, *below)))
+                    relation_type = _link_type(event, above, below, events)
+                    yield EventLink(
+                        name, cause, theme, relation_type, "a>b", frozenset((*above, *below))
+                    )
 
 
-def _type(
+def _link_type(
     event: Event, above: Sequence[str], below: Sequence[str], events: Mapping[str, Event]
 ) -> str:
-    """The type of the outermost event, of what is catalysed, turned round by a loss of the cause.
+    """Return the relation type of an event.
+
+    It is the type of the event itself (for a catalysis that of what is catalysed), with activation
+    and inhibition swapped if ``above``, the events on the side of the cause, contain an odd number
+    of loss events. ``below`` are the events on the side of the theme.
 
     >>> loss = {"E1": Event("Negative_regulation", "T3", (("Theme", "T1"),))}
-    >>> _type(Event("Positive_regulation", "T4", ()), ["E1"], [], loss)
+    >>> _link_type(Event("Positive_regulation", "T4", ()), ["E1"], [], loss)
     'inhibition'
     """
-    kind = TYPES[event.type]
+    relation_type = RELATION_TYPES[event.type]
     if event.type == "Catalysis" and below:
-        kind = TYPES.get(events[below[0]].type, kind)
-    losses = sum(events[name].type in LOSSES for name in above)
-    return OPPOSITE.get(kind, kind) if losses % 2 else kind
+        relation_type = RELATION_TYPES.get(events[below[0]].type, relation_type)
+    losses = sum(events[name].type in LOSS_EVENTS for name in above)
+    return OPPOSITE_TYPES.get(relation_type, relation_type) if losses % 2 else relation_type
 
 
-def _innermost(
-    end: str, events: Mapping[str, Event], known: set[str], above: tuple[str, ...] = ()
-) -> list[Chain]:
-    """The names at the bottom of an argument, each with the events on the way down."""
-    if end in known:
-        return [(end, above)]
-    if end not in events or end in above:  # a name of another kind, or a circle
+def _find_participants(
+    argument: str, events: Mapping[str, Event], mention_ids: set[str], above: tuple[str, ...] = ()
+) -> list[Participant]:
+    """Return the mentions that an argument stands for, each with the events on the way down to it.
+
+    A mention stands for itself, an event for its themes. ``above`` are the events passed so far.
+    """
+    if argument in mention_ids:
+        return [(argument, above)]
+    if (
+        argument not in events or argument in above
+    ):  # a mention of another label, or a cycle of events
         return []
-    down = events[end].of("Theme")
-    return [chain for below in down for chain in _innermost(below, events, known, (*above, end))]
+    themes = events[argument].arguments_of("Theme")
+    path = (*above, argument)
+    return [
+        chain for theme in themes for chain in _find_participants(theme, events, mention_ids, path)
+    ]
