@@ -99,7 +99,7 @@ CITATIONS = int(os.environ.get("BASELINE_CITATIONS", "100"))  # a file; 1000 in 
 def test_a_simulated_baseline_is_flat_in_speed_and_memory(tmp_path: Path) -> None:
     """Thirty files of some citations each: the last ten as quick and as small as the second."""
     from textrank.scale.job import Job, Piece, Slice
-    from textrank.scale.worker import Worker, memory
+    from textrank.scale.worker import Worker, resident_memory_bytes
 
     for table in TABLES:
         (tmp_path / table).mkdir()
@@ -113,7 +113,7 @@ def test_a_simulated_baseline_is_flat_in_speed_and_memory(tmp_path: Path) -> Non
         done = worker(Slice((Piece(str(file), 0),)), {0: str(file)}, lambda _: None)
         assert done["documents"] == CITATIONS, done["first"]
         speed.append(done["words"] / (time.process_time() - begun))
-        held.append(memory())
+        held.append(resident_memory_bytes())
     print(f"\nwords a CPU second {np.mean(speed):,.0f}, last ten {np.mean(speed[-10:]):,.0f}")
     print(f"memory {held[9] / 2**20:,.0f} MB after ten, {held[-1] / 2**20:,.0f} MB after thirty")
     assert np.mean(speed[-10:]) > 0.8 * np.mean(speed[5:15])

@@ -196,7 +196,7 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
 
     model = load_model(name)
     task = model.pipeline.task
-    alone = not (task.reads or task.recognises)  # reads words only
+    alone = not (task.required_pipes or task.required_pipes_raw)  # reads words only
     enable = resolve_components(nlp, []) if alone else nlp.component_names
 
     def analysed(some: Sequence[str]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from textrank.scale.supervisor import Keeper, Outcome
+from textrank.scale.supervisor import Outcome, WorkerSupervisor
 
 # A child that speaks the protocol and does as it is told, without any model.
 CHILD = """
@@ -34,8 +34,8 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def keeper() -> Iterator[Keeper]:
-    kept = Keeper({}, still=5.0, command=("-c", CHILD))
+def keeper() -> Iterator[WorkerSupervisor]:
+    kept = WorkerSupervisor({}, still=5.0, command=("-c", CHILD))
     yield kept
     kept.close()
 
@@ -45,12 +45,12 @@ def pid(outcome: Outcome) -> int:
     return int(outcome.done["pid"])
 
 
-def test_one_process_serves_many_slices(keeper: Keeper) -> None:
+def test_one_process_serves_many_slices(keeper: WorkerSupervisor) -> None:
     assert pid(keeper.run({}, {})) == pid(keeper.run({}, {}))
 
 
 def test_what_dask_asks_of_memory_is_not_passed_on(
-    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    keeper: WorkerSupervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     outcome = keeper.run({}, {})
@@ -58,7 +58,7 @@ def test_what_dask_asks_of_memory_is_not_passed_on(
     assert outcome.done["trims"] is False
 
 
-def test_a_death_is_told_with_what_was_judged(keeper: Keeper) -> None:
+def test_a_death_is_told_with_what_was_judged(keeper: WorkerSupervisor) -> None:
     outcome = keeper.run({"kill": True}, {})
     assert outcome.died == "the process was ended by SIGKILL"
     assert outcome.suspects == ((0, 4, "four"), (0, 5, "five"))
@@ -66,13 +66,13 @@ def test_a_death_is_told_with_what_was_judged(keeper: Keeper) -> None:
     assert keeper.run({}, {}).done is not None  # by a new process
 
 
-def test_a_death_while_reading_names_the_document_that_was_begun(keeper: Keeper) -> None:
+def test_a_death_while_reading_names_the_document_that_was_begun(keeper: WorkerSupervisor) -> None:
     outcome = keeper.run({"read": True}, {})
     assert (outcome.died, outcome.reading) == ("the process was ended by SIGSEGV", True)
     assert outcome.suspects == ((0, 4, "5"),)
 
 
-def test_standing_still_is_a_death_too(keeper: Keeper) -> None:
+def test_standing_still_is_a_death_too(keeper: WorkerSupervisor) -> None:
     pid(keeper.run({}, {}))  # started, so that a slow machine is not taken for a hang
     keeper.still = 0.5
     outcome = keeper.run({"hang": True}, {})
@@ -98,7 +98,7 @@ def test_starting_has_a_limit_of_its_own(
 ) -> None:
     monkeypatch.setattr(SlowStart, "started", False)
     monkeypatch.setattr("textrank.scale.supervisor.selectors.DefaultSelector", SlowStart)
-    keeper = Keeper({}, still=2.0, start_timeout=start_timeout, command=("-c", CHILD))
+    keeper = WorkerSupervisor({}, still=2.0, start_timeout=start_timeout, command=("-c", CHILD))
     outcome = keeper.run({}, {})
     keeper.close()
     assert (outcome.done is not None) == starts
@@ -109,23 +109,23 @@ def test_starting_has_a_limit_of_its_own(
 
 
 def test_a_child_that_dies_while_it_starts_is_no_fault_of_the_slice() -> None:
-    keeper = Keeper({}, command=("-c", "raise SystemExit(7)"))
+    keeper = WorkerSupervisor({}, command=("-c", "raise SystemExit(7)"))
     outcome = keeper.run({}, {})
     assert (outcome.died, outcome.not_started) == ("the process ended with code 7", True)
     assert not outcome.suspects
     keeper.close()
 
 
-def test_refusals_are_passed_on(keeper: Keeper) -> None:
+def test_refusals_are_passed_on(keeper: WorkerSupervisor) -> None:
     assert keeper.run({"full": True}, {}).refused == "No space left"
-    other = Keeper({"refuse": True}, still=5.0, command=("-c", CHILD))
+    other = WorkerSupervisor({"refuse": True}, still=5.0, command=("-c", CHILD))
     assert other.run({}, {}).refused == "no such model"
     other.close()
 
 
 @pytest.mark.parametrize("how", [{"renew": 1}, {}], ids=["by count", "by memory"])
 def test_a_process_makes_room_for_a_new_one(how: dict[str, Any]) -> None:
-    keeper = Keeper({}, still=5.0, command=("-c", CHILD), **how)
+    keeper = WorkerSupervisor({}, still=5.0, command=("-c", CHILD), **how)
     first = pid(keeper.run({}, {}))
     second = pid(keeper.run({"memory": 2000}, {}))
     third = pid(keeper.run({}, {}))
@@ -134,13 +134,13 @@ def test_a_process_makes_room_for_a_new_one(how: dict[str, Any]) -> None:
     keeper.close()
 
 
-def test_an_outcome_survives_its_way(keeper: Keeper) -> None:
+def test_an_outcome_survives_its_way(keeper: WorkerSupervisor) -> None:
     outcome = keeper.run({"kill": True}, {})
     assert Outcome.from_dict(outcome.to_dict()) == outcome
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")
-def test_no_process_is_left_behind(keeper: Keeper) -> None:
+def test_no_process_is_left_behind(keeper: WorkerSupervisor) -> None:
     child = pid(keeper.run({}, {}))
     keeper.close()
     assert not Path(f"/proc/{child}").exists()

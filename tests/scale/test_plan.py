@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.scale.job import Input, Piece, Slice, checksum, input_files, slices_of
+from textrank.scale.job import Input, Piece, Slice, iter_input_files, path_checksum, plan_slices
 
 NUMBERS = range(200)
 
@@ -54,7 +54,7 @@ def test_small_files_share_a_slice_and_large_ones_are_cut(tmp_path: Path) -> Non
         file = tmp_path / f"{number}.txt"
         file.write_text("x" * size)
         inputs[number] = Input(str(file), str(file), size, 0, "")
-    slices = slices_of(inputs, size=400)
+    slices = plan_slices(inputs, size=400)
     assert [[p.input for p in s.pieces] for s in slices] == [[2], [2], [2], [0, 1, 3]]
     assert [s.pieces[0].step for s in slices] == [3, 3, 3, 1]
 
@@ -64,21 +64,21 @@ def test_a_folder_stands_for_its_files_but_not_hidden_ones(tmp_path: Path) -> No
         (tmp_path / name).write_text("x")
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "c.xml").write_text("x")
-    found = [Path(p).name for p in input_files([str(tmp_path)])]
+    found = [Path(p).name for p in iter_input_files([str(tmp_path)])]
     assert found == ["a.jsonl", "b.txt", "c.xml"]
 
 
 def test_what_tells_about_the_texts_of_a_folder_is_none_of_them(tmp_path: Path) -> None:
     for name in ("README.md", "LICENSE", "pubmed.xml.gz.md5", "notes.md", "a.txt", "readme-2.txt"):
         (tmp_path / name).write_text("GRB2 binds SOS1.")
-    found = [Path(file).name for file in input_files([str(tmp_path)])]
+    found = [Path(file).name for file in iter_input_files([str(tmp_path)])]
     assert found == ["a.txt", "readme-2.txt"]
-    assert list(input_files([str(tmp_path / "README.md")]))  # asked for by name, it is read
+    assert list(iter_input_files([str(tmp_path / "README.md")]))  # asked for by name, it is read
 
 
 def test_an_input_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="nowhere: no such file"):
-        list(input_files(["nowhere"]))
+        list(iter_input_files(["nowhere"]))
 
 
 def test_checksums_of_folders_see_names_and_contents(tmp_path: Path) -> None:
@@ -87,5 +87,5 @@ def test_checksums_of_folders_see_names_and_contents(tmp_path: Path) -> None:
         for file in tmp_path.iterdir():
             file.unlink()
         (tmp_path / name).write_text(text)
-        sums.append(checksum(tmp_path))
+        sums.append(path_checksum(tmp_path))
     assert all(one != other for one, other in pairwise(sums))

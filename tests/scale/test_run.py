@@ -17,7 +17,7 @@ import pytest
 
 from textrank.results.schema import TABLES, part_file, read_rows, write_part
 from textrank.scale.job import Job, Slice
-from textrank.scale.run import Progress, Run, locked
+from textrank.scale.run import Progress, Run, lock_folder
 from textrank.scale.supervisor import Outcome, Report
 
 SETTINGS = {"model": "none", "model_checksum": "1"}
@@ -302,7 +302,7 @@ def test_a_folder_of_something_else_is_refused(job: Job, inputs: list[str]) -> N
 def test_two_runs_do_not_write_at_once(job: Job, inputs: list[str]) -> None:
     run, pool, _ = start(job)
     run(inputs, pool)
-    with locked(Path(job.folder)), pytest.raises(ValueError, match="another run"):
+    with lock_folder(Path(job.folder)), pytest.raises(ValueError, match="another run"):
         start(job)[0](inputs, pool)
 
 
@@ -338,7 +338,7 @@ def test_every_part_has_all_tables_with_their_columns(job: Job, inputs: list[str
 def test_progress_is_told(job: Job, inputs: list[str]) -> None:
     told: list[Progress] = []
     run, pool, _ = start(job)
-    run.tell = told.append
+    run.on_progress = told.append
     run(inputs, pool)
     assert told[-1].parts == told[-1].total == len(ids(job))
     assert [p.documents for p in told] == sorted(p.documents for p in told)

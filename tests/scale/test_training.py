@@ -13,7 +13,13 @@ import scipy.sparse as sp
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features
 from textrank.learners.sparse import SparseRLS
-from textrank.scale.distributed import Here, InPartitions, OnDask, Partitions, dealt
+from textrank.scale.distributed import (
+    DaskPartitions,
+    LocalPartitions,
+    PartitionedRLS,
+    Partitions,
+    partition_candidates,
+)
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -31,7 +37,7 @@ def problem(seed: int, n: int = 120, d: int = 40) -> tuple[Features, Targets]:
 
 def check_equal(partitions: Partitions, X: Features, targets: Targets, **how: Any) -> None:
     learner = SparseRLS(alphas=[0.1, 1.0, 10.0], folds=4, tolerance=1e-12, **how)
-    here, there = learner.fit(X, targets), InPartitions(learner).fit(partitions)
+    here, there = learner.fit(X, targets), PartitionedRLS(learner).fit(partitions)
     assert there.alpha == here.alpha
     np.testing.assert_allclose(there.coef, here.coef, rtol=0, atol=1e-8)
     np.testing.assert_allclose(there.heldout, here.heldout, rtol=0, atol=1e-8)
@@ -41,14 +47,14 @@ def check_equal(partitions: Partitions, X: Features, targets: Targets, **how: An
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_partitions_make_no_difference(rank: str, count: int) -> None:
     X, targets = problem(count)
-    parts = dealt(X.values, targets, count)
+    parts = partition_candidates(X.values, targets, count)
     assert len(parts) == count
-    check_equal(Here(parts), X, targets, rank=rank)
+    check_equal(LocalPartitions(parts), X, targets, rank=rank)
 
 
 def test_documents_are_never_cut() -> None:
     X, targets = problem(0)
-    owners = [set(part.documents.tolist()) for part in dealt(X.values, targets, 5)]
+    owners = [set(part.documents.tolist()) for part in partition_candidates(X.values, targets, 5)]
     assert sum(map(len, owners)) == len(set.union(*owners))
 
 
@@ -56,7 +62,7 @@ def test_one_document_cannot_be_held_out() -> None:
     X, targets = problem(0)
     one = Targets(targets.y, np.zeros_like(targets.groups), targets.queries)
     with pytest.raises(ValueError, match="all candidates are of one document"):
-        InPartitions(SparseRLS()).fit(Here(dealt(X.values, one, 1)))
+        PartitionedRLS(SparseRLS()).fit(LocalPartitions(partition_candidates(X.values, one, 1)))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +81,7 @@ def client() -> Iterator[Any]:
 @pytest.mark.parametrize("rank", ["none", "query", "global"])
 def test_four_partitions_on_two_workers_of_a_real_cluster(client: Any, rank: str) -> None:
     X, targets = problem(1)
-    parts = OnDask.sent(client, dealt(X.values, targets, 4))
+    parts = DaskPartitions.sent(client, partition_candidates(X.values, targets, 4))
     check_equal(parts, X, targets, rank=rank)
 
 
@@ -94,8 +100,10 @@ def test_equal_on_the_features_of_aimed(client: Any) -> None:
     X = kernel.features(pipeline.representation(candidates))
     targets = Targets.of(candidates)
     learner = SparseRLS(alphas=[1.0, 4.0], folds=2, tolerance=1e-11, iterations=5000)
-    partitions = OnDask.sent(client, dealt(sp.csr_array(X.values), targets, 4))
-    here, there = learner.fit(X, targets), InPartitions(learner).fit(partitions)
+    partitions = DaskPartitions.sent(
+        client, partition_candidates(sp.csr_array(X.values), targets, 4)
+    )
+    here, there = learner.fit(X, targets), PartitionedRLS(learner).fit(partitions)
     assert there.alpha == here.alpha
     np.testing.assert_allclose(there.coef, here.coef, rtol=0, atol=1e-8)
     np.testing.assert_allclose(there.heldout, here.heldout, rtol=0, atol=1e-8)

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from textrank.results.schema import Format
-from textrank.scale.job import SIZE, Job
+from textrank.scale.job import SLICE_BYTES, Job
 from textrank.scale.run import Progress, Run, Summary
-from textrank.scale.supervisor import START_TIMEOUT, Pool, pool_for
+from textrank.scale.supervisor import START_TIMEOUT_SECONDS, Pool, create_pool
 from textrank.scale.two_pass import job_settings
 
 SOME_FAILED = 3  # exit code when all parts are done and some documents failed
@@ -30,8 +30,8 @@ class Workers:
     dask: str | None = None
     timeout: float = 300.0
     strict: bool = False
-    size: int = SIZE
-    start_timeout: float = START_TIMEOUT
+    size: int = SLICE_BYTES
+    start_timeout: float = START_TIMEOUT_SECONDS
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -72,7 +72,7 @@ def apply_in_parts(
 
 def _pool(job: Job, workers: Workers) -> Callable[[], Pool]:
     def pool() -> Pool:
-        return pool_for(
+        return create_pool(
             job.to_dict(),
             workers.count,
             workers.dask,

@@ -26,11 +26,13 @@ from textrank.learners.sparse import SparseRLS
 from textrank.linalg import solve_krylov
 from textrank.metrics import auc, decide, precision_recall_f
 from textrank.model import Model
-from textrank.scale.supervisor import Keeper, Outcome, Report
-from textrank.tasks.base import nothing_found
+from textrank.scale.supervisor import Outcome, Report, WorkerSupervisor
+from textrank.tasks.base import no_candidates_error
 
-PLUGIN = "textrank"
-LOST = "the connection to the Dask scheduler was lost. Finished parts are kept: start again."
+PLUGIN_NAME = "textrank"
+CONNECTION_LOST = (
+    "the connection to the Dask scheduler was lost. Finished parts are kept: start again."
+)
 try:
     from distributed import Client, LocalCluster, WorkerPlugin, get_worker
 except ModuleNotFoundError as error:
@@ -45,11 +47,11 @@ class ModelPlugin(WorkerPlugin):
 
     def __init__(self, job: Mapping[str, Any], still: float, start_timeout: float) -> None:
         self.job, self.still, self.start_timeout = dict(job), still, start_timeout
-        self.keeper: Keeper | None = None
+        self.keeper: WorkerSupervisor | None = None
 
     def setup(self, worker: Any) -> None:
         """Called by Dask when a worker begins."""
-        self.keeper = Keeper(self.job, self.still, start_timeout=self.start_timeout)
+        self.keeper = WorkerSupervisor(self.job, self.still, start_timeout=self.start_timeout)
 
     def teardown(self, worker: Any) -> None:
         """Called by Dask when a worker ends."""
@@ -57,14 +59,14 @@ class ModelPlugin(WorkerPlugin):
             self.keeper.close()
 
 
-def work_on(slice: Mapping[str, Any], paths: Mapping[int, str]) -> dict[str, Any]:
+def run_slice(slice: Mapping[str, Any], paths: Mapping[int, str]) -> dict[str, Any]:
     """A task: only a few names and numbers travel; the part is written where the worker is."""
-    plugin: Any = get_worker().plugins[PLUGIN]
+    plugin: Any = get_worker().plugins[PLUGIN_NAME]
     return plugin.keeper.run(slice, paths).to_dict()
 
 
 @dataclass
-class Cluster:
+class DaskPool:
     """A Dask cluster as a place where slices are worked on."""
 
     client: Any
@@ -80,7 +82,7 @@ class Cluster:
         address: str | None,
         still: float,
         start_timeout: float,
-    ) -> Cluster:
+    ) -> DaskPool:
         """The cluster at an address, or a new one of this machine; a model on each worker."""
         local = None
         if address is None:
@@ -96,7 +98,7 @@ class Cluster:
             client = Client(local or address, timeout=30)  # type: ignore[no-untyped-call]
         except OSError as error:
             raise ValueError(f"no Dask scheduler answers at {address}: {error}.") from error
-        client.register_plugin(ModelPlugin(job, still, start_timeout), name=PLUGIN)
+        client.register_plugin(ModelPlugin(job, still, start_timeout), name=PLUGIN_NAME)
         return cls(client, local)
 
     def capacity(self) -> int:
@@ -106,7 +108,7 @@ class Cluster:
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
         """Has a slice worked on wherever there is room."""
-        future = self.client.submit(work_on, slice, dict(paths), key=f"part-{id}", pure=False)
+        future = self.client.submit(run_slice, slice, dict(paths), key=f"part-{id}", pure=False)
         self._futures[id] = future
         future.add_done_callback(lambda done: self._settle(id, done))
 
@@ -117,13 +119,13 @@ class Cluster:
         elif future.status == "error":
             outcome = Outcome(died=f"the worker was lost ({type(future.exception()).__name__})")
         else:
-            outcome = Outcome(refused=LOST)
+            outcome = Outcome(refused=CONNECTION_LOST)
         self.reports.put((id, outcome))
 
     def check(self) -> None:
         """Raises where the scheduler is gone; finished parts are on the disk already."""
         if self.client.status != "running":
-            raise ValueError(LOST)
+            raise ValueError(CONNECTION_LOST)
 
     def close(self) -> None:
         """Lets go of the cluster, and ends the one we started."""
@@ -133,7 +135,7 @@ class Cluster:
             self.local.close()
 
 
-BATCH = 50  # documents that are represented at once
+BATCH_DOCS = 50  # documents that are represented at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,13 +155,13 @@ def _loaded(model: str) -> tuple[Model, Language]:
     return load_model(model), load_nlp()
 
 
-def part_scores(corpus: str, model: str) -> PartScores:
+def score_part(corpus: str, model: str) -> PartScores:
     """Scores the candidates of a corpus, some documents in memory at a time."""
     loaded, nlp = _loaded(model)
     task = loaded.pipeline.task
     found: list[PartScores] = []
     docs = iter(load_corpus(corpus)(nlp))
-    while batch := [doc for doc, _ in zip(docs, range(BATCH), strict=False)]:
+    while batch := [doc for doc, _ in zip(docs, range(BATCH_DOCS), strict=False)]:
         own = [task.candidates(doc) for doc in batch]
         every = [candidate for some in own for candidate in some]
         missed = sum(task.unreachable(doc, some) for doc, some in zip(batch, own, strict=True))
@@ -177,15 +179,15 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Ev
     """
     loaded = load_model(model)
     task = loaded.pipeline.task
-    if task.ranks:
+    if task.is_ranking:
         raise ValueError(f"task {task.name!r} ranks; only yes and no can be judged in parts.")
     if client is None:
-        parts = [part_scores(corpus, model) for corpus in corpora]
+        parts = [score_part(corpus, model) for corpus in corpora]
     else:
-        parts = client.gather(client.map(part_scores, list(corpora), model=model, pure=False))
+        parts = client.gather(client.map(score_part, list(corpora), model=model, pure=False))
     every = _joined(parts)
     if not len(every.y):
-        raise nothing_found(task, every.texts)
+        raise no_candidates_error(task, every.texts)
     return _report(loaded, every, len(parts))
 
 
@@ -234,7 +236,7 @@ def _intervals(every: PartScores, said: Any) -> dict[str, tuple[float, float]]:
 
 
 T = TypeVar("T")
-NOBODY = -1  # the fold that is left out when none is
+NO_FOLD = -1  # the fold that is left out when none is
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +258,7 @@ class Partitions(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Here:
+class LocalPartitions:
     """Partitions of this process."""
 
     partitions: Sequence[Partition]
@@ -267,19 +269,21 @@ class Here:
 
 
 @dataclass(frozen=True, eq=False)
-class OnDask:
+class DaskPartitions:
     """Partitions on the workers of a Dask cluster; they stay there."""
 
     client: Any
     futures: Sequence[Any]
 
     @classmethod
-    def sent(cls, client: Any, partitions: Sequence[Partition]) -> OnDask:
+    def sent(cls, client: Any, partitions: Sequence[Partition]) -> DaskPartitions:
         """Sends partitions to the workers, one after another."""
         return cls(client, [client.scatter(partition, hash=False) for partition in partitions])
 
     @classmethod
-    def made(cls, client: Any, make: Callable[[Any], Partition], keys: Sequence[Any]) -> OnDask:
+    def made(
+        cls, client: Any, make: Callable[[Any], Partition], keys: Sequence[Any]
+    ) -> DaskPartitions:
         """Has each partition made by a worker, say from a file, so that none ever travels."""
         return cls(client, client.map(make, list(keys), pure=False))
 
@@ -290,7 +294,7 @@ class OnDask:
         return list(self.client.gather(asked))
 
 
-def dealt(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
+def partition_candidates(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
     """The candidates in partitions of about the same number of non-zeros, documents whole."""
     documents = np.unique(targets.groups, return_inverse=True)[1]
     matrix = sp.csr_array(X)
@@ -305,7 +309,7 @@ def dealt(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
 
 
 @dataclass(frozen=True)
-class InPartitions:
+class PartitionedRLS:
     """``SparseRLS`` over partitions: the same fit, with as many products as on one machine.
 
     One pass over all partitions an iteration, whatever ``rank`` is: the preferences of a query lie
@@ -313,8 +317,8 @@ class InPartitions:
 
     >>> X = sp.csr_array(np.eye(4))
     >>> targets = Targets(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4), np.arange(4))
-    >>> learner = InPartitions(SparseRLS(alphas=[1.0], folds=2))
-    >>> learner.fit(Here(dealt(X, targets, 3))).coef
+    >>> learner = PartitionedRLS(SparseRLS(alphas=[1.0], folds=2))
+    >>> learner.fit(LocalPartitions(partition_candidates(X, targets, 3))).coef
     array([ 0.5, -0.5,  0.5, -0.5])
     """
 
@@ -341,7 +345,7 @@ class InPartitions:
             heldout[:, rows] = scores
         return RegularizationPath(tuple(self.learner.alphas), self.coefs(partitions), heldout)
 
-    def coefs(self, partitions: Partitions, folds: int = 1, out: int = NOBODY) -> Matrix:  # (a, d)
+    def coefs(self, partitions: Partitions, folds: int = 1, out: int = NO_FOLD) -> Matrix:  # (a, d)
         """Weights at every alpha, from all candidates but those of one fold."""
         rank = self.learner.rank
         centred = _Centred.of(partitions, folds, out) if rank == "global" else None

@@ -14,7 +14,12 @@ from typing import Any
 from textrank.io import open_atomic
 from textrank.results.schema import FORMATS, TABLES, Format
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,11 @@ class Job:
         return cls(**{**values, "settings": tuple(values["settings"])})
 
 
-PACKED = 4  # how much larger a packed file is after unpacking, about
-MARKUP = 5  # bytes of XML for one byte of text, in PubMed's files
-MOST_FILES = 1000  # in one slice; each is opened and closed
-SIZE = 8 << 20  # bytes of text in a slice: about 1.2 million words, two minutes
-BESIDE = (".ann", ".a1", ".a2")  # annotations of a text file of the same name
+GZIP_RATIO = 4  # how much larger a packed file is after unpacking, about
+XML_BYTES_PER_TEXT_BYTE = 5  # bytes of XML for one byte of text, in PubMed's files
+MAX_SLICE_FILES = 1000  # in one slice; each is opened and closed
+SLICE_BYTES = 8 << 20  # bytes of text in a slice: about 1.2 million words, two minutes
+ANNOTATION_SUFFIXES = (".ann", ".a1", ".a2")  # annotations of a text file of the same name
 
 
 @dataclass(frozen=True)
@@ -167,7 +172,7 @@ def _piece(row: Mapping[str, Any]) -> Piece:
     return Piece(**{**row, "only": only, "without": tuple(row["without"])})
 
 
-def input_files(paths: Iterable[str]) -> Iterator[str]:
+def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
     """The files that paths stand for: themselves, or all that lie in a folder.
 
     Hidden ones, and what tells about the texts instead of being one (a README, a licence, a
@@ -194,11 +199,11 @@ _ABOUT = re.compile(
 def _aside(file: Path, folder: Path) -> bool:
     """Whether a file is none of the texts of its folder."""
     hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-    beside = file.suffix in BESIDE and file.with_suffix(".txt").exists()
+    beside = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()
     return hidden or beside or _ABOUT.fullmatch(file.name) is not None
 
 
-def describe(source: str, known: Mapping[str, Input]) -> Input:
+def describe_input(source: str, known: Mapping[str, Input]) -> Input:
     """The file with its checksum; what was looked at before is not read again.
 
     As in ``make`` and ``rsync``, a file of the same size and time is taken to be the same.
@@ -208,32 +213,32 @@ def describe(source: str, known: Mapping[str, Input]) -> Input:
     old = known.get(str(path))
     if old and (old.size, old.modified) == (facts.st_size, facts.st_mtime_ns):
         return old
-    return Input(source, str(path), facts.st_size, facts.st_mtime_ns, checksum(path))
+    return Input(source, str(path), facts.st_size, facts.st_mtime_ns, path_checksum(path))
 
 
-def checksum(path: Path) -> str:
+def path_checksum(path: Path) -> str:
     """SHA-256 of a file, or of all files of a folder with their names."""
     if path.is_file():
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    lines = [f"{file.relative_to(path).as_posix()} {checksum(file)}" for file in files]
+    lines = [f"{file.relative_to(path).as_posix()} {path_checksum(file)}" for file in files]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def slices_of(inputs: Mapping[int, Input], size: int = SIZE) -> list[Slice]:
+def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Slice]:
     """The inputs in slices of about ``size`` bytes of text, in their order."""
     slices: list[Slice] = []
     group: list[Piece] = []
     filled = 0
     for number, file in inputs.items():
-        text = text_size(Path(file.path))
+        text = estimate_text_bytes(Path(file.path))
         if text >= size:
             steps = -(-text // size)
             pieces = [Piece(file.source, number, first, steps) for first in range(steps)]
             slices += [Slice((piece,)) for piece in pieces]
             continue
-        if group and (filled + text > size or len(group) == MOST_FILES):
+        if group and (filled + text > size or len(group) == MAX_SLICE_FILES):
             slices.append(Slice(tuple(group)))
             group, filled = [], 0
         group.append(Piece(file.source, number))
@@ -241,20 +246,20 @@ def slices_of(inputs: Mapping[int, Input], size: int = SIZE) -> list[Slice]:
     return [*slices, Slice(tuple(group))] if group else slices
 
 
-def text_size(path: Path) -> int:
+def estimate_text_bytes(path: Path) -> int:
     """How much text a file holds, roughly, by its size and suffix."""
     if path.is_dir():
-        return sum(text_size(file) for file in path.rglob("*") if file.is_file())
+        return sum(estimate_text_bytes(file) for file in path.rglob("*") if file.is_file())
     size = path.stat().st_size
     name = path.name.lower()
     if name.endswith(".gz"):
-        size, name = size * PACKED, name.removesuffix(".gz")
-    return size // MARKUP if name.endswith((".xml", ".nxml")) else size
+        size, name = size * GZIP_RATIO, name.removesuffix(".gz")
+    return size // XML_BYTES_PER_TEXT_BYTE if name.endswith((".xml", ".nxml")) else size
 
 
-NAME = "manifest.json"
-FORMAT = 1  # rises when an older textrank could not read a new folder
-PACKAGES = ("textrank-kernels", "spacy", "numpy", "scipy", "scikit-learn", "pyarrow")
+MANIFEST_FILE = "manifest.json"
+MANIFEST_FORMAT = 1  # rises when an older textrank could not read a new folder
+RECORDED_PACKAGES = ("textrank-kernels", "spacy", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
 @dataclass(frozen=True)
@@ -269,20 +274,20 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Puts it into the folder of the result, in place of an older one."""
         values = {
-            "format": FORMAT,
+            "format": MANIFEST_FORMAT,
             "settings": dict(self.settings),
             "versions": dict(self.versions),
             "columns": TABLES,
             "inputs": [asdict(file) for file in self.inputs],
             "slices": [slice.to_dict() for slice in self.slices],
         }
-        with open_atomic(folder / NAME) as out:
+        with open_atomic(folder / MANIFEST_FILE) as out:
             out.write(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Manifest | None:
         """That of a folder; None where a run has not begun."""
-        file = folder / NAME
+        file = folder / MANIFEST_FILE
         try:
             values = json.loads(file.read_text(encoding="utf-8"))
             return cls(
@@ -298,7 +303,7 @@ class Manifest:
                 f"{file}: damaged ({error}). Restore it, or begin a result in another folder."
             ) from error
 
-    def check(self, settings: Mapping[str, Any], folder: Path) -> None:
+    def check_settings(self, settings: Mapping[str, Any], folder: Path) -> None:
         """Raise where a run with other settings would mix its answers with those here."""
         for key, value in settings.items():
             if (old := self.settings.get(key)) != value:
@@ -307,12 +312,12 @@ class Manifest:
                     f"{_short(value)}). Use the same, or write to another folder."
                 )
 
-    def extended(self, sources: Sequence[str], size: int = SIZE) -> Manifest:
+    def add_inputs(self, sources: Sequence[str], size: int = SLICE_BYTES) -> Manifest:
         """With further inputs in slices of their own; known and unchanged ones stay as they are."""
         known = {file.path: file for file in self.inputs}
         new: dict[int, Input] = {}
-        for source in input_files(sources):
-            file = describe(source, known)
+        for source in iter_input_files(sources):
+            file = describe_input(source, known)
             old = known.get(file.path)
             if old is None:
                 new[len(self.inputs) + len(new)] = file
@@ -323,14 +328,14 @@ class Manifest:
                     "another name and add it: its documents then replace those of the old one."
                 )
         inputs = (*self.inputs, *new.values())
-        slices = (*self.slices, *slices_of(new, size))
-        return Manifest(self.settings, inputs, slices, self.versions or versions())
+        slices = (*self.slices, *plan_slices(new, size))
+        return Manifest(self.settings, inputs, slices, self.versions or package_versions())
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """The versions of what answers depend on, as far as installed."""
     found = {}
-    for package in PACKAGES:
+    for package in RECORDED_PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:

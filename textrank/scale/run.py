@@ -23,14 +23,14 @@ from textrank.results.schema import (
     remove_unfinished_parts,
     write_part,
 )
-from textrank.scale.job import SIZE, Job, Manifest, Slice
+from textrank.scale.job import SLICE_BYTES, Job, Manifest, Slice
 from textrank.scale.supervisor import NO_PROGRESS, Outcome, Pool, Report
 
-WORK = ".work"  # what only a run needs to know: slices that were cut or failed, and the lock
-FAILED = ".failed"  # suffix of the marker of a part that the next run tries again
-WAIT = 2.0  # seconds before one looks whether the workers are still there
-SUSPECTS = 3  # documents that are cut off one by one before their file is held to be at fault
-TRIES = 2  # how often the same work may kill a process before it is cut in two
+WORK_FOLDER = ".work"  # what only a run needs to know: slices that were cut or failed, and the lock
+FAILED_SUFFIX = ".failed"  # suffix of the marker of a part that the next run tries again
+POLL_SECONDS = 2.0  # seconds before one looks whether the workers are still there
+MAX_SUSPECTS = 3  # documents that are cut off one by one before their file is held to be at fault
+MAX_ATTEMPTS = 2  # how often the same work may kill a process before it is cut in two
 MAX_FAILED_STARTS = 3  # in a row, of workers, before a run gives up
 
 
@@ -86,8 +86,8 @@ class Run:
     job: Job
     settings: Mapping[str, Any]
     strict: bool = False
-    size: int = SIZE
-    tell: Callable[[Progress], None] = lambda _: None
+    slice_bytes: int = SLICE_BYTES
+    on_progress: Callable[[Progress], None] = lambda _: None
     _deaths: Counter[str] = field(default_factory=Counter)
     _count: Counter[str] = field(default_factory=Counter)
     _failed_starts: int = 0
@@ -102,8 +102,8 @@ class Run:
         begun = time.monotonic()
         old = self._known(sources)
         self._make_folders()
-        with locked(self.folder):
-            manifest = old.extended(sources, self.size)
+        with lock_folder(self.folder):
+            manifest = old.add_inputs(sources, self.slice_bytes)
             manifest.write(self.folder)
             remove_unfinished_parts(self.folder, self.job.format)
             missing = deque(self._missing(manifest.slices))
@@ -124,7 +124,7 @@ class Run:
 
     def _make_folders(self) -> None:
         try:
-            for name in (*TABLES, WORK):
+            for name in (*TABLES, WORK_FOLDER):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"cannot write to {self.folder}: {error.strerror}.") from error
@@ -163,7 +163,7 @@ class Run:
                 slice = under_way.pop(id)
                 missing.extendleft(reversed(self._settle(slice, outcome)))
                 left = len(missing) + len(under_way)
-                self.tell(self._progress(left, time.monotonic() - begun, outcome))
+                self.on_progress(self._progress(left, time.monotonic() - begun, outcome))
         finally:
             workers.close()
 
@@ -181,7 +181,7 @@ class Run:
         self._deaths[slice.id] += 1
         alone = [s[:2] for s in outcome.suspects] == _documents(slice)
         hangs = outcome.died.startswith(NO_PROGRESS)
-        if self._deaths[slice.id] < TRIES and not hangs:
+        if self._deaths[slice.id] < MAX_ATTEMPTS and not hangs:
             return [slice]
         suspects = [] if _blameless(slice, outcome) else [s[:2] for s in outcome.suspects]
         smaller = [] if alone else slice.without(suspects)
@@ -225,7 +225,7 @@ class Run:
 
     def _note_cut(self, slice: Slice, smaller: Sequence[Slice]) -> None:
         """Remembers that a slice was cut, so that no later run makes a part of it as a whole."""
-        with open_atomic(self.folder / WORK / f"{slice.id}.json") as out:
+        with open_atomic(self.folder / WORK_FOLDER / f"{slice.id}.json") as out:
             out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
         self._forget_part(slice)
 
@@ -235,14 +235,14 @@ class Run:
         self._failed_marker(slice).unlink(missing_ok=True)
 
     def _failed_marker(self, slice: Slice) -> Path:
-        return self.folder / WORK / f"{slice.id}{FAILED}"
+        return self.folder / WORK_FOLDER / f"{slice.id}{FAILED_SUFFIX}"
 
     def _failed_parts(self) -> set[str]:
         """Return the ids of the parts whose work failed and is to be tried again."""
-        return {file.stem for file in (self.folder / WORK).glob(f"*{FAILED}")}
+        return {file.stem for file in (self.folder / WORK_FOLDER).glob(f"*{FAILED_SUFFIX}")}
 
     def _cut_before(self, slice: Slice) -> list[Slice]:
-        file = self.folder / WORK / f"{slice.id}.json"
+        file = self.folder / WORK_FOLDER / f"{slice.id}.json"
         if not file.is_file():
             return []
         return [Slice.from_dict(row) for row in json.loads(file.read_text(encoding="utf-8"))]
@@ -281,7 +281,7 @@ def _next_report(workers: Pool) -> Report:
     """Waits for what becomes of any slice; raises where nobody is left to work on them."""
     while True:
         try:
-            return workers.reports.get(timeout=WAIT)
+            return workers.reports.get(timeout=POLL_SECONDS)
         except Empty:
             workers.check()
 
@@ -299,7 +299,7 @@ def _documents(slice: Slice) -> list[tuple[int, int]] | None:
 
 def _blameless(slice: Slice, outcome: Outcome) -> bool:
     """Whether a file, not one of its documents, kills the reader: several were cut off in vain."""
-    return outcome.reading and any(len(piece.without) >= SUSPECTS for piece in slice.pieces)
+    return outcome.reading and any(len(piece.without) >= MAX_SUSPECTS for piece in slice.pieces)
 
 
 def _failure(row: Mapping[str, Any]) -> str:
@@ -310,7 +310,7 @@ def _only_begun(folder: Path) -> bool:
     """Whether a folder has nothing but what a run makes before its manifest: it was killed then."""
     return all(
         DRAFT_NAME.fullmatch(path.name)
-        or path.name == WORK
+        or path.name == WORK_FOLDER
         or (path.name in TABLES and _is_empty(path))
         for path in folder.iterdir()
     )
@@ -321,11 +321,11 @@ def _is_empty(folder: Path) -> bool:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """One run at a time in a folder; the lock of a killed one is gone with it."""
     import fcntl
 
-    with (folder / WORK / "lock").open("a") as file:
+    with (folder / WORK_FOLDER / "lock").open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -15,13 +15,15 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Protocol
 
-from textrank.scale.job import THREADS
+from textrank.scale.job import THREAD_VARIABLES
 
-STILL = 300.0  # seconds without a sign of life after which a process is taken to hang
-START_TIMEOUT = 600.0  # seconds that a process may take to start and to load its model
-RENEW = 100  # slices after which a process makes room for a new one
-TRIM = "MALLOC_TRIM_THRESHOLD_"  # set low by Dask: memory would go and come back all the time
-GROWTH = 1.5  # times its memory after the first slice, likewise
+TIMEOUT_SECONDS = 300.0  # seconds without a sign of life after which a process is taken to hang
+START_TIMEOUT_SECONDS = 600.0  # seconds that a process may take to start and to load its model
+MAX_TASKS = 100  # slices after which a process makes room for a new one
+TRIM_VARIABLE = (
+    "MALLOC_TRIM_THRESHOLD_"  # set low by Dask: memory would go and come back all the time
+)
+MAX_MEMORY_GROWTH = 1.5  # times its memory after the first slice, likewise
 NO_PROGRESS = "no progress"  # how the reason of a timeout begins
 Suspect = tuple[int, int, str]  # piece of the slice, number in its file, and id of a document
 
@@ -62,7 +64,7 @@ class Outcome:
 
 
 @dataclass
-class Keeper:
+class WorkerSupervisor:
     """Keeps one child process that has the model, and starts another whenever it is needed.
 
     ``start_timeout`` limits the seconds from starting a child until its model is loaded; ``still``
@@ -70,9 +72,9 @@ class Keeper:
     """
 
     job: Mapping[str, Any]
-    still: float = STILL
-    renew: int = RENEW
-    start_timeout: float = START_TIMEOUT
+    still: float = TIMEOUT_SECONDS
+    renew: int = MAX_TASKS
+    start_timeout: float = START_TIMEOUT_SECONDS
     command: tuple[str, ...] = ("-m", "textrank.scale.worker")
     _child: subprocess.Popen[bytes] | None = None
     _rest: bytes = b""
@@ -107,8 +109,8 @@ class Keeper:
             if self._closed:
                 return Outcome(died="the run was stopped", not_started=True)
             self._end()
-            environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
-            environment.pop(TRIM, None)
+            environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+            environment.pop(TRIM_VARIABLE, None)
             self._child = subprocess.Popen(
                 [sys.executable, *self.command],
                 stdin=subprocess.PIPE,
@@ -190,7 +192,7 @@ class Keeper:
     def _age(self, memory: int) -> None:
         self._slices += 1
         self._memory = self._memory or memory
-        if self._slices >= self.renew or memory > GROWTH * self._memory > 0:
+        if self._slices >= self.renew or memory > MAX_MEMORY_GROWTH * self._memory > 0:
             self._end()
 
     def _end(self) -> None:
@@ -227,21 +229,21 @@ class Pool(Protocol):
 
 
 @dataclass
-class Processes:
+class ProcessPool:
     """As many processes of this machine, each watched by a thread of ours."""
 
     job: Mapping[str, Any]
     workers: int = 1
-    still: float = STILL
+    still: float = TIMEOUT_SECONDS
     renew: int = 100
-    start_timeout: float = START_TIMEOUT
+    start_timeout: float = START_TIMEOUT_SECONDS
     reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
     _orders: SimpleQueue[tuple[str, Order] | None] = field(default_factory=SimpleQueue)
-    _keepers: list[Keeper] = field(default_factory=list)
+    _keepers: list[WorkerSupervisor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for _ in range(self.workers):
-            keeper = Keeper(self.job, self.still, self.renew, self.start_timeout)
+            keeper = WorkerSupervisor(self.job, self.still, self.renew, self.start_timeout)
             self._keepers.append(keeper)
             Thread(target=self._work, args=(keeper,), daemon=True).start()
 
@@ -263,23 +265,23 @@ class Processes:
         for keeper in self._keepers:
             keeper.close()
 
-    def _work(self, keeper: Keeper) -> None:
+    def _work(self, keeper: WorkerSupervisor) -> None:
         while (order := self._orders.get()) is not None:
             id, (slice, paths) = order
             self.reports.put((id, keeper.run(slice, paths)))
 
 
-def pool_for(
+def create_pool(
     job: Mapping[str, Any],
     workers: int = 1,
     dask: str | None = None,
     *,
-    still: float = STILL,
-    start_timeout: float = START_TIMEOUT,
+    still: float = TIMEOUT_SECONDS,
+    start_timeout: float = START_TIMEOUT_SECONDS,
 ) -> Pool:
     """Processes for one worker, a Dask cluster of this machine for more, or one that exists."""
     if dask is None and workers == 1:
-        return Processes(job, workers, still, start_timeout=start_timeout)
-    from textrank.scale.distributed import Cluster
+        return ProcessPool(job, workers, still, start_timeout=start_timeout)
+    from textrank.scale.distributed import DaskPool
 
-    return Cluster.connected(job, workers, dask, still, start_timeout)
+    return DaskPool.connected(job, workers, dask, still, start_timeout)

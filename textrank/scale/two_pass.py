@@ -23,7 +23,7 @@ from textrank.language.sentences import SentenceSplitter
 from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.model import Model
 from textrank.progress import collected_later
-from textrank.scale.job import Job, checksum
+from textrank.scale.job import Job, path_checksum
 from textrank.tasks.base import group_of
 
 PARSED_ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
@@ -145,11 +145,13 @@ def load_analysis(job: Job) -> Analysis:
     """The model of a job with the language pipeline that its task reads."""
     model = adjusted(load_model(job.model), job.settings)
     task = model.pipeline.task
-    every = job.nlp is not None or task.reads is None
-    nlp = load_nlp(job.nlp, only=None if every else [*(task.reads or ()), *task.recognises])
+    every = job.nlp is not None or task.required_pipes is None
+    nlp = load_nlp(
+        job.nlp, only=None if every else [*(task.required_pipes or ()), *task.required_pipes_raw]
+    )
     names, parses = (
         resolve_components(nlp, [name for name in wanted if name in nlp.pipe_names])
-        for wanted in (task.recognises, task.reads or ())
+        for wanted in (task.required_pipes_raw, task.required_pipes or ())
     )
     return Analysis(model, nlp, names, parses, whole=job.whole)
 
@@ -158,9 +160,9 @@ def job_settings(job: Job) -> dict[str, Any]:
     """What the answers of a job depend on, to be compared with what a folder was begun with."""
     return {
         "model": Path(job.model).name,
-        "model_checksum": checksum(_folder(job.model)),
+        "model_checksum": path_checksum(_folder(job.model)),
         "language": Path(job.nlp).name if job.nlp else SHIPPED_PIPELINE,
-        "language_checksum": checksum(_folder(job.nlp or SHIPPED_PIPELINE)),
+        "language_checksum": path_checksum(_folder(job.nlp or SHIPPED_PIPELINE)),
         "settings": list(job.settings),
         "format": job.format,
     }

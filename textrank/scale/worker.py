@@ -31,15 +31,15 @@ from textrank.results.schema import (
 from textrank.scale.job import Job, Piece, Slice
 from textrank.scale.two_pass import load_analysis
 
-DOCUMENTS = 32  # in a batch, and at most
-WORDS = 20_000  # in a batch, unless one document has more
+BATCH_DOCS = 32  # in a batch, and at most
+BATCH_WORDS = 20_000  # in a batch, unless one document has more
 WARM_UP_TEXT = "The protein GRB2 binds to SOS1 in human cells."
-Beat = Callable[[dict[str, Any]], None]  # tells the parent what is worked on now
+SendMessage = Callable[[dict[str, Any]], None]  # tells the parent what is worked on now
 Item = tuple[int, int, Doc]  # piece, number in its file, and the document
 
 
 @dataclass
-class Part:
+class PartRows:
     """The rows of a slice, as they come; a later version of a document replaces the earlier."""
 
     documents: dict[tuple[str, str], dict[str, list[Row]]] = field(default_factory=dict)
@@ -85,9 +85,9 @@ class Worker:
         with suppress(Exception), self.nlp.memory_zone():
             self.analysis([self.nlp.make_doc(WARM_UP_TEXT)])
 
-    def __call__(self, slice: Slice, paths: dict[int, str], beat: Beat) -> dict[str, Any]:
+    def __call__(self, slice: Slice, paths: dict[int, str], beat: SendMessage) -> dict[str, Any]:
         """Writes the part of a slice and says how much it was."""
-        part = Part()
+        part = PartRows()
         with self.nlp.memory_zone():  # words of this slice are forgotten with it
             self._fill(part, slice, paths, beat)
         tables = part.tables()
@@ -95,14 +95,14 @@ class Worker:
         counts = {table: len(rows) for table, rows in tables.items()}
         return {"part": slice.id, "words": part.words, **counts, "first": part.errors[:1]}
 
-    def _fill(self, part: Part, slice: Slice, paths: dict[int, str], beat: Beat) -> None:
-        reading = Reading(self, part, slice, paths, beat)
+    def _fill(self, part: PartRows, slice: Slice, paths: dict[int, str], beat: SendMessage) -> None:
+        reading = SliceReader(self, part, slice, paths, beat)
         for batch in _batches(reading.documents()):
             beat({"batch": [(p, n, _name(n, doc)) for p, n, doc in batch]})
             self._judge(part, slice, batch)
             beat({"words": part.words})
 
-    def _judge(self, part: Part, slice: Slice, batch: Sequence[Item]) -> None:
+    def _judge(self, part: PartRows, slice: Slice, batch: Sequence[Item]) -> None:
         """The rows of a batch; where it fails, of its halves, down to the one that is at fault."""
         try:
             rows = [self._rows(slice, item, doc) for item, doc in self._analysed(batch)]
@@ -141,11 +141,11 @@ class Worker:
         return {"documents": [row], "names": names, "statements": stated}
 
 
-class Reading:
+class SliceReader:
     """The documents of a slice, file by file; what cannot be read becomes an error of the part."""
 
     def __init__(
-        self, worker: Worker, part: Part, slice: Slice, paths: dict[int, str], beat: Beat
+        self, worker: Worker, part: PartRows, slice: Slice, paths: dict[int, str], beat: SendMessage
     ) -> None:
         self.worker, self.part, self.beat = worker, part, beat
         self.slice, self.paths = slice, paths
@@ -199,7 +199,7 @@ def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
     size = 0
     for item in items:
         length = len(item[2])
-        if batch and (len(batch) == DOCUMENTS or size + length > WORDS):
+        if batch and (len(batch) == BATCH_DOCS or size + length > BATCH_WORDS):
             yield batch
             batch, size = [], 0
         batch.append(item)
@@ -217,7 +217,7 @@ def main() -> None:
     out = _private_output()
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen, args=(lines,), daemon=True).start()
-    say = _Voice(out)
+    say = MessageWriter(out)
     try:
         start = json.loads(lines.get())
         worker = Worker(Job.from_dict(start["job"]))
@@ -235,10 +235,10 @@ def main() -> None:
         except OSError as error:
             say({"refused": f"cannot write to {worker.job.folder}: {error.strerror or error}"})
             continue
-        say({"done": {**done, "memory": memory()}})
+        say({"done": {**done, "memory": resident_memory_bytes()}})
 
 
-class _Voice:
+class MessageWriter:
     """Says things to the parent; when nobody listens any more there is nothing left to do."""
 
     def __init__(self, out: IO[str]) -> None:
@@ -265,7 +265,7 @@ def _listen(lines: SimpleQueue[str]) -> None:
     os._exit(0)  # the parent is gone, or has no more work: parts are whole, drafts get cleared
 
 
-def memory() -> int:
+def resident_memory_bytes() -> int:
     """Bytes of memory that this process holds now; 0 where the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as facts:
