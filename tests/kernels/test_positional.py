@@ -132,7 +132,7 @@ def test_a_table_equals_the_dual_expansion(rng):
 def test_a_table_that_is_too_narrow_says_so(rng):
     table = KERNELS[0].table(np.zeros(0), KERNELS[0].features(draw(rng)[:0]).names,
                              vocabulary=["w1"], span=2)  # fmt: skip
-    with pytest.raises(ValueError, match=r"stands 7 words away but the table reaches 2"):
+    with pytest.raises(ValueError, match=r"7 words from its target but the table covers 2"):
         table.scores(Contexts.from_lists([[("w1", 7)]]))
 
 

@@ -1,4 +1,14 @@
-"""Linear, the kernel all others start from: the inner product of vectors."""
+"""Elementary kernels and operations that build kernels from kernels.
+
+``Linear`` is the inner product of vectors. ``Sum``, ``Product``, ``Scale``, ``Power``,
+``Polynomial``, ``Gaussian``, ``Exponential``, ``Normalized`` and ``Centred`` build a kernel from
+others, ``OnView`` applies one to a named view of a ``MultiView``, and ``Similarities`` turns any
+similarity measure into a kernel. All are frozen dataclasses that follow the ``Kernel`` protocol:
+``kernel(X, Y)`` is the Gram matrix (x, y), ``kernel.diag(X)`` the diagonal of ``kernel(X)``.
+
+Operations with an explicit feature map also have ``features`` (see ``FeatureKernel``); those with
+``compile_scorer`` apply the weights of a linear model without building a feature matrix.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +32,15 @@ from textrank.linear_scores import (
     compile_scorer,
     split_shared,
 )
-from textrank.protocols import Kernel, has_features, subkernels
+from textrank.protocols import Kernel, count_diverging, has_features, subkernels
 
 
 @dataclass(frozen=True)
 class Linear:
     """Inner product of vectors: ``k(x, z) = x'z``.
 
-    Vectors are the rows of an array, of a sparse matrix or of ``Features``, or a list of such rows.
-    Features are matched by their names, arrays by their columns.
+    Inputs are the rows of an array, of a sparse matrix or of ``Features``, or a list of such rows.
+    ``Features`` are matched by column name, arrays by column index.
 
     >>> Linear()(np.array([[1.0, 2.0], [0.0, 1.0]]))
     array([[5., 2.],
@@ -38,6 +48,10 @@ class Linear:
     """
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y); of X with itself if Y is None.
+
+        Raises ValueError if arrays of X and Y differ in their number of columns.
+        """
         if not count_rows(X) or (Y is not None and not count_rows(Y)):
             return np.zeros((count_rows(X), count_rows(X if Y is None else Y)))
         F = as_vectors(X)
@@ -46,19 +60,19 @@ class Linear:
             return gram(F.values, G.align_to(F.names))
         if isinstance(F, Features) and G is None:
             return gram(F.values)
-        left, right = _plain(F), _plain(F if G is None else G)
-        _same_width(left, right)
+        left, right = _matrix_of(F), _matrix_of(F if G is None else G)
+        _check_same_width(left, right)
         if sp.issparse(left) or sp.issparse(right):
             return gram(sp.csr_array(left), None if G is None else sp.csr_array(right))
         return left @ right.T
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
-        F = _plain(as_vectors(X))
+        """Return the squared length of each vector, (x,)."""
+        F = _matrix_of(as_vectors(X))
         return squared_norms(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The vectors themselves; the columns of an array are named by their numbers."""
+        """Return the vectors as Features; the columns of an array are named by their index."""
         F = as_vectors(X)
         if isinstance(F, Features):
             return F
@@ -67,22 +81,32 @@ class Linear:
         )
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """What the vectors come to."""
-        by_name, by_slot = compile_feature_scorer(self, weights), TemplateWeights(weights)
+        """Return ``score(X, question_ids)``, which applies the weights to the vectors X.
 
-        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-            each, at = split_shared(X)
+        ``TemplateFeatures`` are scored by hashing their names, everything else by column name.
+        """
+        score_by_name, score_templates = (
+            compile_feature_scorer(self, weights),
+            TemplateWeights(weights),
+        )
+
+        def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            distinct, index = split_shared(X)
             return (
-                by_slot(each, asked, at)
-                if isinstance(each, TemplateFeatures)
-                else by_name(X, asked)
+                score_templates(distinct, question_ids, index)
+                if isinstance(distinct, TemplateFeatures)
+                else score_by_name(X, question_ids)
             )
 
-        return weigh
+        return score
 
 
 def as_vectors(X: Sequence[Any]) -> Any:
-    """X as Features, a sparse matrix or a 2-D float array, whichever it is or holds."""
+    """Return X as Features, a float CSR matrix or a 2-D float64 array, whichever it is or contains.
+
+    A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index. An
+    empty list gives an array of shape (0, 0). Raises ValueError if X is not a table of rows.
+    """
     if isinstance(X, Features):
         return X
     if sp.issparse(X):
@@ -97,20 +121,23 @@ def as_vectors(X: Sequence[Any]) -> Any:
     if array.ndim != 2:
         raise ValueError(
             f"vectors must form a table of rows, got an array of shape {array.shape}. "
-            "Give one row a candidate."
+            "Pass one row per candidate."
         )
     return array
 
 
-def _plain(F: Any) -> Any:
+def _matrix_of(F: Any) -> Any:
+    """Return the matrix of Features; anything else unchanged."""
     return F.values if isinstance(F, Features) else F
 
 
-def _same_width(F: Any, G: Any) -> None:
+def _check_same_width(F: Any, G: Any) -> None:
+    """Raise ValueError unless both matrices have the same number of columns."""
     if F.shape[1] != G.shape[1]:
         raise ValueError(
-            f"vectors of {F.shape[1]} numbers against vectors of {G.shape[1]}: "
-            "both sides must be represented alike."
+            f"vectors of length {F.shape[1]} cannot be compared with vectors of length "
+            f"{G.shape[1]}: "
+            "use the same representation for X and Y."
         )
 
 
@@ -121,10 +148,17 @@ LINEAR = Linear()
 
 @dataclass(frozen=True)
 class Sum:
-    """Weighted sum of kernels on the same inputs: ``Σ w_j k_j(x, z)``; weight 1 where not given.
+    """Weighted sum of kernels on the same inputs: ``Σ w_j k_j(x, z)``.
 
-    Kernels come with names, or as a list: then each is named after its view or, without one, its
-    class. The features are those of the parts side by side, each part under its name.
+    Parameters
+    ----------
+    kernels
+        Kernels by name, or a list of kernels. In a list each kernel is named after the view that
+        it looks at or, if there is none, after its class.
+    weights
+        Non-negative weights, in the form of ``kernels``; 1 where none is given.
+
+    The feature map is the concatenation of those of the parts, each under the name of its part.
 
     >>> Sum([Linear(), Linear()], weights=[1.0, 0.5])(np.array([[2.0]])).item()
     6.0
@@ -134,11 +168,13 @@ class Sum:
     weights: Sequence[float] | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        kernels = _named(self.kernels)
+        """Replace ``kernels`` and ``weights`` by validated dictionaries with the same keys."""
+        kernels = _named_kernels(self.kernels)
         object.__setattr__(self, "kernels", kernels)
         object.__setattr__(self, "weights", resolve_weights(self.weights, list(kernels)))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the weighted sum of the Gram matrices (x, y); of X with itself if Y is None."""
         (_, weight, first), *rest = self._parts
         total = weight * first(X, Y)
         for _, weight, kernel in rest:
@@ -146,49 +182,58 @@ class Sum:
         return total
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the weighted sum of the diagonals, (x,)."""
         return np.sum([weight * kernel.diag(X) for _, weight, kernel in self._parts], axis=0)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The parts' features side by side, each times the root of its weight; none at weight 0."""
-        parts = self._counting
+        """Return the parts' features side by side, each times the square root of its weight.
+
+        Parts of weight 0 have no columns.
+        """
+        parts = self._nonzero_parts
         return Features.hstack({n: features_of(k, X).scale(w**0.5) for n, w, k in parts})
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """The sum of what the parts' features come to."""
+        """Return ``score(X, question_ids)``, the sum of the scores of the parts.
+
+        A part is scored with the weights of the features whose name begins with the part's name.
+        """
         parts = [
-            (w**0.5, compile_scorer(k, weights.select_prefix(n))) for n, w, k in self._counting
+            (w**0.5, compile_scorer(k, weights.select_prefix(n))) for n, w, k in self._nonzero_parts
         ]
 
-        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-            found = [part(X, asked).scale(root) for root, part in parts]
-            products, squares = np.zeros(len(asked)), np.zeros(len(asked))
-            for own in found:
-                products += own.products
-                squares += own.squares
+        def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            part_scores = [part(X, question_ids).scale(root) for root, part in parts]
+            products, squares = np.zeros(len(question_ids)), np.zeros(len(question_ids))
+            for part_score in part_scores:
+                products += part_score.products
+                squares += part_score.squares
             return LinearScores(
                 products,
                 squares,
-                lambda: Contributions.concat([own.contributions() for own in found]),
+                lambda: Contributions.concat(
+                    [part_score.contributions() for part_score in part_scores]
+                ),
             )
 
-        return weigh
+        return score
 
     @property
-    def _counting(self) -> list[tuple[str, float, Kernel[Any]]]:
-        """The parts without those of weight 0; the first of them where all are."""
+    def _nonzero_parts(self) -> list[tuple[str, float, Kernel[Any]]]:
+        """Parts whose weight is not 0; the first part if all weights are 0."""
         return [part for part in self._parts if part[1]] or self._parts[:1]
 
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
-        kernels = _named(self.kernels)
+        """Name, weight and kernel of each part, in order."""
+        kernels = _named_kernels(self.kernels)
         weights = resolve_weights(self.weights, list(kernels))
         return [(name, weights[name], kernel) for name, kernel in kernels.items()]
 
 
 @dataclass(frozen=True)
 class Product:
-    """Product of kernels on the same inputs: ``Π k_j(x, z)``; they come as for ``Sum``.
+    """Product of kernels on the same inputs: ``Π k_j(x, z)``; ``kernels`` are given as for ``Sum``.
 
     >>> Product([Linear(), Linear()])(np.array([[3.0]])).item()
     81.0
@@ -197,23 +242,25 @@ class Product:
     kernels: KernelCollection
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernels", _named(self.kernels))
+        """Replace ``kernels`` by a validated dictionary."""
+        object.__setattr__(self, "kernels", _named_kernels(self.kernels))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        first, *rest = _named(self.kernels).values()
+        """Return the elementwise product of the Gram matrices (x, y)."""
+        first, *rest = _named_kernels(self.kernels).values()
         product = 1.0 * first(X, Y)
         for kernel in rest:
             product *= kernel(X, Y)
         return product
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
-        return np.prod([kernel.diag(X) for kernel in _named(self.kernels).values()], axis=0)
+        """Return the product of the diagonals, (x,)."""
+        return np.prod([kernel.diag(X) for kernel in _named_kernels(self.kernels).values()], axis=0)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A kernel times a positive number: ``c k(x, z)``.
+    """Kernel times a positive number: ``factor * k(x, z)``.
 
     >>> Scale(Linear(), factor=2.0)(np.array([[3.0]])).item()
     18.0
@@ -223,24 +270,28 @@ class Scale:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless the factor is positive."""
         if not self.factor > 0:
             raise ValueError(f"factor must be positive, got {self.factor}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the scaled Gram matrix (x, y)."""
         return self.factor * self.kernel(X, Y)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the scaled diagonal, (x,)."""
         return self.factor * self.kernel.diag(X)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The features of the kernel, times the root of the factor."""
+        """Return the features of the kernel times the square root of the factor."""
         return features_of(self.kernel, X).scale(self.factor**0.5)
 
 
 @dataclass(frozen=True)
 class Power:
-    """A kernel to a whole power: ``k(x, z)^d``, all products of d features.
+    """Kernel raised to a positive integer power: ``k(x, z)^degree``.
+
+    Its features are all products of ``degree`` features of the kernel.
 
     >>> Power(Linear(), degree=3)(np.array([[2.0]])).item()
     64.0
@@ -250,19 +301,23 @@ class Power:
     degree: int = 2
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless the degree is an integer of at least 1."""
         _check_degree(self.degree)
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix with each entry raised to the power, (x, y)."""
         return self.kernel(X, Y) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal raised to the power, (x,)."""
         return self.kernel.diag(X) ** self.degree
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Products of up to d features: ``(γ k(x, z) + c)^d`` over a kernel, the linear one by default.
+    """Polynomial of a kernel: ``(gamma k(x, z) + constant)^degree``; linear kernel by default.
+
+    Its features are the products of up to ``degree`` features of the kernel.
 
     >>> Polynomial(degree=2, constant=1.0)(np.array([[1.0], [2.0]]))
     array([[ 4.,  9.],
@@ -275,6 +330,7 @@ class Polynomial:
     kernel: Kernel[Any] = LINEAR
 
     def __post_init__(self) -> None:
+        """Raise ValueError for settings that do not give a positive semidefinite kernel."""
         _check_degree(self.degree)
         if not self.gamma > 0 or self.constant < 0:
             raise ValueError(
@@ -283,16 +339,19 @@ class Polynomial:
             )
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix, (x, y)."""
         return (self.gamma * self.kernel(X, Y) + self.constant) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix, (x,)."""
         return (self.gamma * self.kernel.diag(X) + self.constant) ** self.degree
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Nearness in the space of a kernel: ``exp(-γ d²)``, ``d² = k(x,x) + k(z,z) - 2 k(x,z)``.
+    """Gaussian of the distance in the feature space of a kernel: ``exp(-gamma d²)``.
+
+    ``d² = k(x,x) + k(z,z) - 2 k(x,z)``; the kernel is linear by default.
 
     >>> float(np.round(Gaussian(gamma=0.5)(np.array([[0.0], [2.0]]))[0, 1], 6))
     0.135335
@@ -302,10 +361,12 @@ class Gaussian:
     kernel: Kernel[Any] = LINEAR
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless gamma is positive."""
         if not self.gamma > 0:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y), with an exact diagonal of ones if Y is None."""
         K = -2.0 * self.kernel(X, Y)
         left = self.kernel.diag(X)
         K += left[:, None]
@@ -318,13 +379,13 @@ class Gaussian:
         return np.exp(K, out=K)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return ones, (x,)."""
         return np.ones(len(self.kernel.diag(X)))
 
 
 @dataclass(frozen=True)
 class Exponential:
-    """All powers of a kernel at once: ``exp(γ (k(x, z) - 1))``.
+    """Exponential of a kernel: ``exp(gamma (k(x, z) - 1))``, which weights all its powers.
 
     On a normalised kernel this is a Gaussian on unit vectors, 1 where they are equal.
 
@@ -336,23 +397,25 @@ class Exponential:
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless gamma is positive."""
         if not self.gamma > 0:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix, (x, y)."""
         return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix, (x,)."""
         return np.exp(self.gamma * (self.kernel.diag(X) - 1.0))
 
 
 @dataclass(frozen=True)
 class Normalized:
-    """The cosine of the angle in the space of a kernel: ``k(x,z) / √(k(x,x) k(z,z))``.
+    """Cosine similarity in the feature space of a kernel: ``k(x,z) / √(k(x,x) k(z,z))``.
 
-    An input without any feature has no direction. ``empty="refuse"`` raises an error that names it,
-    ``empty="zero"`` keeps it as the zero vector, similar to nothing, not even to itself.
+    An input without features has no direction: ``empty="refuse"`` raises a ValueError with its
+    index, ``empty="zero"`` keeps it as the zero vector, whose similarity is 0 even with itself.
 
     >>> float(np.round(Normalized(Linear())(np.array([[3.0, 4.0], [4.0, 3.0]]))[0, 1], 6))
     0.96
@@ -362,10 +425,12 @@ class Normalized:
     empty: str = "refuse"
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless ``empty`` is "refuse" or "zero"."""
         if self.empty not in ("refuse", "zero"):
             raise ValueError(f"empty must be 'refuse' or 'zero', got {self.empty!r}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y), with an exact diagonal of ones (or zeros) if Y is None."""
         if has_features(self.kernel):  # one pass over the inputs gives lengths and products
             return gram_of_features(self.features, X, Y)
         left = self._factors(self.kernel.diag(X))
@@ -377,37 +442,41 @@ class Normalized:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return 1 for each input, and 0 for inputs without features, (x,)."""
         return (self._factors(self.kernel.diag(X)) > 0).astype(float)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The features of the kernel, each row of length one."""
+        """Return the features of the kernel with every row scaled to length one."""
         F = features_of(self.kernel, X)
         return F.scale(self._factors(Linear().diag(F)))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """What the features of the kernel come to, divided by their length."""
-        inner = compile_scorer(self.kernel, weights)
+        """Return ``score(X, question_ids)``: the kernel's scores over the features' length."""
+        inner_scorer = compile_scorer(self.kernel, weights)
 
-        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-            found = inner(X, asked)
-            return found.scale(self._factors(found.squares))
+        def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            scores = inner_scorer(X, question_ids)
+            return scores.scale(self._factors(scores.squares))
 
-        return weigh
+        return score
 
     def _factors(self, squared: Vector) -> Vector:
-        zero = np.flatnonzero(squared <= 0)
-        if len(zero) and self.empty == "refuse":
+        """Return ``1 / √s`` of each squared length ``s``, and 0 where ``s`` is 0.
+
+        Raises ValueError for a zero if ``empty`` is "refuse".
+        """
+        empty = np.flatnonzero(squared <= 0)
+        if len(empty) and self.empty == "refuse":
             raise ValueError(
-                f"{len(zero)} of {len(squared)} inputs have no features and cannot be normalised, "
-                f"the first at index {zero[0]}. Leave them out, or set empty='zero'."
+                f"{len(empty)} of {len(squared)} inputs have no features and cannot be normalised, "
+                f"the first at index {empty[0]}. Remove them, or set empty='zero'."
             )
         return np.divide(1.0, np.sqrt(squared), out=np.zeros(len(squared)), where=squared > 0)
 
 
 @dataclass(frozen=True)
 class OnView:
-    """A kernel on one of several named views of the candidates.
+    """Kernel on one named view of the candidates.
 
     >>> views = MultiView({"a": np.array([[1.0], [2.0]]), "b": np.array([[5.0], [0.0]])})
     >>> OnView("a", Linear())(views)
@@ -419,86 +488,102 @@ class OnView:
     kernel: Kernel[Any]
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix of the view, (x, y); of X with itself if Y is None."""
         return self.kernel(self.view(X), None if Y is None else self.view(Y))
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix of the view, (x,)."""
         return self.kernel.diag(self.view(X))
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The features of the kernel on this view."""
+        """Return the features of the kernel on this view."""
         return features_of(self.kernel, self.view(X))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """What the features of the kernel on this view come to."""
-        inner = compile_scorer(self.kernel, weights)
+        """Return ``score(X, question_ids)`` for this view; shared rows stay shared."""
+        inner_scorer = compile_scorer(self.kernel, weights)
 
-        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-            return inner(X.shared(self.name) if isinstance(X, MultiView) else self.view(X), asked)
+        def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            return inner_scorer(
+                X.shared(self.name) if isinstance(X, MultiView) else self.view(X), question_ids
+            )
 
-        return weigh
+        return score
+
+    def count_diverging(self, X: Sequence[Any]) -> int:
+        """Return how many inputs the kernel scales down on this view."""
+        return count_diverging(self.kernel, self.view(X))
 
     def view(self, X: Sequence[Any]) -> Sequence[Any]:
-        """The candidates in this view."""
+        """Return the candidates in this view; X is a ``MultiView`` or a sequence of mappings."""
         return X.view(self.name) if isinstance(X, MultiView) else [x[self.name] for x in X]
 
 
-def _named(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
+def _named_kernels(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
+    """Return the kernels by name; the kernels of a list are named by ``_kernel_names``.
+
+    Raises ValueError if there are none or one is not a kernel.
+    """
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")
     for part in kernels.values() if isinstance(kernels, Mapping) else kernels:
         if not isinstance(part, Kernel):
-            raise ValueError(f"{type(part).__name__} stands in the place of a kernel: {part!r}")
+            raise ValueError(f"{type(part).__name__} is not a kernel: {part!r}")
     if isinstance(kernels, Mapping):
         return dict(kernels)
-    return dict(zip(_titles(kernels), kernels, strict=True))
+    return dict(zip(_kernel_names(kernels), kernels, strict=True))
 
 
 def resolve_weights(
     weights: Sequence[float] | Mapping[str, float] | None, names: Sequence[str]
 ) -> dict[str, float]:
-    """A weight for each name; 1 where none is given."""
+    """Return the weight of each name; 1.0 where none is given.
+
+    ``weights`` is a sequence in the order of ``names``, or a mapping that may lack some of them.
+    Raises ValueError for a wrong number, an unknown name or a negative weight.
+    """
     if weights is None or isinstance(weights, Mapping):
-        given = dict(weights or {})
+        weight_of = dict(weights or {})
     elif len(weights) == len(names):
-        given = dict(zip(names, weights, strict=True))
+        weight_of = dict(zip(names, weights, strict=True))
     else:
-        raise ValueError(f"weights must be {len(names)}, one a kernel, got {list(weights)}")
-    if unknown := sorted(set(given) - set(names)):
+        raise ValueError(f"weights must be {len(names)}, one per kernel, got {list(weights)}")
+    if unknown := sorted(set(weight_of) - set(names)):
         raise ValueError(f"weights for {unknown}, but the kernels are {sorted(names)}")
-    if any(weight < 0 for weight in given.values()):
-        raise ValueError(f"weights must not be negative, got {given}")
-    return {name: float(given.get(name, 1.0)) for name in names}
+    if any(weight < 0 for weight in weight_of.values()):
+        raise ValueError(f"weights must not be negative, got {weight_of}")
+    return {name: float(weight_of.get(name, 1.0)) for name in names}
 
 
 def _check_degree(degree: int) -> None:
+    """Raise ValueError unless the degree is an integer of at least 1."""
     if degree < 1 or int(degree) != degree:
-        raise ValueError(f"degree must be a whole number of at least 1, got {degree}")
+        raise ValueError(f"degree must be an integer of at least 1, got {degree}")
 
 
-def _titles(kernels: Sequence[Kernel[Any]]) -> list[str]:
-    """A word a kernel, different ones: the view it looks at, else its class."""
-    plain = [_view_of(kernel) or type(kernel).__name__ for kernel in kernels]
+def _kernel_names(kernels: Sequence[Kernel[Any]]) -> list[str]:
+    """Return a unique name per kernel: its view or class; equal names are numbered."""
+    names = [_single_view(kernel) or type(kernel).__name__ for kernel in kernels]
     return [
-        title if plain.count(title) == 1 else f"{title}_{plain[: i + 1].count(title)}"
-        for i, title in enumerate(plain)
+        name if names.count(name) == 1 else f"{name}_{names[: i + 1].count(name)}"
+        for i, name in enumerate(names)
     ]
 
 
-def _view_of(kernel: Kernel[Any]) -> str:
-    """The one view that a kernel looks at, however wrapped; empty where there is none."""
+def _single_view(kernel: Kernel[Any]) -> str:
+    """Return the only view that a kernel looks at, however wrapped; "" if there is none."""
     if isinstance(kernel, OnView):
         return kernel.name
     parts = subkernels(kernel)
-    return _view_of(parts[0]) if len(parts) == 1 else ""
+    return _single_view(parts[0]) if len(parts) == 1 else ""
 
 
 @dataclass(frozen=True)
 class Centred:
-    """A kernel as seen from the mean of some reference inputs.
+    """Kernel centred at the mean of a fixed set of reference inputs.
 
-    ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed, so training
-    and new inputs are centred alike; for the training part itself give it as ``reference``.
+    ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed so that
+    training and new inputs are centred alike; pass the training inputs as ``reference``.
 
     >>> import numpy as np
     >>> from textrank.kernels.algebra import Linear
@@ -511,10 +596,12 @@ class Centred:
     reference: Sequence[Any]
 
     def __post_init__(self) -> None:
+        """Raise ValueError if there is no reference input."""
         if not len(self.reference):
             raise ValueError("reference must hold at least one reference input, got none")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the centred Gram matrix, (x, y)."""
         left = self._means(X)
         right = left if Y is None else self._means(Y)
         K = self.kernel(X, Y) - left[:, None]
@@ -523,10 +610,11 @@ class Centred:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the centred Gram matrix, (x,)."""
         return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.reference).mean()
 
     def _means(self, X: Sequence[Any]) -> Vector:
+        """Return the mean similarity of each input with the reference, (x,)."""
         return self.kernel(X, self.reference).mean(axis=1)
 
 
@@ -535,9 +623,9 @@ SimilarityMeasure = Callable[[Sequence[Any], Sequence[Any]], Matrix]
 
 @dataclass(frozen=True)
 class Similarities:
-    """The empirical kernel map: ``φ(x) = (s(x, r_1), ..., s(x, r_p))`` for prototypes ``r``.
+    """Empirical kernel map: ``φ(x) = (s(x, r_1), ..., s(x, r_p))`` for prototypes ``r``.
 
-    The measure ``s`` may be any function of two lists that gives a matrix, also one that is not
+    The measure ``s(X, R)`` may be any function that returns a matrix (x, r), also one that is not
     positive semidefinite or that grows with dissimilarity (``Distance``): the inner product of
     the maps is a kernel in every case.
 
@@ -550,26 +638,28 @@ class Similarities:
     prototypes: Sequence[Any]
 
     def __post_init__(self) -> None:
+        """Raise ValueError if there is no prototype."""
         if not count_rows(self.prototypes):
             raise ValueError("prototypes must hold at least one input, got none")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the inner products of the maps, (x, y)."""
         F = self.map(X)
         return F @ (F if Y is None else self.map(Y)).T
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the squared length of each map, (x,)."""
         return np.asarray((self.map(X) ** 2).sum(axis=1))
 
     def features(self, X: Sequence[Any]) -> Features:
-        """A column a prototype, named by its number."""
+        """Return the maps as Features; column ``i`` is named ``("prototype", str(i))``."""
         names = FeatureNames.from_iterable(
             ("prototype", str(i)) for i in range(count_rows(self.prototypes))
         )
         return Features(sp.csr_array(self.map(X)), names)
 
     def map(self, X: Sequence[Any]) -> Matrix:
-        """The measured values, (x, prototypes)."""
+        """Return the measure of each input with each prototype, (x, prototypes)."""
         if not count_rows(X):
             return np.zeros((0, count_rows(self.prototypes)))
         return np.asarray(self.measure(X, self.prototypes), dtype=np.float64)
@@ -577,7 +667,9 @@ class Similarities:
 
 @dataclass(frozen=True)
 class Distance:
-    """Distance in the space of a kernel, ``√(k(x,x) + k(z,z) - 2 k(x,z))``, for ``Similarities``.
+    """Distance in the feature space of a kernel, a measure for ``Similarities``.
+
+    ``√(k(x,x) + k(z,z) - 2 k(x,z))``.
 
     >>> from textrank.kernels.algebra import Linear
     >>> Distance(Linear())(np.array([[0.0]]), np.array([[3.0]])).item()
@@ -587,5 +679,6 @@ class Distance:
     kernel: Kernel[Any]
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any]) -> Matrix:
+        """Return the distance of each X from each Y, (x, y)."""
         squared = self.kernel.diag(X)[:, None] + self.kernel.diag(Y) - 2 * self.kernel(X, Y)
         return np.sqrt(squared.clip(min=0.0))  # round-off only

@@ -1,4 +1,8 @@
-"""Positional: similarity of contexts by their words and where these stand."""
+"""Kernel on contexts, that is on word-position matrices, and fast scorers for its linear models.
+
+``Positional`` compares words and their positions around a target. ``ContextTable`` and
+``ContextScorer`` apply a trained linear model to contexts without building features.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +37,19 @@ from textrank.linear_scores import (
     split_shared,
 )
 
-MAX_CHUNK_WORDS = 1 << 20  # words expanded to features at once
-MAX_TABLE_COMPONENTS = 64  # components of positions that are too many for a table of weights
+MAX_CHUNK_WORDS = 1 << 20  # words whose features are built at once
+MAX_TABLE_COMPONENTS = 64  # position components up to which ContextScorer is used
 
 
 @dataclass(frozen=True)
 class Positional:
     """Similarity of two word-position matrices: ``k(X, Z) = tr(P̂ X' Ŵ Z)``.
 
-    ``P̂`` says which positions resemble each other and ``Ŵ`` which words do (equal ones, where
-    ``words`` is not given). Linear after ``X -> B' X R``, with ``P̂ = R R'`` and ``Ŵ = B B'``, so a
-    feature is a (word component, position component); building them costs one step for each word
-    and component it touches. A fitted model is a table with a weight for each word and position:
-    see ``table``.
+    ``P̂`` says which positions resemble each other and ``Ŵ`` which words do (only equal ones if
+    ``words`` is None). Linear after ``X -> B' X R`` with ``P̂ = R R'`` and ``Ŵ = B B'``, so a
+    feature is a (word component, position component). Building the features costs one step for each
+    word and component it touches. ``table`` turns a fitted model into one weight per word and
+    position.
 
     >>> from textrank.representations.transformations import Weighting
     >>> X = Contexts.from_lists([[("binds", -1), ("to", 1)], [("to", 2)]])
@@ -58,34 +62,44 @@ class Positional:
     words: WordTransformation | None = None
 
     def __call__(self, X: Sequence[Contexts], Y: Sequence[Contexts] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y); of X with itself if Y is None."""
         return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[Contexts]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the similarity of each context with itself, (x,)."""
         batch = as_contexts(X)
         if self.words is not None:
             return squared_norms(self.features(batch).values)
-        return _squared_lengths(batch, self.positions)
+        return _squared_norms(batch, self.positions)
 
     def features(self, X: Sequence[Contexts]) -> Features:
-        """A column for each word component at each position component that occurs."""
+        """Return a column per pair of word component and position component that occurs."""
         batch = as_contexts(X)
-        distinct, at = _distinct(batch.positions)
+        distinct, position_index = _unique_positions(batch.positions)
         R = self.positions.factor(distinct)
         B = None if self.words is None else self.words.factor(batch.vocabulary)
         words = FeatureNames.from_iterable(batch.vocabulary) if B is None else B.names
         parts = [
-            _products(batch[part], R.values, at[slice(*batch.starts[[part.start, part.stop]])], B)
-            for part in _chunks(batch.starts)
+            _transform_contexts(
+                batch[part],
+                R.values,
+                position_index[slice(*batch.starts[[part.start, part.stop]])],
+                B,
+            )
+            for part in _context_slices(batch.starts)
         ]
         shape = (0, len(R.names) * len(words))
         values = sp.csr_array(sp.vstack(parts) if parts else sp.csr_array(shape))
         used = np.flatnonzero(np.bincount(values.indices, minlength=shape[1]))
         columns = np.column_stack([used % max(len(words), 1), used // max(len(words), 1)])
-        return Features(_columns(values, used), _paired(words, R.names, columns))
+        return Features(_keep_columns(values, used), _pair_names(words, R.names, columns))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """What the features come to; by the words themselves where only equal ones are alike."""
+        """Return ``score(X, question_ids)``, which applies the weights to contexts.
+
+        Uses ``ContextScorer`` if only equal words are similar and there are at most
+        ``MAX_TABLE_COMPONENTS`` position components, else the features.
+        """
         components, _ = weights.names.drop_first_word().unique()
         if self.words is not None or len(components) > MAX_TABLE_COMPONENTS:
             return compile_feature_scorer(self, weights)
@@ -94,17 +108,24 @@ class Positional:
     def table(
         self, coef: Vector, names: FeatureNames, *, vocabulary: Sequence[str], span: int
     ) -> ContextTable:
-        """A linear model on these features as a weight for each word and position.
+        """Return a linear model on these features as one weight per word and position.
 
-        ``coef`` are the weights of the features ``names``; positions reach ``span`` to both sides.
+        Parameters
+        ----------
+        coef
+            Weights of the features ``names``, (d,).
+        vocabulary
+            Words of the table; other words score 0.
+        span
+            The table covers the positions ``-span ... span``.
         """
-        places = np.arange(-span, span + 1)
-        R = self.positions.factor(places)
+        offsets = np.arange(-span, span + 1)
+        R = self.positions.factor(offsets)
         B = None if self.words is None else self.words.factor(vocabulary)
         word_names = FeatureNames.from_iterable(vocabulary) if B is None else B.names
         grid = np.indices((len(word_names), len(R.names))).reshape(2, -1).T
-        at = names.find(_paired(word_names, R.names, grid))
-        weights = np.append(coef, 0.0)[at].reshape(len(word_names), len(R.names))
+        columns = names.find(_pair_names(word_names, R.names, grid))
+        weights = np.append(coef, 0.0)[columns].reshape(len(word_names), len(R.names))
         table = np.asarray((R.values @ weights.T).T)
         table = table if B is None else np.asarray(B.values @ table)
         return ContextTable.from_weights(vocabulary, table)
@@ -112,10 +133,10 @@ class Positional:
 
 @dataclass(frozen=True, eq=False)
 class ContextTable:
-    """A model on contexts as one number for each word and position: scoring only looks them up.
+    """Linear model on contexts as one weight per word and position.
 
-    The cost is one look-up for each word of a context, whatever the model was trained on. Contexts
-    told in the table's own ``vocabulary`` (``Contexts.telling``) need no look at a word's letters.
+    Scoring costs one lookup per word of a context, whatever the model was trained on. Contexts
+    whose ``vocabulary`` is the table's own tuple need no lookup of words by text.
     """
 
     vocabulary: tuple[str, ...]
@@ -124,50 +145,62 @@ class ContextTable:
 
     @classmethod
     def from_weights(cls, vocabulary: Sequence[str], weights: Matrix) -> ContextTable:
-        """A table of (words, 2 span + 1) weights."""
+        """Build a table from weights of shape (words, 2 span + 1), position 0 in the middle."""
         index = {word: i for i, word in enumerate(vocabulary)}
         return cls(tuple(vocabulary), index, np.vstack([weights, np.zeros((1, weights.shape[1]))]))
 
     @property
     def span(self) -> int:
-        """How far the table reaches to each side."""
+        """Largest distance from the target that the table covers."""
         return self.weights.shape[1] // 2
 
     def scores(self, X: Contexts) -> Vector:
-        """The sum of the weights of all words at their positions; unknown words weigh nothing."""
-        words = X.words if X.vocabulary is self.vocabulary else self._known(X)[X.words]
+        """Return the sum of the weights of all words at their positions, (n,).
+
+        Unknown words weigh 0. Raises ValueError if a position lies outside the table.
+        """
+        words = X.words if X.vocabulary is self.vocabulary else self._word_rows(X)[X.words]
         farthest = int(np.abs(X.positions).max(initial=0))
         if farthest > self.span:
             raise ValueError(
-                f"a word stands {farthest} words away but the table reaches {self.span}. "
+                f"a word is {farthest} words from its target but the table covers {self.span}. "
                 "Build it with a larger span."
             )
-        at = words * np.intp(self.weights.shape[1]) + (X.positions + self.span)
-        return _sums(self.weights.ravel()[at], X.starts)
+        cells = words * np.intp(self.weights.shape[1]) + (X.positions + self.span)
+        return _sum_contexts(self.weights.ravel()[cells], X.starts)
 
-    def _known(self, X: Contexts) -> Indices:
+    def _word_rows(self, X: Contexts) -> Indices:
+        """Return the table row of each word of X's vocabulary; the last row if it is unknown."""
         unknown = len(self.index)
         return np.array([self.index.get(word, unknown) for word in X.vocabulary], dtype=np.intp)
 
 
 def as_contexts(X: Sequence[Contexts]) -> Contexts:
-    """X as one batch."""
+    """Return X as one batch of contexts."""
     return X if isinstance(X, Contexts) else Contexts.concat(list(X))
 
 
-def _chunks(starts: Indices) -> list[slice]:
-    """Slices of contexts that together hold about CHUNK words each."""
+def _context_slices(starts: Indices) -> list[slice]:
+    """Return slices of contexts that together have about ``MAX_CHUNK_WORDS`` words each."""
     targets = np.arange(0, starts[-1] + 1, MAX_CHUNK_WORDS)[1:]
     cuts = np.unique([0, *np.searchsorted(starts, targets), len(starts) - 1])
     return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
 
 
-def _products(batch: Contexts, R: SparseMatrix, at: Indices, B: Features | None) -> SparseMatrix:
-    """``B' X R`` of each context as a row; column ``component * words + word``."""
+def _transform_contexts(
+    batch: Contexts, R: SparseMatrix, position_index: Indices, B: Features | None
+) -> SparseMatrix:
+    """Return ``B' X R`` of each context as a sparse row, in column ``component * words + word``.
+
+    ``R`` has a row per distinct position, ``position_index`` the row of each word's position. ``B``
+    is None if only equal words are similar.
+    """
     n, r = len(batch), R.shape[1]
-    repeats = np.diff(R.indptr)[at]
-    token = np.repeat(np.arange(len(at)), repeats)
-    entry = np.arange(len(token)) + np.repeat(R.indptr[at] - np.cumsum(repeats) + repeats, repeats)
+    repeats = np.diff(R.indptr)[position_index]
+    token = np.repeat(np.arange(len(position_index)), repeats)
+    entry = np.arange(len(token)) + np.repeat(
+        R.indptr[position_index] - np.cumsum(repeats) + repeats, repeats
+    )
     context = np.repeat(np.arange(n), np.diff(batch.starts))
     rows = context[token] * r + R.indices[entry]
 
@@ -180,16 +213,19 @@ def _products(batch: Contexts, R: SparseMatrix, at: Indices, B: Features | None)
     return values
 
 
-def _columns(values: SparseMatrix, used: Indices) -> SparseMatrix:
-    """Only these columns, which hold all entries."""
+def _keep_columns(values: SparseMatrix, used: Indices) -> SparseMatrix:
+    """Return only the columns ``used``, which must hold all entries, renumbered in order."""
     number = np.zeros(values.shape[1], dtype=np.int32)
     number[used] = np.arange(len(used))
     parts = (values.data, number[values.indices], values.indptr)
     return sp.csr_array(parts, shape=(values.shape[0], len(used)))
 
 
-def _paired(first: FeatureNames, second: FeatureNames, columns: Any) -> FeatureNames:
-    """Names of pairs, the one's words before the other's."""
+def _pair_names(first: FeatureNames, second: FeatureNames, columns: Any) -> FeatureNames:
+    """Return the names of pairs: the words of a name of ``first``, then those of one of ``second``.
+
+    ``columns`` (n, 2) holds the indices of both names of each pair.
+    """
     offset = len(first.vocabulary)
     right = second.parts[columns[:, 1]]
     parts = np.hstack([first.parts[columns[:, 0]], np.where(right >= 0, right + offset, -1)])
@@ -199,7 +235,8 @@ def _paired(first: FeatureNames, second: FeatureNames, columns: Any) -> FeatureN
     return FeatureNames((*first.vocabulary, *second.vocabulary), parts.astype(np.int32))
 
 
-def _distinct(positions: Any) -> tuple[Indices, Indices]:
+def _unique_positions(positions: Any) -> tuple[Indices, Indices]:
+    """Return the sorted distinct positions and the index of each position among them."""
     if not len(positions):
         return np.empty(0, np.intp), np.empty(0, np.intp)
     low = int(positions.min())
@@ -208,8 +245,8 @@ def _distinct(positions: Any) -> tuple[Indices, Indices]:
     return np.flatnonzero(present) + low, number[positions - low]
 
 
-def _sums(values: Vector, starts: Indices) -> Vector:
-    """Sum of each context's values; a context without any sums to 0."""
+def _sum_contexts(values: Vector, starts: Indices) -> Vector:
+    """Return the sum of the values of each context, (n,); 0 for a context without words."""
     filled = np.flatnonzero(np.diff(starts))
     sums = np.zeros(len(starts) - 1)
     if len(filled):
@@ -217,22 +254,25 @@ def _sums(values: Vector, starts: Indices) -> Vector:
     return sums
 
 
-def _squared_lengths(batch: Contexts, transformation: PositionTransformation) -> Vector:
-    """``Σ_ij [same word] P̂(p_i, p_j)`` without building features: words repeat rarely."""
-    distinct, at = _distinct(batch.positions)
+def _squared_norms(batch: Contexts, transformation: PositionTransformation) -> Vector:
+    """Return ``Σ_ij [same word] P̂(p_i, p_j)`` of each context, (n,), without building features.
+
+    Fast because words rarely repeat within a context.
+    """
+    distinct, position_index = _unique_positions(batch.positions)
     R = transformation.factor(distinct).values
     P = (R @ R.T).toarray() if len(distinct) else np.zeros((0, 0))
     row = np.repeat(np.arange(len(batch), dtype=np.int64), np.diff(batch.starts))
     key = row * max(len(batch.vocabulary), 1) + batch.words
     order = np.argsort(key)
-    key, row, at = key[order], row[order], at[order]
+    key, row, position_index = key[order], row[order], position_index[order]
 
-    total = np.bincount(row, np.diag(P)[at], minlength=len(batch)).astype(np.float64)
+    total = np.bincount(row, np.diag(P)[position_index], minlength=len(batch)).astype(np.float64)
     first, step = np.arange(len(key)), 1
     while len(first):
         first = first[first + step < len(key)]
         first = first[key[first] == key[first + step]]
-        pairs = 2 * P[at[first], at[first + step]]
+        pairs = 2 * P[position_index[first], position_index[first + step]]
         total += np.bincount(row[first], pairs, minlength=len(batch))
         step += 1
     return total
@@ -240,24 +280,26 @@ def _squared_lengths(batch: Contexts, transformation: PositionTransformation) ->
 
 @dataclass(frozen=True, eq=False)
 class ContextScorer:
-    """The features of ``Positional`` without similar words, weighed as they are counted.
+    """Scorer of the features of ``Positional`` with equal words, applied while they are counted.
 
-    The features of a word in a context are the sum of R over its positions, one number a component:
-    these are multiplied with the weights of the word for what the context is asked, and squared.
+    The features of a word in a context are the sum of R over its positions, one number per
+    component. They are multiplied with the weights of the word for the context's question. Calling
+    the scorer with contexts (or ``SharedRows`` of contexts) and question ids returns
+    ``LinearScores``.
     """
 
     words: Mapping[str, int]
     questions: int
-    codes: HashIndex  # of words with questions
-    table: Matrix  # (codes + 1, r) the weights of each; nought of what is not known
-    columns: Indices  # (codes + 1, r) where they stand in the model; or -1
-    factor: Callable[[int], Matrix]  # R of positions up to a distance to both sides
+    codes: HashIndex  # of word * questions + question
+    table: Matrix  # (codes + 1, r) weights by component; zeros in the last row
+    columns: Indices  # (codes + 1, r) column of each weight in the model, or -1
+    factor: Callable[[int], Matrix]  # R of the positions -distance ... distance
 
     @classmethod
     def from_weights(
         cls, positions: PositionTransformation, weights: FeatureWeights
     ) -> ContextScorer:
-        """From weights of features named by a word and a component of positions."""
+        """Build the scorer from weights of features named by a word and a position component."""
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}
         components, component = names.drop_first_word().unique()
@@ -267,69 +309,90 @@ class ContextScorer:
         table[row, component] = weights.coef
         columns = np.full(table.shape, -1)
         columns[row, component] = weights.columns
-        known = HashIndex(codes.astype(np.uint64))
+        hash_index = HashIndex(codes.astype(np.uint64))
 
         @lru_cache(maxsize=4)
-        def factor(far: int) -> Matrix:
-            return _in_order(positions.factor(np.arange(-far, far + 1)), components)
+        def factor(distance: int) -> Matrix:
+            """Return R of the positions ``-distance ... distance``, model components first."""
+            return _align_components(
+                positions.factor(np.arange(-distance, distance + 1)), components
+            )
 
-        return cls(words, weights.num_questions, known, table, columns, factor)
+        return cls(words, weights.num_questions, hash_index, table, columns, factor)
 
-    def __call__(self, X: Sequence[Any], asked: Indices) -> LinearScores:
-        each, at = split_shared(X)
-        batch = each if isinstance(each, Contexts) else Contexts.concat(list(each))
-        context, word, sums = self._sums(batch)
+    def __call__(self, X: Sequence[Any], question_ids: Indices) -> LinearScores:
+        """Return the ``LinearScores`` of contexts, each by the weights of its question."""
+        distinct, row_index = split_shared(X)
+        batch = distinct if isinstance(distinct, Contexts) else Contexts.concat(list(distinct))
+        context, word, sums = self._component_sums(batch)
         squares = sum_by_owner(np.einsum("ij,ij->i", sums, sums), context, len(batch))
-        known = np.flatnonzero(word >= 0)
-        if at is None:
-            return self._weighed(context[known], word[known], sums[known], asked, squares)
-        begins = np.searchsorted(context[known], np.arange(len(batch) + 1))
-        row, cells = expand(begins[at], np.diff(begins)[at])
-        known = known[cells]
-        return self._weighed(row, word[known], sums[known], asked, squares[at])
+        in_model = np.flatnonzero(word >= 0)
+        if row_index is None:
+            return self._score_words(
+                context[in_model], word[in_model], sums[in_model], question_ids, squares
+            )
+        context_starts = np.searchsorted(context[in_model], np.arange(len(batch) + 1))
+        row, cells = expand(context_starts[row_index], np.diff(context_starts)[row_index])
+        in_model = in_model[cells]
+        return self._score_words(
+            row, word[in_model], sums[in_model], question_ids, squares[row_index]
+        )
 
-    def _sums(self, batch: Contexts) -> tuple[Indices, Indices, Matrix]:
-        """Contexts with each of their words, in order; its number, or -1; R summed over it."""
-        far = 1 << int(np.abs(batch.positions).max(initial=0)).bit_length()
-        at = batch.positions + far
+    def _component_sums(self, batch: Contexts) -> tuple[Indices, Indices, Matrix]:
+        """Sum R over the positions of each distinct word of each context.
+
+        Returns the context of each (context, word) pair in ascending order, the number of the word
+        in the model or -1, and the sums (pairs, r).
+        """
+        distance = 1 << int(np.abs(batch.positions).max(initial=0)).bit_length()
+        shifted = batch.positions + distance
         context = np.repeat(np.arange(len(batch)), np.diff(batch.starts))
         size = max(len(batch.vocabulary), 1)
         cells, cell = factorize(context * size + batch.words)
-        R = self._occurring(self.factor(far), at)
-        sums = [sum_by_owner(column[at], cell, len(cells)) for column in R.T]
+        R = self._drop_unused(self.factor(distance), shifted)
+        sums = [sum_by_owner(column[shifted], cell, len(cells)) for column in R.T]
         number = np.array([self.words.get(w, -1) for w in batch.vocabulary] or [-1], dtype=np.intp)
         return cells // size, number[cells % size], np.stack(sums, axis=1)
 
-    def _occurring(self, R: Matrix, at: NDArray[np.int32]) -> Matrix:
-        """R without components that the model does not know and no position has."""
-        known = self.table.shape[1]
-        if R.shape[1] == known:
+    def _drop_unused(self, R: Matrix, rows: NDArray[np.int32]) -> Matrix:
+        """Return R without the components that are not in the model and that no position has."""
+        model_columns = self.table.shape[1]
+        if R.shape[1] == model_columns:
             return R
-        other = R[:, known:]
-        some = other[np.bincount(at, minlength=len(R)) > 0].any(axis=0)
-        return np.hstack([R[:, :known], other[:, some]])
+        extra = R[:, model_columns:]
+        occurs = extra[np.bincount(rows, minlength=len(R)) > 0].any(axis=0)
+        return np.hstack([R[:, :model_columns], extra[:, occurs]])
 
-    def _weighed(
-        self, row: Indices, word: Indices, sums: Matrix, asked: Indices, squares: Vector
+    def _score_words(
+        self, row: Indices, word: Indices, sums: Matrix, question_ids: Indices, squares: Vector
     ) -> LinearScores:
-        """By the sums of known words; rows may ask what is not known."""
-        own = asked[row]
-        code = np.where(own < 0, -1, word * self.questions + own)
-        place = self.codes.find(code.astype(np.uint64))
+        """Score contexts by the sums of the words that the model knows.
+
+        ``row``, ``word`` and ``sums`` are aligned: the context of a word, its number in the model
+        and its component sums. A question id of -1 is unknown and has no weights.
+        """
+        question = question_ids[row]
+        codes = np.where(question < 0, -1, word * self.questions + question)
+        weight_index = self.codes.find(codes.astype(np.uint64))
         sums = sums[:, : self.table.shape[1]]
-        added = np.einsum("ij,ij->i", sums, self.table[place])
+        added = np.einsum("ij,ij->i", sums, self.table[weight_index])
 
-        def met() -> Contributions:
-            columns = self.columns[place]
-            some = (columns >= 0) & (sums != 0)
-            return Contributions(row[some.nonzero()[0]], columns[some], sums[some])
+        def contributions() -> Contributions:
+            columns = self.columns[weight_index]
+            has_weight = (columns >= 0) & (sums != 0)
+            return Contributions(
+                row[has_weight.nonzero()[0]], columns[has_weight], sums[has_weight]
+            )
 
-        return LinearScores(sum_by_owner(added, row, len(asked)), squares, met)
+        return LinearScores(sum_by_owner(added, row, len(question_ids)), squares, contributions)
 
 
-def _in_order(R: Features, components: FeatureNames) -> Matrix:
-    """R with known components first, as they come, and others after them."""
+def _align_components(R: Features, components: FeatureNames) -> Matrix:
+    """Return R as a dense matrix with the columns ``components`` first, in order, then all others.
+
+    A component that R lacks becomes a column of zeros.
+    """
     order = R.names.find(components)
     values = R.values.toarray()
-    known = np.where(order >= 0, values[:, order], 0.0)
-    return np.asfortranarray(np.hstack([known, np.delete(values, order[order >= 0], axis=1)]))
+    aligned = np.where(order >= 0, values[:, order], 0.0)
+    return np.asfortranarray(np.hstack([aligned, np.delete(values, order[order >= 0], axis=1)]))
