@@ -19,7 +19,7 @@ import numpy as np
 
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation.splits import document_folds
+from textrank.evaluation.splits import make_folds
 from textrank.learners.online import OnlineRLS
 from textrank.metrics import auc, precision_recall_f
 from textrank.pipeline import Dataset, Pipeline
@@ -69,7 +69,7 @@ def simulate(
 ) -> dict[int, tuple[float, float]]:
     """F and mean AUC on left-out documents by the number of answers; random with a seed."""
     documents = [str(d) for d in data.targets.groups]
-    fold = document_folds(documents, folds, seed=0)
+    fold = make_folds(documents, folds, seed=0)
     y = data.targets.y
     pooled: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
     for number in range(folds):
