@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textrank.model import Model
     from textrank.pipeline import Pipeline
 
-LARGEST = 1 << 20  # bytes of a cfg
+MAX_CFG_BYTES = 1 << 20  # bytes of a cfg
 
 
 class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has no types
@@ -79,7 +79,7 @@ class registry(confection.registry):
     readers = _LazyRegistry("readers")
 
 
-def registries() -> dict[str, dict[str, Any]]:
+def registered_classes() -> dict[str, dict[str, Any]]:
     """Return every registered class by role and name."""
     return {role: entries.get_all() for role, entries in _roles().items()}
 
@@ -102,7 +102,7 @@ def _roles() -> dict[str, _LazyRegistry]:
     }
 
 
-def config_of(value: Any) -> Any:
+def to_config(value: Any) -> Any:
     """A thing made of registered classes as plain values: what a cfg says and a report states.
 
     Every field is written, also one that has its default, so that a later change of a default
@@ -110,12 +110,12 @@ def config_of(value: Any) -> Any:
     """
     if is_dataclass(value) and not isinstance(value, type):
         role, name = _name_of(type(value))
-        plain = {f.name: config_of(getattr(value, f.name)) for f in fields(value) if f.init}
+        plain = {f.name: to_config(getattr(value, f.name)) for f in fields(value) if f.init}
         return {f"@{role}": name, **plain}
     if isinstance(value, Mapping):
-        return {str(key): config_of(item) for key, item in value.items()}
+        return {str(key): to_config(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [config_of(item) for item in value]
+        return [to_config(item) for item in value]
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
@@ -129,7 +129,7 @@ def _name_of(cls: type) -> tuple[str, str]:
     )
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """The versions a result depends on."""
     found = {"textrank": _version("textrank-kernels"), "python": platform.python_version()}
     return found | {name: _version(name) for name in ("numpy", "scipy", "spacy", "scikit-learn")}
@@ -148,7 +148,7 @@ def read_config(path: Path) -> Config:
     Values that refer to others, ``${...}``, are refused: a few hundred bytes of them expand without
     end, and a file that states its values can be read by people.
     """
-    text = read_text(path, LARGEST)
+    text = read_text(path, MAX_CFG_BYTES)
     if "${" in text:
         raise ValueError(f"{path}: refers to other values by ${{...}}. State the values.")
     try:
@@ -158,7 +158,7 @@ def read_config(path: Path) -> Config:
         raise ValueError(f"{path}: not a readable cfg: {reason:.500}") from error
 
 
-def load_block(path: Path, section: str) -> Any:
+def resolve_block(path: Path, section: str) -> Any:
     """What a section of a cfg describes, built."""
     config = read_config(path)
     if not isinstance(config.get(section), dict):
@@ -185,7 +185,7 @@ _KINDS = {
 }
 
 
-def resolved(
+def resolve_section(
     path: Path,
     section: str,
     overrides: Mapping[str, Any],
@@ -327,7 +327,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
         ) from None
 
 
-def adjusted(model: Model, settings: Sequence[str]) -> Model:
+def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
     """The model with other settings of its task, such as the precision; its threshold follows."""
     if not settings:
         return model
@@ -357,7 +357,7 @@ def adjusted(model: Model, settings: Sequence[str]) -> Model:
     threshold = task.threshold(model.labels, model.heldout)
     if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
         heldout = model.probability(model.heldout)
-        task = task if heldout is None else task.leveled(model.labels, heldout)
+        task = task if heldout is None else task.at_precision(model.labels, heldout)
         threshold = model.threshold
     return model.adjusted(task, threshold)
 
@@ -373,6 +373,20 @@ class NamedCorpus:
         return self.reader(nlp)
 
 
+def pipeline_path(name: str | Path) -> Path:
+    """Return the cfg file of a shipped pipeline, or ``name`` itself if it is the path of a cfg.
+
+    Raises ValueError if it is neither; the file of a path need not exist.
+    """
+    path = _shipped("pipelines", f"{name}.cfg") or Path(name)
+    if path.suffix != ".cfg":
+        raise ValueError(
+            f"no pipeline {str(name)!r}: neither shipped ({', '.join(pipeline_names())}) nor the "
+            "path of a .cfg file."
+        )
+    return path
+
+
 def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -> Pipeline:
     """A shipped pipeline by name, or any by the path of its cfg; ``settings`` override values.
 
@@ -381,26 +395,21 @@ def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -
     """
     from textrank.pipeline import Pipeline
 
-    path = _shipped("pipelines", f"{name}.cfg") or Path(name)
-    if path.suffix != ".cfg":
-        raise ValueError(
-            f"no pipeline {str(name)!r}: neither shipped ({', '.join(pipeline_names())}) nor the "
-            "path of a .cfg file."
-        )
+    path = pipeline_path(name)
     overrides = {f"pipeline.{key}": value for key, value in (settings or {}).items()}
-    found = resolved(path, "pipeline", overrides, spelt=_spelt)
+    found = resolve_section(path, "pipeline", overrides, spelt=_spelt)
     if not isinstance(found, Pipeline):
         raise ValueError(f"{path}: [pipeline] is a {type(found).__name__}, not a pipeline.")
     return found
 
 
 def _spelt(pipeline: Any) -> dict[str, Any]:
-    return {"pipeline": config_of(pipeline)}
+    return {"pipeline": to_config(pipeline)}
 
 
 def dump_pipeline(pipeline: Pipeline) -> str:
     """Any pipeline as the text of a cfg; loading it gives an equal pipeline."""
-    return Config({"pipeline": config_of(pipeline)}).to_str()
+    return Config({"pipeline": to_config(pipeline)}).to_str()
 
 
 def load_corpus(
@@ -424,7 +433,7 @@ def load_corpus(
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path
     if cfg.suffix == ".cfg" and cfg.is_file():
-        bound = _bound(resolved(cfg, "corpus", {}), cfg)
+        bound = _bound(resolve_section(cfg, "corpus", {}), cfg)
         if not callable(bound):
             raise ValueError(f"{cfg}: [corpus] is no reader. Name one by @readers.")
         return NamedCorpus(cfg.absolute().parent.name, asked.apply_to(bound))

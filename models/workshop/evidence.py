@@ -108,7 +108,7 @@ def rows_of(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE_BITS
         keys = zip(text.words, flags, strict=True)
         which += [known.setdefault(key, len(known)) for key in keys] + [-1] * MAX_OFFSET
         glue += [joins(text.words, text.spaces), np.zeros(MAX_OFFSET, dtype=np.uint64)]
-    views = np.array([table.views(*key) for key in known], dtype=np.uint64)
+    views = np.array([table.view_hashes(*key) for key in known], dtype=np.uint64)
     views = np.vstack([views, np.zeros((1, len(VIEW_INDEX)), dtype=np.uint64)])  # the last: no word
     order = np.array(which)
     places = np.flatnonzero(order >= 0)

@@ -18,8 +18,8 @@ import srsly
 from defusedxml import ElementTree
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
-from workshop.clear import Splitter, to_clear
 from workshop.convert import Converter
+from workshop.treebank_conversion import Splitter, to_clear
 from workshop.treebanks import (
     Sentence,
     lines_of,

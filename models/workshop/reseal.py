@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from textrank.io import META_FILE, verify_manifest, write_manifest
-from textrank.model import FORMAT, Model
+from textrank.model import FORMAT_VERSION, Model
 
 
 def reseal(folder: Path) -> None:
@@ -18,7 +18,7 @@ def reseal(folder: Path) -> None:
     for own in (folder, *(path.parent for path in sorted(folder.glob(f"*/{META_FILE}")))):
         if (own / "arrays.npz").is_file():
             meta = verify_manifest(own)
-            write_manifest(own, {**meta, "format": FORMAT}, only=meta["files"])
+            write_manifest(own, {**meta, "format": FORMAT_VERSION}, only=meta["files"])
     if (folder / "arrays.npz").is_file():
         Model.from_disk(folder)
 

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, document_id, held_together
+from textrank.candidates import Candidate, dedup_groups, document_id
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation.splits import document_folds
+from textrank.evaluation.splits import make_folds
 from textrank.language import load_nlp
 from textrank.language.alignment import original_doc, original_offsets
 from textrank.metrics import auc
 from textrank.model import Model
-from textrank.tasks.base import Scored, answered
+from textrank.tasks.base import Scored, group_by_question
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -58,7 +58,7 @@ def grammar(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Doc]:
 @pytest.fixture(scope="module")
 def halves(docs: list[Doc]) -> list[list[Doc]]:
     """Docs of either half of the abstracts, divided at random as for the other figures."""
-    half = document_folds(held_together(docs), 2, seed=0)
+    half = make_folds(dedup_groups(docs), 2, seed=0)
     return [[doc for doc, h in zip(docs, half, strict=True) if h == side] for side in (0, 1)]
 
 
@@ -77,14 +77,14 @@ def judged(
 ) -> dict[str, float]:
     """AUC of each answer and the share of right ones, printed with precision, recall and F."""
     scores = model.score(candidates)
-    asked = np.array([c.asked for c in candidates])
+    asked = np.array([c.label_key for c in candidates])
     known, meant = np.array([bool(r) for r in right]), np.array(right)
     areas = {}
     for answer in ANSWERS:
         own = known & (asked == answer)
         areas[answer] = auc(np.where(meant[own] == answer, 1.0, -1.0), scores[own])
     told: Counter[tuple[str, str]] = Counter()
-    questions = answered(Scored(candidates, scores))
+    questions = group_by_question(Scored(candidates, scores))
     for question, truth in zip(questions, right[:: len(ANSWERS)], strict=True):
         p = question.probabilities(ANSWERS)
         told[truth, max(p, key=lambda answer: p[answer])] += bool(truth)

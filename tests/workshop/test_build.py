@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 from workshop import build as workshop
 from workshop.cut_treebank import documents
+from workshop.recipes import load_recipe, read_source
 
 from textrank import dump_pipeline, load_corpus, load_model, load_nlp, load_pipeline
 from textrank.model import Model
 
 ROOT = Path(__file__).parents[2]
-CORPUS = """
-[corpus]
-@readers = "json_lines.v1"
-path = "PROJECT/corpora/sample-gene-protein/corpus.jsonl"
-
-[recipe]
+RECIPE = """
+pipeline = "pipeline.cfg"
 keep = 50
 licence = "MIT"
+
+[sources.names]
+reader = "json_lines.v1"
+project = "corpora/sample-gene-protein/corpus.jsonl"
 """
 
 
@@ -56,36 +57,57 @@ def test_make_builds_whatever_has_a_recipe_and_the_parser_first():
 @pytest.mark.parametrize("name", MODELS, ids=str)
 def test_every_model_has_a_recipe_and_a_card(name):
     folder = ROOT / "models" / name
-    script = (folder / "recipe" / "build.py").is_file()
-    assert script or {p.name for p in (folder / "recipe").iterdir()} >= {
-        "pipeline.cfg",
-        "corpus.cfg",
-    }
+    recipe = load_recipe(folder / "recipe")
+    for file in (recipe.script, recipe.prepare):
+        assert not file or (folder / "recipe" / file).is_file()
+    if recipe.module:
+        assert (ROOT / "models" / f"{recipe.module.replace('.', '/')}.py").is_file()
+    if recipe.pipeline:
+        load_pipeline(recipe.pipeline_path)
     card = ROOT / "models" / name.parts[0] / "README.md"  # what stands inside a model has its card
     assert re.search("[Ll]icence|public domain", card.read_text(encoding="utf-8"))
     assert f"make models/{name.parts[0]}" in card.read_text(encoding="utf-8")
 
 
-def test_a_recipe_of_two_files_gives_a_model(tmp_path, monkeypatch):
+def test_a_recipe_without_script_gives_a_model(tmp_path, monkeypatch):
     recipe = tmp_path / "models" / "tiny" / "recipe"
     recipe.mkdir(parents=True)
     settings = {"learner.learner.alphas": [1.0], "learner.minimum": 1}
     pipeline = load_pipeline("gene_protein", settings)
     (recipe / "pipeline.cfg").write_text(dump_pipeline(pipeline))
-    (recipe / "corpus.cfg").write_text(CORPUS)
+    (recipe / "recipe.toml").write_text(RECIPE)
     monkeypatch.setattr(workshop, "MODELS", tmp_path / "models")
     workshop.build("tiny", tmp_path)
     built = Model.from_disk(tmp_path / "models" / "tiny")
     docs = list(load_corpus(ROOT / "corpora" / "sample-gene-protein")(load_nlp(only=())))
-    direct = pipeline.fit(docs).strongest(50)
+    direct = pipeline.fit(docs).prune(50)
     candidates = pipeline.task.candidates(docs[0])
     np.testing.assert_allclose(built.score(candidates), direct.score(candidates), atol=1e-9)
     assert built.meta["licence"] == "MIT"
-    assert (recipe / "corpus.cfg").is_file()
+    assert (recipe / "recipe.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "expected one of script, module and pipeline, got none"),
+        ('script = "a.py"\nmodule = "b"', "got script, module"),
+    ],
+)
+def test_a_recipe_has_one_way_to_build(content, message, tmp_path):
+    (tmp_path / "recipe.toml").write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_recipe(tmp_path)
+
+
+def test_a_source_without_a_file_is_refused(tmp_path):
+    (tmp_path / "recipe.toml").write_text('pipeline = "p"\n[sources.a]\nreader = "conllu.v1"')
+    with pytest.raises(ValueError, match=r"\[sources.a\]: expected one of data, project"):
+        read_source(load_recipe(tmp_path), "a", tmp_path)
 
 
 def test_an_unknown_model_is_named_with_those_that_exist():
-    with pytest.raises(SystemExit, match=r"no recipe for 'nothing'; there are: .*gene_protein"):
+    with pytest.raises(SystemExit, match=r"no recipe for 'nothing'; available: .*gene_protein"):
         workshop.build("nothing", Path())
 
 

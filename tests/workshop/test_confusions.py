@@ -56,7 +56,7 @@ def test_the_stages_name_learners_and_files_that_exist(recipe):
 def test_the_plain_command_runs_all_stages_and_a_later_one_has_the_last_word(
     recipe, tmp_path, monkeypatch
 ):
-    build = recipe["build"]
+    build = recipe["train_confusions"]
     write_texts(tmp_path / "texts")
     monkeypatch.setattr(build, "write", lambda cache, data: None)
     monkeypatch.setenv("CONFUSIONS_CACHE", str(tmp_path))
@@ -82,7 +82,7 @@ def test_the_plain_command_runs_all_stages_and_a_later_one_has_the_last_word(
 
 
 def test_a_stage_says_how_alarms_count(recipe):
-    build = recipe["build"]
+    build = recipe["train_confusions"]
     first = recipe["stages"].stages()[0]
     alarms = [build.Alarm(0, 0, 1.0, 1.0, "a b c d e f g h i j k l m n o")] * 3
     counts = {}

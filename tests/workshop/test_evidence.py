@@ -49,7 +49,7 @@ def test_the_network_sums_the_same_weights(learned):
     texts, weights, _ = learned
     model = build_word_network(width=8, rows=50, depth=1, vectors=4, evidence=5)
     model.initialize()
-    table = WeightTable.of(weights)
+    table = WeightTable.from_weights(weights)
     model.attrs["evidence"] = [table.pack()]
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=list(t.words), spaces=list(t.spaces)) for t in texts]

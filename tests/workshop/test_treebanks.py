@@ -8,9 +8,9 @@ import random
 
 import pytest
 import spacy
-from workshop.clear import Splitter, to_clear
 from workshop.convert import Converter
 from workshop.prepare import doc_of
+from workshop.treebank_conversion import Splitter, to_clear
 from workshop.treebanks import Sentence, parse_brackets, read_conllu, read_trees
 
 CONLLU = """\

@@ -56,9 +56,13 @@ def train_model(
     from textrank.cli.sources import in_language, read_corpus
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.io import check_model_target
+    from textrank.training import load_training_plan
+    from textrank.training import train_model as train_plan
 
     check_model_target(model)
-    chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
+    overrides = dict(map(parse_setting, settings))
+    plan = load_training_plan(pipeline)
+    chosen = in_language(load_pipeline(plan.pipeline, overrides), nlp)
     source = load_corpus(corpus)
     apart = [load_corpus(other) for other in without]
     docs = read_corpus(source, nlp, chosen.task)
@@ -66,11 +70,13 @@ def train_model(
     meta: dict[str, Any] = {"corpus": source.name}
     if without:
         meta |= {"without": [other.name for other in apart], "left_out": len(docs) - len(kept)}
-    trained = chosen.fit(kept)
+    trained = train_plan(chosen, kept, plan, overrides)
     trained = replace(trained, meta={**trained.meta, **meta})
-    (trained if keep is None else trained.strongest(keep)).to_disk(model)
+    (trained if keep is None else trained.prune(keep)).to_disk(model)
     y = trained.labels
     summary = f"{len(y)} candidates, {(y > 0).sum()} positive, alpha {trained.fit.alpha:g}"
+    if plan.submodels:
+        summary += f", submodels: {', '.join(trained.submodels) or 'none (not annotated)'}"
     return f"{summary}, {meta['left_out']} documents left out" if without else summary
 
 

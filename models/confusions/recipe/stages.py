@@ -1,4 +1,4 @@
-"""The stages of the recipe, as ``stages.toml`` lists them."""
+"""The stages of the recipe, as ``recipe.toml`` lists them."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class Stage:
 
 def stages() -> list[Stage]:
     """All stages in their order."""
-    rows = tomllib.loads((HERE / "stages.toml").read_text(encoding="utf-8"))["stage"]
+    rows = tomllib.loads((HERE / "recipe.toml").read_text(encoding="utf-8"))["stage"]
     return [Stage(**row) for row in rows]

@@ -1,6 +1,6 @@
 """Builds the shipped model ``identifiers``: tables, and how to choose among their genes.
 
-    python models/identifiers/recipe/build.py DATA OUT [CACHE]
+    python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE]
 
 ``DATA`` has ``ids`` and ``pubmed``, ``OUT`` is the folder of the model. Names in the texts are
 found by the shipped recogniser, which takes longest; they are kept in ``CACHE`` where it is given.
@@ -94,7 +94,7 @@ def _trained(
     docs = list(silver.docs(texts, nlp, genes, first, counts))
     pipeline = load_pipeline("identifiers", {"task.tables": str(cache), "learner.alphas": ALPHAS})
     seen = pipeline.prepare(docs)
-    model = pipeline.fit_prepared(seen)
+    model = pipeline.fit_dataset(seen)
     model = _with_added(model, seen.candidates)
     temperature = _temperature(seen.candidates, model.heldout)
     task = replace(pipeline.task, tables="", temperature=temperature)

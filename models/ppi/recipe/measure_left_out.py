@@ -5,7 +5,7 @@ text with it. The model of the rest is then tested on it by the rules of ``textr
 CORPUS --positives auto``, with the names of the corpus and on raw text (``--names recognised``; the
 sentences of IEPA are given, since its file has lost most full stops). PC13 and CG13 are complete
 abstracts that no model was trained on; the model of all sources is tested on them. Prints the
-tables of README.md and models/ppi/README.md, and writes all figures to ``--json``.
+tables of README.md and docs/experiments/ppi.md, and writes all figures to ``--json``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-import build
 import spacy
+import train_interactions as recipe_script
 from spacy.language import Language
 from spacy.tokens import Doc
+from workshop.recipes import load_recipe
 
 import textrank
 from textrank.evaluation.raw_text import evaluate_raw_text
@@ -40,37 +41,38 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
-    pipeline = textrank.load_pipeline(build.HERE / "pipeline.cfg")
-    docs = build.read(
-        arguments.data, build.HERE / "../../../corpora/sample-statements/corpus.jsonl"
-    )
-    sources = build.gather(pipeline, docs)
+    recipe = load_recipe(recipe_script.HERE)
+    pipeline = textrank.load_pipeline(recipe.pipeline)
+    docs = recipe_script.read_sources(recipe, arguments.data)
+    pairs = recipe_script.represent_sources(pipeline, docs)
     with tempfile.TemporaryDirectory() as folder:
-        equations = build.train(pipeline, sources, list(docs), None, Path(folder))
+        models = recipe_script.train(pipeline, recipe, pairs, list(docs), None, Path(folder))
         model = Model.from_disk(folder)
-    figures = measure(model, equations, arguments.data)
+    figures = measure(model, models, arguments.data)
     print_tables(figures)
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 
 
-def measure(model: Model, equations: build.Equations, data: Path) -> dict[str, dict[str, Any]]:
+def measure(
+    model: Model, models: recipe_script.SourceModels, data: Path
+) -> dict[str, dict[str, Any]]:
     """Return the figures of every corpus by its name."""
     task = model.pipeline.task
-    nlp = textrank.load_nlp(only=[*task.reads, *task.recognises])
+    nlp = textrank.load_nlp(only=[*task.required_pipes, *task.required_pipes_raw])
     figures: dict[str, dict[str, Any]] = {}
     for name in UNSEEN:
         docs = list(BioNLP(str(data / "events" / f"{name}-train.tar.gz"))(spacy.blank("en")))
         figures[name] = recognised_names(model, docs, nlp)
         _write(f"{name} {figures[name]}", sys.stderr)
-    for name in reversed(build.INTERACTIONS):
+    for name in reversed(recipe_script.INTERACTION_CORPORA):
         docs = list(PPIXML(str(data / "ppi" / f"{name}.xml.gz"))(spacy.blank("en")))
         other = replace(
             model,
-            fit=replace(model.fit, coef=equations.solve((name,))),
-            calibration=PlattCalibration.across(*equations.heldout(name)),
+            fit=replace(model.fit, coef=models.fit((name,))),
+            calibration=PlattCalibration.across(*models.heldout(name)),
         )
-        figures[name] = equations.figures(name)
+        figures[name] = models.evaluate(name)
         figures[name] |= recognised_names(other, docs, nlp, sentences=name == "IEPA")
         _write(f"{name} {figures[name]}", sys.stderr)
     return figures
@@ -80,8 +82,8 @@ def recognised_names(
     model: Model, docs: Sequence[Doc], nlp: Language, *, sentences: bool = False
 ) -> dict[str, Any]:
     """Return the figures of a model on the bare texts of the Docs."""
-    found = evaluate_raw_text(model, docs, nlp, positives="auto", sentences=sentences)
-    values = {"f": found.interactions["overlap"].hits.prf.f, **found.calibration}
+    raw = evaluate_raw_text(model, docs, nlp, positives="auto", sentences=sentences)
+    values = {"f": raw.interactions["overlap"].hits.prf.f, **raw.calibration}
     return {f"raw_{key}": value for key, value in values.items()}
 
 
@@ -89,7 +91,7 @@ def print_tables(figures: dict[str, dict[str, Any]]) -> None:
     """Print both tables in Markdown, per cent; calibration errors as fractions."""
     _write("| names given | AUC | F, best expected | F at one half | F, best | calibration error |")
     _write("|---|---|---|---|---|---|")
-    for name in build.INTERACTIONS:
+    for name in recipe_script.INTERACTION_CORPORA:
         row = figures[name]
         shares = [f"{100 * row[key]:.1f}" for key in ("auc", "f", "f_at_level", "f_best")]
         _write(f"| {' | '.join([name, *shares, _error(row)])} |")

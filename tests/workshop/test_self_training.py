@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.evidence import NamedText
 from workshop.networks import Settings, add_names, blank_nlp
-from workshop.unlabelled import labelled, pubmed_sentences
+from workshop.self_training import labelled, pubmed_sentences
 
 TEXT = "The p53 gene binds the MDM2 protein. It was seen in 3.5 per cent of all cells. No."
 

@@ -1,4 +1,4 @@
-"""Cuts the sentences that parses are ranked of: ``prepare.py DATA WORK``."""
+"""Cuts the sentences that parses are ranked of: ``cut_sentences.py DATA OUT``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Builds the table of confusion pairs: ``python build.py DATA OUT``.
+"""Builds the table of confusion pairs: ``python train_confusions.py DATA OUT``.
 
 Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``), then for each stage
-of ``stages.toml`` contexts of the words of its pairs, a screening, fits with each fold of genres
+of ``recipe.toml`` contexts of the words of its pairs, a screening, fits with each fold of genres
 left out, their scores on all places of the genres left out, levels from those. Some minutes of one
 processor; a stage that is done is kept with the texts, so that a stopped run goes on after it.
 """
@@ -263,7 +263,7 @@ def kept(material: Material, stage: Stage, cache: Path) -> Confusions:
 def fingerprint(stage: Stage, cache: Path) -> str:
     """Whatever a stage rests on, its settings, the recipe and all texts, as one checksum."""
     digest = hashlib.sha256(repr(stage).encode())
-    beside = [path for path in HERE.iterdir() if path.name != "stages.toml" and path.is_file()]
+    beside = [path for path in HERE.iterdir() if path.name != "recipe.toml" and path.is_file()]
     for path in sorted([*beside, *(cache / "texts").glob("*.txt")]):
         with path.open("rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())

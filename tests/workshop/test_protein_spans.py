@@ -7,8 +7,8 @@ import pytest
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.evidence import NamedText
-from workshop.narrow import HeadSettings, learn, train_narrow
 from workshop.networks import Settings, add_names, blank_nlp
+from workshop.protein_spans import HeadSettings, learn, train_narrow
 
 from textrank.language.ner import decode_tags, legal_transitions
 

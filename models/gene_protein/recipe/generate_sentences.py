@@ -1,4 +1,4 @@
-"""The training abstracts, and sentences of a small grammar: ``prepare.py DATA OUT``.
+"""The training abstracts, and sentences of a small grammar: ``generate_sentences.py DATA OUT``.
 
 JNLPBA's abstracts speak of transcription in blood cells; that a name is a gene after "a deletion
 in", wherever one reads it, is English. The grammar says such things of names drawn from HGNC, any

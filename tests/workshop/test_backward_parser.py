@@ -8,7 +8,7 @@ import spacy
 import typer
 from spacy.tokens import Doc
 from typer.testing import CliRunner
-from workshop.mirror import SETTINGS, main, mirrored, train_mirror
+from workshop.backward_parser import SETTINGS, main, mirrored, train_mirror
 from workshop.treebanks import Sentence
 
 from textrank.tasks.parse_ranking.parsers import NoisyParser, Parse

@@ -1,4 +1,4 @@
-"""Writes english.tsv.gz: ``build.py DATA OUT``.
+"""Writes english.tsv.gz: ``write_lexicon.py DATA OUT``.
 
 Words seen three times or more in CRAFT (train) and the GENIA trees (train), both CC BY 3.0, with
 the tags of at least a tenth of their uses, and function words that scientific text lacks.

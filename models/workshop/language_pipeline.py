@@ -1,4 +1,7 @@
-"""Rebuilds the shipped pipeline and scores it: ``python -m workshop.train DATA OUT``."""
+"""Train and score the shipped language pipeline.
+
+``python -m workshop.language_pipeline DATA OUT``
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,13 @@ from typing import Annotated, Any
 import srsly
 import typer
 from spacy.language import Language
+from workshop.component_training import (
+    RECOGNIZERS,
+    extend_names,
+    lemma_tables,
+    train_names,
+    train_syntax,
+)
 from workshop.evaluate import evaluate
 from workshop.networks import Settings, add_names, add_syntax, assemble, blank_nlp, state_of
 from workshop.prepare import (
@@ -26,14 +36,7 @@ from workshop.prepare import (
     read_jnlpba,
     read_treebank,
 )
-from workshop.training import (
-    RECOGNIZERS,
-    extend_names,
-    lemma_tables,
-    train_names,
-    train_syntax,
-)
-from workshop.unlabelled import pubmed_sentences
+from workshop.self_training import pubmed_sentences
 from workshop.word_table import SPECIES, build_table
 
 from textrank.language.load import SHIPPED_PIPELINE

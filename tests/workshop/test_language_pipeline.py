@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import spacy
 from typer.testing import CliRunner
-from workshop import mirror, train
+from workshop import backward_parser, language_pipeline
 from workshop.networks import Settings
 
 
@@ -50,7 +50,7 @@ def crumbs(source: Path, target: Path) -> None:
 def slice_of_data(data, tmp_path_factory):
     """All files that the language models learn from, a crumb of each."""
     folder = tmp_path_factory.mktemp("slice")
-    for name in train.FILES:
+    for name in language_pipeline.FILES:
         if name.startswith("ppi"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(data.resolve() / name)
@@ -65,9 +65,9 @@ SMALL = {"epochs": 1, "width": 16, "depth": 1, "rows": 200}
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_the_mirror_learns_from_a_slice(slice_of_data, tmp_path, monkeypatch):
-    monkeypatch.setattr(mirror, "SETTINGS", replace(mirror.SETTINGS, **SMALL))
-    app = mirror.typer.Typer()
-    app.command()(mirror.main)
+    monkeypatch.setattr(backward_parser, "SETTINGS", replace(backward_parser.SETTINGS, **SMALL))
+    app = backward_parser.typer.Typer()
+    app.command()(backward_parser.main)
     options = [str(slice_of_data), str(tmp_path / "mirror"), "--epochs", "1"]
     done = CliRunner().invoke(app, options)
     assert done.exit_code == 0, done.output
@@ -77,10 +77,12 @@ def test_the_mirror_learns_from_a_slice(slice_of_data, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_the_command_trains_scores_and_writes_a_pipeline(slice_of_data, tmp_path, monkeypatch):
-    monkeypatch.setattr(train, "SYNTAX", replace(train.SYNTAX, **SMALL))
-    monkeypatch.setattr(train, "NAMES", replace(train.NAMES, **SMALL, vectors=8))
-    app = train.typer.Typer()
-    app.command()(train.main)
+    monkeypatch.setattr(language_pipeline, "SYNTAX", replace(language_pipeline.SYNTAX, **SMALL))
+    monkeypatch.setattr(
+        language_pipeline, "NAMES", replace(language_pipeline.NAMES, **SMALL, vectors=8)
+    )
+    app = language_pipeline.typer.Typer()
+    app.command()(language_pipeline.main)
     options = ["--syntax-epochs", "1", "--names-epochs", "1"]
     done = CliRunner().invoke(app, [str(slice_of_data), str(tmp_path / "model"), *options])
     assert done.exit_code == 0, done.output
@@ -99,8 +101,8 @@ def test_the_command_trains_scores_and_writes_a_pipeline(slice_of_data, tmp_path
 
 
 def test_a_pipeline_to_keep_that_is_none_ends_the_command_without_a_traceback(data_files, tmp_path):
-    app = train.typer.Typer()
-    app.command()(train.main)
+    app = language_pipeline.typer.Typer()
+    app.command()(language_pipeline.main)
     options = [str(data_files), str(tmp_path / "out"), "--keep", str(tmp_path / "none")]
     done = CliRunner().invoke(app, options)
     assert done.exit_code == 2
@@ -110,7 +112,7 @@ def test_a_pipeline_to_keep_that_is_none_ends_the_command_without_a_traceback(da
 @pytest.fixture
 def data_files(tmp_path):
     """A folder with empty files of all names."""
-    for name in train.FILES:
+    for name in language_pipeline.FILES:
         path = tmp_path / "data" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -118,8 +120,8 @@ def data_files(tmp_path):
 
 
 def test_the_command_names_missing_data_without_a_traceback(tmp_path):
-    app = train.typer.Typer()
-    app.command()(train.main)
+    app = language_pipeline.typer.Typer()
+    app.command()(language_pipeline.main)
     done = CliRunner().invoke(app, [str(tmp_path), str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "lacks treebanks/craft-train.conllu.gz" in done.output
@@ -127,7 +129,7 @@ def test_the_command_names_missing_data_without_a_traceback(tmp_path):
 
 def test_missing_data_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"lacks treebanks/craft-train\.conllu\.gz"):
-        train.build(tmp_path)
+        language_pipeline.build(tmp_path)
 
 
 @pytest.mark.parametrize(

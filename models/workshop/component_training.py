@@ -15,7 +15,6 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Optimizer, fix_random_seed
 from workshop.evidence import EvidenceSettings, NamedText, train_evidence, with_variants
-from workshop.narrow import train_narrow
 from workshop.networks import (
     Settings,
     add_for_training,
@@ -25,8 +24,9 @@ from workshop.networks import (
     state_of,
 )
 from workshop.prepare import RUN, NameDocs, Treebank, doc_of, runs
+from workshop.protein_spans import train_narrow
+from workshop.self_training import labelled
 from workshop.treebanks import Sentence
-from workshop.unlabelled import labelled
 
 from textrank.language._encoder import use_numpy_products
 from textrank.language._ner_network import TABLE_BITS, WeightTable, WordTable
@@ -148,7 +148,7 @@ def teach(
     for name in TAUGHT:
         found = labelled(nlp, name, unlabelled)
         weights, _ = _evidence(nlp, name, [*texts[name], *found], evidence)
-        tables[RECOGNIZERS.index(name)] = WeightTable.of(weights).pack()
+        tables[RECOGNIZERS.index(name)] = WeightTable.from_weights(weights).pack()
         watch(f"evidence of {name}, taught")
     network.model.attrs["evidence"] = tables
     train_narrow(nlp, texts["proteins"])
@@ -191,7 +191,9 @@ def join_evidence(
     by .2 for evidence on a sixth of BC2GM train.
     """
     network: Any = nlp.get_pipe("names_tok2vec")
-    network.model.attrs["evidence"] = [WeightTable.of(own).pack() for own, _ in learned.values()]
+    network.model.attrs["evidence"] = [
+        WeightTable.from_weights(own).pack() for own, _ in learned.values()
+    ]
     first = network.model.attrs["shape"]["width"]
     for name, (weights, steps) in learned.items():
         recognizer: Any = nlp.get_pipe(name)

@@ -1,4 +1,4 @@
-"""Trains a parser that reads backwards: ``python -m workshop.mirror DATA OUT``.
+"""Trains a parser that reads backwards: ``python -m workshop.backward_parser DATA OUT``.
 
 Reading from the right it errs elsewhere than the parser of the shipped pipeline, so that where the
 two agree they are mostly right, and where not, one of them often is. It learns from the same
@@ -16,10 +16,10 @@ from typing import Annotated, Any
 
 import typer
 from spacy.language import Language
+from workshop.component_training import train_syntax
+from workshop.language_pipeline import SOURCES
 from workshop.networks import Settings, add_syntax, blank_nlp
 from workshop.prepare import read_treebank
-from workshop.train import SOURCES
-from workshop.training import train_syntax
 from workshop.treebanks import Sentence
 
 from textrank.language._encoder import use_numpy_products

@@ -1,0 +1,86 @@
+"""Train a model by the name of a pipeline, with submodels for what else a corpus annotates.
+
+A pipeline cfg may have a block ``[train]``. Its key ``pipeline`` names another pipeline that is
+trained instead: ``ppi`` is evaluated with all training pairs and trained on a reduced set, as the
+shipped model is. ``[train.submodels]`` maps the names of submodels to their pipelines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textrank.config import load_pipeline, pipeline_path, read_config
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from textrank.model import Model
+    from textrank.pipeline import Pipeline
+
+INHERITED_SETTINGS = ("task.entities", "task.labels")  # hold for submodels too
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """The pipeline that is trained under a name, and the pipelines of its submodels by name."""
+
+    pipeline: str
+    submodels: Mapping[str, str] = field(default_factory=dict)
+
+
+def load_training_plan(name: str | Path) -> TrainingPlan:
+    """Return what training the pipeline ``name`` (shipped, or the path of a cfg) means.
+
+    >>> load_training_plan("ppi").pipeline, sorted(load_training_plan("ppi").submodels)
+    ('ppi-reduced', ['direction', 'status', 'type'])
+    >>> load_training_plan("ppi-apg")
+    TrainingPlan(pipeline='ppi-apg', submodels={})
+    """
+    train: Mapping[str, Any] = read_config(pipeline_path(name)).get("train", {})
+    if "pipeline" in train:
+        return load_training_plan(train["pipeline"])
+    return TrainingPlan(str(name), dict(train.get("submodels", {})))
+
+
+def train_submodels(
+    plan: TrainingPlan, docs: Sequence[Doc], settings: Mapping[str, Any] | None = None
+) -> dict[str, Model]:
+    """Train each submodel of the plan on the Docs that are annotated for it.
+
+    Submodels are left out if no two Docs have labelled candidates, or all have the same label.
+    Of ``settings`` only ``task.entities`` and ``task.labels`` hold for submodels.
+    """
+    inherited = {k: v for k, v in (settings or {}).items() if k in INHERITED_SETTINGS}
+    models = {}
+    for name, pipeline_name in plan.submodels.items():
+        pipeline = load_pipeline(pipeline_name, inherited)
+        annotated = _annotated_docs(pipeline, docs)
+        if len(annotated) > 1:
+            models[name] = pipeline.fit(annotated)
+    return models
+
+
+def _annotated_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
+    """Return the Docs whose candidates all have labels; none if all labels are the same."""
+    annotated, labels = [], set()
+    for doc in docs:
+        doc_labels = {candidate.label for candidate in pipeline.task.candidates(doc)}
+        if doc_labels and None not in doc_labels:
+            annotated.append(doc)
+            labels |= doc_labels
+    return annotated if len(labels) > 1 else []
+
+
+def train_model(
+    pipeline: Pipeline,
+    docs: Sequence[Doc],
+    plan: TrainingPlan | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Model:
+    """Train ``pipeline`` on annotated Docs, with the submodels of ``plan`` if there is one."""
+    model = pipeline.fit(docs)
+    submodels = {} if plan is None else train_submodels(plan, docs, settings)
+    return replace(model, submodels=submodels) if submodels else model
