@@ -95,5 +95,5 @@ def test_the_alternatives_are_compared_in_one_go(views):
     assert [s["gaussian_weight"] for s in found.settings] == [0.5, 1.0, 4.0]
     for kernel, K in zip(choice.alternatives, found.grams, strict=True):
         np.testing.assert_allclose(K, kernel(views), atol=1e-12)
-    with pytest.raises(ValueError, match="a choice, not a kernel"):
+    with pytest.raises(ValueError, match="leave the kernel open"):
         choice(views)

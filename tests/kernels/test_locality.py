@@ -213,10 +213,10 @@ def test_sequences_slice_join_and_save():
 
 def test_a_pair_of_windows_is_compared_once_each(rng, monkeypatch):
     compared = []
-    original = WindowPairs._compare
+    original = WindowPairs._compare_pairs
     monkeypatch.setattr(
         WindowPairs,
-        "_compare",
+        "_compare_pairs",
         lambda self, i, j: compared.append(len(i)) or original(self, i, j),
     )
     X = draw(rng)
@@ -227,7 +227,7 @@ def test_a_pair_of_windows_is_compared_once_each(rng, monkeypatch):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: LocalSum(window=-1), "window must be a whole number"),
+        (lambda: LocalSum(window=-1), "window must be an integer"),
         (lambda: LocalSum(theta=0.0), "theta must be positive"),
         (lambda: LocalSum(positional="near"), "must be one of"),
         (lambda: LocalityConvolution(positional=[[1.0]]), "3 x 3 for window 1"),

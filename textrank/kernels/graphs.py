@@ -1,4 +1,8 @@
-"""The all-paths graph kernel."""
+"""Kernels on labelled graphs: all paths, shortest paths, and a bag of labels as baseline.
+
+All are explicit: ``features`` gives a named sparse row per graph, and the Gram matrix is the
+product of these rows. ``textrank.kernels._walks`` has the computation of path weights.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +36,10 @@ from textrank.kernels._walks import (
 from textrank.linalg import ExplicitKernel
 from textrank.progress import track
 
-MAX_MATRIX_VALUES = 1 << 23  # numbers of the matrices that are inverted at once: 64 megabytes
-MAX_TABLE_LABELS = 1 << 11  # labels of a graph for which a table of their pairs is made
-MAX_UNROLLED_VERTICES = 16  # vertices of a strongly connected part that is taken out of a graph
-MAX_CACHED_SHAPES = 256  # shapes kept in case they come again
+MAX_MATRIX_VALUES = 1 << 23  # numbers in the matrices inverted at once: 64 MB
+MAX_TABLE_LABELS = 1 << 11  # labels of a graph up to which a table of all pairs is used
+MAX_UNROLLED_VERTICES = 16  # size of a cyclic part up to which it is unrolled
+MAX_CACHED_SHAPES = 256  # graph shapes whose walks are cached
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +48,13 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
     A path between vertices labelled ``a`` and ``b`` adds the product of its edge weights to
     feature ``(a, b)``: the entries of ``(I - A)^-1 - I``. Where a label pair occurs at several
-    pairs of vertices, ``combine`` takes their maximum (what the published figures used) or their
-    sum, ``L W L'``. The kernel is the inner product of these features. One solve per sentence,
-    then one sparse product.
+    pairs of vertices, ``combine`` takes their maximum (as in the published results) or their
+    sum, ``L W L'``. The kernel is the inner product of these features. The cost is one solve per
+    sentence, then one sparse product.
 
-    The series over paths converges where the spectral radius of ``A`` is below 1. Graphs with
+    The series over paths converges if the spectral radius of ``A`` is below 1. Graphs with
     cycles may exceed it: then the edges inside the strongly connected part that does are scaled
-    down to ``max_radius``, and ``diverging`` counts the graphs where that happened.
+    down to ``max_radius``, and ``count_diverging`` counts the graphs where that happened.
 
     Airola et al. (2008), BMC Bioinformatics 9(Suppl 11):S2.
 
@@ -61,9 +65,9 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     directed
         Whether paths follow the direction of the edges.
     max_length
-        Longest path counted, in edges; all of them where it is None.
+        Longest path counted, in edges; None counts all.
     threshold
-        Path weights up to this are dropped.
+        Path weights up to this value are dropped.
     max_radius
         Spectral radius above which weights are scaled down; below 1.
 
@@ -83,6 +87,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     max_radius: float = 0.95
 
     def __post_init__(self) -> None:
+        """Raise ValueError for settings outside their range."""
         if self.combine not in ("max", "sum"):
             raise ValueError(f"combine must be 'max' or 'sum', got {self.combine!r}")
         if self.max_length is not None and self.max_length < 1:
@@ -93,104 +98,130 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             raise ValueError(f"max_radius must lie between 0 and 1, got {self.max_radius}")
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Path weights by label pair, a row per graph; columns in the order of their labels."""
+        """Return path weights by label pair, one row per graph; columns are sorted by label."""
         batch = GraphBatch.from_graphs(X)
         return merged(batch, self._label_pairs(batch))
 
     def count_diverging(self, X: Sequence[LabelledGraph]) -> int:
-        """The number of graphs whose path weights had to be bounded, as ``max_radius`` says."""
+        """Return how many graphs had their edge weights scaled down to ``max_radius``."""
         if self.max_length is not None:
             return 0
         batch = GraphBatch.from_graphs(X)
-        families = [self._directed(family) for family in batch.families]
-        changed = np.zeros(len(batch), dtype=bool)
-        for at, parts in cyclic_parts(families).items():
-            members = families[at].members
-            changed[members] |= bounded(families[at], parts, self.max_radius)[1]
-        return int(changed.sum())
+        families = [self._orient(family) for family in batch.families]
+        is_scaled = np.zeros(len(batch), dtype=bool)
+        for index, parts in cyclic_parts(families).items():
+            members = families[index].members
+            is_scaled[members] |= bounded(families[index], parts, self.max_radius)[1]
+        return int(is_scaled.sum())
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
-        rank = batch.ranks()
-        families = [self._directed(family) for family in batch.families]
-        cycles = {} if self.max_length is not None else cyclic_parts(families)
-        walked = {at: family for at, family in enumerate(families) if len(family.edges)}
-        small = {at: family for at, family in walked.items() if _fits(family)}
-        for walks in self._many_walks(small, cycles):
-            yield from walks.gathered(rank, self.combine, self.threshold)
-        large = [at for at in walked if at not in small]
-        for at in track(large, "all paths", len(large)):
-            yield from self._piecewise(walked[at], rank, cycles.get(at, ()))
+        """Yield the path weights by label pair of all families of the batch, in any order.
 
-    def _many_walks(
+        Families with few labels are processed many at a time, large ones one by one.
+        """
+        rank = batch.ranks()
+        families = [self._orient(family) for family in batch.families]
+        cycles = {} if self.max_length is not None else cyclic_parts(families)
+        with_edges = {index: family for index, family in enumerate(families) if len(family.edges)}
+        small = {index: family for index, family in with_edges.items() if _has_few_labels(family)}
+        for walks in self._find_walks(small, cycles):
+            yield from walks.gathered(rank, self.combine, self.threshold)
+        large = [index for index in with_edges if index not in small]
+        for index in track(large, "all paths", len(large)):
+            yield from self._large_label_pairs(with_edges[index], rank, cycles.get(index, ()))
+
+    def _find_walks(
         self, families: Mapping[int, GraphFamily], cycles: Mapping[int, Sequence[CyclicPart]]
     ) -> Iterator[ManyWalks]:
-        """The walks of families, by the vertices they join where cycles are small."""
-        joined = {at: own for at, own in families.items() if self._joins(cycles.get(at, ()))}
-        for keys, pieces in portions(joined):
-            cut = [
-                Unrolled.from_family(joined[at], cycles.get(at, ()), self.max_radius) for at in keys
+        """Yield the walks of families, by unrolling where cycles are small, else by an inverse.
+
+        Parameters
+        ----------
+        families
+            Families by index.
+        cycles
+            Cyclic parts by index of the family; families without cycles are missing.
+        """
+        unrollable = {
+            index: family
+            for index, family in families.items()
+            if self._can_unroll(cycles.get(index, ()))
+        }
+        for indices, slices in portions(unrollable):
+            unrolled = [
+                Unrolled.from_family(unrollable[index], cycles.get(index, ()), self.max_radius)
+                for index in indices
             ]
-            walks = JoinedWalks.from_families([joined[at] for at in keys], cut)
-            yield from map(walks.of_graphs, pieces)
-        shared: dict[tuple[bytes, ...], Walks] = {}
-        for keys, pieces in portions({at: families[at] for at in families if at not in joined}):
-            for graphs in pieces:
-                some = [families[at].of_graphs(graphs) for at in keys]
-                each = zip(some, keys, strict=True)
+            walks = JoinedWalks.from_families([unrollable[index] for index in indices], unrolled)
+            yield from map(walks.of_graphs, slices)
+        cache: dict[tuple[bytes, ...], Walks] = {}
+        for indices, slices in portions(
+            {index: families[index] for index in families if index not in unrollable}
+        ):
+            for graphs in slices:
+                parts = [families[index].of_graphs(graphs) for index in indices]
+                pairs = zip(parts, indices, strict=True)
                 yield ManyWalks.from_walks(
-                    some, [self._shared(shared, f, cycles.get(at, ())) for f, at in each]
+                    parts,
+                    [self._cached_walks(cache, f, cycles.get(index, ())) for f, index in pairs],
                 )
 
-    def _joins(self, cycles: Sequence[CyclicPart]) -> bool:
-        """Whether walks are quicker by the vertices that they join than by an inverse."""
+    def _can_unroll(self, cycles: Sequence[CyclicPart]) -> bool:
+        """Return whether unrolling the cycles is faster than inverting a matrix."""
         return self.max_length is None and all(
             len(part.vertices) <= MAX_UNROLLED_VERTICES for part in cycles
         )
 
-    def _shared(
+    def _cached_walks(
         self,
-        known: dict[tuple[bytes, ...], Walks],
+        cache: dict[tuple[bytes, ...], Walks],
         family: GraphFamily,
         cycles: Sequence[CyclicPart],
     ) -> Walks:
-        """The walks of a family: sentences of equal length have the same word order."""
+        """Return the walks of a family, cached by its shape: edges, weights and number of vertices.
+
+        Sentences of equal length have the same word-order graph. Families with several rows of
+        weights are not cached.
+        """
         vertices = np.arange(family.labels.shape[1])
         if len(family.weights) > 1:
             return self._walks(family, vertices, cycles)
         key = family.edges.tobytes(), family.weights.tobytes(), vertices[-1:].tobytes()
-        if key not in known:
-            if len(known) == MAX_CACHED_SHAPES:  # all different: nothing is gained by keeping them
-                known.clear()
-            known[key] = self._walks(family, vertices, cycles)
-        return known[key]
+        if key not in cache:
+            if len(cache) == MAX_CACHED_SHAPES:  # all different: nothing is gained by keeping them
+                cache.clear()
+            cache[key] = self._walks(family, vertices, cycles)
+        return cache[key]
 
-    def _piecewise(
+    def _large_label_pairs(
         self, family: GraphFamily, rank: Indices, cycles: Sequence[CyclicPart]
     ) -> Iterator[LabelPairs]:
-        """The label pairs of large graphs, as many at a time as fit."""
+        """Yield the label pairs of a family of large graphs, as many graphs at a time as fit."""
         places = Places.from_family(family, rank)
         if not len(places):
             return
         count = max(1, MAX_MATRIX_VALUES // family.labels.shape[1] ** 2)
         for start in range(0, len(family.members), count):
             rows = slice(start, start + count)
-            some = family.of_graphs(rows)
-            own = replace(places, labels=places.labels[rows])
-            walks = self._walks(some, places.vertices, cycles)
-            yield from label_pairs(some.members, own, walks, self.combine)
+            part = family.of_graphs(rows)
+            part_places = replace(places, labels=places.labels[rows])
+            walks = self._walks(part, places.vertices, cycles)
+            yield from label_pairs(part.members, part_places, walks, self.combine)
 
     def _walks(self, family: GraphFamily, places: Indices, cycles: Sequence[CyclicPart]) -> Walks:
+        """Return the walks between ``places`` (vertices) of a family, bounded by the settings."""
         if self.max_length is not None:
             return short_walks(family, family.weights, places, self.threshold, self.max_length)
         weights, _ = bounded(family, cycles, self.max_radius)
         return all_walks(family, weights, places, self.threshold)
 
-    def _directed(self, family: GraphFamily) -> GraphFamily:
+    def _orient(self, family: GraphFamily) -> GraphFamily:
+        """Return the family, with every edge in both directions if the kernel is undirected."""
         return family if self.directed else undirected(family)
 
 
-def _fits(family: GraphFamily) -> bool:
-    """Whether a table of the pairs of its labels is small enough."""
+def _has_few_labels(family: GraphFamily) -> bool:
+    """Return whether a table of all pairs of its labels is small enough."""
     _, v, k = family.labels.shape
     return v * k <= MAX_TABLE_LABELS
 
@@ -200,7 +231,7 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     """Similarity of two labelled graphs by the labels and distances of their vertices.
 
     Feature ``(a, b, "d steps")`` counts the pairs of different vertices labelled ``a`` and ``b``
-    whose shortest path has ``d`` edges. Weights of edges do not matter.
+    whose shortest path has ``d`` edges. Edge weights are ignored.
 
     Borgwardt and Kriegel (2005), ICDM.
 
@@ -209,7 +240,7 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     directed
         Whether paths follow the direction of the edges.
     max_length
-        Longest distance counted; all of them where it is None.
+        Longest distance counted; None counts all.
 
     Examples
     --------
@@ -222,15 +253,17 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     max_length: int | None = None
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless ``max_length`` is None or at least 1."""
         if self.max_length is not None and self.max_length < 1:
             raise ValueError(f"max_length must be at least 1 or None, got {self.max_length}")
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Counts by labels and distance, a row per graph."""
+        """Return counts by labels and distance, one row per graph."""
         batch = GraphBatch.from_graphs(X)
         return merged(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
+        """Yield the counts of each family and distance."""
         rank = batch.ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
             places = Places.from_family(family, rank)
@@ -243,15 +276,18 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
                 yield from label_pairs(family.members, places, walks, "sum", steps=steps)
 
     def _distances(self, family: GraphFamily) -> Matrix:
-        """Edges between any two vertices, (v, v); 0 for no path or one that is too long."""
+        """Return the number of edges between any two vertices, (v, v), as float.
+
+        0 stands for no path or one longer than ``max_length``.
+        """
         v = family.labels.shape[1]
         if not v:
             return np.zeros((0, 0))
-        ends = (np.ones(len(family.edges)), tuple(family.edges.T))
-        A = sp.csr_array(ends, shape=(v, v))
+        entries = (np.ones(len(family.edges)), tuple(family.edges.T))
+        A = sp.csr_array(entries, shape=(v, v))
         distance = shortest_path(A, directed=self.directed, unweighted=True)
-        far = ~np.isfinite(distance) | (distance > (self.max_length or np.inf))
-        return np.where(far, 0.0, distance)
+        is_excluded = ~np.isfinite(distance) | (distance > (self.max_length or np.inf))
+        return np.where(is_excluded, 0.0, distance)
 
 
 @dataclass(frozen=True)
@@ -264,17 +300,19 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
     """
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """How often each label occurs, a row per graph; columns in the order of the labels."""
+        """Return the count of each label, one row per graph; columns are sorted by label."""
         batch = GraphBatch.from_graphs(X)
         rank, words = batch.ranks(), sorted(batch.vocabulary)
         rows, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
         for family in batch.families:
             g, v, k = family.labels.shape
-            found = rank[family.labels].reshape(g, v * k)
-            row, place = np.nonzero(found >= 0)
+            ranks = rank[family.labels].reshape(g, v * k)
+            row, column_of = np.nonzero(ranks >= 0)
             rows.append(family.members[row])
-            columns.append(found[row, place])
-        at = (np.concatenate(rows), np.concatenate(columns))
-        counts = sp.coo_array((np.ones(len(at[0])), at), shape=(batch.size, len(words))).tocsr()
+            columns.append(ranks[row, column_of])
+        cells = (np.concatenate(rows), np.concatenate(columns))
+        counts = sp.coo_array(
+            (np.ones(len(cells[0])), cells), shape=(batch.size, len(words))
+        ).tocsr()
         parts = np.arange(len(words), dtype=np.int32).reshape(-1, 1)
         return Features(sp.csr_array(counts), FeatureNames(tuple(words), parts))

@@ -1,6 +1,8 @@
 """Locality kernels: similarity of two sequences by the windows around their symbols.
 
-Formula numbers are those of Tsivtsivadze et al. (2009), Applied Intelligence 31:81-88.
+Most are sums over patterns of offsets (``Pattern``, ``pattern_features``);
+``LocalityConvolution`` compares distinct windows (``Windows``, ``WindowPairs``). Formula numbers
+are those of Tsivtsivadze et al. (2009), Applied Intelligence 31:81-88.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from textrank.linalg import ExplicitKernel, gram
 
 @dataclass(frozen=True)
 class LocalSum(ExplicitKernel[Sequences]):
-    """Symbols that match, weighted by what matches around them (11).
+    """Matching symbols weighted by the matches around them (11).
 
     ``G(f, g) = Σ_ik δ(f_i, g_k) Σ_ml P_ml δ(f_{i+m}, g_{k+l})`` for offsets within ``window``.
     ``positional`` is P: "gaussian" ``exp(-(m - l)² / 2θ²)``, "same" (the identity), "any" (all
@@ -38,28 +40,29 @@ class LocalSum(ExplicitKernel[Sequences]):
     positional: str | Sequence[Sequence[float]] = "gaussian"
 
     def __post_init__(self) -> None:
-        _settle(self)
+        """Freeze and validate the positional matrix."""
+        _freeze_positional(self)
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """A column for each symbol, neighbour and component of the positional matrix."""
+        """Return a column for each symbol, neighbour and component of the positional matrix."""
         P = positional_matrix(self.positional, self.window, self.theta)
         R, pivots = pivoted_cholesky(P, 1e-14)
         patterns = [
-            Pattern((0, place - self.window), float(R[place, c]), f"near {p - self.window:+d}")
+            Pattern((0, row - self.window), float(R[row, c]), f"near {p - self.window:+d}")
             for c, p in enumerate(pivots)
-            for place in range(len(R))
-            if R[place, c]
+            for row in range(len(R))
+            if R[row, c]
         ]
         return pattern_features(as_sequences(X), patterns)
 
 
 @dataclass(frozen=True)
 class LocalityConvolution:
-    """Symbols that match, multiplied up by what matches around them: the LC kernel (13).
+    """Locality-convolution kernel: matching symbols times the matches around them (13).
 
     ``G(f, g) = Σ_ik δ(f_i, g_k) Π_ml (P_ml δ(f_{i+m}, g_{k+l}) + 1)``; ``positional`` as in
-    ``LocalSum``. Depends on the two windows only, so ``G = C M C'``: C counts distinct windows, M
-    compares each pair with the same centre once.
+    ``LocalSum``. It depends on the two windows only, so ``G = C M C'``: C counts distinct windows,
+    M compares each pair of windows with the same centre once.
 
     >>> LocalityConvolution(window=0)(Sequences.from_lists([["Mp", "Ss"], ["Ss"]]))
     array([[4., 2.],
@@ -71,9 +74,11 @@ class LocalityConvolution:
     positional: str | Sequence[Sequence[float]] = "gaussian"
 
     def __post_init__(self) -> None:
-        _settle(self)
+        """Freeze and validate the positional matrix."""
+        _freeze_positional(self)
 
     def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y); of X with itself if Y is None."""
         first = as_sequences(X)
         P = positional_matrix(self.positional, self.window, self.theta)
         if Y is None:
@@ -84,7 +89,7 @@ class LocalityConvolution:
         return WindowPairs(windows.symbols, P).gram(counts[: len(first)], counts[len(first) :])
 
     def diag(self, X: Sequence[Sequences]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix, (x,)."""
         first = as_sequences(X)
         windows = Windows.from_sequences(first, self.window)
         P = positional_matrix(self.positional, self.window, self.theta)
@@ -93,10 +98,10 @@ class LocalityConvolution:
 
 @dataclass(frozen=True)
 class LocalityImproved(ExplicitKernel[Sequences]):
-    """Powers of the weighted number of matches at equal places of two windows (16, 17).
+    """Powers of the weighted number of matches at equal offsets of two windows (16, 17).
 
     ``G(f, g) = Σ_ik (Σ_m D_m δ(f_{i+m}, g_{k+m}))^degree``, ``D_m = 1 + window - |m|``. The centres
-    need not match. The power expands into sets of at most ``degree`` places, each set a feature.
+    need not match. The power expands into sets of at most ``degree`` offsets, each set a feature.
     ``Power(LocalityImproved(...), d2)`` is the published outer power.
 
     Zien et al. (2000), Bioinformatics 16:799-807.
@@ -110,6 +115,7 @@ class LocalityImproved(ExplicitKernel[Sequences]):
     degree: int = 2
 
     def __post_init__(self) -> None:
+        """Raise ValueError for settings outside their range."""
         if self.window < 0 or self.degree < 1:
             raise ValueError(
                 f"window must be at least 0 and degree at least 1, got {self.window} and "
@@ -117,21 +123,26 @@ class LocalityImproved(ExplicitKernel[Sequences]):
             )
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """A column for each set of places and the symbols that stand there."""
+        """Return a column for each set of offsets and the symbols found there."""
         patterns = [
-            Pattern(places, self._coefficient(places) ** 0.5, " ".join(f"{m:+d}" for m in places))
-            for places in offset_sets(self.window, self.degree)
+            Pattern(
+                offsets, self._coefficient(offsets) ** 0.5, " ".join(f"{m:+d}" for m in offsets)
+            )
+            for offsets in offset_sets(self.window, self.degree)
         ]
         return pattern_features(as_sequences(X), patterns)
 
-    def _coefficient(self, places: tuple[int, ...]) -> float:
-        """Of ``Π_{m in places} δ_m`` in ``(Σ_m D_m δ_m)^degree``, by inclusion and exclusion."""
+    def _coefficient(self, offsets: tuple[int, ...]) -> float:
+        """Return the coefficient of ``Π_{m in offsets} δ_m`` in ``(Σ_m D_m δ_m)^degree``.
+
+        By inclusion and exclusion; ``δ_m² = δ_m``.
+        """
         return float(
             sum(
-                (-1) ** (len(places) - n)
+                (-1) ** (len(offsets) - n)
                 * sum(1 + self.window - abs(m) for m in chosen) ** self.degree
-                for n in range(1, len(places) + 1)
-                for chosen in combinations(places, n)
+                for n in range(1, len(offsets) + 1)
+                for chosen in combinations(offsets, n)
             )
         )
 
@@ -148,25 +159,27 @@ class SpectrumKernel(ExplicitKernel[Sequences]):
     length: int = 2
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless the length is at least 1."""
         if self.length < 1:
             raise ValueError(f"length must be at least 1, got {self.length}")
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """A column for each run of symbols."""
+        """Return the count of each run of symbols."""
         patterns = [Pattern(tuple(range(u))) for u in range(1, self.length + 1)]
         return pattern_features(as_sequences(X), patterns)
 
 
 @dataclass(frozen=True)
 class GapWeighted(ExplicitKernel[Sequences]):
-    """Shared subsequences of ``length`` symbols with gaps, each ``decay`` to the stretch it covers.
+    """Shared subsequences of ``length`` symbols with gaps, weighted by ``decay`` to their extent.
 
-    ``φ_u(f) = Σ_{i: f[i] = u} decay^(last - first + 1)``. ``stretch`` limits how far a subsequence
-    reaches; 0 is no limit, and costs a step for each subsequence there is.
+    ``φ_u(f) = Σ_{i: f[i] = u} decay^(last - first + 1)``. ``stretch`` limits the extent of a
+    subsequence; 0 means no limit, and costs a step for each subsequence there is.
 
     Lodhi et al. (2002), Journal of Machine Learning Research 2:419-444.
 
-    >>> GapWeighted(length=2, decay=0.5)(Sequences.from_lists([["c", "a", "t"], ["c", "t"]]))[0, 1].item()
+    >>> X = Sequences.from_lists([["c", "a", "t"], ["c", "t"]])
+    >>> GapWeighted(length=2, decay=0.5)(X)[0, 1].item()
     0.03125
     """
 
@@ -175,6 +188,7 @@ class GapWeighted(ExplicitKernel[Sequences]):
     stretch: int = 0
 
     def __post_init__(self) -> None:
+        """Raise ValueError for settings outside their range."""
         if self.length < 1 or not 0 < self.decay <= 1:
             raise ValueError(
                 f"length must be at least 1 and decay between 0 and 1, got {self.length} and "
@@ -186,37 +200,38 @@ class GapWeighted(ExplicitKernel[Sequences]):
             )
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """A column for each subsequence."""
+        """Return a column for each subsequence."""
         sequences = as_sequences(X)
-        reach = self.stretch or int(np.diff(sequences.starts).max(initial=self.length))
+        extent = self.stretch or int(np.diff(sequences.starts).max(initial=self.length))
         patterns = [
             Pattern((0, *steps), self.decay ** (max(steps, default=0) + 1))
-            for steps in combinations(range(1, reach), self.length - 1)
+            for steps in combinations(range(1, extent), self.length - 1)
         ]
         return pattern_features(sequences, patterns)
 
 
-def _settle(settings: LocalSum | LocalityConvolution) -> None:
+def _freeze_positional(settings: LocalSum | LocalityConvolution) -> None:
+    """Convert a positional matrix to tuples, in place, and validate the settings."""
     if not isinstance(settings.positional, str):
         matrix = tuple(tuple(map(float, row)) for row in settings.positional)
         object.__setattr__(settings, "positional", matrix)
     validate_positional(settings.positional, settings.window, settings.theta)
 
 
-OUTSIDE = -1  # the symbol beyond either end, which matches nothing
+OUTSIDE = -1  # symbol beyond either end of a sequence; matches nothing
 POSITIONAL_NAMES = ("gaussian", "same", "any")
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Every distinct window of some sequences, sorted by its centre, and how often each occurs."""
+    """Distinct windows of some sequences, sorted by centre, and how often each occurs."""
 
     symbols: NDArray[np.int64]  # (windows, 2 w + 1)
     counts: SparseMatrix  # (sequences, windows)
 
     @classmethod
     def from_sequences(cls, X: Sequences, w: int) -> Windows:
-        """The distinct windows of the sequences, and how often each has one."""
+        """Find the distinct windows of ``w`` symbols on each side, padded with ``OUTSIDE``."""
         columns = [shift_symbols(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
         code = encode_rows(centre_first)
@@ -228,42 +243,48 @@ class Windows:
 
     @property
     def centre(self) -> NDArray[np.int64]:
-        """The symbol in the middle of each window."""
+        """Symbol in the middle of each window."""
         return self.symbols[:, self.symbols.shape[1] // 2]
 
 
 def as_sequences(X: Sequence[Sequences]) -> Sequences:
-    """X as one batch."""
+    """Return X as one batch of sequences."""
     return X if isinstance(X, Sequences) else Sequences.concat(list(X))
 
 
 def shift_symbols(X: Sequences, offset: int) -> NDArray[np.int64]:
-    """The symbol ``offset`` places after each symbol of its own sequence, or OUTSIDE."""
+    """Return the symbol ``offset`` places after each symbol in its own sequence, or ``OUTSIDE``.
+
+    The result has one entry per symbol of the batch.
+    """
     row = np.repeat(np.arange(len(X)), np.diff(X.starts))
-    at = np.arange(len(X.codes)) + offset
-    inside = (at >= X.starts[:-1][row]) & (at < X.starts[1:][row])
-    symbols = np.full(len(at), OUTSIDE, dtype=np.int64)
-    symbols[inside] = X.codes[at[inside]]
+    shifted = np.arange(len(X.codes)) + offset
+    inside = (shifted >= X.starts[:-1][row]) & (shifted < X.starts[1:][row])
+    symbols = np.full(len(shifted), OUTSIDE, dtype=np.int64)
+    symbols[inside] = X.codes[shifted[inside]]
     return symbols
 
 
 def encode_rows(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """One number a row, equal where the rows are and in their order."""
+    """Return a number per row, equal for equal rows and ordered like the rows.
+
+    ``columns`` are arrays of equal length with values of at least -1.
+    """
     base = 2 + max((int(column.max(initial=0)) for column in columns), default=0)
     code = columns[0] + 1
-    top = base
+    bound = base
     for column in columns[1:]:
-        if top > np.iinfo(np.int64).max // base:  # renumber before the product overflows
+        if bound > np.iinfo(np.int64).max // base:  # renumber before the product overflows
             code = np.unique(code, return_inverse=True)[1].astype(np.int64)
-            top = len(code) + 1
+            bound = len(code) + 1
         code = code * base + (column + 1)
-        top *= base
+        bound *= base
     return code
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Offsets whose symbols together are one feature, its value, and what to call the pattern."""
+    """Offsets whose symbols together form one feature, with its value and a label for its name."""
 
     offsets: tuple[int, ...]
     weight: float = 1.0
@@ -271,7 +292,10 @@ class Pattern:
 
 
 def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
-    """The weights of the patterns, summed for each label and tuple of symbols found at them."""
+    """Return the weights of the patterns, summed by label and the symbols found at their offsets.
+
+    A pattern counts at every position of a sequence where all its offsets lie inside the sequence.
+    """
     rows = np.repeat(np.arange(len(X)), np.diff(X.starts))
     symbols = {o: shift_symbols(X, o) for o in sorted({o for p in patterns for o in p.offsets})}
     labels = list(dict.fromkeys(pattern.label for pattern in patterns))
@@ -281,26 +305,32 @@ def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
         inside = np.logical_and.reduce([symbols[o] >= 0 for o in pattern.offsets])
         key = np.full((int(inside.sum()), width + 1), OUTSIDE, dtype=np.int64)
         key[:, 0] = labels.index(pattern.label)
-        for place, offset in enumerate(pattern.offsets, 1):
-            key[:, place] = symbols[offset][inside]
+        for column, offset in enumerate(pattern.offsets, 1):
+            key[:, column] = symbols[offset][inside]
         keys.append(key)
         owners.append(rows[inside])
         values.append(np.full(len(key), pattern.weight))
 
-    distinct, column = _numbered(np.vstack(keys))
+    distinct, column = _unique_rows(np.vstack(keys))
     cells = (np.concatenate(values), (np.concatenate(owners), column))
     matrix = sp.csr_array(cells, shape=(len(X), len(distinct)))
-    return Features(matrix, _named(X.alphabet, labels, distinct))
+    return Features(matrix, _pattern_names(X.alphabet, labels, distinct))
 
 
-def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Indices]:
+def _unique_rows(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Indices]:
+    """Return the distinct rows in sorted order, and the index of each row among them."""
     code = encode_rows(list(keys.T))
     _, first, number = np.unique(code, return_index=True, return_inverse=True)
     return keys[first], number
 
 
-def _named(alphabet: Sequence[str], labels: Sequence[str], keys: NDArray[np.int64]) -> FeatureNames:
-    """The label, where there is one, before the symbols."""
+def _pattern_names(
+    alphabet: Sequence[str], labels: Sequence[str], keys: NDArray[np.int64]
+) -> FeatureNames:
+    """Return feature names: the label, if any pattern has one, then the symbols.
+
+    ``keys`` has a row per feature: index into ``labels``, then indices into ``alphabet``.
+    """
     if not any(labels):
         return FeatureNames(tuple(alphabet), keys[:, 1:].astype(np.int32))
     parts = np.hstack([keys[:, :1] + len(alphabet), keys[:, 1:]])
@@ -308,13 +338,13 @@ def _named(alphabet: Sequence[str], labels: Sequence[str], keys: NDArray[np.int6
 
 
 def offset_sets(w: int, largest: int) -> list[tuple[int, ...]]:
-    """All sets of at most ``largest`` offsets within ``w`` of the centre."""
+    """Return all sets of at most ``largest`` offsets within ``w`` of the centre."""
     offsets = range(-w, w + 1)
     return [chosen for n in range(1, largest + 1) for chosen in combinations(offsets, n)]
 
 
 def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
-    """P over the offsets -w ... w: a name, or the numbers themselves."""
+    """Return P over the offsets ``-w ... w``, given by a name or as a matrix."""
     offsets = np.arange(-w, w + 1)
     if not isinstance(positional, str):
         return np.asarray(positional, dtype=np.float64)
@@ -326,9 +356,9 @@ def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
 
 
 def validate_positional(positional: Any, w: int, theta: float) -> None:
-    """Raises an error for a window, θ or matrix that makes no kernel."""
+    """Raise ValueError for a window, theta or matrix that does not give a kernel."""
     if w < 0 or int(w) != w:
-        raise ValueError(f"window must be a whole number of at least 0, got {w}")
+        raise ValueError(f"window must be an integer of at least 0, got {w}")
     if isinstance(positional, str) and positional not in POSITIONAL_NAMES:
         raise ValueError(
             f"positional must be one of {POSITIONAL_NAMES} or a matrix, got {positional!r}"
@@ -338,7 +368,7 @@ def validate_positional(positional: Any, w: int, theta: float) -> None:
     P = positional_matrix(positional, w, theta)
     if P.shape != (2 * w + 1, 2 * w + 1) or not np.allclose(P, P.T) or P.min() < 0:
         raise ValueError(
-            f"positional must be symmetric, not negative and {2 * w + 1} x {2 * w + 1} for "
+            f"positional must be symmetric, non-negative and {2 * w + 1} x {2 * w + 1} for "
             f"window {w}, got {P.tolist()}"
         )
     lowest = float(np.linalg.eigvalsh(P).min())
@@ -349,18 +379,25 @@ def validate_positional(positional: Any, w: int, theta: float) -> None:
 
 
 MAX_CHUNK_PAIRS = 1 << 20  # pairs of windows compared at once
-MIN_DENSE_WINDOWS = 256  # centres with more windows than this are compared as dense blocks
+MIN_DENSE_WINDOWS = 256  # windows of a centre above which pairs are compared as a dense block
 
 
 @dataclass(frozen=True, eq=False)
 class WindowPairs:
-    """Windows sorted by centre, and ``Π_ml (P_ml δ + 1)`` for two with the same centre."""
+    """Windows sorted by centre, and the values of M for pairs of them with the same centre.
+
+    ``M_ij = Π_ml (P_ml δ(i_m, j_l) + 1)``.
+    """
 
     symbols: NDArray[np.int64]  # (windows, 2 w + 1)
     P: Matrix
 
     def gram(self, left: SparseMatrix, right: SparseMatrix | None) -> Matrix:
-        """``left M right'``; of ``left`` with itself without ``right``, each pair compared once."""
+        """Return ``left M right'``; ``left M left'`` if ``right`` is None.
+
+        ``left`` (x, windows) and ``right`` (y, windows) count the windows of each sequence. Each
+        pair of windows is compared once.
+        """
         i_windows = np.flatnonzero(np.bincount(left.indices, minlength=len(self.symbols)))
         j_windows = i_windows
         if right is not None:
@@ -379,7 +416,7 @@ class WindowPairs:
         return K
 
     def diag(self, counts: SparseMatrix) -> Vector:
-        """The diagonal of ``counts M counts'``: pairs of windows of one sequence."""
+        """Return the diagonal of ``counts M counts'``: pairs of windows of the same sequence."""
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         key = row * np.int64(len(self.symbols) + 1) + self._centre[counts.indices]
         order = np.argsort(key, kind="stable")
@@ -387,16 +424,17 @@ class WindowPairs:
         groups = _Groups.from_centres(key[order], key[order])
         total = np.zeros(counts.shape[0])
         for i, j in groups.pairs(np.arange(len(groups.size_i)), symmetric=False):
-            values = self._compare(window[i], window[j]) * weight[i] * weight[j]
+            values = self._compare_pairs(window[i], window[j]) * weight[i] * weight[j]
             total += np.bincount(row[i], values, minlength=len(total))
         return total
 
     @property
     def _centre(self) -> NDArray[np.int64]:
+        """Symbol in the middle of each window, in ascending order."""
         return self.symbols[:, self.symbols.shape[1] // 2]
 
-    def _compare(self, i: Indices, j: Indices) -> Vector:
-        """The product for pairs of windows with equal centres."""
+    def _compare_pairs(self, i: Indices, j: Indices) -> Vector:
+        """Return the product for windows ``i[n]`` and ``j[n]``, which must have equal centres."""
         w = self.symbols.shape[1] // 2
         product = np.full(len(i), 1.0 + self.P[w, w])
         left = [self.symbols[i, m] for m in range(2 * w + 1)]
@@ -411,16 +449,19 @@ class WindowPairs:
     def _sparse_part(
         self, i_windows: Indices, j_windows: Indices, groups: _Groups, *, symmetric: bool
     ) -> SparseMatrix:
-        """M for centres with few windows; of a symmetric one the upper half, halved diagonal."""
-        small = np.flatnonzero(~groups.big)
+        """Return M for centres with few windows.
+
+        If symmetric, only the upper half with a halved diagonal, so that ``M + M'`` is the whole.
+        """
+        small = np.flatnonzero(~groups.is_large)
         rows, columns, values = [], [], []
         for i, j in groups.pairs(small, symmetric=symmetric):
-            value = self._compare(i_windows[i], j_windows[j])
+            products = self._compare_pairs(i_windows[i], j_windows[j])
             if symmetric:
-                value[i == j] *= 0.5
+                products[i == j] *= 0.5
             rows.append(i.astype(np.int32))
             columns.append(j.astype(np.int32))
-            values.append(value)
+            values.append(products)
         none = np.empty(0, np.int32)
         cells = (
             np.concatenate([np.empty(0), *values]),
@@ -431,16 +472,20 @@ class WindowPairs:
     def _add_dense_parts(
         self, K: Matrix, left: tuple[SparseMatrix, Indices], right: Any, groups: _Groups
     ) -> None:
-        """Frequent centres: a dense block each, on the sequences that have them."""
+        """Add the products of frequent centres to K in place, one dense block per centre.
+
+        ``left`` and ``right`` are pairs of window counts and the numbers of their windows.
+        """
         F, G = sp.csc_array(left[0]), sp.csc_array(right[0])
-        for g in np.flatnonzero(groups.big).tolist():
+        for g in np.flatnonzero(groups.is_large).tolist():
             a, b = groups.slice_i(g), groups.slice_j(g)
-            block_F, rows = _present(F[:, a])
-            block_G, columns = _present(G[:, b])
-            M = self._block(left[1][a], right[1][b])
+            block_F, rows = _nonempty_rows(F[:, a])
+            block_G, columns = _nonempty_rows(G[:, b])
+            M = self._compare_all(left[1][a], right[1][b])
             K[np.ix_(rows, columns)] += (block_F @ M) @ block_G.T.toarray()
 
-    def _block(self, i: Indices, j: Indices) -> Matrix:
+    def _compare_all(self, i: Indices, j: Indices) -> Matrix:
+        """Return the products of all windows ``i`` with all windows ``j`` of one centre, (i, j)."""
         w = self.symbols.shape[1] // 2
         left, right = self.symbols[i], self.symbols[j]
         product = np.full((len(i), len(j)), 1.0 + self.P[w, w])
@@ -455,7 +500,7 @@ class WindowPairs:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Windows of two sorted lists that have the same centre."""
+    """Runs of windows with the same centre in two sorted lists."""
 
     start_i: Indices
     size_i: Indices
@@ -464,26 +509,30 @@ class _Groups:
 
     @classmethod
     def from_centres(cls, left: NDArray[Any], right: NDArray[Any]) -> _Groups:
+        """Find the centres that both sorted lists have, and their runs in each."""
         centres = np.intersect1d(left, right)
         bounds = [
-            np.searchsorted(side, centres, side=where)
-            for side in (left, right)
-            for where in ("left", "right")
+            np.searchsorted(list_, centres, side=side)
+            for list_ in (left, right)
+            for side in ("left", "right")
         ]
         return cls(bounds[0], bounds[1] - bounds[0], bounds[2], bounds[3] - bounds[2])
 
     @property
-    def big(self) -> NDArray[np.bool_]:
+    def is_large(self) -> NDArray[np.bool_]:
+        """Groups whose windows are compared as a dense block."""
         return np.minimum(self.size_i, self.size_j) > MIN_DENSE_WINDOWS
 
     def slice_i(self, g: int) -> slice:
+        """Return the run of group ``g`` in the first list."""
         return slice(int(self.start_i[g]), int(self.start_i[g] + self.size_i[g]))
 
     def slice_j(self, g: int) -> slice:
+        """Return the run of group ``g`` in the second list."""
         return slice(int(self.start_j[g]), int(self.start_j[g] + self.size_j[g]))
 
     def pairs(self, chosen: Indices, *, symmetric: bool) -> Iterator[tuple[Indices, Indices]]:
-        """All (i, j) of the chosen groups, a chunk at a time; only i <= j where symmetric."""
+        """Yield all index pairs (i, j) of the chosen groups in chunks; only i <= j if symmetric."""
         sizes = self.size_i[chosen]
         member = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         i = np.repeat(self.start_i[chosen], sizes) + member
@@ -493,16 +542,18 @@ class _Groups:
         ends = np.cumsum(repeats)
         begin = 0
         while begin < len(i):
-            done = ends[begin - 1] if begin else 0
-            end = max(begin + 1, int(np.searchsorted(ends, done + MAX_CHUNK_PAIRS, side="right")))
+            previous = ends[begin - 1] if begin else 0
+            end = max(
+                begin + 1, int(np.searchsorted(ends, previous + MAX_CHUNK_PAIRS, side="right"))
+            )
             count = repeats[begin:end]
             offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
             yield np.repeat(i[begin:end], count), np.repeat(first[begin:end], count) + offset
             begin = end
 
 
-def _present(columns: Any) -> tuple[SparseMatrix, Indices]:
-    """The rows that have an entry, and which they are."""
+def _nonempty_rows(columns: Any) -> tuple[SparseMatrix, Indices]:
+    """Return the rows that have an entry, and their indices."""
     rows = sp.csr_array(columns)
-    has = np.flatnonzero(np.diff(rows.indptr))
-    return rows[has], has
+    nonempty = np.flatnonzero(np.diff(rows.indptr))
+    return rows[nonempty], nonempty

@@ -1,4 +1,9 @@
-"""Several views of the same candidates in one kernel."""
+"""Kernels on several views of the same candidates.
+
+``CombinedViews`` is the kernel of the shipped PPI model: a Gaussian on a weighted sum of linear and
+Gaussian kernels on views. ``EachView`` sums one kernel over all views. ``PerQuestionKernel``
+compares only candidates that ask the same question.
+"""
 
 from __future__ import annotations
 
@@ -39,23 +44,24 @@ from textrank.linear_scores import (
     Scorer,
     compile_scorer,
 )
-from textrank.protocols import Kernel, subkernels
+from textrank.protocols import Kernel, count_diverging, subkernels
 
 
 @dataclass(frozen=True)
 class CombinedViews:
-    """A Gaussian on the normalised, weighted sum of kernels on views.
+    """Gaussian on the normalised, weighted sum of kernels on views: ``exp(gamma (k̄ - 1))``.
 
-    ``exp(γ (k̄ - 1))`` where ``k̄`` is ``Σ w_v k_v + b Σ g_u`` scaled to 1 on the diagonal: ``k_v``
-    is the inner product of the vectors of view ``v``, ``w_v`` its weight in ``linear``, and ``g_u``
-    a Gaussian ``exp(-γ' d²)`` on view ``u`` for each ``γ'`` in ``gaussian``, all of weight ``b``.
-    ``parts`` names the summands. Weights compare best where vectors have length one: scale them
-    once, in the representation, not at each comparison with many training candidates.
+    ``k̄`` is ``Σ w_v k_v + b Σ g_u`` scaled to 1 on the diagonal. ``k_v`` is the inner product of
+    the vectors of view ``v`` and ``w_v`` its weight in ``linear``; ``g_u`` is a Gaussian ``exp(-γ'
+    d²)`` on view ``u``, one for each ``γ'`` in ``gaussian[u]``, all of weight ``b``, the only value
+    of ``gaussian_weights``. ``summands`` lists these kernels by name. Vectors of a linear view
+    should have length one, scaled once in the representation.
 
-    With several ``gaussian_weights`` it is not one kernel but a choice, ``alternatives``, which
-    ``compared`` evaluates in one go and training decides by held-out scores.
+    With several ``gaussian_weights`` this is not one kernel but a choice: ``alternatives`` has a
+    kernel per weight, ``gram_alternatives`` evaluates all of them together, and training chooses by
+    held-out scores.
 
-    It is short for ``Exponential(Normalized(Sum([...])))``, which it is made of.
+    It is short for ``Exponential(Normalized(Sum([...])))``, which ``as_expression`` returns.
 
     >>> from textrank.features import MultiView
     >>> X = MultiView({"words": np.eye(2), "numbers": np.array([[0.0], [1.0]])})
@@ -70,6 +76,7 @@ class CombinedViews:
     gaussian_weights: Sequence[float] = (1.0,)
 
     def __post_init__(self) -> None:
+        """Convert the settings to dictionaries and tuples, and validate them."""
         object.__setattr__(self, "linear", dict(self.linear))
         widths = {name: tuple(gammas) for name, gammas in self.gaussian.items()}
         object.__setattr__(self, "gaussian", widths)
@@ -84,29 +91,35 @@ class CombinedViews:
         _ = self.as_expression  # each part checks its own settings
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y); of X with itself if Y is None.
+
+        Raises ValueError if several ``gaussian_weights`` leave the kernel open.
+        """
         if len(self.gaussian_weights) > 1:
             raise ValueError(
-                f"gaussian_weights {list(self.gaussian_weights)} are a choice, not a kernel. Take "
+                f"gaussian_weights {list(self.gaussian_weights)} leave the kernel open. Use "
                 "one of its alternatives, or let training choose."
             )
         return self.as_expression(X, Y)
 
     def index(self, Y: Sequence[Any]) -> IndexedViews:
-        """The kernel prepared for many calls with the same Y, as those of a trained model."""
+        """Index ``Y``, such as the support of a model, for many fast calls with few candidates."""
         return IndexedViews.from_candidates(self, Y)
 
     @property
     def alternatives(self) -> list[CombinedViews]:
-        """The kernels to choose from, each with one of the weights."""
+        """One kernel per value of ``gaussian_weights``."""
         return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
 
     def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:
-        """The Gram matrices of all alternatives; every part is computed once."""
-        plain = _total(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
-        bells = _total(X, [(1.0, k) for n, (_, k) in self.summands.items() if n not in self.linear])
+        """Return the Gram matrices of all alternatives on X; every summand is computed once."""
+        linear = _sum_grams(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
+        gaussian = _sum_grams(
+            X, [(1.0, k) for n, (_, k) in self.summands.items() if n not in self.linear]
+        )
         grams = []
         for weight in self.gaussian_weights:
-            K = plain + weight * bells
+            K = linear + weight * gaussian
             root = np.sqrt(np.diag(K))
             K /= root[:, None]
             K /= root[None, :]
@@ -117,16 +130,16 @@ class CombinedViews:
         return GramAlternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix, (x,)."""
         return self.as_expression.diag(X)
 
     def contributions(self, X: Sequence[Any], Y: Sequence[Any], coef: Vector) -> Features:
-        """What each named part adds to the scores ``k(X, Y) coef``, a row each, summing to them.
+        """Return what each named part adds to the scores ``k(X, Y) @ coef``; rows sum to them.
 
-        The kernel is no sum of its parts, so this is a convention, that of Aumann and Shapley: let
-        the similarity grow evenly from nothing to what it is, and credit every part with its share
-        of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Inner products
-        are split further, exactly, into those of single features. ``constant`` is the score of a
+        The kernel is not a sum of its parts, so this is a convention, that of Aumann and Shapley:
+        let the similarity grow evenly from nothing to what it is, and credit every part with its
+        share of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Inner
+        products are split further, exactly, by feature. The column ``constant`` is the score of a
         candidate that resembles nothing.
         """
         total = Sum(
@@ -144,54 +157,62 @@ class CombinedViews:
         blocks = {}
         for name, (weight, kernel) in self.summands.items():
             if name in self.linear:
-                blocks[name] = _by_feature(kernel, X, Y, weight * shares)
+                blocks[name] = _split_by_feature(kernel, X, Y, weight * shares)
             else:
-                blocks[name] = _column((weight * shares * kernel(X, Y)).sum(axis=1))
-        blocks["constant"] = _column(np.full(len(K), np.exp(-self.gamma) * coef.sum()))
+                blocks[name] = _single_column((weight * shares * kernel(X, Y)).sum(axis=1))
+        blocks["constant"] = _single_column(np.full(len(K), np.exp(-self.gamma) * coef.sum()))
         return Features.hstack(blocks)
 
     @property
     def summands(self) -> dict[str, tuple[float, Kernel[Any]]]:
-        """The summands by name, each with its weight."""
-        plain = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
-        bells = {
+        """Weight and kernel of each summand by name, see ``Sum``.
+
+        A linear view is named by itself, a Gaussian by view and width, such as ``"numbers, 0.5"``.
+        """
+        linear = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
+        gaussian = {
             f"{name}, {gamma:g}": (self.gaussian_weights[0], OnView(name, Gaussian(gamma)))
             for name, gammas in self.gaussian.items()
             for gamma in gammas
         }
-        return {**plain, **bells}
+        return {**linear, **gaussian}
 
     @property
     def as_expression(self) -> Exponential:
-        """The kernel, spelt out."""
+        """The kernel composed of elementary kernels, with the first of the Gaussian weights."""
         weights, kernels = zip(*self.summands.values(), strict=True)
         return Exponential(Normalized(Sum(kernels, weights=weights)), gamma=self.gamma)
 
 
-def _total(X: Sequence[Any], parts: Sequence[tuple[float, Kernel[Any]]]) -> Matrix:
+def _sum_grams(X: Sequence[Any], parts: Sequence[tuple[float, Kernel[Any]]]) -> Matrix:
+    """Return the weighted sum of Gram matrices of X, (x, x); zeros without parts."""
     total = np.zeros((len(X), len(X)))
     for weight, kernel in parts:
         total += weight * kernel(X)
     return total
 
 
-def _by_feature(
+def _split_by_feature(
     kernel: Kernel[Any], X: Sequence[Any], Y: Sequence[Any], shares: Matrix
 ) -> Features:
-    """The shares of all of Y in each feature of X."""
+    """Return the features of X, each times its weighted sum over Y.
+
+    Entry ``(i, f)`` is ``X_if Σ_j shares_ij Y_jf``; ``shares`` has shape (x, y).
+    """
     F, G = features_of(kernel, X), features_of(kernel, Y)
     return Features(sp.csr_array(F.values.multiply(shares @ G.align_to(F.names))), F.names)
 
 
-def _column(values: Vector) -> Features:
+def _single_column(values: Vector) -> Features:
+    """Return a vector as Features with one column of empty name."""
     return Features(sp.csr_array(values[:, None]), FeatureNames.from_iterable([()]))
 
 
 @dataclass(frozen=True)
 class EachView:
-    """The same kernel on every view, summed: ``Σ_v w_v k(x_v, z_v)``; weight 1 where not given.
+    """Sum of one kernel over all views: ``Σ_v w_v k(x_v, z_v)``; weight 1 where none is given.
 
-    Views that need settings of their own are summed with ``Sum`` and ``OnView``.
+    Use ``Sum`` and ``OnView`` for views that need kernels of their own.
 
     >>> from textrank.kernels.algebra import Linear
     >>> views = MultiView({"a": np.array([[1.0]]), "b": np.array([[2.0]])})
@@ -203,36 +224,43 @@ class EachView:
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a negative weight."""
         resolve_weights(self.weights, list(self.weights or {}))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y); of X with itself if Y is None."""
         if not len(X) or (Y is not None and not len(Y)):
             return np.zeros((len(X), len(X if Y is None else Y)))
         return self._sum(X)(X, Y)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix, (x,)."""
         return self._sum(X).diag(X) if len(X) else np.zeros(0)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The features on all views side by side, each under the name of its view."""
+        """Return the features on all views side by side, each under the name of its view."""
         return self._sum(X).features(X)
 
+    def count_diverging(self, X: Sequence[Any]) -> int:
+        """Return how many inputs the kernel scales down, summed over all views."""
+        return count_diverging(self._sum(X), X) if len(X) else 0
+
     def _sum(self, X: Sequence[Any]) -> Sum:
+        """Return the sum of the kernel over the views that X has."""
         views = list(X.views if isinstance(X, MultiView) else X[0])
         return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
 
 
-CONSTANT = "constant"
+CONSTANT_FEATURE = "constant"
 
 
 @dataclass(frozen=True)
 class PerQuestionKernel:
-    """Candidates are alike only where they ask the same: ``[q(x) = q(z)] (c² + k(x, z))``.
+    """Kernel that is 0 between different questions: ``[q(x) = q(z)] (c² + k(x, z))``.
 
-    ``view`` is the view that says what is asked, such as which word of which confusion set. A
-    feature stands under its question, so one linear model holds the weights of all of them, and
-    each question has a constant feature of value ``constant``.
+    The view ``view`` holds the question of each candidate as a string, such as which word of which
+    confusion set. Features are named under their question, so one linear model holds the weights of
+    all questions; each question has a constant feature of value ``c = constant``.
 
     >>> from textrank.kernels.algebra import OnView
     >>> from textrank.kernels.algebra import Linear
@@ -248,122 +276,147 @@ class PerQuestionKernel:
     constant: float = 0.5
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless the constant is positive."""
         if not self.constant > 0:
             raise ValueError(f"constant must be positive, got {self.constant}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y); of X with itself if Y is None."""
         left = np.array(self._questions(X))
         right = left if Y is None else np.array(self._questions(Y))
         K = self.kernel(X, Y) + self.constant**2
         return np.where(left[:, None] == right[None, :], K, 0.0)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the diagonal of the Gram matrix, (x,)."""
         return self.kernel.diag(X) + self.constant**2
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The features of the kernel, each under the question of its candidate."""
-        each, at = self._shared(X)
-        F = features_of(self.kernel, each)
+        """Return the features of the kernel and a constant, named under their question."""
+        distinct, row_index = self._shared(X)
+        F = features_of(self.kernel, distinct)
         constant = sp.csr_array(np.full((len(F), 1), self.constant))
-        F = Features(hstack_csr([constant, F.values]), F.names.prepend(CONSTANT))
-        return _apart(F if at is None else F.rows(at), self._questions(X))
+        F = Features(hstack_csr([constant, F.values]), F.names.prepend(CONSTANT_FEATURE))
+        return _split_by_question(F if row_index is None else F.rows(row_index), self._questions(X))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """What the features of the kernel come to by the weights of each candidate's question."""
-        numbers, each = _by_question(weights)
-        inner = compile_scorer(self.kernel, each)
-        constant = each.select_prefix(CONSTANT)
-        shifts = np.zeros(len(numbers) + 1)  # the last one for questions that are not known
-        shifts[constant.question_ids] = self.constant * constant.coef
-        columns = np.full(len(shifts), -1)
+        """Return ``score(X, question_ids)``: each candidate scored with its question's weights.
+
+        ``question_ids`` number the question of an outer kernel of this kind (0 without one). A
+        candidate whose question was not seen in training has no weights and no constant term.
+        """
+        question_index, weights_by_question = _group_by_question(weights)
+        inner_scorer = compile_scorer(self.kernel, weights_by_question)
+        constant = weights_by_question.select_prefix(CONSTANT_FEATURE)
+        constants = np.zeros(len(question_index) + 1)  # the last one is for unknown questions
+        constants[constant.question_ids] = self.constant * constant.coef
+        columns = np.full(len(constants), -1)
         columns[constant.question_ids] = constant.columns
 
-        def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-            pairs = zip(asked.tolist(), self._questions(X), strict=True)
-            own = np.array([numbers.get(pair, -1) for pair in pairs], dtype=np.intp)
-            found = inner(X, own)
+        def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            pairs = zip(question_ids.tolist(), self._questions(X), strict=True)
+            questions = np.array([question_index.get(pair, -1) for pair in pairs], dtype=np.intp)
+            inner_scores = inner_scorer(X, questions)
 
-            def met() -> Contributions:
-                rows = np.flatnonzero(columns[own] >= 0)
+            def contributions() -> Contributions:
+                rows = np.flatnonzero(columns[questions] >= 0)
                 constants = Contributions(
-                    rows, columns[own[rows]], np.full(len(rows), self.constant)
+                    rows, columns[questions[rows]], np.full(len(rows), self.constant)
                 )
-                return Contributions.concat([constants, found.contributions()])
+                return Contributions.concat([constants, inner_scores.contributions()])
 
-            return LinearScores(found.products + shifts[own], found.squares + self.constant**2, met)
+            return LinearScores(
+                inner_scores.products + constants[questions],
+                inner_scores.squares + self.constant**2,
+                contributions,
+            )
 
-        return weigh
+        return score
 
     def _shared(self, X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
-        """What the candidates look like, each once, and which is whose; X where none are shared.
+        """Return the distinct representations and the index of each candidate's, or ``(X, None)``.
 
-        Several questions about the same words are compared by one look at them.
+        They are found only if all views that the kernel looks at are ``SharedRows`` of the same
+        index, as for several questions about the same words.
         """
-        names = _looked_at(self.kernel)
-        if not isinstance(X, MultiView) or not names:
+        view_names = _views_of(self.kernel)
+        if not isinstance(X, MultiView) or not view_names:
             return X, None
-        views = [X.views.get(name) for name in names]
-        shared = [view for view in views if isinstance(view, SharedRows)]
-        if len(shared) < len(views) or any(
-            not np.array_equal(view.at, shared[0].at) for view in shared
+        views = [X.views.get(name) for name in view_names]
+        shared_views = [view for view in views if isinstance(view, SharedRows)]
+        if len(shared_views) < len(views) or any(
+            not np.array_equal(view.at, shared_views[0].at) for view in shared_views
         ):
             return X, None
-        each = {name: view.each for name, view in zip(names, shared, strict=True)}
-        return MultiView(each), shared[0].at
+        distinct = {name: view.each for name, view in zip(view_names, shared_views, strict=True)}
+        return MultiView(distinct), shared_views[0].at
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
+        """Return the question of each candidate."""
         return X.view(self.view) if isinstance(X, MultiView) else [x[self.view] for x in X]
 
 
-def _by_question(weights: FeatureWeights) -> tuple[dict[tuple[int, str], int], FeatureWeights]:
-    """The weights with the first words of their names as questions, and the numbers of these.
+def _group_by_question(
+    weights: FeatureWeights,
+) -> tuple[dict[tuple[int, str], int], FeatureWeights]:
+    """Split the first word, the question, off the feature names of the weights.
 
-    A question is told apart by what was asked before, for one of these kernels may hold another.
+    Returns the number of each (outer question id, question) pair, and the weights under the shorter
+    names with these numbers as question ids. Kernels of this kind may be nested: hence the pairs.
     """
     first, words = weights.names.parts[:, 0], weights.names.vocabulary
-    each, asked = np.unique(
+    pairs, question_ids = np.unique(
         np.column_stack([weights.question_ids, first]), axis=0, return_inverse=True
     )
-    numbers = {(before, words[word]): i for i, (before, word) in enumerate(each.tolist())}
-    return numbers, weights.relabel(weights.names.drop_first_word(), asked.ravel())
+    numbers = {(outer, words[word]): i for i, (outer, word) in enumerate(pairs.tolist())}
+    return numbers, weights.relabel(weights.names.drop_first_word(), question_ids.ravel())
 
 
-def _looked_at(kernel: Kernel[Any]) -> list[str]:
-    """The views that a kernel looks at; none where a part looks at the candidates themselves."""
+def _views_of(kernel: Kernel[Any]) -> list[str]:
+    """Return the views a kernel looks at; none if a part looks at the candidates themselves."""
     if isinstance(kernel, OnView):
         return [kernel.name]
-    parts = [_looked_at(part) for part in subkernels(kernel)]
-    return [name for part in parts for name in part] if all(parts) else []
+    views_by_part = [_views_of(part) for part in subkernels(kernel)]
+    return [name for part in views_by_part for name in part] if all(views_by_part) else []
 
 
-def _apart(F: Features, questions: Sequence[str]) -> Features:
-    """A column of its own for each feature and question that occur together."""
+def _split_by_question(F: Features, questions: Sequence[str]) -> Features:
+    """Return Features with a column for each (question, feature) pair that occurs.
+
+    ``questions`` has the question of each row. Names begin with the question.
+    """
     numbers = {question: i for i, question in enumerate(dict.fromkeys(questions))}
-    asked = np.array([numbers[question] for question in questions], dtype=np.int64)
+    question_index = np.array([numbers[question] for question in questions], dtype=np.int64)
     values = F.values
     if len(numbers) == 1:
         return Features(values, F.names.with_prefix(next(iter(numbers))))
-    codes = np.repeat(asked, np.diff(values.indptr)) * len(F.names) + values.indices
-    used, column = _distinct(codes, len(numbers) * len(F.names))
+    codes = np.repeat(question_index, np.diff(values.indptr)) * len(F.names) + values.indices
+    used, column = _factorize_bounded(codes, len(numbers) * len(F.names))
     parts = (values.data, column.astype(np.int32), values.indptr)
-    apart = sp.csr_array(parts, shape=(len(F), len(used)))
-    return Features(apart, _named(F.names, tuple(numbers), used))
+    matrix = sp.csr_array(parts, shape=(len(F), len(used)))
+    return Features(matrix, _question_names(F.names, tuple(numbers), used))
 
 
-def _distinct(codes: NDArray[np.int64], bound: int) -> tuple[Indices, Indices]:
-    """As ``np.unique`` with the inverse; without sorting where the codes are not far apart."""
+def _factorize_bounded(codes: NDArray[np.int64], bound: int) -> tuple[Indices, Indices]:
+    """Return the sorted distinct codes and the index of each code among them, like ``np.unique``.
+
+    Codes must lie in ``0 ... bound - 1``; no sort is needed where ``bound`` is not much larger than
+    their number.
+    """
     if bound > 16 * len(codes):
         return np.unique(codes, return_inverse=True)
-    occurs = np.zeros(bound, dtype=bool)
-    occurs[codes] = True
-    used = np.flatnonzero(occurs)
+    is_used = np.zeros(bound, dtype=bool)
+    is_used[codes] = True
+    used = np.flatnonzero(is_used)
     number = np.empty(bound, dtype=np.intp)
     number[used] = np.arange(len(used))
     return used, number[codes]
 
 
-def _named(names: FeatureNames, questions: tuple[str, ...], codes: Indices) -> FeatureNames:
+def _question_names(
+    names: FeatureNames, questions: tuple[str, ...], codes: Indices
+) -> FeatureNames:
+    """Return the names of the columns ``question * len(names) + column``, the question first."""
     question, column = np.divmod(codes, max(len(names), 1))
     first = (question + len(names.vocabulary)).astype(np.int32)[:, None]
     return FeatureNames((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))
