@@ -48,7 +48,7 @@ def docs(data: Path) -> list[Doc]:
 @pytest.fixture(scope="module")
 def grammar(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Doc]:
     """The sentences of the recipe, as many for these abstracts as the recipe has for all."""
-    made = runpy.run_path(str(RECIPE / "prepare.py"))
+    made = runpy.run_path(str(RECIPE / "generate_sentences.py"))
     file = tmp_path_factory.mktemp("grammar") / "grammar.jsonl"
     rows = made["rows"](data, made["SENTENCES"])
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
