@@ -18,7 +18,7 @@ from spacy.tokens import Doc, DocBin
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank import load_model, load_nlp
-from textrank.candidates import answers
+from textrank.candidates import get_answers
 from textrank.cli._apply_out import Workers, apply_in_parts
 from textrank.cli.apply import apply_model
 from textrank.cli.curate import _curation
@@ -139,7 +139,7 @@ def judged(nlp: Language) -> dict[str, Doc]:
 @pytest.fixture(scope="module")
 def expected(judged: dict[str, Doc]) -> Rows:
     """What one text after the other gives in Python."""
-    rows = {name: list(answers(doc, "ppi") or ()) for name, doc in judged.items()}
+    rows = {name: list(get_answers(doc, "ppi") or ()) for name, doc in judged.items()}
     assert sum(map(len, rows.values())) > 300
     assert not rows["empty"]
     assert not rows["white"]
@@ -164,7 +164,7 @@ def assert_same(found: Any, wanted: Any, place: str = "", *, tolerance: float = 
 
 
 def from_docs(docs: Iterable[Doc], task: str = "ppi") -> Rows:
-    return {name: list(answers(doc, task) or ()) for name, doc in zip(TEXTS, docs, strict=True)}
+    return {name: list(get_answers(doc, task) or ()) for name, doc in zip(TEXTS, docs, strict=True)}
 
 
 def as_statement(row: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -225,7 +225,7 @@ def test_apply_with_facts_and_network(
     graph, table = tmp_path / "network.graphml", tmp_path / "facts.json"
     rows = list(apply_model("ppi", [str(source)], network=graph, facts=table))
     assert_same({row["document"]: row["textrank_ppi"] for row in rows}, expected)
-    wanted = aggregate_facts(judged.values(), level=model_of("ppi").pipeline.task.level)
+    wanted = aggregate_facts(judged.values())
     found = json.loads(table.read_text(encoding="utf-8"))["facts"]
     assert_same(found, json.loads(json.dumps(wanted)))
     edges = {
@@ -331,9 +331,9 @@ def test_a_long_text_in_pieces(
     monkeypatch.setattr(long_docs, "MAX_CHUNK_CHARACTERS", 2000)
     analysis = load_analysis(Job("ppi", ""))
     (doc,) = analysis([tokenize(analysis.nlp, ARTICLE)])
-    assert_same(answers(doc, "ppi"), expected["article"])
+    assert_same(get_answers(doc, "ppi"), expected["article"])
     (doc,) = model_of("ppi").pipe(long_docs.pipe_long(nlp, [tokenize(nlp, ARTICLE)]))
-    assert_same(answers(doc, "ppi"), expected["article"])
+    assert_same(get_answers(doc, "ppi"), expected["article"])
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -359,7 +359,7 @@ def test_other_tasks(task: str, nlp: Language, tmp_path: Path) -> None:
 
 
 def rows_of(doc: Doc, task: str) -> list[dict[str, Any]]:
-    return comparable(answers(doc, task), task)
+    return comparable(get_answers(doc, task), task)
 
 
 def comparable(rows: Iterable[Mapping[str, Any]] | None, task: str) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def test_blocks_say_what_layers_say(words, rng, monkeypatch):
     monkeypatch.setattr(_encoder, "BLOCK_WORDS", 5)
     model, known = windows(), rng.normal(size=(7, 8)).astype("f")
     order = rng.integers(7, size=words)  # words that come again
-    found = Encoder.of(model)
+    found = Encoder.from_model(model)
     assert found is not None
     np.testing.assert_allclose(
         found(known, order), model.predict(known[order]), rtol=1e-4, atol=1e-4
@@ -41,9 +41,9 @@ def test_blocks_say_what_layers_say(words, rng, monkeypatch):
 
 
 def test_other_networks_are_left_to_themselves():
-    assert Encoder.of(Maxout(8, 8, nP=3, normalize=True)) is None
+    assert Encoder.from_model(Maxout(8, 8, nP=3, normalize=True)) is None
     wide = residual(chain(expand_window(2), Maxout(8, 40, nP=3, normalize=True)))
-    assert Encoder.of(wide) is None
+    assert Encoder.from_model(wide) is None
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def network():
 def test_words_remembered_say_what_spacy_says(network):
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=words) for words in TEXTS]
-    ours = CachedTok2Vec.of(network)
+    ours = CachedTok2Vec.from_model(network)
     for _ in range(2):
         found = ours([hash_words(doc, None) for doc in docs], vocab)
         for own, other in zip(found, network.predict(docs), strict=True):
@@ -77,7 +77,7 @@ def test_a_word_read_otherwise_has_the_forms_of_that(network):
 def test_memory_is_forgotten_when_the_network_learns(network):
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=TEXTS[0])]
-    ours, forms = CachedTok2Vec.of(network), [hash_words(docs[0], None)]
+    ours, forms = CachedTok2Vec.from_model(network), [hash_words(docs[0], None)]
     before = ours(forms, vocab)[0]
     for node in network.walk():
         if node.name == "hashembed":

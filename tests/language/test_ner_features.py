@@ -24,14 +24,14 @@ from textrank.language._ner_network import (
 
 def test_a_table_comes_back_the_same_and_is_near_its_weights():
     weights = np.random.default_rng(0).normal(size=(64, 3))
-    table = WeightTable.of(weights)
+    table = WeightTable.from_weights(weights)
     again = WeightTable.unpack(table.pack())
     np.testing.assert_array_equal(again.weights, table.weights)
     np.testing.assert_allclose(again.weights * again.scales, weights, atol=0.02)
 
 
 def test_a_small_table_has_several_rows_in_one():
-    table = WeightTable.of(np.arange(4.0)[:, None])
+    table = WeightTable.from_weights(np.arange(4.0)[:, None])
     rows = np.array([0, (1 << TABLE_BITS) // 4, (1 << TABLE_BITS) - 1])
     assert (table[rows] * table.scales).round().ravel().tolist() == [0, 1, 3]
 
@@ -64,11 +64,11 @@ def test_a_text_without_case_shows_other_shapes_but_the_same_words():
             "lower_codes": np.array([1], dtype=np.uint8),
         }
     )
-    upper, lower = table.views("MDM2", True), table.views("mdm2", True)
+    upper, lower = table.view_hashes("MDM2", True), table.view_hashes("mdm2", True)
     assert upper == lower
-    usual = table.views("MDM2", False)
+    usual = table.view_hashes("MDM2", False)
     assert [a == b for a, b in zip(usual, upper, strict=True)][:4] == [False, True, True, False]
-    assert table.views("mdm2", False)[10] != table.views("xyz2", False)[10]
+    assert table.view_hashes("mdm2", False)[10] != table.view_hashes("xyz2", False)[10]
 
 
 def test_sentences_in_capitals_or_without_say_nothing_by_case():
@@ -98,10 +98,10 @@ def test_what_is_known_of_words_is_what_a_dictionary_of_the_table_says():
     rows = {key: row for row, key in enumerate(plain_keys.tolist())}
     for word in [*words, "abc", "XYZ", "none"]:
         code = listed.get(hash_text(word), 0)
-        asked = table.views(word, False)
+        asked = table.view_hashes(word, False)
         assert asked[VIEW_INDEX["named"]] == hash_text(f"{VIEW_INDEX['named']}|{code >> 3}")
         at = rows.get(hash_text(fold_digits(word)), -1)
-        assert table.place(word) == at
+        assert table.find_row(word) == at
         cluster = "?" if at < 0 else table.arrays["clusters"][at, 0]
         assert asked[VIEW_INDEX["cluster64"]] == hash_text(f"{VIEW_INDEX['cluster64']}|{cluster}")
 

@@ -10,9 +10,9 @@ from spacy.tokens import Doc
 from textrank.language import _ner_network as module
 from textrank.language._ner_network import (
     WeightTable,
-    _caseless,
-    _traits,
-    _Words,
+    _caseless_words,
+    _compute_traits,
+    _WordBatch,
     build_word_network,
     caseless_mask,
     hash_text,
@@ -31,7 +31,7 @@ def model():
     model = build_word_network(width=8, rows=50, depth=1, vectors=4, evidence=3)
     model.initialize()
     rng = np.random.default_rng(0)
-    model.attrs["evidence"] = [WeightTable.of(rng.normal(size=(256, n))).pack() for n in (1, 2)]
+    model.attrs["evidence"] = [WeightTable.from_weights(rng.normal(size=(256, n))).pack() for n in (1, 2)]
     return model
 
 
@@ -118,9 +118,9 @@ def test_sentences_without_case_are_those_of_the_plain_rule(vocab):
         "IN",
         "CELLS",
     ]
-    batch = _Words.of([Doc(vocab, words=words)])
-    traits = np.array([_traits(word) for word in words])
-    found = _caseless(traits, batch.sentences(traits))
+    batch = _WordBatch.from_docs([Doc(vocab, words=words)])
+    traits = np.array([_compute_traits(word) for word in words])
+    found = _caseless_words(traits, batch.sentences(traits))
     np.testing.assert_array_equal(found, caseless_mask(words))
     assert found.tolist() == [True] * 3 + [True] * 4 + [False] * 3 + [True] * 6
 

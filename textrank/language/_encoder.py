@@ -1,7 +1,13 @@
-"""Matrix products of the networks by numpy's BLAS, on one thread.
+"""Fast CPU inference for spaCy's tok2vec networks.
 
-spaCy's networks multiply with the library they bring along, which on common processors reaches a
-third of the speed of numpy's: with numpy's, the whole pipeline runs about 1.7 times as fast.
+- ``SingleThreadOps`` and ``use_numpy_products`` let spaCy's networks multiply matrices with NumPy's
+  BLAS on one thread. On common processors the library that spaCy brings along reaches a third of
+  that speed; the whole pipeline runs about 1.7 times as fast.
+- ``Encoder`` is the forward pass of a ``MaxoutWindowEncoder`` in NumPy.
+- ``CachedTok2Vec`` is the forward pass of a ``HashEmbedCNN``; it caches the embedding of each
+  distinct word.
+
+Results agree with spaCy's own code up to rounding.
 """
 
 from __future__ import annotations
@@ -18,63 +24,65 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
-from thinc.api import Model as Network
 from threadpoolctl import ThreadpoolController
 
 from textrank.language.alignment import NormalizedWords
 
 
 class SingleThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types
-    """spaCy's operations on the processor, but for products of matrices.
+    """Thinc's NumPy operations with matrix products by NumPy's BLAS on one thread.
 
-    One thread, since documents are what is worked on side by side (``n_process``), and products
-    this small lose more by waiting for one another than they gain.
+    Parallelism is over documents (``n_process``); products as small as these lose more by
+    synchronisation than they gain from threads.
     """
 
     def __init__(self) -> None:
+        """Switch off spaCy's own matrix products."""
         super().__init__(use_blis=False)
 
     def gemm(
         self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False
     ) -> Any:
-        """The product of two matrices, either of them transposed first if so asked."""
+        """Return the product of two matrices, each optionally transposed, as in Thinc."""
         with single_thread_blas():
             return super().gemm(x, y, out=out, trans1=trans1, trans2=trans2)
 
 
 def single_thread_blas() -> AbstractContextManager[Any]:
-    """Within it numpy multiplies matrices on one thread."""
-    limits: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    """Return a context manager within which BLAS uses one thread."""
+    limits: AbstractContextManager[Any] = _thread_controller().limit(limits=1, user_api="blas")
     return limits
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()  # looks for libraries once; that takes milliseconds
+def _thread_controller() -> ThreadpoolController:
+    """Return the controller of the loaded BLAS libraries; looking for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def use_numpy_products(nlp: Language) -> Language:
-    """Lets all networks of the pipeline multiply so; gives the pipeline back."""
+    """Let all networks of a pipeline use ``SingleThreadOps``, in place; return the pipeline."""
     ops = SingleThreadOps()
     for _, component in nlp.components:
         model = getattr(component, "model", None)
-        for node in model.walk() if isinstance(model, Network) else ():
-            node.ops = ops  # other components, such as ours, may call something else a model
+        # Components such as ours may call something other than a network ``model``.
+        for node in model.walk() if isinstance(model, Model) else ():
+            node.ops = ops
     return nlp
 
 
 def fast_products() -> Any:
-    """What ``@callbacks = "textrank.fast_products.v1"`` in a spaCy config stands for."""
+    """Return the callback that spaCy configs call ``@callbacks = "textrank.fast_products.v1"``."""
     return use_numpy_products
 
 
 Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.intp]
-BLOCK_WORDS = 512  # words
+BLOCK_WORDS = 512  # processed at once, so that the buffers stay in the processor's cache
 
 
 class Layer(NamedTuple):
-    """A window of three words."""
+    """Parameters of a maxout layer over windows of three words, with layer normalisation."""
 
     weights: Floats  # (3 * width, pieces * width)
     bias: Floats  # (pieces * width,)
@@ -83,128 +91,155 @@ class Layer(NamedTuple):
 
 
 class Encoder:
-    """The layers of a network such as ``spacy.MaxoutWindowEncoder.v2`` with windows of one word."""
+    """Forward pass of ``spacy.MaxoutWindowEncoder.v2`` with windows of one word to either side."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
+        """Take the layers, from input to output."""
         self.layers = layers
 
     @classmethod
-    def of(cls, model: Model[Any, Any]) -> Encoder | None:
-        """That of a network, None if it is none of this kind."""
-        inner = [node.name for node in model.walk() if not node.layers and node.name != "dropout"]
+    def from_model(cls, model: Model[Any, Any]) -> Encoder | None:
+        """Build it from a Thinc network; None if the network is not of this kind."""
+        leaf_names = [
+            node.name for node in model.walk() if not node.layers and node.name != "dropout"
+        ]
         windows = [node for node in model.walk() if node.name == "expand_window"]
         residual = sum(node.name.startswith("residual(") for node in model.walk())
-        pieces = [node for node in model.walk() if node.name == "maxout"]
+        maxouts = [node for node in model.walk() if node.name == "maxout"]
         norms = [node for node in model.walk() if node.name == "layernorm"]
-        counts = {len(windows), len(pieces), len(norms), len(inner) / 3}
+        counts = {len(windows), len(maxouts), len(norms), len(leaf_names) / 3}
         if len(counts) > 1 or residual < len(windows) or not windows:
             return None
         if any(node.attrs["window_size"] != 1 for node in windows):
             return None
-        return cls([_layer(*nodes) for nodes in zip(pieces, norms, strict=True)])
+        return cls([_layer(*nodes) for nodes in zip(maxouts, norms, strict=True)])
 
-    def __call__(self, known: Floats, order: Ints) -> Floats:
-        """Words in the context of those beside them: ``order`` has their rows among known ones.
+    def __call__(self, word_vectors: Floats, order: Ints) -> Floats:
+        """Return the contextual vectors of a sequence of words, shape (words, width).
 
-        What the first layer multiplies is known of each word and place, so it is worked out once.
+        Parameters
+        ----------
+        word_vectors
+            (distinct words, width) input vectors.
+        order
+            (words,) row of each word of the sequence; texts must be separated by padding rows.
+
+        Notes
+        -----
+        The product of the first layer depends only on the word and its position in the window, so
+        it is computed once per distinct word.
         """
-        length, width = len(order), known.shape[1]
-        old = np.zeros((length + 2, width), dtype=np.float32)
-        old[1:-1] = known[order]
-        new = np.zeros_like(old)
-        space = _Space.of(min(BLOCK_WORDS, length), width, self.layers)
-        seen = _Seen.of(self.layers[0], known, order)
+        length, width = len(order), word_vectors.shape[1]
+        inputs = np.zeros((length + 2, width), dtype=np.float32)
+        inputs[1:-1] = word_vectors[order]
+        outputs = np.zeros_like(inputs)
+        buffers = _Buffers.allocate(min(BLOCK_WORDS, length), width, self.layers)
+        first_layer = _FirstLayerTables.from_words(self.layers[0], word_vectors, order)
         for layer in self.layers:
             for first in range(0, length, BLOCK_WORDS):
                 end = min(first + BLOCK_WORDS, length)
-                pieces = space.pieces[: end - first]
+                pieces = buffers.pieces[: end - first]
                 if layer is self.layers[0]:
-                    seen.gather(first, end, pieces)
+                    first_layer.gather(first, end, pieces)
                 else:
-                    space.multiply(layer, old, first, end)
-                space.finish(layer, old, new, first, end)
-            old, new = new, old
-        return old[1:-1]
+                    buffers.multiply(layer, inputs, first, end)
+                buffers.finish(layer, inputs, outputs, first, end)
+            inputs, outputs = outputs, inputs
+        return inputs[1:-1]
 
 
-def _layer(pieces: Model[Any, Any], norm: Model[Any, Any]) -> Layer:
-    weights: Any = pieces.get_param("W")  # (width, pieces, 3 * width)
-    bias: Any = pieces.get_param("b")
-    wide = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
+def _layer(maxout: Model[Any, Any], norm: Model[Any, Any]) -> Layer:
+    """Convert the parameters of a Thinc maxout and layer norm; pieces become contiguous blocks."""
+    weights: Any = maxout.get_param("W")  # (width, pieces, 3 * width)
+    bias: Any = maxout.get_param("b")
+    flat = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
     scale: Any = norm.get_param("G")
     shift: Any = norm.get_param("b")
-    return Layer(np.ascontiguousarray(wide.T), np.ascontiguousarray(bias.T).ravel(), scale, shift)
+    return Layer(np.ascontiguousarray(flat.T), np.ascontiguousarray(bias.T).ravel(), scale, shift)
 
 
-class _Seen(NamedTuple):
-    """What each distinct word gives the first layer, standing before, at or after the place."""
+class _FirstLayerTables(NamedTuple):
+    """Contribution of each distinct word to the first layer, at each position of the window."""
 
-    tables: Floats  # (3, distinct + 1, pieces * width); the last row is of no word
-    rows: Ints  # of the words in them, one of no word before and after
+    tables: Floats  # (3, distinct + 1, pieces * width); the last row is zero padding
+    rows: Ints  # (words + 2,) row of each word, with padding before and after
 
     @classmethod
-    def of(cls, layer: Layer, known: Floats, order: Ints) -> _Seen:
-        distinct, which = np.unique(order, return_inverse=True)
-        words = np.zeros((len(distinct) + 1, known.shape[1]), dtype=np.float32)
-        words[:-1] = known[distinct]
-        tables = np.matmul(words, layer.weights.reshape(3, known.shape[1], -1))
+    def from_words(cls, layer: Layer, word_vectors: Floats, order: Ints) -> _FirstLayerTables:
+        """Compute the tables for the words that occur in ``order``."""
+        distinct, inverse = np.unique(order, return_inverse=True)
+        distinct_vectors = np.zeros((len(distinct) + 1, word_vectors.shape[1]), dtype=np.float32)
+        distinct_vectors[:-1] = word_vectors[distinct]
+        tables = np.matmul(distinct_vectors, layer.weights.reshape(3, word_vectors.shape[1], -1))
         tables[1] += layer.bias
-        return cls(tables, np.concatenate([[len(distinct)], which, [len(distinct)]]))
+        return cls(tables, np.concatenate([[len(distinct)], inverse, [len(distinct)]]))
 
     def gather(self, first: int, end: int, pieces: Floats) -> None:
-        """The sums for some words."""
+        """Write the pre-activations of the words ``first:end`` to ``pieces``."""
         self.tables[0].take(self.rows[first:end], axis=0, out=pieces, mode="clip")
-        for place in (1, 2):
-            pieces += self.tables[place].take(self.rows[first + place : end + place], axis=0)
+        for position in (1, 2):
+            pieces += self.tables[position].take(
+                self.rows[first + position : end + position], axis=0
+            )
 
 
-class _Space(NamedTuple):
-    """Room for the words of a block."""
+class _Buffers(NamedTuple):
+    """Preallocated arrays for the words of a block."""
 
     window: Floats
     pieces: Floats
     highest: Floats
     squares: Floats
-    mean: Floats  # what gives the mean of a row as a product
+    mean: Floats  # (width,) of 1 / width: a row times it is the row's mean
 
     @classmethod
-    def of(cls, block: int, width: int, layers: Sequence[Layer]) -> _Space:
-        widest = max(len(layer.bias) for layer in layers)
-        shapes = ((block, 3 * width), (block, widest), (block, width), (block, width))
+    def allocate(cls, block: int, width: int, layers: Sequence[Layer]) -> _Buffers:
+        """Allocate the buffers for blocks of ``block`` words."""
+        max_pieces = max(len(layer.bias) for layer in layers)
+        shapes = ((block, 3 * width), (block, max_pieces), (block, width), (block, width))
         window, pieces, highest, squares = (np.empty(shape, dtype=np.float32) for shape in shapes)
         mean = np.full(width, 1 / width, dtype=np.float32)
         return cls(window, pieces, highest, squares, mean)
 
-    def multiply(self, layer: Layer, old: Floats, first: int, end: int) -> None:
-        """The pieces of words ``first`` to ``end``; rows are one further on, after an empty one."""
-        n, width = end - first, old.shape[1]
+    def multiply(self, layer: Layer, inputs: Floats, first: int, end: int) -> None:
+        """Compute the pre-activations of the words ``first:end`` into ``self.pieces``.
+
+        Row ``i + 1`` of ``inputs`` is word ``i``: the first and last rows are padding.
+        """
+        n, width = end - first, inputs.shape[1]
         window, pieces = self.window[:n], self.pieces[:n]
-        for place in range(3):
-            window[:, place * width : (place + 1) * width] = old[first + place : end + place]
+        for position in range(3):
+            window[:, position * width : (position + 1) * width] = inputs[
+                first + position : end + position
+            ]
         np.matmul(window, layer.weights, out=pieces)
         pieces += layer.bias
 
-    def finish(self, layer: Layer, old: Floats, new: Floats, first: int, end: int) -> None:
-        """What the layer adds to these words."""
-        n, width = end - first, old.shape[1]
-        _, pieces, high, squares = (room[:n] for room in self[:4])
-        np.maximum(pieces[:, :width], pieces[:, width : 2 * width], out=high)
-        for at in range(2 * width, pieces.shape[1], width):
-            np.maximum(high, pieces[:, at : at + width], out=high)
-        high -= (high @ self.mean)[:, None]
-        np.multiply(high, high, out=squares)
-        high *= ((squares @ self.mean + 1e-8) ** -0.5)[:, None]
-        high *= layer.scale
-        high += layer.shift
-        np.add(old[first + 1 : end + 1], high, out=new[first + 1 : end + 1])
+    def finish(self, layer: Layer, inputs: Floats, outputs: Floats, first: int, end: int) -> None:
+        """Apply maxout and layer norm to ``self.pieces``, add ``inputs`` and write ``outputs``."""
+        n, width = end - first, inputs.shape[1]
+        _, pieces, highest, squares = (buffer[:n] for buffer in self[:4])
+        np.maximum(pieces[:, :width], pieces[:, width : 2 * width], out=highest)
+        for start in range(2 * width, pieces.shape[1], width):
+            np.maximum(highest, pieces[:, start : start + width], out=highest)
+        highest -= (highest @ self.mean)[:, None]
+        np.multiply(highest, highest, out=squares)
+        highest *= ((squares @ self.mean + 1e-8) ** -0.5)[:, None]
+        highest *= layer.scale
+        highest += layer.shift
+        np.add(inputs[first + 1 : end + 1], highest, out=outputs[first + 1 : end + 1])
 
 
 def fingerprint_params(models: Sequence[Model[Any, Any]]) -> list[float]:
-    """Some numbers that change when what networks have learned does."""
-    return list(_prints(models))
+    """Return numbers that change when the parameters of the networks are trained.
+
+    They are sums over every 997th parameter, so a change to few parameters can be missed.
+    """
+    return list(_iter_fingerprints(models))
 
 
-def _prints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
+def _iter_fingerprints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
+    """Yield one number per parameter array."""
     for model in models:
         for node in model.walk():
             for name in node.param_names:
@@ -213,131 +248,148 @@ def _prints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
                     yield float(values.ravel()[::997].sum())
 
 
-Forms: TypeAlias = NDArray[np.uint64]  # (words, 2): hashes of a word as it stands and of its norm
-MAX_CACHED_WORDS = 20_000  # words; some hundred bytes each
-_FORMS = ("NORM", "PREFIX", "SUFFIX", "SHAPE", "LOWER", "ORTH")
-_LAYERS = ("extract_features", "list2ragged", "with_array", "with_array", "ragged2list")
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+WordHashes: TypeAlias = NDArray[np.uint64]  # (words, 2): ORTH and NORM of each word
+MAX_CACHED_WORDS = 20_000  # some hundred bytes each
+_SUPPORTED_COLUMNS = ("NORM", "PREFIX", "SUFFIX", "SHAPE", "LOWER", "ORTH")
+_EMBEDDING_LAYERS = ("extract_features", "list2ragged", "with_array", "with_array", "ragged2list")
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class GrowingArray:
-    """Rows of an array to which others are added; its room doubles when it is full.
+    """Array to which rows can be appended; its capacity doubles when it is full.
 
-    The ``room`` that is asked for is taken at once, so that memory stays what it is while rows are
-    added.
+    ``capacity`` rows are allocated (and touched) at once, so that memory does not grow while rows
+    are added.
     """
 
-    def __init__(self, first: NDArray[Any], room: int = 0) -> None:
-        self._first = self._used = len(first)
-        self._room = np.full((max(room, len(first)), *first.shape[1:]), 1, dtype=first.dtype)
-        self._room[: self._used] = first
+    def __init__(self, initial: NDArray[Any], capacity: int = 0) -> None:
+        """Start with the rows ``initial``, which also give shape and dtype."""
+        self._initial_size = self._size = len(initial)
+        self._buffer = np.full(
+            (max(capacity, len(initial)), *initial.shape[1:]), 1, dtype=initial.dtype
+        )
+        self._buffer[: self._size] = initial
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Puts rows after the present ones."""
-        used = self._used + len(rows)
-        if used > len(self._room):
-            room = np.empty((2 * used, *self._room.shape[1:]), dtype=self._room.dtype)
-            room[: self._used] = self.rows
-            self._room = room
-        self._room[self._used : used] = rows
-        self._used = used
+        """Append rows."""
+        size = self._size + len(rows)
+        if size > len(self._buffer):
+            buffer = np.empty((2 * size, *self._buffer.shape[1:]), dtype=self._buffer.dtype)
+            buffer[: self._size] = self.rows
+            self._buffer = buffer
+        self._buffer[self._size : size] = rows
+        self._size = size
 
-    def forget(self) -> None:
-        """Only the first rows stay, and the room: another would lie beside the old for a while."""
-        self._used = self._first
+    def reset(self) -> None:
+        """Drop all rows but the initial ones and keep the memory.
+
+        A new array would for a while exist beside the old one.
+        """
+        self._size = self._initial_size
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The rows."""
-        return self._room[: self._used]
+        """Return a view of the rows in use."""
+        return self._buffer[: self._size]
 
 
 def padded_positions(lengths: Sequence[int] | NDArray[np.intp], gap: int) -> NDArray[np.intp]:
-    """Where words of texts stand when ``gap`` empty places come before and after each text."""
+    """Return the position of each word if ``gap`` padding rows surround and separate the texts.
+
+    ``lengths`` are the words of each text; the result has one position per word.
+    """
     sizes = np.asarray(lengths, dtype=np.intp)
     return np.arange(sizes.sum()) + np.repeat(np.arange(1, len(sizes) + 1) * gap, sizes)
 
 
 class CachedTok2Vec:
-    """``spacy.HashEmbedCNN.v2`` and its like: forms of words, and windows over them."""
+    """Forward pass of ``spacy.HashEmbedCNN.v2`` with a cache of word embeddings.
+
+    The cache is emptied when the parameters change or when it has too many words.
+    """
 
     def __init__(self, model: Model[Any, Any]) -> None:
+        """Take a network that ``from_model`` has accepted."""
         embed, self._encode = model.layers
         self._columns: list[str] = embed.layers[0].attrs["columns"]
-        self._hashed, self._mix = embed.layers[2].layers[0], embed.layers[3].layers[0]
-        self._gap: int = self._encode.attrs["pad"]
-        self._learned: list[float] = []
+        self._embeddings, self._mix = embed.layers[2].layers[0], embed.layers[3].layers[0]
+        self._padding: int = self._encode.attrs["pad"]
+        self._fingerprint: list[float] = []
         self._encoder: Encoder | None = None
-        self._rows: dict[int, int] = {}
-        self._known = GrowingArray(np.zeros((0, 0), dtype=np.float32))
+        self._row_of_key: dict[int, int] = {}
+        self._vectors_of_words = GrowingArray(np.zeros((0, 0), dtype=np.float32))
 
     @classmethod
-    def of(cls, model: Model[Any, Any]) -> CachedTok2Vec | None:
-        """That of a network, None if it is of another kind."""
-        if len(model.layers) != 2 or Encoder.of(model.layers[1]) is None:
+    def from_model(cls, model: Model[Any, Any]) -> CachedTok2Vec | None:
+        """Build it from a Thinc network; None if the network is not of this kind."""
+        if len(model.layers) != 2 or Encoder.from_model(model.layers[1]) is None:
             return None
         embed = model.layers[0].layers
-        kinds = len(embed) == len(_LAYERS) and all(
-            layer.name.startswith(name) for layer, name in zip(embed, _LAYERS, strict=True)
+        has_known_layers = len(embed) == len(_EMBEDDING_LAYERS) and all(
+            layer.name.startswith(name)
+            for layer, name in zip(embed, _EMBEDDING_LAYERS, strict=True)
         )
-        if not kinds or not set(embed[0].attrs["columns"]) <= set(_FORMS):
+        if not has_known_layers or not set(embed[0].attrs["columns"]) <= set(_SUPPORTED_COLUMNS):
             return None
         return cls(model) if "pad" in model.layers[1].attrs else None
 
-    def __call__(self, forms: Sequence[Forms], vocab: Vocab) -> list[Floats]:
-        """Vectors of the words of some texts."""
-        self._refresh()
-        lengths = [len(own) for own in forms]
-        at = padded_positions(lengths, self._gap)
-        rows = self._remembered(np.concatenate(forms), vocab)
-        order = np.zeros(sum(lengths) + self._gap * (len(forms) + 1), dtype=np.intp)
-        order[at] = rows
+    def __call__(self, word_hashes: Sequence[WordHashes], vocab: Vocab) -> list[Floats]:
+        """Return the (words, width) vectors of each text, given the hashes of its words."""
+        self._update_cache()
+        lengths = [len(text_hashes) for text_hashes in word_hashes]
+        positions = padded_positions(lengths, self._padding)
+        rows = self._find_rows(np.concatenate(word_hashes), vocab)
+        order = np.zeros(sum(lengths) + self._padding * (len(word_hashes) + 1), dtype=np.intp)
+        order[positions] = rows
         assert self._encoder is not None
-        found = self._encoder(self._known.rows, order)[at]
-        return np.split(found, np.cumsum(lengths)[:-1])
+        vectors = self._encoder(self._vectors_of_words.rows, order)[positions]
+        return np.split(vectors, np.cumsum(lengths)[:-1])
 
-    def _refresh(self) -> None:
-        """Forgets all if the network is not what it was."""
-        learned = fingerprint_params([self._hashed, self._mix, self._encode])
-        if learned == self._learned and len(self._rows) > MAX_CACHED_WORDS:
-            self._rows = {}
-            self._known.forget()
-        elif learned != self._learned:
-            self._learned, self._rows = learned, {}
-            nothing = np.zeros((1, self._mix.get_dim("nO")), dtype=np.float32)
-            self._known = GrowingArray(nothing, MAX_CACHED_WORDS * 5 // 4)
-            self._encoder = Encoder.of(self._encode)
+    def _update_cache(self) -> None:
+        """Empty the cache if the network's parameters have changed or it is full."""
+        fingerprint = fingerprint_params([self._embeddings, self._mix, self._encode])
+        if fingerprint == self._fingerprint and len(self._row_of_key) > MAX_CACHED_WORDS:
+            self._row_of_key = {}
+            self._vectors_of_words.reset()
+        elif fingerprint != self._fingerprint:
+            self._fingerprint, self._row_of_key = fingerprint, {}
+            padding_row = np.zeros((1, self._mix.get_dim("nO")), dtype=np.float32)
+            self._vectors_of_words = GrowingArray(padding_row, MAX_CACHED_WORDS * 5 // 4)
+            self._encoder = Encoder.from_model(self._encode)
 
-    def _remembered(self, forms: Forms, vocab: Vocab) -> NDArray[np.intp]:
-        keys = forms[:, 0] ^ (forms[:, 1] * _SPREAD)
-        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        listed, rows = distinct.tolist(), self._rows
-        new = [n for n, key in enumerate(listed) if key not in rows]
+    def _find_rows(self, word_hashes: WordHashes, vocab: Vocab) -> NDArray[np.intp]:
+        """Return the cache row of each word; words that are not cached are embedded first."""
+        keys = word_hashes[:, 0] ^ (word_hashes[:, 1] * _HASH_MULTIPLIER)
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        distinct_keys, row_of_key = distinct.tolist(), self._row_of_key
+        new = [n for n, key in enumerate(distinct_keys) if key not in row_of_key]
         if new:
-            features = [self._features(vocab, *forms[first[n]].tolist()) for n in new]
-            self._known.add(self._vectors(np.array(features, dtype=np.uint64)))
-            first_row = len(rows) + 1  # the first one is that of no word
-            rows.update((listed[n], first_row + i) for i, n in enumerate(new))
-        return np.array([rows[key] for key in listed], dtype=np.intp)[which]
+            features = [self._hash_features(vocab, *word_hashes[first[n]].tolist()) for n in new]
+            self._vectors_of_words.add(self._embed(np.array(features, dtype=np.uint64)))
+            first_row = len(row_of_key) + 1  # row 0 is padding
+            row_of_key.update((distinct_keys[n], first_row + i) for i, n in enumerate(new))
+        return np.array([row_of_key[key] for key in distinct_keys], dtype=np.intp)[inverse]
 
-    def _features(self, vocab: Vocab, orth: int, norm: int) -> list[int]:
+    def _hash_features(self, vocab: Vocab, orth: int, norm: int) -> list[int]:
+        """Return the attribute hashes of a word that the network embeds, in its order."""
         lexeme = vocab[orth]
         values = {"NORM": norm, "ORTH": orth, "LOWER": lexeme.lower, "PREFIX": lexeme.prefix,
                   "SUFFIX": lexeme.suffix, "SHAPE": lexeme.shape}  # fmt: skip
         return [values[column] for column in self._columns]
 
-    def _vectors(self, features: Forms) -> Floats:
-        vectors: Floats = self._mix.predict(self._hashed.predict(features))
+    def _embed(self, features: WordHashes) -> Floats:
+        """Return the embeddings of words, given their attribute hashes."""
+        vectors: Floats = self._mix.predict(self._embeddings.predict(features))
         return vectors
 
 
-def hash_words(doc: Doc, reading: NormalizedWords | None) -> Forms:
-    """The forms of the words of a Doc."""
-    given: Any = doc.to_array([ORTH, NORM]).reshape(-1, 2)
-    if reading is None:
-        return cast(Forms, given)
-    forms: Forms = given[reading.token_indices]
-    forms[:, 0] = reading.orths
-    at = np.flatnonzero(reading.is_changed)
-    forms[at, 1] = [doc.vocab[orth].norm for orth in reading.orths[at].tolist()]
-    return forms
+def hash_words(doc: Doc, normalized: NormalizedWords | None) -> WordHashes:
+    """Return the ORTH and NORM hashes of the words of a Doc, shape (words, 2)."""
+    columns: Any = doc.to_array([ORTH, NORM]).reshape(-1, 2)
+    if normalized is None:
+        return cast(WordHashes, columns)
+    word_hashes: WordHashes = columns[normalized.token_indices]
+    word_hashes[:, 0] = normalized.orths
+    changed = np.flatnonzero(normalized.is_changed)
+    word_hashes[changed, 1] = [doc.vocab[orth].norm for orth in normalized.orths[changed].tolist()]
+    return word_hashes

@@ -1,7 +1,14 @@
-"""What a word shows of itself: form, shape, pieces, the company it keeps, and what lists say.
+"""Word network of the entity recognisers: hashed word features, linear tag scores, and a CNN.
 
-Each of these views is a number, so that a table of weights or of vectors can be asked about it. A
-text in capitals or without any is read without case: its words show other shapes than usual ones.
+The module has three parts, in this order:
+
+1. *Views* of a word: its form, shape, affixes, word clusters and dictionary lists. Each view is a
+   32-bit hash. ``WordTable`` holds clusters, vectors and lists. In a sentence whose case is
+   uninformative (all upper or all lower case) words are folded to lower case and have other views.
+2. ``LinearTagScores``: a linear model of tags over hashed feature templates (views of a word and of
+   its neighbours), trained separately. Its scores are called *evidence* in configs and models.
+3. ``build_word_network``: the Thinc network. Per word it outputs the CNN's context vector, followed
+   by the linear tag scores. Word-level results are cached (``_WordCache``).
 """
 
 from __future__ import annotations
@@ -33,19 +40,19 @@ VIEWS = (
 )
 VIEW_INDEX: Mapping[str, int] = {view: place for place, view in enumerate(VIEWS)}
 MAX_CHAR_NGRAMS = 30
-_MARKS = tuple(f"{place}|" for place in VIEW_INDEX.values())  # which view a text is of
-_LETTERS = (
+_VIEW_PREFIXES = tuple(f"{place}|" for place in VIEW_INDEX.values())  # which view a text is of
+_GREEK_LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
     "sigma tau upsilon phi chi psi omega"
 )
-_GREEK = frozenset(_LETTERS.split())
+_GREEK_NAMES = frozenset(_GREEK_LETTERS.split())
 _DIGITS = re.compile(r"\d+")
-_RUN = re.compile(r"(.)\1+")
-_ROMAN = re.compile(r"[IVX]{1,4}")
+_REPEATED_CHARACTER = re.compile(r"(.)\1+")
+_ROMAN_NUMERAL = re.compile(r"[IVX]{1,4}")
 
 
 def fold_digits(word: str) -> str:
-    """The word in lower case, each number as 0.
+    """Return the word in lower case with each number replaced by 0.
 
     >>> fold_digits("Smad34a")
     'smad0a'
@@ -54,28 +61,33 @@ def fold_digits(word: str) -> str:
 
 
 def word_shape(word: str) -> str:
-    """Kinds of characters: ``p53`` is ``xdd``, ``IL`` is ``XX``."""
+    """Return the character classes of a word's first 24 characters.
+
+    ``p53`` is ``xdd``, ``IL`` is ``XX``; other characters stay.
+    """
     if word.isascii():
-        return word[:24].translate(_SHAPES)
-    return "".join(map(_shape_of, word[:24]))
+        return word[:24].translate(_ASCII_SHAPES)
+    return "".join(map(_shape_of_character, word[:24]))
 
 
-def _shape_of(c: str) -> str:
+def _shape_of_character(c: str) -> str:
+    """Return d for a digit, X for an upper-case and x for another letter, else the character."""
     return "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c
 
 
-_SHAPES = {code: _shape_of(chr(code)) for code in range(128)}
+_ASCII_SHAPES = {code: _shape_of_character(chr(code)) for code in range(128)}
 
 
 def word_class(word: str) -> str:
-    """Of the few ways in which words are written, the one of this word.
+    """Return which of a few writing styles a word has.
 
-    >>> [word_class(word) for word in ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")]
+    >>> words = ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")
+    >>> [word_class(word) for word in words]
     ['greek', 'roman', 'number2', 'mixed', 'capitals4', 'lower', 'initial', 'inner', 'other']
     """
-    if word.lower() in _GREEK:
+    if word.lower() in _GREEK_NAMES:
         return "greek"
-    if _ROMAN.fullmatch(word):
+    if _ROMAN_NUMERAL.fullmatch(word):
         return "roman"
     if word.isdigit():
         return f"number{min(len(word), 3)}"
@@ -83,10 +95,11 @@ def word_class(word: str) -> str:
         return "capital" if word.isupper() else "letter"
     if any(c.isdigit() for c in word):
         return "MIXED" if any(c.isupper() for c in word) else "mixed"
-    return _kind_of_letters(word)
+    return _class_of_letters(word)
 
 
-def _kind_of_letters(word: str) -> str:
+def _class_of_letters(word: str) -> str:
+    """Return the class of a word without digits."""
     if not word[:1].isalnum():
         return "other" + word[:1] * (word in "()[],:;/-")
     if word.isupper():
@@ -97,107 +110,127 @@ def _kind_of_letters(word: str) -> str:
 
 
 def char_ngrams(word: str) -> list[str]:
-    """Runs of three and four characters of the plain word and its ends."""
-    whole = f"^{fold_digits(word)}$"
-    found = [whole[i : i + n] for n in (3, 4) for i in range(len(whole) - n + 1)]
-    return list(dict.fromkeys(found))[:MAX_CHAR_NGRAMS]
+    """Return the distinct character 3-grams and 4-grams of the digit-folded word with boundaries.
+
+    At most ``MAX_CHAR_NGRAMS``, in order of length and position.
+    """
+    padded = f"^{fold_digits(word)}$"
+    ngrams = [padded[i : i + n] for n in (3, 4) for i in range(len(padded) - n + 1)]
+    return list(dict.fromkeys(ngrams))[:MAX_CHAR_NGRAMS]
 
 
 def hash_text(text: str) -> int:
-    """The 32 bits that stand for a text in all tables."""
+    """Return the 32-bit hash of a text that all tables use."""
     return murmur(text) & 0xFFFFFFFF
 
 
 def caseless_mask(words: Sequence[str]) -> NDArray[np.bool_]:
-    """Which words stand in a sentence that says nothing by its capitals.
+    """Return the mask of words in sentences whose case is uninformative.
 
-    That is one without any, or one of at least three words of letters, all in capitals. Sentences
-    are what lies between full stops.
+    These are sentences without any capital, or with at least three words of letters that are all in
+    capitals. Sentences are taken to end at ``.``, ``?`` and ``!``.
     """
     flags = np.zeros(len(words), dtype=bool)
     start = 0
     for end, word in enumerate(words, start=1):
         if word in (".", "?", "!") or end == len(words):
-            flags[start:end] = _says_nothing(words[start:end])
+            flags[start:end] = _has_uninformative_case(words[start:end])
             start = end
     return flags
 
 
-def _says_nothing(words: Sequence[str]) -> bool:
+def _has_uninformative_case(words: Sequence[str]) -> bool:
+    """Return whether a sentence is all lower case, or all capitals."""
     text = " ".join(words)
     if text == text.lower():
         return True
-    letters = [word for word in words if word.isalpha() and len(word) > 1]
-    return len(letters) >= 3 and all(word.isupper() for word in letters)
+    letter_words = [word for word in words if word.isalpha() and len(word) > 1]
+    return len(letter_words) >= 3 and all(word.isupper() for word in letter_words)
 
 
 class WordTable:
-    """Clusters, vectors and list entries of words, by sorted 32-bit numbers of their forms.
+    """Clusters, vectors and list codes of words, looked up by 32-bit hash.
 
-    ``plain`` forms have four clusters and a vector (as bytes, of ``scale`` a step); words as they
-    are written, and in lower case, have a code: the lists of gene names that hold them (three
-    bits) and how often, where they occur in PubMed, they are part of a listed name.
+    Parameters
+    ----------
+    arrays
+        ``keys`` (sorted hashes of digit-folded words), ``clusters`` (words, 4), ``vectors`` (words,
+        width) as int8 times ``scale``; and for words as written (``exact``) and in lower case
+        (``lower``) ``*_keys`` (sorted) and ``*_codes``: three bits for the gene name lists that
+        contain the word, and above them a level of how often the word, where it occurs in PubMed,
+        is part of a listed name.
     """
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
+        """Take the arrays as stored in the model."""
         self.arrays = dict(arrays)
-        # Sorted lists and not dictionaries, which would take a tenth of a second to fill.
+        # Sorted lists, because dictionaries would take a tenth of a second to fill.
         self._codes = {
             cased: (self.arrays[f"{cased}_keys"].tolist(), self.arrays[f"{cased}_codes"])
             for cased in ("exact", "lower")
         }
         self._keys: list[int] = self.arrays["keys"].tolist()
 
-    def place(self, word: str) -> int:
-        """Row of the vector of the word, -1 where it has none."""
-        return _last(self._keys, hash_text(fold_digits(word)))
+    def find_row(self, word: str) -> int:
+        """Return the row of a word in ``clusters`` and ``vectors``; -1 if it has none."""
+        return _find_last(self._keys, hash_text(fold_digits(word)))
 
-    def vectors(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Vectors in these rows, zero for -1."""
+    def vectors(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the (rows, width) float32 vectors of these rows; zeros for -1."""
         table: NDArray[np.int8] = self.arrays["vectors"]
         if not len(table):
-            return np.zeros((len(places), table.shape[1]), dtype=np.float32)
-        found = table[places].astype(np.float32) * np.float32(self.arrays["scale"])
-        found[places < 0] = 0
-        return found
+            return np.zeros((len(rows), table.shape[1]), dtype=np.float32)
+        vectors = table[rows].astype(np.float32) * np.float32(self.arrays["scale"])
+        vectors[rows < 0] = 0
+        return vectors
 
-    def views(self, word: str, caseless: bool) -> list[int]:
-        """The word's views as numbers, in the order of ``VIEWS``."""
-        mark = "~" if caseless else ""
+    def view_hashes(self, word: str, caseless: bool) -> list[int]:
+        """Return the hash of each view of a word, in the order of ``VIEWS``.
+
+        ``caseless`` words are folded to lower case and hashed differently.
+        """
+        prefix = "~" if caseless else ""
         word = word.lower() if caseless else word
-        lower, form = word.lower(), word_shape(word)
-        at = self.place(word)
-        clusters = ["?"] * 4 if at < 0 else self.arrays["clusters"][at].tolist()
-        listed, named = self._listed(word, lower, caseless)
+        lower, shape = word.lower(), word_shape(word)
+        row = self.find_row(word)
+        clusters = ["?"] * 4 if row < 0 else self.arrays["clusters"][row].tolist()
+        lists, name_share = self._lookup_lists(word, lower, caseless)
         texts = (
-            mark + word, lower, fold_digits(word), mark + form, mark + _RUN.sub(r"\1", form),
-            mark + word_class(word), *map(str, clusters), mark + listed, f"{mark}{named}",
-            mark + word[:2], word[:3], word[:4], lower[-2:], lower[-3:], lower[-4:], lower[-5:],
+            prefix + word, lower, fold_digits(word), prefix + shape,
+            prefix + _REPEATED_CHARACTER.sub(r"\1", shape),
+            prefix + word_class(word), *map(str, clusters), prefix + lists, f"{prefix}{name_share}",
+            prefix + word[:2], word[:3], word[:4], lower[-2:], lower[-3:], lower[-4:], lower[-5:],
         )  # fmt: skip
-        return [hash_text(view + text) for view, text in zip(_MARKS, texts, strict=True)]
+        return [hash_text(view + text) for view, text in zip(_VIEW_PREFIXES, texts, strict=True)]
 
-    def _listed(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
-        """Lists that hold the word (``i``: in other case), and how often it is part of a name."""
-        folded = self._code("lower", lower)
+    def _lookup_lists(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
+        """Return the lists that contain a word, as a string code, and its name level.
+
+        The code has the prefix ``i`` if only the word in other case is listed.
+        """
+        folded_code = self._lookup_code("lower", lower)
         if caseless:
-            return str(folded & 7), folded >> 3
-        code = self._code("exact", word)
-        return str(code & 7) if code & 7 or not folded & 7 else f"i{folded & 7}", code >> 3
+            return str(folded_code & 7), folded_code >> 3
+        code = self._lookup_code("exact", word)
+        return str(
+            code & 7
+        ) if code & 7 or not folded_code & 7 else f"i{folded_code & 7}", code >> 3
 
-    def _code(self, cased: str, form: str) -> int:
-        keys, codes = self._codes[cased]
-        at = _last(keys, hash_text(form))
-        return int(codes[at]) if at >= 0 else 0
+    def _lookup_code(self, table: str, word: str) -> int:
+        """Return the code of a word in the ``exact`` or ``lower`` table; 0 if it has none."""
+        keys, codes = self._codes[table]
+        row = _find_last(keys, hash_text(word))
+        return int(codes[row]) if row >= 0 else 0
 
 
-def _last(keys: Sequence[int], key: int) -> int:
-    """Where a number stands in a sorted list, -1 where it does not; of equals the last."""
-    at = bisect_right(keys, key) - 1
-    return at if at >= 0 and keys[at] == key else -1
+def _find_last(keys: Sequence[int], key: int) -> int:
+    """Return the last index of ``key`` in a sorted list; -1 if it is absent."""
+    index = bisect_right(keys, key) - 1
+    return index if index >= 0 and keys[index] == key else -1
 
 
 def empty_word_table(width: int) -> WordTable:
-    """A table that knows no word."""
+    """Return a table without words, for vectors of this width."""
     return WordTable(
         {
             "keys": np.zeros(0, dtype=np.uint32),
@@ -210,32 +243,37 @@ def empty_word_table(width: int) -> WordTable:
     )
 
 
-Template: TypeAlias = tuple[tuple[str, int], ...]  # views, each with its place
+Template: TypeAlias = tuple[tuple[str, int], ...]  # (view, offset in words) of each part
 Floats: TypeAlias = NDArray[np.float32]
-MAX_OFFSET = 3  # words to either side
-TABLE_BITS = 18  # of rows; a table of fewer rows has several in one
+MAX_OFFSET = 3  # words to either side that a template may refer to
+TABLE_BITS = 18  # of hashed rows; in a smaller table neighbouring rows share one
 OFFSETS = tuple(range(-MAX_OFFSET, MAX_OFFSET + 1))
-_PAIRED = ("plain", "short_shape", "kind", "cluster64", "cluster256", "listed", "cluster1000")
-_NEAR = (
+_PAIRED_VIEWS = ("plain", "short_shape", "kind", "cluster64", "cluster256", "listed", "cluster1000")
+_ADJACENT_VIEWS = (
     *("lower", "plain", "shape", "short_shape", "kind", "cluster64", "cluster256"),
     *("cluster1000", "listed", "named", "last3", "first3"),
 )
-_BESIDE = ("plain", "short_shape", "cluster256", "cluster1000", "listed", "kind")
-_BRACKETED = ("kind", "short_shape", "plain", "listed")
+_DISTANCE_2_VIEWS = ("plain", "short_shape", "cluster256", "cluster1000", "listed", "kind")
+_BRACKET_VIEWS = ("kind", "short_shape", "plain", "listed")
 
 
-def _alone() -> list[Template]:
-    """Templates of one word."""
-    views = {0: tuple(VIEW_INDEX), 1: _NEAR, 2: _BESIDE, 3: ("plain", "cluster256")}
-    return [((view, at),) for at in OFFSETS for view in views[abs(at)]]
+def _unigram_templates() -> list[Template]:
+    """Return the templates of one view of one word."""
+    views = {
+        0: tuple(VIEW_INDEX),
+        1: _ADJACENT_VIEWS,
+        2: _DISTANCE_2_VIEWS,
+        3: ("plain", "cluster256"),
+    }
+    return [((view, offset),) for offset in OFFSETS for view in views[abs(offset)]]
 
 
-def _together() -> list[Template]:
-    """Templates of several words, or of several views of one."""
-    found: list[Template] = []
+def _conjunction_templates() -> list[Template]:
+    """Return the templates of several words, or of several views of one."""
+    templates: list[Template] = []
     for a, b in ((-1, 0), (0, 1)):
-        found += [((view, a), (view, b)) for view in _PAIRED]
-        found += [
+        templates += [((view, a), (view, b)) for view in _PAIRED_VIEWS]
+        templates += [
             (("plain", a), ("short_shape", b)),
             (("short_shape", a), ("plain", b)),
             (("kind", a), ("cluster256", b)),
@@ -253,199 +291,239 @@ def _together() -> list[Template]:
     """
     for line in lines.replace("\n", "|").split("|"):
         parts = [(part[:-2], int(part[-2:])) for part in line.split()]
-        found += [tuple(parts)] if parts else []
-    return found
+        templates += [tuple(parts)] if parts else []
+    return templates
 
 
-UNIGRAM_TEMPLATES: Sequence[Template] = _alone()
-CONJUNCTION_TEMPLATES: Sequence[Template] = _together()
-_USED = sorted({VIEW_INDEX[view] for template in CONJUNCTION_TEMPLATES for view, _ in template})
+UNIGRAM_TEMPLATES: Sequence[Template] = _unigram_templates()
+CONJUNCTION_TEMPLATES: Sequence[Template] = _conjunction_templates()
+_USED_VIEWS = sorted(
+    {VIEW_INDEX[view] for template in CONJUNCTION_TEMPLATES for view, _ in template}
+)
 CONJUNCTION_VIEWS: Mapping[str, int] = {
-    name: _USED.index(p) for name, p in VIEW_INDEX.items() if p in _USED
+    name: _USED_VIEWS.index(p) for name, p in VIEW_INDEX.items() if p in _USED_VIEWS
 }
-_BRACKETS = len(UNIGRAM_TEMPLATES) + len(
+_FIRST_BRACKET_TEMPLATE = len(UNIGRAM_TEMPLATES) + len(
     CONJUNCTION_TEMPLATES
-)  # templates numbered from here on know about brackets
-_PIECES = _BRACKETS + len(_BRACKETED) + 1
+)  # templates from here on include join codes
+_NGRAM_TEMPLATE = _FIRST_BRACKET_TEMPLATE + len(_BRACKET_VIEWS) + 1
 
 
-def hash_multiplier(template: int, part: int) -> np.uint64:
-    """An odd number of 64 random bits, for hashing by multiplication and shift."""
+def hash_multiplier(template: int, factor: int) -> np.uint64:
+    """Return an odd 64-bit number to hash a factor of a template by multiplication (SplitMix64)."""
     mask = (1 << 64) - 1
-    z = (0x9E3779B97F4A7C15 * (16 * template + part + 1)) & mask  # SplitMix64
+    z = (0x9E3779B97F4A7C15 * (16 * template + factor + 1)) & mask  # SplitMix64
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
     return np.uint64((z ^ (z >> 31)) | 1)
 
 
-_FACTORS = [[hash_multiplier(t, part) for part in range(5)] for t in range(_PIECES + 1)]
+_MULTIPLIERS = [[hash_multiplier(t, part) for part in range(5)] for t in range(_NGRAM_TEMPLATE + 1)]
 _SHIFT = np.uint64(64 - TABLE_BITS)
 
 
-def _rows(template: int, columns: Sequence[Hashes]) -> NDArray[np.intp]:
-    """Rows of the table for what a template finds in each of many places."""
-    factors = _FACTORS[template]
-    total = columns[0] * factors[0]
-    for column, by in zip(columns[1:], factors[1:], strict=False):
-        total += column * by
-    total += factors[4]
+def _hash_rows(template: int, columns: Sequence[Hashes]) -> NDArray[np.intp]:
+    """Return the table row of a template's value at each position.
+
+    ``columns`` are the views of its parts, one array each along the positions; positions with the
+    same values get the same row.
+    """
+    multipliers = _MULTIPLIERS[template]
+    total = columns[0] * multipliers[0]
+    for column, multiplier in zip(columns[1:], multipliers[1:], strict=False):
+        total += column * multiplier
+    total += multipliers[4]
     total >>= _SHIFT
     return total.astype(np.intp)
 
 
 def unigram_rows(views: Hashes) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Place and table rows of each template of one word; ``views`` is (words, views)."""
-    for template, ((view, at),) in enumerate(UNIGRAM_TEMPLATES):
-        yield at, _rows(template, [views[:, VIEW_INDEX[view]]])
+    """Yield the offset and the table rows of each unigram template; ``views`` is (words, views)."""
+    for template, ((view, offset),) in enumerate(UNIGRAM_TEMPLATES):
+        yield offset, _hash_rows(template, [views[:, VIEW_INDEX[view]]])
 
 
 def ngram_rows(word: str) -> NDArray[np.intp]:
-    """Table rows of the pieces of a word."""
-    return _rows_of_pieces([word])[0]
+    """Return the table rows of a word's character n-grams."""
+    return _ngram_rows_of_words([word])[0]
 
 
-def _rows_of_pieces(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The same for many words, one after the other, and how many each has."""
-    own = [char_ngrams(word) for word in words]
-    numbers = np.array([hash_text(piece) for each in own for piece in each], dtype=np.uint64)
-    return _rows(_PIECES, [numbers]), np.array([len(each) for each in own], dtype=np.intp)
+def _ngram_rows_of_words(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the table rows of all words' character n-grams, and how many each word has."""
+    ngrams = [char_ngrams(word) for word in words]
+    hashes = np.array(
+        [hash_text(piece) for word_ngrams in ngrams for piece in word_ngrams], dtype=np.uint64
+    )
+    return _hash_rows(_NGRAM_TEMPLATE, [hashes]), np.array(
+        [len(word_ngrams) for word_ngrams in ngrams], dtype=np.intp
+    )
 
 
-def conjunction_rows(columns: Sequence[Hashes], glue: Hashes) -> Iterator[NDArray[np.intp]]:
-    """Table rows of each template of several words, for the places that are ``REACH`` from an end.
+def conjunction_rows(columns: Sequence[Hashes], codes: Hashes) -> Iterator[NDArray[np.intp]]:
+    """Yield the table rows of each conjunction template.
 
-    ``columns`` has views in the order of ``CONJOINED`` along all words; ``glue`` tells how a word
-    is joined to its neighbours, and whether it stands in brackets.
+    Positions are all words but the first and last ``MAX_OFFSET``. ``columns`` has the views of
+    ``CONJUNCTION_VIEWS``, one array each along all words; ``codes`` are those of ``join_codes``.
     """
-    stop = len(glue) - MAX_OFFSET
-    at = {
-        (view, offset): columns[place][MAX_OFFSET + offset : stop + offset]
-        for view, place in CONJUNCTION_VIEWS.items()
+    stop = len(codes) - MAX_OFFSET
+    views = {
+        (view, offset): columns[column][MAX_OFFSET + offset : stop + offset]
+        for view, column in CONJUNCTION_VIEWS.items()
         for offset in OFFSETS
     }
-    joined = glue[MAX_OFFSET:stop]
-    for template, parts in enumerate(CONJUNCTION_TEMPLATES, start=len(UNIGRAM_TEMPLATES)):
-        yield _rows(template, [at[part] for part in parts])
-    for template, view in enumerate(_BRACKETED, start=_BRACKETS):
-        yield _rows(template, [at[view, 0], joined])
-    yield _rows(_PIECES - 1, [at["kind", -1], at["kind", 1], joined])
+    inner_codes = codes[MAX_OFFSET:stop]
+    for template, view_offsets in enumerate(CONJUNCTION_TEMPLATES, start=len(UNIGRAM_TEMPLATES)):
+        yield _hash_rows(template, [views[view_offset] for view_offset in view_offsets])
+    for template, view in enumerate(_BRACKET_VIEWS, start=_FIRST_BRACKET_TEMPLATE):
+        yield _hash_rows(template, [views[view, 0], inner_codes])
+    yield _hash_rows(_NGRAM_TEMPLATE - 1, [views["kind", -1], views["kind", 1], inner_codes])
+
+
+_ZERO_BYTE = 128  # unsigned byte of weight zero
+
+
+_BYTE_BITS, _EVEN_BYTES = np.uint64(8), np.uint64(0x00FF00FF00FF00FF)
+
+
+_BLOCK_WORDS = 4096  # positions that are scored at once
 
 
 class WeightTable:
-    """Weights in bytes, (rows, columns); ``scales`` has what one step of each column is worth."""
+    """Weights of hashed features, quantised to bytes.
+
+    Parameters
+    ----------
+    weights
+        (rows, columns) int8; the number of rows is a power of two.
+    scales
+        (columns,) value of one step of each column.
+    """
 
     def __init__(self, weights: NDArray[np.int8], scales: Floats) -> None:
+        """Take quantised weights."""
         self.weights, self.scales = np.ascontiguousarray(weights), scales
-        self._shift = TABLE_BITS - (len(weights).bit_length() - 1)  # it has a power of two of rows
+        self._shift = TABLE_BITS - (
+            len(weights).bit_length() - 1
+        )  # row of a smaller table = hashed row >> shift
 
     @classmethod
-    def of(cls, weights: NDArray[Any]) -> WeightTable:
-        """The nearest table to weights of any size."""
+    def from_weights(cls, weights: NDArray[Any]) -> WeightTable:
+        """Quantise float weights, shape (rows, columns)."""
         scales = np.maximum(np.abs(weights).max(axis=0, initial=0.0), 1e-6) / 127
         return cls(np.rint(weights / scales).astype(np.int8), scales.astype(np.float32))
 
     def pack(self) -> dict[str, Any]:
-        """What is stored: columns one after the other, since these have much in common."""
+        """Return the table as stored in a model; contiguous columns compress better."""
         return {"table": zlib.compress(self.weights.T.tobytes(), 9), "scales": self.scales}
 
     @classmethod
     def unpack(cls, stored: Mapping[str, Any]) -> WeightTable:
-        """The table that was packed."""
+        """Restore a packed table."""
         scales = np.asarray(stored["scales"], dtype=np.float32)
         weights = np.frombuffer(zlib.decompress(stored["table"]), dtype=np.int8)
         return cls(weights.reshape(len(scales), -1).T, scales)
 
     def __getitem__(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
+        """Return the int8 weights of hashed rows."""
         return self.weights.take(rows >> self._shift if self._shift else rows, axis=0)
 
     @cached_property
-    def _packed(self) -> NDArray[np.uint64]:
-        """Rows of bytes from 0 on, eight in one number: so many are fetched and added at once."""
+    def _packed_weights(self) -> NDArray[np.uint64]:
+        """Return the weights as unsigned bytes, eight in one number, to be added together."""
         height, width = self.weights.shape
         packed = np.zeros((height, -(-width // 8) * 8), dtype=np.uint8)
-        packed[:, :width] = self.weights.view(np.uint8) ^ np.uint8(_ZERO)
+        packed[:, :width] = self.weights.view(np.uint8) ^ np.uint8(_ZERO_BYTE)
         return packed.view(np.uint64)
 
-    def sums(self, rows: Sequence[NDArray[np.intp]]) -> Floats:
-        """The sum of the rows of each place, over at most 256 arrays of rows."""
-        packed = self._packed
-        total = np.zeros((2, len(rows[0]), packed.shape[1]), dtype=np.uint64)  # every other byte
-        for own in rows:
-            found = packed.take(own >> self._shift if self._shift else own, axis=0)
-            total[0] += found & _BYTES
-            found >>= _BYTE
-            found &= _BYTES
-            total[1] += found
-        each = total.view(np.uint16).transpose(1, 2, 0).reshape(len(rows[0]), -1)
-        return (each[:, : len(self.scales)] - np.float32(_ZERO * len(rows))) * self.scales
+    def sum_rows(self, rows: Sequence[NDArray[np.intp]]) -> Floats:
+        """Return the (positions, columns) sum of weights over at most 256 arrays of hashed rows.
 
-
-_ZERO = 128  # the byte that stands for no weight
-_BYTE, _BYTES = np.uint64(8), np.uint64(0x00FF00FF00FF00FF)
-_BLOCK = 4096  # places that are worked on at once
+        Each array has one row per position. Even and odd bytes are summed in 16-bit lanes of 64-bit
+        numbers, hence the limit.
+        """
+        packed = self._packed_weights
+        total = np.zeros((2, len(rows[0]), packed.shape[1]), dtype=np.uint64)  # even and odd bytes
+        for template_rows in rows:
+            values = packed.take(
+                template_rows >> self._shift if self._shift else template_rows, axis=0
+            )
+            total[0] += values & _EVEN_BYTES
+            values >>= _BYTE_BITS
+            values &= _EVEN_BYTES
+            total[1] += values
+        sums = total.view(np.uint16).transpose(1, 2, 0).reshape(len(rows[0]), -1)
+        return (sums[:, : len(self.scales)] - np.float32(_ZERO_BYTE * len(rows))) * self.scales
 
 
 class LinearTagScores:
-    """Tables side by side, one for each recognizer."""
+    """Linear tag scores over hashed features; one table per recogniser, columns side by side."""
 
     def __init__(self, tables: Sequence[WeightTable]) -> None:
+        """Take the tables."""
         self.tables = tables
 
     @property
     def width(self) -> int:
-        """Number of columns of all tables."""
+        """Return the number of columns of all tables."""
         return sum(len(table.scales) for table in self.tables)
 
-    def of_words(self, views: Hashes, words: Sequence[str]) -> Floats:
-        """What words tell when alone, (words, places, columns), in the order of ``OFFSETS``.
+    def score_words(self, views: Hashes, words: Sequence[str]) -> Floats:
+        """Return the unigram scores of words, shape (words, offsets, columns).
 
-        At place ``k`` stands what the word tells about the one that it is ``k`` words behind.
+        Entry ``k`` is what the word adds to the scores of the word that it is at offset
+        ``OFFSETS[k]`` from. Character n-grams count at offset 0.
         """
         parts = [np.zeros((len(words), len(OFFSETS), 0), dtype=np.float32)]
-        alone = list(unigram_rows(views))
-        own, sizes = _rows_of_pieces(words)
-        some, starts = sizes > 0, (np.cumsum(sizes) - sizes)[sizes > 0]
+        unigrams = list(unigram_rows(views))
+        ngrams, sizes = _ngram_rows_of_words(words)
+        has_ngrams, starts = sizes > 0, (np.cumsum(sizes) - sizes)[sizes > 0]
         for table in self.tables:
             total = np.zeros((len(words), len(OFFSETS), len(table.scales)), dtype=np.int32)
-            for at, rows in alone:
-                total[:, at + MAX_OFFSET] += table[rows]
+            for offset, rows in unigrams:
+                total[:, offset + MAX_OFFSET] += table[rows]
             if len(starts):
-                sums = np.add.reduceat(table[own], starts, axis=0, dtype=np.int32)
-                total[some, MAX_OFFSET] += sums
+                sums = np.add.reduceat(table[ngrams], starts, axis=0, dtype=np.int32)
+                total[has_ngrams, MAX_OFFSET] += sums
             parts.append(total * table.scales)
         return np.concatenate(parts, axis=2)
 
-    def of_places(self, columns: Sequence[Hashes], glue: Hashes) -> Floats:
-        """What words tell together with their neighbours, (places, columns)."""
-        places = len(glue) - 2 * MAX_OFFSET
-        found = np.zeros((places, self.width), dtype=np.float32)
-        for first in range(0, places if self.tables else 0, _BLOCK):
-            end = min(first + _BLOCK, places)
-            seen = slice(first, end + 2 * MAX_OFFSET)
-            rows = list(conjunction_rows([column[seen] for column in columns], glue[seen]))
+    def score_positions(self, columns: Sequence[Hashes], codes: Hashes) -> Floats:
+        """Return the conjunction scores, shape (positions, columns).
+
+        Arguments are those of ``conjunction_rows``.
+        """
+        n_positions = len(codes) - 2 * MAX_OFFSET
+        scores = np.zeros((n_positions, self.width), dtype=np.float32)
+        for first in range(0, n_positions if self.tables else 0, _BLOCK_WORDS):
+            end = min(first + _BLOCK_WORDS, n_positions)
+            window = slice(first, end + 2 * MAX_OFFSET)
+            rows = list(conjunction_rows([column[window] for column in columns], codes[window]))
             np.concatenate(
-                [table.sums(rows) for table in self.tables], axis=1, out=found[first:end]
+                [table.sum_rows(rows) for table in self.tables], axis=1, out=scores[first:end]
             )
-        return found
+        return scores
 
 
 def join_codes(
-    spaces: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]
+    has_space: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]
 ) -> Any:
-    """How each word of a text is joined: space before, space after, within brackets.
+    """Return a code per word: space before, space after, inside brackets; for ``conjunction_rows``.
 
-    One number a word, from 1 on, as ``rows_together`` takes it.
+    Codes begin at 1, because 0 is padding. ``has_space`` is True if white space follows the word;
+    ``opens`` and ``closes`` mark brackets. A closing bracket without an opening one is ignored.
     """
-    before = np.append(True, spaces[:-1])
+    before = np.append(True, has_space[:-1])
     depth = np.cumsum(opens) - np.append(0, np.cumsum(closes)[:-1])
-    lowest = np.minimum.accumulate(np.minimum(depth - opens, 0))  # brackets that close nothing
-    inside = depth - lowest > 0
-    return (1 + ~before + 2 * ~spaces + 4 * inside).astype(np.uint64)
+    lowest = np.minimum.accumulate(
+        np.minimum(depth - opens, 0)
+    )  # closing brackets without opening ones
+    is_inside = depth - lowest > 0
+    return (1 + ~before + 2 * ~has_space + 4 * is_inside).astype(np.uint64)
 
 
 WordNetwork: TypeAlias = Model[list[Doc], list[Any]]  # an array for each Doc
 Ints: TypeAlias = NDArray[np.intp]
-# Views that are embedded, and how many rows their table has for each of the network's ``rows``.
+# Views that are embedded, with the size of their table as a share of the network's ``rows``.
 EMBEDDED_VIEWS = {
     "plain": 0.5,
     "lower": 1.0,
@@ -457,19 +535,32 @@ EMBEDDED_VIEWS = {
     "named": 0.02,
     "cluster1000": 0.2,
 }
-MIN_TABLE_ROWS = 64  # rows of a table
-MAX_CACHED_WORDS = 20_000  # words; about a kilobyte each
-_CASELESS = np.uint64(0x9E3779B97F4A7C15)  # marks the key of a word that is read without case
-_UPPER, _NAME_NETWORK_LETTERS, _CAPITALS, _END, _OPENS, _CLOSES = (1 << bit for bit in range(6))
+MIN_TABLE_ROWS = 64  # of an embedding table
+MAX_CACHED_WORDS = 20_000  # about a kilobyte each
+_CASELESS_KEY = np.uint64(0x9E3779B97F4A7C15)  # xor-ed with the key of a caseless word
+# Bits of a word's traits.
+_HAS_UPPER, _IS_LETTERS, _IS_CAPITALS, _ENDS_SENTENCE, _OPENS_BRACKET, _CLOSES_BRACKET = (
+    1 << bit for bit in range(6)
+)
 
 
 def build_word_network(
     width: int, rows: int, depth: int, vectors: int, evidence: int
 ) -> WordNetwork:
-    """Words -> vectors of ``width + evidence`` numbers; ``textrank.NameNetwork.v1``.
+    """Build the network from Docs to word vectors; ``textrank.NameNetwork.v1`` in spaCy configs.
 
-    ``rows`` is the size of the largest table of hashed views, ``vectors`` the width of the vectors
-    that the table of words has, ``evidence`` the number of tags for which there is evidence.
+    Parameters
+    ----------
+    width
+        Width of embeddings and of the context vectors.
+    rows
+        Rows of the largest embedding table.
+    depth
+        Number of convolution layers, each over three words.
+    vectors
+        Width of the word vectors of the word table.
+    evidence
+        Number of columns of the linear tag scores; the output has ``width + evidence`` columns.
     """
     tables: list[Model[Any, Any]] = [
         HashEmbed(width, max(int(rows * share), MIN_TABLE_ROWS), column=i, seed=i + 7, dropout=0.0)
@@ -481,18 +572,21 @@ def build_word_network(
     )
     model: WordNetwork = Model(
         "name_network",
-        _Forward(),
-        init=_init,
+        _ForwardPass(),
+        init=_initialize_network,
         layers=[concatenate(*tables), mix, clone(residual(window), depth)],
         dims={"nO": width + evidence},
     )
     model.attrs["words"] = empty_word_table(vectors).arrays
-    model.attrs["evidence"] = [WeightTable.of(np.zeros((1, evidence))).pack()] if evidence else []
+    model.attrs["evidence"] = (
+        [WeightTable.from_weights(np.zeros((1, evidence))).pack()] if evidence else []
+    )
     model.attrs["shape"] = {"width": width, "depth": depth}
     return model
 
 
-def _init(model: WordNetwork, X: Any = None, Y: Any = None) -> None:
+def _initialize_network(model: WordNetwork, X: Any = None, Y: Any = None) -> None:
+    """Initialise the layers."""
     tables, mix, encode = model.layers
     tables.initialize(X=np.zeros((1, len(EMBEDDED_VIEWS)), dtype=np.uint64))
     mix.initialize()
@@ -500,252 +594,293 @@ def _init(model: WordNetwork, X: Any = None, Y: Any = None) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
-    """The words of a batch, one Doc after the other."""
+class _WordBatch:
+    """Words of a batch of Docs, one Doc after the other."""
 
-    keys: NDArray[np.uint64]
-    spaces: NDArray[np.bool_]
-    lengths: Ints
+    keys: NDArray[np.uint64]  # (words,) string-store hashes
+    spaces: NDArray[np.bool_]  # (words,) whether white space follows
+    lengths: Ints  # (docs,)
 
     @classmethod
-    def of(
-        cls, docs: Sequence[Doc], readings: Sequence[NormalizedWords | None] | None = None
-    ) -> _Words:
-        readings = readings or [None] * len(docs)
-        both = list(zip(docs, readings, strict=True))
-        keys = [doc.to_array([ORTH]) if own is None else own.orths for doc, own in both]
-        white = np.concatenate([spaces_after(doc, own) for doc, own in both])
-        return cls(np.concatenate(keys), white, np.array([len(own) for own in keys], dtype=np.intp))
+    def from_docs(
+        cls, docs: Sequence[Doc], normalized: Sequence[NormalizedWords | None] | None = None
+    ) -> _WordBatch:
+        """Collect the words of Docs, given their normalised words (None if all are plain)."""
+        normalized = normalized or [None] * len(docs)
+        docs_and_words = list(zip(docs, normalized, strict=True))
+        keys = [
+            doc.to_array([ORTH]) if words is None else words.orths for doc, words in docs_and_words
+        ]
+        spaces = np.concatenate([spaces_after(doc, words) for doc, words in docs_and_words])
+        return cls(
+            np.concatenate(keys), spaces, np.array([len(words) for words in keys], dtype=np.intp)
+        )
 
-    def sentences(self, traits: Ints) -> Ints:
-        """First words of what lies between full stops or ends of Docs."""
-        ends = (traits & _END).astype(bool)
+    def find_sentence_starts(self, traits: Ints) -> Ints:
+        """Return the first words of the stretches between full stops or ends of Docs."""
+        ends = (traits & _ENDS_SENTENCE).astype(bool)
         ends[np.cumsum(self.lengths[self.lengths > 0]) - 1] = True
         return np.append(0, np.flatnonzero(ends)[:-1] + 1)
 
-    def glue(self, traits: Ints, starts: Ints) -> NDArray[np.uint64]:
-        """As ``evidence.glue_of`` has it, brackets counted within sentences."""
-        before = np.append(True, self.spaces[:-1])
-        filled = self.lengths[self.lengths > 0]
-        before[np.cumsum(filled) - filled] = True
-        opens, closes = (traits & _OPENS) > 0, (traits & _CLOSES) > 0
-        level = np.cumsum(opens) - np.append(0, np.cumsum(closes)[:-1])
-        base = np.repeat((level - opens)[starts], np.diff(np.append(starts, len(level))))
-        return (1 + ~before + 2 * ~self.spaces + 4 * (level > base)).astype(np.uint64)
+    def join_codes(self, traits: Ints, starts: Ints) -> NDArray[np.uint64]:
+        """Return the codes of the function ``join_codes``, with brackets counted per sentence."""
+        has_space_before = np.append(True, self.spaces[:-1])
+        nonempty = self.lengths[self.lengths > 0]
+        has_space_before[np.cumsum(nonempty) - nonempty] = True
+        opens, closes = (traits & _OPENS_BRACKET) > 0, (traits & _CLOSES_BRACKET) > 0
+        depth = np.cumsum(opens) - np.append(0, np.cumsum(closes)[:-1])
+        base_depth = np.repeat((depth - opens)[starts], np.diff(np.append(starts, len(depth))))
+        return (1 + ~has_space_before + 2 * ~self.spaces + 4 * (depth > base_depth)).astype(
+            np.uint64
+        )
 
 
-def _traits(word: str) -> int:
+def _compute_traits(word: str) -> int:
+    """Return the bit set of a word's properties: case, letters, sentence end, brackets."""
     letters = word.isalpha() and len(word) > 1
     return (
-        _UPPER * (word != word.lower())
-        | _NAME_NETWORK_LETTERS * letters
-        | _CAPITALS * (letters and word.isupper())
-        | _END * (word in (".", "?", "!"))
-        | _OPENS * (word in ("(", "["))
-        | _CLOSES * (word in (")", "]"))
+        _HAS_UPPER * (word != word.lower())
+        | _IS_LETTERS * letters
+        | _IS_CAPITALS * (letters and word.isupper())
+        | _ENDS_SENTENCE * (word in (".", "?", "!"))
+        | _OPENS_BRACKET * (word in ("(", "["))
+        | _CLOSES_BRACKET * (word in (")", "]"))
     )
 
 
-def _caseless(traits: Ints, starts: Ints) -> NDArray[np.bool_]:
-    """Words of sentences without capitals, or all in capitals: ``words.without_case`` for many."""
+def _caseless_words(traits: Ints, starts: Ints) -> NDArray[np.bool_]:
+    """Return the result of ``caseless_mask``, given traits and sentence starts of a batch."""
     counts = [
         np.add.reduceat((traits & bit) > 0, starts, dtype=np.intp)
-        for bit in (_UPPER, _NAME_NETWORK_LETTERS, _CAPITALS)
+        for bit in (_HAS_UPPER, _IS_LETTERS, _IS_CAPITALS)
     ]
     upper, letters, capitals = counts
-    silent = (upper == 0) | ((letters >= 3) & (letters == capitals))
-    return np.repeat(silent, np.diff(np.append(starts, len(traits))))
+    is_uninformative = (upper == 0) | ((letters >= 3) & (letters == capitals))
+    return np.repeat(is_uninformative, np.diff(np.append(starts, len(traits))))
 
 
-class _Memory:
-    """What is known of words, a row each; the first row is that of no word."""
+class _WordCache:
+    """Cached results per distinct word; row 0 of each array is padding."""
 
     def __init__(self, table: WordTable, evidence: LinearTagScores, width: int) -> None:
+        """Allocate the arrays for words of the table, and for embeddings of this width."""
         self.table, self.evidence = table, evidence
         self.rows: dict[int, int] = {}
-        self.embedded = GrowingArray(
+        self.view_ids = GrowingArray(
             np.zeros((1, len(EMBEDDED_VIEWS)), dtype=np.uint64), MAX_CACHED_WORDS
         )
-        self.places = GrowingArray(np.full(1, -1, dtype=np.intp), MAX_CACHED_WORDS)
-        self.mixed = GrowingArray(np.zeros((1, width), dtype=np.float32), MAX_CACHED_WORDS)
-        self.views = GrowingArray(
+        self.vector_rows = GrowingArray(np.full(1, -1, dtype=np.intp), MAX_CACHED_WORDS)
+        self.embeddings = GrowingArray(np.zeros((1, width), dtype=np.float32), MAX_CACHED_WORDS)
+        self.view_hashes = GrowingArray(
             np.zeros((1, len(CONJUNCTION_VIEWS)), dtype=np.uint64), MAX_CACHED_WORDS
         )
-        nothing = np.zeros((1, len(VIEW_INDEX)), dtype=np.uint64)
-        self.told = GrowingArray(evidence.of_words(nothing, [""]), MAX_CACHED_WORDS)
+        no_views = np.zeros((1, len(VIEW_INDEX)), dtype=np.uint64)
+        self.unigram_scores = GrowingArray(evidence.score_words(no_views, [""]), MAX_CACHED_WORDS)
 
-    def forget(self) -> None:
-        """Forgets all words, and keeps the room for others."""
+    def clear(self) -> None:
+        """Drop all words and keep the memory."""
         self.rows.clear()
-        for kept in (self.embedded, self.places, self.mixed, self.views, self.told):
-            kept.forget()
+        for array in (
+            self.view_ids,
+            self.vector_rows,
+            self.embeddings,
+            self.view_hashes,
+            self.unigram_scores,
+        ):
+            array.reset()
 
     def add(self, words: Sequence[tuple[int, str, bool]], mix: Callable[..., Floats]) -> None:
-        """Remembers words, given with their keys and whether they are read without case."""
-        first = len(self.places.rows)
+        """Add words given as (key, word, is caseless); ``mix`` computes their embeddings."""
+        first = len(self.vector_rows.rows)
         self.rows.update((key, first + i) for i, (key, _, _) in enumerate(words))
         texts = [word for _, word, _ in words]
-        views = np.array([self.table.views(w, c) for _, w, c in words], dtype=np.uint64)
-        embedded = views[:, [VIEW_INDEX[view] for view in EMBEDDED_VIEWS]]
-        places = np.array([self.table.place(word) for word in texts], dtype=np.intp)
-        self.mixed.add(mix(embedded, self.table.vectors(places)))
-        self.embedded.add(embedded)
-        self.places.add(places)
-        self.views.add(views[:, [VIEW_INDEX[view] for view in CONJUNCTION_VIEWS]])
-        self.told.add(self.evidence.of_words(views, texts))
+        views = np.array([self.table.view_hashes(w, c) for _, w, c in words], dtype=np.uint64)
+        view_ids = views[:, [VIEW_INDEX[view] for view in EMBEDDED_VIEWS]]
+        vector_rows = np.array([self.table.find_row(word) for word in texts], dtype=np.intp)
+        self.embeddings.add(mix(view_ids, self.table.vectors(vector_rows)))
+        self.view_ids.add(view_ids)
+        self.vector_rows.add(vector_rows)
+        self.view_hashes.add(views[:, [VIEW_INDEX[view] for view in CONJUNCTION_VIEWS]])
+        self.unigram_scores.add(self.evidence.score_words(views, texts))
 
 
-class _Forward:
-    """The network's forward pass, with its memory of words."""
+class _ForwardPass:
+    """Forward function of the network, with its word cache."""
 
     def __init__(self) -> None:
-        self._memory: _Memory | None = None
-        self._learned: tuple[Any, ...] = ()
-        self._traits: dict[int, int] = {}
+        """Start with an empty cache."""
+        self._cache: _WordCache | None = None
+        self._fingerprint: tuple[Any, ...] = ()
+        self._trait_cache: dict[int, int] = {}
         self._encoder: Encoder | None = None
-        self._unpacked: tuple[list[Any], Any] = [None, None], None
+        self._unpacked_tables: tuple[list[Any], Any] = [None, None], None
 
     def __call__(
         self, model: WordNetwork, docs: list[Doc], is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
+        """Return the vectors of each Doc and the backpropagation callback, as Thinc expects."""
         if not any(len(doc) for doc in docs):
-            return [np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs], _nothing
-        return self._run(model, _Words.of(docs), docs[0].vocab.strings, is_train)
+            return [
+                np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs
+            ], _no_backprop
+        return self._compute(model, _WordBatch.from_docs(docs), docs[0].vocab.strings, is_train)
 
     def predict(
-        self, model: WordNetwork, docs: Sequence[Doc], readings: Sequence[NormalizedWords | None]
+        self, model: WordNetwork, docs: Sequence[Doc], normalized: Sequence[NormalizedWords | None]
     ) -> list[Any]:
-        """Vectors of the words of each Doc, which are read so."""
-        words = _Words.of(docs, readings)
-        if not len(words.keys):
+        """Return the (words, width + evidence) vectors of each Doc, given its normalised words."""
+        batch = _WordBatch.from_docs(docs, normalized)
+        if not len(batch.keys):
             return [np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs]
-        return self._run(model, words, docs[0].vocab.strings, False)[0]
+        return self._compute(model, batch, docs[0].vocab.strings, False)[0]
 
-    def _run(
-        self, model: WordNetwork, words: _Words, strings: StringStore, is_train: bool
+    def _compute(
+        self, model: WordNetwork, batch: _WordBatch, strings: StringStore, is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
+        """Return the vectors of each Doc of a batch and the backpropagation callback."""
         gap = max(MAX_OFFSET, model.attrs["shape"]["depth"])
-        traits = self._traits_of(words.keys, strings)
-        starts = words.sentences(traits)
-        memory, rows = self._remember(model, words, _caseless(traits, starts), strings)
-        at = padded_positions(words.lengths, gap)
-        order = np.zeros(len(at) + gap * (len(words.lengths) + 1), dtype=np.intp)
-        order[at] = rows
+        traits = self._lookup_traits(batch.keys, strings)
+        starts = batch.find_sentence_starts(traits)
+        cache, rows = self._find_rows(model, batch, _caseless_words(traits, starts), strings)
+        positions = padded_positions(batch.lengths, gap)
+        order = np.zeros(len(positions) + gap * (len(batch.lengths) + 1), dtype=np.intp)
+        order[positions] = rows
         if is_train:
-            context, backprop = _learn_context(model, memory, order, at)
+            context, backprop = _train_context(model, cache, order, positions)
         else:
-            context, backprop = self._context(model, memory.mixed.rows, order)[at], _nothing
-        told = _told(memory, order, at, words.glue(traits, starts))
-        found = np.hstack([context, told])
-        return np.split(found, np.cumsum(words.lengths)[:-1]), backprop
+            context, backprop = (
+                self._encode(model, cache.embeddings.rows, order)[positions],
+                _no_backprop,
+            )
+        scores = _evidence_scores(cache, order, positions, batch.join_codes(traits, starts))
+        outputs = np.hstack([context, scores])
+        return np.split(outputs, np.cumsum(batch.lengths)[:-1]), backprop
 
-    def _context(self, model: WordNetwork, known: Floats, order: Ints) -> Floats:
+    def _encode(self, model: WordNetwork, embeddings: Floats, order: Ints) -> Floats:
+        """Return the context vectors of a padded sequence of cached words."""
         if self._encoder is None:
-            found: Floats = model.layers[2].predict(known[order])
-            return found
-        return self._encoder(known, order)
+            context: Floats = model.layers[2].predict(embeddings[order])
+            return context
+        return self._encoder(embeddings, order)
 
-    def _traits_of(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
-        distinct, which = np.unique(keys, return_inverse=True)
-        if len(self._traits) > MAX_CACHED_WORDS:
-            self._traits.clear()
-        own = []
+    def _lookup_traits(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
+        """Return the traits of each word, from a cache."""
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        if len(self._trait_cache) > MAX_CACHED_WORDS:
+            self._trait_cache.clear()
+        traits = []
         for key in distinct.tolist():
-            if key not in self._traits:
-                self._traits[key] = _traits(strings[key])
-            own.append(self._traits[key])
-        return np.array(own, dtype=np.intp)[which]
+            if key not in self._trait_cache:
+                self._trait_cache[key] = _compute_traits(strings[key])
+            traits.append(self._trait_cache[key])
+        return np.array(traits, dtype=np.intp)[inverse]
 
-    def _remember(
-        self, model: WordNetwork, words: _Words, caseless: NDArray[np.bool_], strings: StringStore
-    ) -> tuple[_Memory, Ints]:
-        """Rows of the words in the memory, which learns those that it does not know."""
-        keys = np.where(caseless, words.keys ^ _CASELESS, words.keys)
-        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        memory, listed = self._fresh(model), distinct.tolist()
-        if any(key not in memory.rows for key in listed):
-            if len(memory.rows) + len(listed) > MAX_CACHED_WORDS:
-                memory.forget()
+    def _find_rows(
+        self,
+        model: WordNetwork,
+        batch: _WordBatch,
+        is_caseless: NDArray[np.bool_],
+        strings: StringStore,
+    ) -> tuple[_WordCache, Ints]:
+        """Return the cache and the row of each word in it, after adding words that are not cached.
+
+        The cache is cleared first if it would grow beyond ``MAX_CACHED_WORDS``.
+        """
+        keys = np.where(is_caseless, batch.keys ^ _CASELESS_KEY, batch.keys)
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        cache, distinct_keys = self._current_cache(model), distinct.tolist()
+        if any(key not in cache.rows for key in distinct_keys):
+            if len(cache.rows) + len(distinct_keys) > MAX_CACHED_WORDS:
+                cache.clear()
             new = [
-                (key, strings[int(words.keys[at])], bool(caseless[at]))
-                for key, at in zip(listed, first.tolist(), strict=True)
-                if key not in memory.rows
+                (key, strings[int(batch.keys[index])], bool(is_caseless[index]))
+                for key, index in zip(distinct_keys, first.tolist(), strict=True)
+                if key not in cache.rows
             ]
-            memory.add(new, lambda ids, vectors: _mix(model, ids, vectors))
-        return memory, np.array([memory.rows[key] for key in listed], dtype=np.intp)[which]
+            cache.add(new, lambda ids, vectors: _mix_views(model, ids, vectors))
+        return cache, np.array([cache.rows[key] for key in distinct_keys], dtype=np.intp)[inverse]
 
-    def _fresh(self, model: WordNetwork) -> _Memory:
-        """The memory, a new one if the network is not what it was."""
-        learned = (
+    def _current_cache(self, model: WordNetwork) -> _WordCache:
+        """Return the cache; a new one if the network's tables or parameters have changed."""
+        fingerprint = (
             id(model.attrs["words"]),
             id(model.attrs["evidence"]),
             *fingerprint_params(model.layers),
         )
-        if self._memory is None or learned != self._learned:
-            table, evidence = self._tables(model)
-            self._memory = _Memory(table, evidence, model.attrs["shape"]["width"])
-            self._encoder = Encoder.of(model.layers[2])
-            self._learned = learned
-        return self._memory
+        if self._cache is None or fingerprint != self._fingerprint:
+            table, evidence = self._unpack_tables(model)
+            self._cache = _WordCache(table, evidence, model.attrs["shape"]["width"])
+            self._encoder = Encoder.from_model(model.layers[2])
+            self._fingerprint = fingerprint
+        return self._cache
 
-    def _tables(self, model: WordNetwork) -> tuple[WordTable, LinearTagScores]:
-        """Those of the memory that was, or unpacked, which takes a while."""
-        own = [model.attrs["words"], model.attrs["evidence"]]
-        if not all(a is b for a, b in zip(own, self._unpacked[0], strict=True)):
-            tables = [WeightTable.unpack(stored) for stored in own[1]]
-            self._unpacked = own, (WordTable(own[0]), LinearTagScores(tables))
-        return self._unpacked[1]
-
-
-def get_forward(model: Any) -> _Forward | None:
-    """The forward pass of a network of this kind, None for another."""
-    return model._func if isinstance(model._func, _Forward) else None
+    def _unpack_tables(self, model: WordNetwork) -> tuple[WordTable, LinearTagScores]:
+        """Return word table and linear scores of the model; unpacked only if they have changed."""
+        stored = [model.attrs["words"], model.attrs["evidence"]]
+        if not all(a is b for a, b in zip(stored, self._unpacked_tables[0], strict=True)):
+            tables = [WeightTable.unpack(packed) for packed in stored[1]]
+            self._unpacked_tables = stored, (WordTable(stored[0]), LinearTagScores(tables))
+        return self._unpacked_tables[1]
 
 
-def _nothing(_: list[Any]) -> list[Doc]:
+def get_forward(model: Any) -> _ForwardPass | None:
+    """Return the fast forward pass of a network of this kind, or None."""
+    return model._func if isinstance(model._func, _ForwardPass) else None
+
+
+def _no_backprop(_: list[Any]) -> list[Doc]:
+    """Return no gradients: the callback of a pass that was not for training."""
     return []
 
 
-def _mix(model: WordNetwork, ids: NDArray[np.uint64], vectors: Floats) -> Floats:
+def _mix_views(model: WordNetwork, ids: NDArray[np.uint64], vectors: Floats) -> Floats:
+    """Return the embeddings of words, given view hashes and word vectors."""
     tables, mix, _ = model.layers
     mixed: Floats = mix.predict(np.hstack([tables.predict(ids), vectors]))
     return mixed
 
 
-def _learn_context(
-    model: WordNetwork, memory: _Memory, order: Ints, places: Ints
+def _train_context(
+    model: WordNetwork, cache: _WordCache, order: Ints, positions: Ints
 ) -> tuple[Floats, Callable[[list[Any]], list[Doc]]]:
-    """As what is remembered, but so that the network can learn."""
+    """Return the context vectors and the backpropagation callback; uses no cached embeddings.
+
+    ``positions`` are those of the words in the padded sequence ``order``.
+    """
     tables, mix, encode = model.layers
-    distinct, which = np.unique(order[places], return_inverse=True)
-    looked_up, backprop_tables = tables(memory.embedded.rows[distinct], True)
-    vectors = memory.table.vectors(memory.places.rows[distinct])
-    mixed, backprop_mix = mix(np.hstack([looked_up, vectors]), True)
-    words = np.zeros((len(order), mixed.shape[1]), dtype=np.float32)
-    words[places] = mixed[which]
-    context, backprop_encode = encode(words, True)
+    distinct, inverse = np.unique(order[positions], return_inverse=True)
+    view_embeddings, backprop_tables = tables(cache.view_ids.rows[distinct], True)
+    vectors = cache.table.vectors(cache.vector_rows.rows[distinct])
+    mixed, backprop_mix = mix(np.hstack([view_embeddings, vectors]), True)
+    inputs = np.zeros((len(order), mixed.shape[1]), dtype=np.float32)
+    inputs[positions] = mixed[inverse]
+    context, backprop_encode = encode(inputs, True)
 
     def backprop(gradients: list[Any]) -> list[Doc]:
         ops: Any = model.ops
-        slopes = np.zeros_like(context)
-        slopes[places] = np.concatenate(gradients)[:, : context.shape[1]]
-        summed = ops.alloc2f(*mixed.shape)
-        own = np.ascontiguousarray(backprop_encode(slopes)[places])
-        ops.scatter_add(summed, which.astype(np.int32), own)
-        backprop_tables(np.ascontiguousarray(backprop_mix(summed)[:, : looked_up.shape[1]]))
+        context_gradient = np.zeros_like(context)
+        context_gradient[positions] = np.concatenate(gradients)[:, : context.shape[1]]
+        summed_gradient = ops.alloc2f(*mixed.shape)
+        word_gradient = np.ascontiguousarray(backprop_encode(context_gradient)[positions])
+        ops.scatter_add(summed_gradient, inverse.astype(np.int32), word_gradient)
+        backprop_tables(
+            np.ascontiguousarray(backprop_mix(summed_gradient)[:, : view_embeddings.shape[1]])
+        )
         return []
 
-    return context[places], backprop
+    return context[positions], backprop
 
 
-def _told(memory: _Memory, order: Ints, places: Ints, glue: NDArray[np.uint64]) -> Floats:
-    """Evidence for the words at these places, from themselves and their neighbours."""
-    joined = np.zeros(len(order), dtype=np.uint64)
-    joined[places] = glue
-    columns = np.ascontiguousarray(memory.views.rows[order].T)
-    told = memory.evidence.of_places(list(columns), joined)[places - MAX_OFFSET]
-    known = memory.told.rows  # (words, offsets, evidence)
-    own = known.reshape(len(known) * len(OFFSETS), told.shape[1])
-    for place, at in enumerate(OFFSETS):
-        told += own.take(len(OFFSETS) * order[places + at] + place, axis=0)
-    return told
+def _evidence_scores(
+    cache: _WordCache, order: Ints, positions: Ints, codes: NDArray[np.uint64]
+) -> Floats:
+    """Return the linear tag scores of the words at ``positions`` of the sequence ``order``."""
+    padded_codes = np.zeros(len(order), dtype=np.uint64)
+    padded_codes[positions] = codes
+    columns = np.ascontiguousarray(cache.view_hashes.rows[order].T)
+    scores = cache.evidence.score_positions(list(columns), padded_codes)[positions - MAX_OFFSET]
+    unigram_scores = cache.unigram_scores.rows  # (words, offsets, evidence)
+    flat_scores = unigram_scores.reshape(len(unigram_scores) * len(OFFSETS), scores.shape[1])
+    for index, offset in enumerate(OFFSETS):
+        scores += flat_scores.take(len(OFFSETS) * order[positions + offset] + index, axis=0)
+    return scores

@@ -1,9 +1,14 @@
-"""spaCy's greedy arc-eager parse of many sentences side by side.
+"""Greedy arc-eager dependency parsing of many sentences side by side, in NumPy.
 
-Each sentence is parsed as a text of its own, so its tree does not depend on other sentences. All
-sentences of a batch make their next move together, each move one set of array operations; sentences
-of similar length go together, so that few are waited for. The moves, and when each may be made, are
-those of ``spacy.pipeline._parser_internals.arc_eager``.
+This is the parser of ``spacy.pipeline._parser_internals.arc_eager`` with the same transitions and
+the same results. Each sentence is parsed as a text of its own. All sentences of a batch make their
+next transition together as one set of array operations; sentences of similar length are batched, so
+that few finished ones wait. ``parse_sentences`` parses with one network, ``parse_ensemble`` with
+several at once.
+
+A state is described by eight words: the first two of the buffer, the top three of the stack, the
+last left child of the buffer front and of the stack top, and the last right child of the stack
+top. Indices of words are positions within a batch.
 """
 
 from __future__ import annotations
@@ -18,36 +23,43 @@ from numpy.typing import NDArray
 
 Ints: TypeAlias = NDArray[np.intp]
 Floats: TypeAlias = NDArray[np.float32]
-SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
-N_STATE_WORDS = 8  # words a state is known by
-MAX_BATCH_WORDS = 8192  # words of the sentences that are parsed side by side
+SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)  # transitions
+NO_MOVE = BREAK + 1  # of a finished parse that waits for those of other ensemble members
+N_STATE_WORDS = 8  # words that describe a state
+MAX_BATCH_WORDS = 8192  # words that are parsed side by side
+MAX_ENSEMBLE_WORDS = 8192  # words times ensemble members that are parsed side by side
 
 
 @dataclass(frozen=True, eq=False)
 class ParserNetwork:
-    """What scores the moves of a state, and which move each score is of."""
+    """Parameters of spaCy's transition-based parser network, with maxout pieces made contiguous."""
 
-    lower: Floats  # (width, features * pieces * hidden): of the words of a state
-    padding: Floats  # (features, pieces * hidden): of words that are not there
+    lower: Floats  # (width, state words * pieces * hidden)
+    padding: Floats  # (state words, pieces * hidden) contribution of a missing word
     bias: Floats  # (pieces * hidden,)
     upper: Floats  # (hidden, classes)
     upper_bias: Floats  # (classes,)
-    moves: Ints  # (classes,)
-    labels: NDArray[np.uint64]  # (classes,)
+    moves: Ints  # (classes,) transition of each class
+    labels: NDArray[np.uint64]  # (classes,) label hash of each class
 
     @classmethod
-    def of(cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]) -> ParserNetwork:
-        """That of a spaCy parser whose classes have these names and labels."""
+    def from_model(
+        cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]
+    ) -> ParserNetwork:
+        """Copy the parameters of a spaCy parser network.
+
+        ``names`` are the class names such as ``"L-nsubj"``, ``labels`` the label hash of each.
+        """
         lower, upper = model.layers[1], model.layers[2]
         pieces, width = lower.get_dim("nP"), lower.get_dim("nI")
 
-        def pieces_apart(array: Any, *shape: int) -> Any:  # (..., hidden, pieces, ...) -> flat
+        def flatten_pieces(array: Any, *shape: int) -> Any:  # (..., hidden, pieces, ...) -> shape
             return np.ascontiguousarray(np.moveaxis(array, 2, 1)).reshape(*shape)
 
         flat = pieces * lower.get_dim("nO")
         return cls(
-            np.ascontiguousarray(pieces_apart(lower.get_param("W"), -1, width).T),
-            pieces_apart(lower.get_param("pad")[0], N_STATE_WORDS, flat),
+            np.ascontiguousarray(flatten_pieces(lower.get_param("W"), -1, width).T),
+            flatten_pieces(lower.get_param("pad")[0], N_STATE_WORDS, flat),
             np.ascontiguousarray(lower.get_param("b").T).ravel(),
             np.ascontiguousarray(upper.get_param("W").T),
             upper.get_param("b"),
@@ -55,20 +67,24 @@ class ParserNetwork:
             labels,
         )
 
-    def table(self, vectors: Floats) -> Floats:
-        """What each word adds at each place of a state, a row each; the last are of no word."""
+    def build_table(self, vectors: Floats) -> Floats:
+        """Return the hidden-layer contribution of each word at each state position, bias included.
+
+        Shape ``((words + 1) * state words, pieces * hidden)``: row ``N_STATE_WORDS * word +
+        position``. The last word is the missing word. The bias is added at position 0.
+        """
         table = np.empty((len(vectors) + 1, self.lower.shape[1]), dtype=np.float32)
-        self.fill(table, vectors)
+        self.fill_table(table, vectors)
         table[:, : len(self.bias)] += self.bias
         return table.reshape(-1, len(self.bias))
 
-    def fill(self, table: Floats, vectors: Floats) -> None:  # (words + 1, features * hidden)
-        """Puts that into a table that is there, but for the bias."""
+    def fill_table(self, table: Floats, vectors: Floats) -> None:
+        """Fill a (words + 1, state words * pieces * hidden) table in place, without the bias."""
         np.matmul(vectors, self.lower, out=table[:-1])
         table[-1] = self.padding.ravel()
 
-    def above(self, model: Any) -> ParserNetwork:
-        """The same with the bias and the upper layer that a spaCy parser has now."""
+    def with_upper_layers(self, model: Any) -> ParserNetwork:
+        """Return a copy with the bias and the upper layer that the spaCy network has now."""
         lower, upper = model.layers[1], model.layers[2]
         return replace(
             self,
@@ -77,8 +93,11 @@ class ParserNetwork:
             upper_bias=upper.get_param("b"),
         )
 
-    def penalties(self) -> Floats:  # (16, classes)
-        """Added to scores: minus infinity where the bits of a row bar a move."""
+    def move_penalties(self) -> Floats:  # (16, classes)
+        """Return (16, classes) scores to add: the bias, or -inf for an illegal transition.
+
+        The row is the bit set of legal transitions of ``ParserStates._legal_moves``.
+        """
         bits = np.array([1, 2, 4, 4, 8])[self.moves]
         allowed = (np.arange(16)[:, None] & bits) > 0
         return np.where(allowed, self.upper_bias, -np.inf).astype(np.float32)
@@ -86,53 +105,61 @@ class ParserNetwork:
 
 @dataclass(frozen=True, eq=False)
 class ArcArrays:
-    """Heads relative to words and labels of arcs, both 0 for a root."""
+    """Dependency arcs of words: relative heads and label hashes, both 0 for a root."""
 
-    heads: NDArray[np.int64]
-    labels: NDArray[np.uint64]
+    heads: NDArray[np.int64]  # (words,) head index minus word index
+    labels: NDArray[np.uint64]  # (words,)
 
-    def part(self, start: int, end: int) -> ArcArrays:
-        """That of some of the words."""
+    def slice(self, start: int, end: int) -> ArcArrays:
+        """Return the arcs of the words ``start:end``."""
         return ArcArrays(self.heads[start:end], self.labels[start:end])
 
 
 def parse_sentences(
     network: ParserNetwork, vectors: Floats, starts: Ints, lengths: Sequence[int]
 ) -> ArcArrays:
-    """The arcs of all words of some Docs.
+    """Parse all words of some Docs and return their arcs.
 
-    ``starts`` has 1 where a sentence is known to begin and -1 where it is known not to;
-    ``lengths`` are those of the Docs, one after the other. Where it has 0, the parser may begin
-    another sentence.
+    Parameters
+    ----------
+    network
+        The parser's parameters.
+    vectors
+        (words, width) vectors, one Doc after the other.
+    starts
+        (words,) 1 where a sentence is known to begin, -1 where it is known not to, 0 where the
+        parser may begin one.
+    lengths
+        Words of each Doc.
     """
-    tree = ArcArrays(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
+    arcs = ArcArrays(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
     for group in group_sentences(starts, lengths, MAX_BATCH_WORDS):
-        _parse_group(network, vectors, starts, group, tree)
-    return tree
+        _parse_group(network, vectors, starts, group, arcs)
+    return arcs
 
 
 def _parse_group(
-    network: ParserNetwork, vectors: Floats, starts: Ints, group: SentenceGroup, tree: ArcArrays
+    network: ParserNetwork, vectors: Floats, starts: Ints, group: SentenceGroup, arcs: ArcArrays
 ) -> None:
-    """Add the arcs of some sentences to the tree."""
+    """Parse the sentences of a group and write their arcs to ``arcs``, in place."""
     words = group.words
-    states = ParserStates.of(group, starts[words])
-    states.run(network, network.table(vectors[words]))
-    has_head = states.head[:-2] < states.junk
+    states = ParserStates.from_group(group, starts[words])
+    states.run(network, network.build_table(vectors[words]))
+    has_head = states.head[:-2] < states.no_head
     heads = states.head[:-2] - np.arange(len(words))
-    tree.heads[words] = np.where(has_head, heads, 0)
+    arcs.heads[words] = np.where(has_head, heads, 0)
     labels = network.labels[states.label[:-2]]
-    tree.labels[words] = np.where(has_head, labels, np.uint64(0))
+    arcs.labels[words] = np.where(has_head, labels, np.uint64(0))
 
 
 def longest_sentence(starts: Ints, lengths: Sequence[int]) -> int:
-    """Words of the longest sentence."""
+    """Return the number of words of the longest sentence; 0 if there is none."""
     first, last = sentence_bounds(starts, lengths)
     return int((last - first).max(initial=0))
 
 
 def sentence_bounds(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints]:
-    """Return the first word and the end of each sentence of some Docs, one after the other."""
+    """Return start and end word of each known sentence of some Docs, one after the other."""
     ends = np.cumsum(np.asarray([n for n in lengths if n], dtype=np.intp))
     begins = starts == 1
     begins[np.append(0, ends[:-1]) if len(ends) else []] = True
@@ -142,131 +169,165 @@ def sentence_bounds(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class SentenceGroup:
-    """Sentences, one after the other."""
+    """Sentences that are parsed side by side, one after the other."""
 
-    words: Ints  # which words these are
-    first: Ints  # of each sentence, within ``words``
-    close: Ints  # the last word of each sentence, within ``words``
+    words: Ints  # word indices in the batch of Docs
+    first_words: Ints  # position in ``words`` of the first word of each sentence
+    last_words: Ints  # and of the last
 
 
-def group_sentences(starts: Ints, lengths: Sequence[int], together: int) -> Iterator[SentenceGroup]:
-    """The sentences of Docs in groups of like length and about so many words."""
+def group_sentences(
+    starts: Ints, lengths: Sequence[int], max_words: int
+) -> Iterator[SentenceGroup]:
+    """Yield groups of sentences of similar length with about ``max_words`` words each.
+
+    Longest sentences come first.
+    """
     first, last = sentence_bounds(starts, lengths)
     order = np.argsort(first - last, kind="stable")
     sizes = (last - first)[order]
-    number = (np.cumsum(sizes) - sizes) // together
-    for chosen in np.split(order, np.flatnonzero(np.diff(number)) + 1):
-        if len(chosen):
-            yield _group(first[chosen], last[chosen])
+    group_number = (np.cumsum(sizes) - sizes) // max_words
+    for members in np.split(order, np.flatnonzero(np.diff(group_number)) + 1):
+        if len(members):
+            yield _make_group(first[members], last[members])
 
 
-def _group(first: Ints, last: Ints) -> SentenceGroup:
+def _make_group(first: Ints, last: Ints) -> SentenceGroup:
+    """Make a group of the sentences with these start and end words."""
     sizes = last - first
-    close = np.cumsum(sizes)
-    begin = close - sizes
-    words = np.arange(close[-1]) + np.repeat(first - begin, sizes)
-    return SentenceGroup(words, begin, close - 1)
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    words = np.arange(ends[-1]) + np.repeat(first - starts, sizes)
+    return SentenceGroup(words, starts, ends - 1)
 
 
 class ParserStates:
-    """Where the parses of some sentences stand, each a stack and a buffer of linked words.
+    """Parser states of several sentences, each a stack and a buffer stored as linked lists.
 
-    ``none`` stands for a word that is not there; ``junk`` is where a word without a head has it.
+    Arrays have one entry per word and two more: index ``missing`` stands for a word that is not
+    there, and ``no_head`` is the head of a word without one.
     """
 
-    none: Any  # the same for all states, or one for each
+    missing: Any  # an int for all states, or an array with one per state
 
     def __init__(self, size: int) -> None:
-        self.none, self.junk = size, size + 1
-        self.below = np.full(size + 2, size, dtype=np.intp)  # the next word on the stack
-        self.next = np.minimum(np.arange(1, size + 3), size)  # the next word of the buffer
-        self.left = self.below.copy()  # the last child to the left, and to the right
-        self.right = self.below.copy()
-        self.before = self.below.copy()  # the right child of its head before a word became one
-        self.head = np.full(size + 2, self.junk, dtype=np.intp)
+        """Allocate the links of ``size`` words; all stacks and buffers are empty."""
+        self.missing, self.no_head = size, size + 1
+        self.below_on_stack = np.full(size + 2, size, dtype=np.intp)  # next word down the stack
+        self.next_in_buffer = np.minimum(np.arange(1, size + 3), size)  # next word of the buffer
+        self.last_left_child = self.below_on_stack.copy()
+        self.last_right_child = self.below_on_stack.copy()
+        # Of a word: the last right child that its head had before, restored if the arc is removed.
+        self.previous_right_child = self.below_on_stack.copy()
+        self.head = np.full(size + 2, self.no_head, dtype=np.intp)
         self.label = np.zeros(size + 2, dtype=np.intp)
-        self.start = np.zeros(size + 2, dtype=np.int8)
-        self.stays = np.zeros(size + 2, dtype=bool)  # came back from the stack: not shifted again
-        self.top = self.front = np.zeros(0, dtype=np.intp)
+        self.sent_start = np.zeros(size + 2, dtype=np.int8)
+        # Whether a word without a head was reduced back to the buffer: it may not be shifted again.
+        self.was_reduced = np.zeros(size + 2, dtype=bool)
+        self.stack_top = self.buffer_front = np.zeros(0, dtype=np.intp)
 
     @classmethod
-    def of(cls, group: SentenceGroup, starts: Ints) -> ParserStates:
-        """All sentences at their first words."""
+    def from_group(cls, group: SentenceGroup, starts: Ints) -> ParserStates:
+        """Return the initial states: empty stacks, the first word of each sentence in front."""
         states = cls(len(group.words))
-        states.start[:-2] = starts
-        states.next[group.close] = states.none
-        states.front = group.first
-        states.top = np.full(len(group.first), states.none, dtype=np.intp)
+        states.sent_start[:-2] = starts
+        states.next_in_buffer[group.last_words] = states.missing
+        states.buffer_front = group.first_words
+        states.stack_top = np.full(len(group.first_words), states.missing, dtype=np.intp)
         return states
 
     def run(self, network: ParserNetwork, table: Floats) -> None:
-        """Moves on until all sentences are parsed."""
-        penalties = network.penalties()
-        while len(self.front):
-            second, following = self.below[self.top], self.next[self.front]
-            scores = self._hidden(table, second, following) @ network.upper
-            scores += penalties[self._allowed(second, following)]
-            chosen = scores.argmax(axis=1)
-            self._move(network.moves[chosen], chosen, second, following)
-            going = (self.top != self.none) | (self.front != self.none)
-            if not going.all():
-                self.top, self.front = self.top[going], self.front[going]
+        """Apply the best legal transitions until all sentences are parsed.
 
-    def _hidden(self, table: Floats, second: Ints, following: Ints) -> Floats:
-        top, front = self.top, self.front
-        at = (following, top, second, self.below[second], self.left[front], self.left[top],
-              self.right[top])  # fmt: skip
-        total = self._rows(table, front, 0)
-        for place, words in enumerate(at, start=1):
-            total += self._rows(table, words, place)
+        ``table`` is that of ``ParserNetwork.build_table`` for the group's words.
+        """
+        move_penalties = network.move_penalties()
+        while len(self.buffer_front):
+            second_on_stack = self.below_on_stack[self.stack_top]
+            second_in_buffer = self.next_in_buffer[self.buffer_front]
+            scores = self._hidden_layer(table, second_on_stack, second_in_buffer) @ network.upper
+            scores += move_penalties[self._legal_moves(second_on_stack, second_in_buffer)]
+            chosen = scores.argmax(axis=1)
+            self._apply_moves(network.moves[chosen], chosen, second_on_stack, second_in_buffer)
+            is_unfinished = (self.stack_top != self.missing) | (self.buffer_front != self.missing)
+            if not is_unfinished.all():
+                self.stack_top = self.stack_top[is_unfinished]
+                self.buffer_front = self.buffer_front[is_unfinished]
+
+    def _hidden_layer(self, table: Floats, second_on_stack: Ints, second_in_buffer: Ints) -> Floats:
+        """Return the (states, hidden) activations of the states."""
+        stack_top, buffer_front = self.stack_top, self.buffer_front
+        state_words = (
+            second_in_buffer,
+            stack_top,
+            second_on_stack,
+            self.below_on_stack[second_on_stack],
+            self.last_left_child[buffer_front],
+            self.last_left_child[stack_top],
+            self.last_right_child[stack_top],
+        )
+        total = self._gather_rows(table, buffer_front, 0)
+        for position, words in enumerate(state_words, start=1):
+            total += self._gather_rows(table, words, position)
         half = total.shape[1] // 2
         hidden: Floats = np.maximum(total[:, :half], total[:, half:])
         return hidden
 
-    def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
-        """What words add at a place of the states."""
-        return table.take(N_STATE_WORDS * words + place, axis=0)
+    def _gather_rows(self, table: Floats, words: Ints, position: int) -> Floats:
+        """Return the contribution of words at a position of the state description."""
+        return table.take(N_STATE_WORDS * words + position, axis=0)
 
-    def _allowed(self, second: Ints, following: Ints) -> Any:
-        """Bits of the moves that may be made: shift, reduce, arcs, break."""
-        top, front, none = self.top, self.front, self.none
-        start, after = self.start[front], self.start[following]
-        empty, over, last = top == none, front == none, following == none
-        begins = start == 1
-        shift = empty | ~(last | begins | self.stays[front])
-        reduce = ~empty & (over | (second != none) | (start != -1))
-        arcs = ~(empty | over | begins)
-        breaks = ~last & (following == front + 1) & (after == 0)
-        return shift + 2 * reduce + 4 * arcs + 8 * breaks
+    def _legal_moves(self, second_on_stack: Ints, second_in_buffer: Ints) -> Any:
+        """Return a bit set of legal transitions per state: shift 1, reduce 2, arcs 4, break 8."""
+        stack_top, buffer_front, missing = self.stack_top, self.buffer_front, self.missing
+        front_start, next_start = self.sent_start[buffer_front], self.sent_start[second_in_buffer]
+        stack_is_empty, buffer_is_empty = stack_top == missing, buffer_front == missing
+        is_last_word = second_in_buffer == missing
+        front_begins_sentence = front_start == 1
+        can_shift = stack_is_empty | ~(
+            is_last_word | front_begins_sentence | self.was_reduced[buffer_front]
+        )
+        can_reduce = ~stack_is_empty & (
+            buffer_is_empty | (second_on_stack != missing) | (front_start != -1)
+        )
+        can_attach = ~(stack_is_empty | buffer_is_empty | front_begins_sentence)
+        can_break = ~is_last_word & (second_in_buffer == buffer_front + 1) & (next_start == 0)
+        return can_shift + 2 * can_reduce + 4 * can_attach + 8 * can_break
 
-    def _move(self, moves: Ints, chosen: Ints, second: Ints, following: Ints) -> None:
-        top, front = self.top, self.front
-        rights, lefts = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
-        self._attach_right(front[rights], top[rights], chosen[rights])
-        self._attach_left(top[lefts], front[lefts], chosen[lefts])
+    def _apply_moves(
+        self, moves: Ints, chosen: Ints, second_on_stack: Ints, second_in_buffer: Ints
+    ) -> None:
+        """Apply one transition to each state; ``chosen`` are the classes, which label the arcs."""
+        stack_top, buffer_front = self.stack_top, self.buffer_front
+        right_arcs, left_arcs = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
+        self._attach_right(buffer_front[right_arcs], stack_top[right_arcs], chosen[right_arcs])
+        self._attach_left(stack_top[left_arcs], buffer_front[left_arcs], chosen[left_arcs])
         pushes = (moves == SHIFT) | (moves == RIGHT)
-        self.below[front[pushes]] = top[pushes]
+        self.below_on_stack[buffer_front[pushes]] = stack_top[pushes]
         pops = (moves == LEFT) | (moves == REDUCE)
-        back = (moves == REDUCE) & (self.head[top] == self.junk) & (second != self.none)
-        self.stays[top[back]] = True
-        self.next[top[back]] = front[back]
-        self.start[following[moves == BREAK]] = 1
-        self.top = np.where(pushes, front, np.where(pops, second, top))
-        self.front = np.where(pushes, following, np.where(back, top, front))
+        returns_to_buffer = (
+            (moves == REDUCE)
+            & (self.head[stack_top] == self.no_head)
+            & (second_on_stack != self.missing)
+        )
+        self.was_reduced[stack_top[returns_to_buffer]] = True
+        self.next_in_buffer[stack_top[returns_to_buffer]] = buffer_front[returns_to_buffer]
+        self.sent_start[second_in_buffer[moves == BREAK]] = 1
+        self.stack_top = np.where(pushes, buffer_front, np.where(pops, second_on_stack, stack_top))
+        self.buffer_front = np.where(
+            pushes, second_in_buffer, np.where(returns_to_buffer, stack_top, buffer_front)
+        )
 
     def _attach_right(self, child: Ints, head: Ints, label: Ints) -> None:
-        self.before[child] = self.right[head]
-        self.right[head], self.head[child], self.label[child] = child, head, label
+        """Make words the right children of their heads."""
+        self.previous_right_child[child] = self.last_right_child[head]
+        self.last_right_child[head], self.head[child], self.label[child] = child, head, label
 
     def _attach_left(self, child: Ints, head: Ints, label: Ints) -> None:
-        """Instead of the head that the word may have, whose last child to the right it is."""
-        self.right[self.head[child]] = self.before[child]
-        self.left[head], self.head[child], self.label[child] = child, head, label
-        self.stays[head] = False
-
-
-MAX_ENSEMBLE_WORDS = 8192  # words of the sentences that are parsed side by side, times copies
-STAY = BREAK + 1  # what a parse does that is over before those of other copies
+        """Make words the left children of their heads; an earlier head is replaced."""
+        self.last_right_child[self.head[child]] = self.previous_right_child[child]
+        self.last_left_child[head], self.head[child], self.label[child] = child, head, label
+        self.was_reduced[head] = False
 
 
 def parse_ensemble(
@@ -275,114 +336,150 @@ def parse_ensemble(
     starts: Ints,
     lengths: Sequence[int],
 ) -> list[ArcArrays]:
-    """For each network, with its own vectors of the words, what ``arc_eager.parse`` finds.
+    """Parse with several networks at once; return what ``parse_sentences`` gives for each.
 
-    All sentences must be known: ``starts`` has no 0, and a Doc begins with one.
+    ``vectors`` holds the word vectors of each network. All sentence boundaries must be known:
+    ``starts`` has no 0. Networks that share ``lower`` (the same object) share the word tables.
     """
     shape = len(networks), len(starts)
     heads, labels = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
-    tables = _Tables(networks, vectors)
+    tables = _EnsembleTables(networks, vectors)
     for group in group_sentences(starts, lengths, max(MAX_ENSEMBLE_WORDS // len(tables), 1)):
-        states = _Grid(group, starts[group.words], networks)
-        states.run_all(networks, tables.of(group.words), len(tables) == 1)
+        states = _EnsembleStates(group, starts[group.words], networks)
+        states.run_ensemble(networks, tables.build(group.words), len(tables) == 1)
         for row, network in enumerate(networks):
-            found = states.tree(row, network)
-            heads[row, group.words], labels[row, group.words] = found.heads, found.labels
-    return [ArcArrays(*own) for own in zip(heads, labels, strict=True)]
+            arcs = states.arcs(row, network)
+            heads[row, group.words], labels[row, group.words] = arcs.heads, arcs.labels
+    return [ArcArrays(*member) for member in zip(heads, labels, strict=True)]
 
 
-class _Tables:
-    """What words add to states: a table for each copy, or one where all see words alike.
+class _EnsembleTables:
+    """Word tables of the ensemble members: one each, or a single one if they share the lower layer.
 
-    The room for them is taken once, for it is large.
+    The memory is large and therefore allocated once.
     """
 
     def __init__(self, networks: Sequence[ParserNetwork], vectors: Sequence[Floats]) -> None:
+        """Take networks and word vectors, one of each per member."""
         first = networks[0]
-        alike = all(network.lower is first.lower for network in networks)
-        each = list(zip(networks, vectors, strict=True))
-        self._each = each[:1] if alike else each
-        self._wide = first.lower.shape[1], len(first.bias)
-        self._room = np.empty(0, dtype=np.float32)
+        shares_tables = all(network.lower is first.lower for network in networks)
+        inputs = list(zip(networks, vectors, strict=True))
+        self._inputs = inputs[:1] if shares_tables else inputs
+        self._widths = first.lower.shape[1], len(first.bias)
+        self._buffer = np.empty(0, dtype=np.float32)
 
     def __len__(self) -> int:
-        return len(self._each)
+        """Return the number of different tables."""
+        return len(self._inputs)
 
-    def of(self, words: Ints) -> Floats:
-        """Those of some words, one below the other, without the bias of the copies."""
-        shape = len(self), len(words) + 1, self._wide[0]
-        if len(self._room) < math.prod(shape):
-            self._room = np.empty(math.prod(shape), dtype=np.float32)
-        tables = self._room[: math.prod(shape)].reshape(shape)
-        for table, (network, vectors) in zip(tables, self._each, strict=True):
-            network.fill(table, vectors[words])
-        return tables.reshape(-1, self._wide[1])
+    def build(self, words: Ints) -> Floats:
+        """Return the tables of some words, one below the other, without the members' bias."""
+        shape = len(self), len(words) + 1, self._widths[0]
+        if len(self._buffer) < math.prod(shape):
+            self._buffer = np.empty(math.prod(shape), dtype=np.float32)
+        tables = self._buffer[: math.prod(shape)].reshape(shape)
+        for table, (network, vectors) in zip(tables, self._inputs, strict=True):
+            network.fill_table(table, vectors[words])
+        return tables.reshape(-1, self._widths[1])
 
 
-class _Grid(ParserStates):
-    """The parses of some sentences by several copies; each copy has its words in its own block."""
+class _EnsembleStates(ParserStates):
+    """Parser states of several sentences for each ensemble member.
+
+    The words of each member are a block of ``block_size`` entries, the last of them its missing
+    word.
+    """
 
     def __init__(
         self, group: SentenceGroup, starts: Ints, networks: Sequence[ParserNetwork]
     ) -> None:
-        copies = len(networks)
+        """Set up the initial states of all members."""
+        n_members = len(networks)
         self.bias = np.stack([network.bias for network in networks])[:, None]
-        self.size = len(group.words) + 1  # with the word that is not there
-        total = copies * self.size
-        block = np.arange(copies)[:, None] * self.size
-        last = block + self.size - 1  # (copies, 1) the word that is not there
+        self.block_size = len(group.words) + 1  # with the missing word
+        total = n_members * self.block_size
+        block_starts = np.arange(n_members)[:, None] * self.block_size
+        missing_words = block_starts + self.block_size - 1  # (members, 1)
         super().__init__(total - 1)
-        self.junk = total
-        nobody = np.append(np.repeat(last, self.size), total)
-        for links in (self.below, self.left, self.right, self.before):
-            links[:] = nobody
-        self.next = np.minimum(np.arange(1, total + 2), nobody)
-        self.next[(group.close + block).ravel()] = np.repeat(last, len(group.close))
-        self.head[:] = self.junk
-        self.start[:-1] = np.tile(np.append(starts, 0), copies)
-        self.front = (group.first + block).ravel()
-        self.none = np.repeat(last, len(group.first))
-        self.top = self.none.copy()
+        self.no_head = total
+        no_word = np.append(np.repeat(missing_words, self.block_size), total)
+        for links in (
+            self.below_on_stack,
+            self.last_left_child,
+            self.last_right_child,
+            self.previous_right_child,
+        ):
+            links[:] = no_word
+        self.next_in_buffer = np.minimum(np.arange(1, total + 2), no_word)
+        self.next_in_buffer[(group.last_words + block_starts).ravel()] = np.repeat(
+            missing_words, len(group.last_words)
+        )
+        self.head[:] = self.no_head
+        self.sent_start[:-1] = np.tile(np.append(starts, 0), n_members)
+        self.buffer_front = (group.first_words + block_starts).ravel()
+        self.missing = np.repeat(missing_words, len(group.first_words))
+        self.stack_top = self.missing.copy()
 
-    def run_all(self, networks: Sequence[ParserNetwork], table: Floats, alike: bool) -> None:
-        """Moves on until all sentences are parsed by all copies; they may share the table."""
-        self.skipped = (
-            N_STATE_WORDS * (self.none - self.size + 1) if alike else np.zeros_like(self.none)
+    def run_ensemble(
+        self, networks: Sequence[ParserNetwork], table: Floats, shares_table: bool
+    ) -> None:
+        """Apply the best legal transitions until all members have parsed all sentences.
+
+        ``table`` is that of ``_EnsembleTables``; ``shares_table`` says whether all members use one.
+        """
+        self.table_offset = (
+            N_STATE_WORDS * (self.missing - self.block_size + 1)
+            if shares_table
+            else np.zeros_like(self.missing)
         )
         upper = np.stack([network.upper for network in networks])
-        penalties = np.stack([network.penalties() for network in networks])
-        copy = np.arange(len(networks))[:, None]
+        move_penalties = np.stack([network.move_penalties() for network in networks])
+        member = np.arange(len(networks))[:, None]
         moves = networks[0].moves
-        while len(self.front):
-            shape = len(networks), len(self.front) // len(networks)
-            second, following = self.below[self.top], self.next[self.front]
-            hidden = self._hidden(table, second, following)
+        while len(self.buffer_front):
+            shape = len(networks), len(self.buffer_front) // len(networks)
+            second_on_stack = self.below_on_stack[self.stack_top]
+            second_in_buffer = self.next_in_buffer[self.buffer_front]
+            hidden = self._hidden_layer(table, second_on_stack, second_in_buffer)
             scores = np.matmul(hidden.reshape(*shape, -1), upper)
-            scores += penalties[copy, self._allowed(second, following).reshape(shape)]
+            legal = self._legal_moves(second_on_stack, second_in_buffer).reshape(shape)
+            scores += move_penalties[member, legal]
             chosen = scores.argmax(axis=2).ravel()
-            self._move(np.where(self._going(), moves[chosen], STAY), chosen, second, following)
-            some = self._going().reshape(shape).any(axis=0)
-            if not some.all():
-                self._keep(np.tile(some, len(networks)))
+            self._apply_moves(
+                np.where(self._is_unfinished(), moves[chosen], NO_MOVE),
+                chosen,
+                second_on_stack,
+                second_in_buffer,
+            )
+            is_active = self._is_unfinished().reshape(shape).any(axis=0)
+            if not is_active.all():
+                self._select(np.tile(is_active, len(networks)))
 
-    def _going(self) -> NDArray[np.bool_]:
-        going: NDArray[np.bool_] = (self.top != self.none) | (self.front != self.none)
-        return going
+    def _is_unfinished(self) -> NDArray[np.bool_]:
+        """Return the mask of states with words left on the stack or in the buffer."""
+        is_unfinished: NDArray[np.bool_] = (self.stack_top != self.missing) | (
+            self.buffer_front != self.missing
+        )
+        return is_unfinished
 
-    def _keep(self, some: NDArray[np.bool_]) -> None:
-        self.top, self.front = self.top[some], self.front[some]
-        self.none, self.skipped = self.none[some], self.skipped[some]
+    def _select(self, is_active: NDArray[np.bool_]) -> None:
+        """Keep only these states."""
+        self.stack_top, self.buffer_front = self.stack_top[is_active], self.buffer_front[is_active]
+        self.missing, self.table_offset = self.missing[is_active], self.table_offset[is_active]
 
-    def _rows(self, table: Floats, words: Ints, place: int) -> Floats:
-        found = table.take(N_STATE_WORDS * words + (place - self.skipped), axis=0)
-        if place == 0:
-            each = found.reshape(len(self.bias), -1, found.shape[1])
-            each += self.bias
-        return found
+    def _gather_rows(self, table: Floats, words: Ints, position: int) -> Floats:
+        """Return the contribution of words at a position; position 0 includes the bias."""
+        rows = table.take(N_STATE_WORDS * words + (position - self.table_offset), axis=0)
+        if position == 0:
+            member_rows = rows.reshape(len(self.bias), -1, rows.shape[1])
+            member_rows += self.bias
+        return rows
 
-    def tree(self, copy: int, network: ParserNetwork) -> ArcArrays:
-        """The arcs that a copy found."""
-        block = slice(copy * self.size, (copy + 1) * self.size - 1)
-        head, has_head = self.head[block], self.head[block] < self.junk
-        steps = np.where(has_head, head - np.arange(block.start, block.stop), 0)
-        return ArcArrays(steps, np.where(has_head, network.labels[self.label[block]], np.uint64(0)))
+    def arcs(self, member: int, network: ParserNetwork) -> ArcArrays:
+        """Return the arcs that an ensemble member has found."""
+        block = slice(member * self.block_size, (member + 1) * self.block_size - 1)
+        head, has_head = self.head[block], self.head[block] < self.no_head
+        relative = np.where(has_head, head - np.arange(block.start, block.stop), 0)
+        return ArcArrays(
+            relative, np.where(has_head, network.labels[self.label[block]], np.uint64(0))
+        )

@@ -43,7 +43,7 @@ from spacy.attrs import (
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import starts_of
+from textrank.candidates import sentence_starts
 from textrank.features import Indices
 from textrank.language.normalization import normalize_token, transliterate_token
 
@@ -524,7 +524,7 @@ class SourceText:
     @classmethod
     def from_doc(cls, doc: Doc, span_doc: Doc) -> SourceText:
         """Build it for a Doc and spans of ``span_doc``: the Doc itself or its ``word_doc``."""
-        return cls(doc.text, starts_of(span_doc).tolist())
+        return cls(doc.text, sentence_starts(span_doc).tolist())
 
     def __call__(self, span: Span) -> str:
         """Return the text of a span as the user wrote it."""

@@ -1,9 +1,13 @@
-"""spaCy's networks, tagger and parser, shown words alone: no white space, no markup.
+"""Tok2vec, tagger and parser of spaCy, restricted to words and to one sentence at a time.
 
-Each works on the words of a Doc without the tokens that are none, and its answers go back to the
-Doc as it is. Tagger, parser and the network they share see one sentence at a time, as a text of its
-own: the analysis of a sentence depends neither on its neighbours nor on which others are analysed
-with it. Sentences are those that are known when a component runs; a Doc without any is one.
+Each component works on the words of a Doc without white space and markup (see
+``textrank.language.alignment``) and writes its result back to all tokens. Tagger, parser and the
+network they share treat each sentence as a text of its own, so that its analysis depends neither
+on its neighbours nor on the batch. Sentences are those marked when the component runs; a Doc
+without marks is one sentence.
+
+Standard networks run through the fast NumPy code of ``_encoder``, ``_ner_network`` and ``_parser``;
+others through spaCy's own code, with the same result.
 """
 
 from __future__ import annotations
@@ -44,305 +48,388 @@ from textrank.language.alignment import (
     to_tokens,
 )
 
+_NO_WORDS = np.zeros(0, dtype=np.int64)
+_MAX_BATCH_TOKENS = 8192  # so that the vectors of a batch stay in the processor's cache
+# The fast parser pays if the batch has more words than this many times its longest sentence.
+_MIN_BATCH_RATIO = 16
+
+
+def _batch_docs(docs: Sequence[Doc]) -> Iterator[slice]:
+    """Yield slices of Docs with at most ``_MAX_BATCH_TOKENS`` tokens, or a single longer Doc."""
+    first = n_tokens = 0
+    for n, doc in enumerate(docs):
+        if n_tokens and n_tokens + len(doc) > _MAX_BATCH_TOKENS:
+            yield slice(first, n)
+            first, n_tokens = n, 0
+        n_tokens += len(doc)
+    yield slice(first, len(docs))
+
 
 class WordTok2Vec(Tok2Vec):
-    """A network over words in context; tokens that are no words get zeros.
+    """spaCy's Tok2Vec on words: a vector per token, zeros for tokens that are not words.
 
-    ``spelt`` words are in plain letters (``beta1``), as the corpora of names have them. The context
-    of a spelt word is the whole text, in which names are looked for; that of others their sentence.
+    Parameters
+    ----------
+    spelt
+        Whether to transliterate words (``beta1``), as in the corpora of entity names. The context
+        of a word is then the whole text, as entity recognition needs it; otherwise it is the
+        sentence.
     """
 
-    any_length = True  # memory is bounded for Docs of any length
+    any_length = True  # memory is bounded whatever the length of the Doc
 
     def __init__(self, vocab: Vocab, model: Any, name: str = "tok2vec", *, spelt: bool) -> None:
+        """Take the network and the setting."""
         super().__init__(vocab, model, name)
         self.spelt = spelt
-        self._of_model: Any = None
-        self._words: CachedTok2Vec | None = None
+        self._cached_model: Any = None
+        self._network: CachedTok2Vec | None = None
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
-        """The vectors of the tokens of each Doc."""
+        """Return the (tokens, width) vectors of each Doc."""
         docs = list(docs)
-        readings = [normalize_words(doc, transliterate=self.spelt) for doc in docs]
-        found: list[Any] = []
+        normalized = [normalize_words(doc, transliterate=self.spelt) for doc in docs]
+        vectors: list[Any] = []
         with single_thread_blas():
-            for part in _parts(docs):
-                found += self._of_words(docs[part], readings[part])
-        return [to_tokens(*one) for one in zip(docs, readings, found, strict=True)]
+            for batch in _batch_docs(docs):
+                vectors += self._predict_words(docs[batch], normalized[batch])
+        return [to_tokens(*one) for one in zip(docs, normalized, vectors, strict=True)]
 
-    def _of_words(self, docs: list[Doc], readings: Sequence[NormalizedWords | None]) -> list[Any]:
+    def _predict_words(
+        self, docs: list[Doc], normalized: Sequence[NormalizedWords | None]
+    ) -> list[Any]:
+        """Return the (words, width) vectors of each Doc, by the fastest code that fits."""
         if not any(map(len, docs)):
             return cast(list[Any], super().predict(docs))
-        if (names := get_forward(self.model)) is not None:
-            return names.predict(self.model, docs, readings)
-        if (network := self._network()) is not None:
-            return self._by_sentence(network, docs, readings)
+        if (forward := get_forward(self.model)) is not None:
+            return forward.predict(self.model, docs, normalized)
+        if (network := self._get_network()) is not None:
+            return self._predict_sentences(network, docs, normalized)
         if self.spelt:
             return cast(
                 list[Any],
                 super().predict([strip_non_words(doc, transliterate=True) for doc in docs]),
             )
-        units = [split_sentences(doc) for doc in docs]
-        found = iter(super().predict([unit for own in units for unit in own]))
-        return [np.concatenate([next(found) for _ in own]) for own in units]
+        sentences = [split_sentences(doc) for doc in docs]
+        vectors = iter(
+            super().predict([sentence for doc_sentences in sentences for sentence in doc_sentences])
+        )
+        return [
+            np.concatenate([next(vectors) for _ in doc_sentences]) for doc_sentences in sentences
+        ]
 
-    def _by_sentence(
+    def _predict_sentences(
         self,
         network: CachedTok2Vec,
         docs: Sequence[Doc],
-        readings: Sequence[NormalizedWords | None],
+        normalized: Sequence[NormalizedWords | None],
     ) -> list[Any]:
-        """Vectors of the words of each Doc, every sentence a text for the network."""
-        both = list(zip(docs, readings, strict=True))
-        forms = [hash_words(*one) for one in both]
-        bounds = [[] if self.spelt else _inner_starts(*one) for one in both]
-        parts = [part for own, at in zip(forms, bounds, strict=True) for part in np.split(own, at)]
-        vectors = np.concatenate(network(parts, docs[0].vocab))
-        return np.split(vectors, np.cumsum([len(own) for own in forms])[:-1])
+        """Return the (words, width) vectors of each Doc from the cached network.
 
-    def _network(self) -> CachedTok2Vec | None:
-        if self._of_model is not self.model:  # spaCy may put another model here
-            self._of_model = self.model
-            self._words = CachedTok2Vec.of(self.model)
-        return self._words
+        Each sentence is a text of its own, unless ``spelt``.
+        """
+        docs_and_words = list(zip(docs, normalized, strict=True))
+        word_hashes = [hash_words(*one) for one in docs_and_words]
+        bounds = [[] if self.spelt else _inner_starts(*one) for one in docs_and_words]
+        sentences = [
+            sentence
+            for doc_hashes, starts in zip(word_hashes, bounds, strict=True)
+            for sentence in np.split(doc_hashes, starts)
+        ]
+        vectors = np.concatenate(network(sentences, docs[0].vocab))
+        return np.split(vectors, np.cumsum([len(doc_hashes) for doc_hashes in word_hashes])[:-1])
+
+    def _get_network(self) -> CachedTok2Vec | None:
+        """Return the fast version of the current network, or None if it is not of a known kind."""
+        if self._cached_model is not self.model:  # spaCy may replace the model
+            self._cached_model = self.model
+            self._network = CachedTok2Vec.from_model(self.model)
+        return self._network
 
 
 class WordTagger(Tagger):  # type: ignore[misc]
-    """spaCy's tagger of words; the others get the tag of white space."""
+    """spaCy's tagger on words; other tokens get the tag of white space, ``_SP``."""
 
     any_length = True
 
     def predict(self, docs: Iterable[Doc]) -> Any:
-        """Tags of the tokens of each Doc, by number."""
+        """Return the tag numbers of the tokens of each Doc."""
         docs = list(docs)
-        if uses_listener(self.model):  # what was said of a token depends on no other
+        if uses_listener(self.model):  # then each token is tagged from its own vector
             return super().predict(docs)
-        units = [split_sentences(doc) for doc in docs]
-        found = iter(super().predict([unit for own in units for unit in own]))
-        tags = [np.concatenate([next(found) for _ in own]) for own in units]
-        readings = [normalize_words(doc) for doc in docs]
-        return [to_tokens(*one) for one in zip(docs, readings, tags, strict=True)]
+        sentences = [split_sentences(doc) for doc in docs]
+        sentence_tags = iter(
+            super().predict([sentence for doc_sentences in sentences for sentence in doc_sentences])
+        )
+        tags = [
+            np.concatenate([next(sentence_tags) for _ in doc_sentences])
+            for doc_sentences in sentences
+        ]
+        normalized = [normalize_words(doc) for doc in docs]
+        return [to_tokens(*one) for one in zip(docs, normalized, tags, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], tags: Any) -> None:
-        """Sets the tags."""
+        """Set the tags of the Docs in place."""
         super().set_annotations(docs, tags)
         for doc in docs:
             set_space_tags(doc)
 
 
-class _Given(NamedTuple):
-    """Docs with how their words are read and where their sentences begin."""
+class _ParserBatch(NamedTuple):
+    """Docs with their normalised words and the known sentence boundaries."""
 
     docs: list[Doc]
-    readings: list[NormalizedWords | None]
-    starts: Any  # of all words
-    lengths: list[int]
+    normalized: list[NormalizedWords | None]
+    starts: Any  # SENT_START of the words of all Docs: 1 begins a sentence, -1 does not, 0 open
+    lengths: list[int]  # words of each Doc
 
     @classmethod
-    def of(cls, docs: Sequence[Doc]) -> _Given:
-        readings = [normalize_words(doc) for doc in docs]
-        starts = [_starts(*one) for one in zip(docs, readings, strict=True)]
-        together = np.concatenate([_NONE, *starts])
-        return cls(list(docs), readings, together, [len(own) for own in starts])
+    def from_docs(cls, docs: Sequence[Doc]) -> _ParserBatch:
+        """Collect words and sentence boundaries of Docs."""
+        normalized = [normalize_words(doc) for doc in docs]
+        starts = [_word_starts(*one) for one in zip(docs, normalized, strict=True)]
+        all_starts = np.concatenate([_NO_WORDS, *starts])
+        return cls(list(docs), normalized, all_starts, [len(doc_starts) for doc_starts in starts])
 
-    def parts(self, whole: ArcArrays) -> list[ArcArrays]:
-        """The tree of each Doc."""
+    def split_by_doc(self, arcs: ArcArrays) -> list[ArcArrays]:
+        """Split the arcs of all words into those of each Doc."""
         ends = np.cumsum(self.lengths).tolist()
-        return [whole.part(e - size, e) for size, e in zip(self.lengths, ends, strict=True)]
+        return [arcs.slice(e - size, e) for size, e in zip(self.lengths, ends, strict=True)]
 
 
 class WordParser(DependencyParser):  # type: ignore[misc]
-    """spaCy's parser of words; the others hang on the word before them."""
+    """spaCy's dependency parser on words; other tokens are attached to the word before them.
+
+    Greedy parsers of standard size parse the sentences of a batch side by side (``_parser``) if
+    there are enough of them; otherwise spaCy's own code runs. Both give the same arcs.
+    """
 
     any_length = True
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
-        """Parses Docs, those of a batch together."""
+        """Parse Docs in batches; a batch that fails is passed to the error handler."""
         for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
             try:
                 self.set_annotations(batch, self.predict(batch))
                 yield from batch
-            except Exception as error:  # as spaCy's own: the handler decides
+            except Exception as error:  # the handler decides, as in spaCy
                 self.get_error_handler()(self.name, self, batch, error)
 
     def predict(self, docs: Any) -> Any:
-        """The trees of the words of each Doc."""
+        """Return the arcs of the words of each Doc, as ``ArcArrays``.
+
+        Arcs that were lifted to make the tree projective are still lifted; see ``deprojectivize``.
+        """
         docs = [docs] if isinstance(docs, Doc) else list(docs)
-        given = _Given.of(docs)
-        if self.cfg["beam_width"] != 1 or not self._side_by_side(given.starts, given.lengths):
-            return self._one_by_one(docs)
+        batch = _ParserBatch.from_docs(docs)
+        if self.cfg["beam_width"] != 1 or not self._can_batch(batch.starts, batch.lengths):
+            return self._predict_one_by_one(docs)
         with single_thread_blas():
-            network, vectors = self._seen(given)
-            return given.parts(parse_sentences(network, vectors, given.starts, given.lengths))
+            network, vectors = self._network_inputs(batch)
+            return batch.split_by_doc(
+                parse_sentences(network, vectors, batch.starts, batch.lengths)
+            )
 
-    def _one_by_one(self, docs: Sequence[Doc]) -> list[ArcArrays]:
-        """The trees of the words of each Doc, found by spaCy's own code."""
-        units = [split_sentences(doc) for doc in docs]
-        every = [unit for own in units for unit in own]
-        found = super().predict(every)
+    def _predict_one_by_one(self, docs: Sequence[Doc]) -> list[ArcArrays]:
+        """Return the arcs of the words of each Doc by spaCy's own code."""
+        sentences = [split_sentences(doc) for doc in docs]
+        all_sentences = [sentence for doc_sentences in sentences for sentence in doc_sentences]
+        states = super().predict(all_sentences)
         if self.cfg["beam_width"] == 1:
-            trees = iter([_tree(s, len(unit)) for s, unit in zip(found, every, strict=True)])
+            pairs = zip(states, all_sentences, strict=True)
+            arcs = iter([_arcs_of_state(state, len(sentence)) for state, sentence in pairs])
         else:
-            copies = [unit.copy() for unit in every]
-            super().set_annotations(copies, found)
-            trees = iter([_given(unit) for unit in copies])
-        return [_joined([next(trees) for _ in own]) for own in units]
+            copies = [sentence.copy() for sentence in all_sentences]
+            super().set_annotations(copies, states)
+            arcs = iter([_arcs_of_doc(sentence) for sentence in copies])
+        return [
+            _concatenate_arcs([next(arcs) for _ in doc_sentences]) for doc_sentences in sentences
+        ]
 
-    def predict_ensemble(self, docs: Sequence[Doc], copies: Sequence[Any]) -> list[list[Any]]:
-        """What copies of the parser find, given by other weights of its network."""
-        given = _Given.of(docs)
-        known = self.cfg["beam_width"] == 1 and (given.starts != 0).all()
-        pays = self._side_by_side(given.starts, given.lengths, len(copies))
-        if not copies or not known or not pays:
-            return [self._predict_with(weights, docs) for weights in copies]
+    def predict_ensemble(self, docs: Sequence[Doc], param_sets: Sequence[Any]) -> list[list[Any]]:
+        """Return the arcs of each Doc for each of several parameter sets of the network.
+
+        Parameters
+        ----------
+        docs
+            Docs to parse.
+        param_sets
+            Parameters per ensemble member, as ``model.use_params`` takes them. Members whose
+            parameters differ in the upper layers only share the vectors of words.
+
+        Returns
+        -------
+        list of list of ArcArrays
+            One list per member, with the result of ``predict`` under its parameters.
+        """
+        batch = _ParserBatch.from_docs(docs)
+        has_boundaries = self.cfg["beam_width"] == 1 and (batch.starts != 0).all()
+        can_batch = self._can_batch(batch.starts, batch.lengths, len(param_sets))
+        if not param_sets or not has_boundaries or not can_batch:
+            return [self._predict_with_params(params, docs) for params in param_sets]
         with single_thread_blas():
-            networks, vectors = zip(*self._seen_by(copies, given), strict=True)
-            trees = parse_ensemble(networks, vectors, given.starts, given.lengths)
-        return [given.parts(tree) for tree in trees]
+            networks, vectors = zip(*self._iter_ensemble_inputs(param_sets, batch), strict=True)
+            arcs = parse_ensemble(networks, vectors, batch.starts, batch.lengths)
+        return [batch.split_by_doc(member) for member in arcs]
 
-    def _predict_with(self, weights: Any, docs: Sequence[Doc]) -> list[Any]:
-        with self.model.use_params(weights):
+    def _predict_with_params(self, params: Any, docs: Sequence[Doc]) -> list[Any]:
+        """Return the result of ``predict`` with other parameters."""
+        with self.model.use_params(params):
             return list(self.predict(docs))
 
-    def _seen_by(self, copies: Sequence[Any], given: _Given) -> Iterator[tuple[ParserNetwork, Any]]:
-        """What each copy sees; where they differ in the last layers alone, words look alike."""
-        alike = {key for weights in copies for key in weights} <= upper_layer_params(self.model)
-        own, vectors = self._seen(given) if alike else (None, None)
-        for weights in copies:
-            with self.model.use_params(weights):
-                yield (own.above(self.model), vectors) if own else self._seen(given)
+    def _iter_ensemble_inputs(
+        self, param_sets: Sequence[Any], batch: _ParserBatch
+    ) -> Iterator[tuple[ParserNetwork, Any]]:
+        """Yield network and word vectors for each parameter set.
 
-    def _seen(self, given: _Given) -> tuple[ParserNetwork, Any]:
-        """The network as it is now, and what it sees of the words."""
-        docs, readings = given.docs, given.readings
-        vectors = self.model.get_ref("tok2vec")
-        if uses_listener(vectors):
+        The vectors are computed once if the sets differ in the upper layers only.
+        """
+        changed = {key for params in param_sets for key in params}
+        shares_vectors = changed <= upper_layer_params(self.model)
+        network, vectors = self._network_inputs(batch) if shares_vectors else (None, None)
+        for params in param_sets:
+            with self.model.use_params(params):
+                if network is not None:
+                    yield network.with_upper_layers(self.model), vectors
+                else:
+                    yield self._network_inputs(batch)
+
+    def _network_inputs(self, batch: _ParserBatch) -> tuple[ParserNetwork, Any]:
+        """Return the network as it is now, and the (words, width) vectors of the batch."""
+        docs, normalized = batch.docs, batch.normalized
+        tok2vec = self.model.get_ref("tok2vec")
+        if uses_listener(tok2vec):
             bounds = np.cumsum([len(doc) for doc in docs])[:-1]
-            own = np.split(vectors.predict(docs), bounds)
+            token_rows = np.split(tok2vec.predict(docs), bounds)
             rows = [
-                x if r is None else x[r.token_indices] for x, r in zip(own, readings, strict=True)
+                rows_of_doc if words is None else rows_of_doc[words.token_indices]
+                for rows_of_doc, words in zip(token_rows, normalized, strict=True)
             ]
-            found = np.concatenate(rows)
+            word_rows = np.concatenate(rows)
         else:
-            units = [unit for doc in docs for unit in split_sentences(doc)]
-            found = vectors.predict(units)
+            sentences = [sentence for doc in docs for sentence in split_sentences(doc)]
+            word_rows = tok2vec.predict(sentences)
         names = [self.moves.get_class_name(n) for n in range(self.moves.n_moves)]
         labels = np.array([self.vocab.strings.add(name[2:]) for name in names], dtype=np.uint64)
-        return ParserNetwork.of(self.model, names, labels), found
+        return ParserNetwork.from_model(self.model, names, labels), word_rows
 
-    def _side_by_side(self, starts: Any, lengths: Sequence[int], copies: int = 1) -> bool:
-        """Whether the network is the usual one, and sentences and copies enough that it pays."""
-        usual = self.model.attrs.get("has_upper") and not self.model.attrs.get("unseen_classes")
+    def _can_batch(self, starts: Any, lengths: Sequence[int], n_copies: int = 1) -> bool:
+        """Return whether the fast parser supports the network and has enough sentences to pay.
+
+        ``starts`` and ``lengths`` are those of ``_ParserBatch``; ``n_copies`` is the ensemble size.
+        """
+        attributes = self.model.attrs
+        is_standard = attributes.get("has_upper") and not attributes.get("unseen_classes")
         layers = self.model.layers
-        sizes = usual and (layers[1].get_dim("nF"), layers[1].get_dim("nP")) == (N_STATE_WORDS, 2)
-        if not sizes or "subtok" in self.labels:
+        has_standard_sizes = is_standard and (layers[1].get_dim("nF"), layers[1].get_dim("nP")) == (
+            N_STATE_WORDS,
+            2,
+        )
+        if not has_standard_sizes or "subtok" in self.labels:
             return False
-        return copies * len(starts) > _MIN_BATCH_RATIO * longest_sentence(starts, lengths)
+        return n_copies * len(starts) > _MIN_BATCH_RATIO * longest_sentence(starts, lengths)
 
-    def set_annotations(self, docs: Sequence[Doc], parses: Any) -> None:
-        """Sets heads, labels and sentences."""
-        for doc, found in zip(docs, self.deprojectivize(docs, parses), strict=True):
-            set_parse(doc, *found)
+    def set_annotations(self, docs: Sequence[Doc], predictions: Any) -> None:
+        """Set heads, labels and sentence boundaries of the Docs in place."""
+        for doc, arcs in zip(docs, self.deprojectivize(docs, predictions), strict=True):
+            set_parse(doc, *arcs)
 
     def deprojectivize(
-        self, docs: Sequence[Doc], trees: Sequence[ArcArrays]
+        self, docs: Sequence[Doc], arcs_by_doc: Sequence[ArcArrays]
     ) -> Iterator[tuple[Any, Any]]:
-        """Heads and labels of the words, arcs that cross others put where their labels say."""
-        add = self.vocab.strings.add
-        root, lifted = add("ROOT"), {add(name[2:]) for name in self.move_names if "||" in name}
-        for doc, tree in zip(docs, trees, strict=True):
-            plain = lifted.isdisjoint(tree.labels.tolist())
-            own = tree if plain else self._projected(doc, tree)
-            yield own.heads, np.where(own.heads == 0, root, own.labels)
+        """Yield final relative heads and label hashes of the words of each Doc.
 
-    def _projected(self, doc: Doc, tree: ArcArrays) -> ArcArrays:
+        Lifted arcs are moved to where their labels say (spaCy's pseudo-projective parsing), and
+        roots get the label ROOT.
+        """
+        add = self.vocab.strings.add
+        root, lifted_labels = (
+            add("ROOT"),
+            {add(name[2:]) for name in self.move_names if "||" in name},
+        )
+        for doc, arcs in zip(docs, arcs_by_doc, strict=True):
+            is_projective = lifted_labels.isdisjoint(arcs.labels.tolist())
+            final = arcs if is_projective else self._deprojectivize_doc(doc, arcs)
+            yield final.heads, np.where(final.heads == 0, root, final.labels)
+
+    def _deprojectivize_doc(self, doc: Doc, arcs: ArcArrays) -> ArcArrays:
+        """Return the arcs after spaCy's own postprocessing on a Doc of the words."""
         words = strip_non_words(doc)
         words = words.copy() if words is doc else words
-        set_parse(words, tree.heads, tree.labels)
+        set_parse(words, arcs.heads, arcs.labels)
         for hook in self.postprocesses:
             hook(words)
-        return _given(words)
-
-
-def _parts(docs: Sequence[Doc]) -> Iterator[slice]:
-    """Some Docs at a time, as many as keep their words near the processor."""
-    first = words = 0
-    for n, doc in enumerate(docs):
-        if words and words + len(doc) > _TOGETHER:
-            yield slice(first, n)
-            first, words = n, 0
-        words += len(doc)
-    yield slice(first, len(docs))
-
-
-_NONE = np.zeros(0, dtype=np.int64)
-_TOGETHER = 8192  # words of the Docs whose vectors are worked out together
-_MIN_BATCH_RATIO = (
-    16  # as many words as the longest sentence times this are parsed faster side by side
-)
+        return _arcs_of_doc(words)
 
 
 def uses_listener(model: Any) -> bool:
-    """Whether a network takes the vectors of words from Docs, where another left them."""
+    """Return whether a network reads the vectors of a shared tok2vec component."""
     return any(isinstance(node, Tok2VecListener) for node in model.walk())
 
 
 def upper_layer_params(model: Any) -> set[tuple[int, str]]:
-    """The weights of a parser behind what words look like: those that score, and the bias there."""
+    """Return the (node id, name) keys of a parser's parameters above the word vectors.
+
+    These are the parameters of the scoring layers and the bias of the hidden layer.
+    """
     lower, *upper = model.layers[1:]
     return {(lower.id, "b"), *((node.id, name) for node in upper for name in node.param_names)}
 
 
-def _starts(doc: Doc, reading: NormalizedWords | None) -> Any:
+def _word_starts(doc: Doc, normalized: NormalizedWords | None) -> Any:
+    """Return SENT_START of the words of a Doc, shape (words,)."""
     starts = doc.to_array([SENT_START]).astype(np.int64)
-    return starts if reading is None else starts[reading.token_indices]
+    return starts if normalized is None else starts[normalized.token_indices]
 
 
-def _inner_starts(doc: Doc, reading: NormalizedWords | None) -> Any:
-    """Return the words, but for the first, at which a sentence is known to begin."""
-    return np.flatnonzero(_starts(doc, reading)[1:] == 1) + 1
+def _inner_starts(doc: Doc, normalized: NormalizedWords | None) -> Any:
+    """Return the words, except the first, at which a sentence is known to begin."""
+    return np.flatnonzero(_word_starts(doc, normalized)[1:] == 1) + 1
 
 
 def split_sentences(doc: Doc) -> list[Doc]:
-    """Return the sentences of a Doc, so far as they are known, as Docs of words.
+    """Split a Doc into one Doc of words per known sentence.
 
-    Each has the tags, vectors and sentence starts that its words have in the Doc.
+    Each has the tags, tensor rows and sentence boundaries of its words. A Doc without inner
+    boundaries gives one Doc.
     """
     words = strip_non_words(doc)
-    inner = _inner_starts(words, None).tolist()
-    if not inner:
+    inner_starts = _inner_starts(words, None).tolist()
+    if not inner_starts:
         return [words]
     columns: Any = [ORTH, SPACY, NORM, TAG, SENT_START]
     table: Any = words.to_array(columns)
     strings = doc.vocab.strings
     texts = [strings[orth] for orth in table[:, 0].tolist()]
     spaces = (table[:, 1] == 1).tolist()
-    found = []
-    for start, end in pairwise([0, *inner, len(words)]):
-        unit = Doc(doc.vocab, words=texts[start:end], spaces=spaces[start:end])
-        unit.from_array(columns[2:], table[start:end, 2:])
+    sentences = []
+    for start, end in pairwise([0, *inner_starts, len(words)]):
+        sentence = Doc(doc.vocab, words=texts[start:end], spaces=spaces[start:end])
+        sentence.from_array(columns[2:], table[start:end, 2:])
         if words.tensor.size:
-            unit.tensor = words.tensor[start:end]
-        found.append(unit)
-    return found
+            sentence.tensor = words.tensor[start:end]
+        sentences.append(sentence)
+    return sentences
 
 
-def _joined(trees: Sequence[ArcArrays]) -> ArcArrays:
-    """Join the trees of sentences to that of their Doc."""
-    if len(trees) == 1:
-        return trees[0]
-    heads = np.concatenate([tree.heads for tree in trees])
-    return ArcArrays(heads, np.concatenate([tree.labels for tree in trees]))
+def _concatenate_arcs(parts: Sequence[ArcArrays]) -> ArcArrays:
+    """Concatenate the arcs of the sentences of a Doc."""
+    if len(parts) == 1:
+        return parts[0]
+    heads = np.concatenate([part.heads for part in parts])
+    return ArcArrays(heads, np.concatenate([part.labels for part in parts]))
 
 
-def _tree(state: Any, length: int) -> ArcArrays:
+def _arcs_of_state(state: Any, length: int) -> ArcArrays:
+    """Return the arcs of a spaCy parser state of ``length`` words."""
     heads, labels = np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.uint64)
     for arc in state.arcs:
         heads[arc["child"]], labels[arc["child"]] = arc["head"] - arc["child"], arc["label"]
     return ArcArrays(heads, labels)
 
 
-def _given(doc: Doc) -> ArcArrays:
+def _arcs_of_doc(doc: Doc) -> ArcArrays:
+    """Return the arcs of a parsed Doc."""
     rows: Any = doc.to_array([HEAD, DEP]).reshape(-1, 2)
     return ArcArrays(rows[:, 0].astype(np.int64), rows[:, 1])
 
@@ -353,7 +440,7 @@ def _given(doc: Doc) -> ArcArrays:
     default_config={"model": DEFAULT_TOK2VEC_MODEL, "spelt": False},
 )
 def make_tok2vec(nlp: Language, name: str, model: Any, spelt: bool) -> WordTok2Vec:
-    """What the factory of this name gives."""
+    """Build the component of the factory ``textrank_tok2vec``."""
     return WordTok2Vec(nlp.vocab, model, name, spelt=spelt)
 
 
@@ -378,7 +465,7 @@ def make_tagger(
     neg_prefix: str,
     label_smoothing: float,
 ) -> WordTagger:
-    """What the factory of this name gives."""
+    """Build the component of the factory ``textrank_tagger``."""
     return WordTagger(
         nlp.vocab,
         model,
@@ -413,7 +500,7 @@ def make_parser(
     min_action_freq: int,
     scorer: Callable[..., Any] | None,
 ) -> WordParser:
-    """What the factory of this name gives."""
+    """Build the component of the factory ``textrank_parser``."""
     return WordParser(
         nlp.vocab,
         model,
