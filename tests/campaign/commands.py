@@ -195,7 +195,7 @@ def _keep_loaded() -> None:
     sources.load_language(None, PPI(), raw=True)
     config.load_model("ppi")
     _worker()
-    _apply_out.pool_for = Inside  # type: ignore[assignment]
+    _apply_out.create_pool = Inside  # type: ignore[assignment]
 
 
 def _corpora(folder: Path) -> tuple[Path, Path]:

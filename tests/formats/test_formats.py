@@ -13,7 +13,7 @@ import spacy
 import srsly
 from spacy.tokens import Doc
 
-from textrank.candidates import tokens_of
+from textrank.candidates import span_tokens
 from textrank.formats.bioc import BioCJSON, BioCXML, PubTator, write_pubtator
 from textrank.formats.columns import DocBinFile, JsonLines, write_doc_bin
 from textrank.formats.conllu import ConllU, write_conllu
@@ -33,7 +33,7 @@ def put(folder: Path, name: str, text: str) -> str:
 
 
 def names(doc: Doc) -> list[str]:
-    return [" ".join(doc[i].text for i in tokens_of(span)) for span in doc.spans["entities"]]
+    return [" ".join(doc[i].text for i in span_tokens(span)) for span in doc.spans["entities"]]
 
 
 # brat

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from textrank.candidates import tokens_of
+from textrank.candidates import span_tokens
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
 from textrank.language.alignment import get_retokenized
@@ -65,7 +65,7 @@ def test_offsets_are_inclusive_and_text_is_kept(tmp_path: Path) -> None:
 
 def test_discontinuous_mention_skips_what_lies_between(tmp_path: Path) -> None:
     (doc,) = read(tmp_path, corpus())
-    assert [tokens_of(span) for span in doc.spans["entities"]] == [[0], [0, 2], [5, 6, 7], [5]]
+    assert [span_tokens(span) for span in doc.spans["entities"]] == [[0], [0, 2], [5, 6, 7], [5]]
 
 
 def test_dependencies_stay_a_graph_with_its_cycle(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import tokens_of
+from textrank.candidates import span_tokens
 from textrank.formats.base import get_mentions
 from textrank.formats.columns import JsonLines
 from textrank.formats.detection import READERS, WRITERS, reader_for, write_docs
@@ -62,7 +62,7 @@ def facts(doc: Doc, *, types: bool = True, false: bool = True) -> dict[str, Any]
         "document": doc.user_data["document"],
         "text": doc.text,
         "mentions": sorted(get_mentions(doc), key=lambda mention: mention.id),
-        "tokens": {span.id_: tokens_of(span) for span in doc.spans["entities"]},
+        "tokens": {span.id_: span_tokens(span) for span in doc.spans["entities"]},
         "gold": sorted([row[key] for key in keys] for row in rows),
     }
 

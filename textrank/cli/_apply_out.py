@@ -76,7 +76,7 @@ def _pool(job: Job, workers: Workers) -> Callable[[], Pool]:
             job.to_dict(),
             workers.count,
             workers.dask,
-            still=workers.timeout,
+            timeout=workers.timeout,
             start_timeout=workers.start_timeout,
         )
 

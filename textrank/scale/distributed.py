@@ -1,4 +1,10 @@
-"""Slices on the workers of a Dask cluster, each with a watched process that has the model."""
+"""Dask: workers for runs, evaluation of a model in parts, and training on partitions.
+
+- ``DaskPool`` processes the slices of a run on a Dask cluster; each Dask worker has a supervised
+  process that holds the model.
+- ``evaluate_parts`` computes the metrics of a model on a corpus that is stored in parts.
+- ``PartitionedRLS`` fits ``SparseRLS`` to candidates that are spread over workers.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from spacy.language import Language
 
-from textrank.candidates import Targets, labels_of
-from textrank.config import config_of, load_corpus, load_model
+from textrank.candidates import Targets, gold_labels
+from textrank.config import load_corpus, load_model, to_config
 from textrank.evaluation.report import Counts, Fold
 from textrank.evaluation.report import Report as EvaluationReport
 from textrank.evaluation.statistics import bootstrap_intervals
@@ -31,7 +37,7 @@ from textrank.tasks.base import no_candidates_error
 
 PLUGIN_NAME = "textrank"
 CONNECTION_LOST = (
-    "the connection to the Dask scheduler was lost. Finished parts are kept: start again."
+    "the connection to the Dask scheduler was lost. Finished parts are kept: run the command again."
 )
 try:
     from distributed import Client, LocalCluster, WorkerPlugin, get_worker
@@ -43,47 +49,62 @@ except ModuleNotFoundError as error:
 
 
 class ModelPlugin(WorkerPlugin):
-    """Keeps a process with the model on each worker, started once, ended with the worker."""
+    """Dask plugin that keeps a supervised process with the model on each worker."""
 
-    def __init__(self, job: Mapping[str, Any], still: float, start_timeout: float) -> None:
-        self.job, self.still, self.start_timeout = dict(job), still, start_timeout
-        self.keeper: WorkerSupervisor | None = None
+    def __init__(self, job: Mapping[str, Any], timeout: float, start_timeout: float) -> None:
+        self.job, self.timeout, self.start_timeout = dict(job), timeout, start_timeout
+        self.supervisor: WorkerSupervisor | None = None
 
     def setup(self, worker: Any) -> None:
-        """Called by Dask when a worker begins."""
-        self.keeper = WorkerSupervisor(self.job, self.still, start_timeout=self.start_timeout)
+        """Create the supervisor (called by Dask when a worker starts)."""
+        self.supervisor = WorkerSupervisor(self.job, self.timeout, start_timeout=self.start_timeout)
 
     def teardown(self, worker: Any) -> None:
-        """Called by Dask when a worker ends."""
-        if self.keeper is not None:
-            self.keeper.close()
+        """End the process (called by Dask when a worker ends)."""
+        if self.supervisor is not None:
+            self.supervisor.close()
 
 
 def run_slice(slice: Mapping[str, Any], paths: Mapping[int, str]) -> dict[str, Any]:
-    """A task: only a few names and numbers travel; the part is written where the worker is."""
+    """Process a slice on this Dask worker and return ``Outcome.to_dict()``.
+
+    The part is written by the worker, so only names and numbers are sent.
+    """
     plugin: Any = get_worker().plugins[PLUGIN_NAME]
-    return plugin.keeper.run(slice, paths).to_dict()
+    return plugin.supervisor.run(slice, paths).to_dict()
 
 
 @dataclass
 class DaskPool:
-    """A Dask cluster as a place where slices are worked on."""
+    """Pool of workers on a Dask cluster.
+
+    Attributes
+    ----------
+    client
+        Client of the scheduler.
+    local
+        Cluster of this machine that was started here, or None.
+    """
 
     client: Any
-    local: Any = None  # the cluster of this machine that we started, if any
+    local: Any = None
     reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
     _futures: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def connected(
+    def connect(
         cls,
         job: Mapping[str, Any],
         workers: int,
         address: str | None,
-        still: float,
+        timeout: float,
         start_timeout: float,
     ) -> DaskPool:
-        """The cluster at an address, or a new one of this machine; a model on each worker."""
+        """Connect to a scheduler and start the model on each worker.
+
+        ``address`` None starts a cluster of ``workers`` processes on this machine. Raises
+        ValueError if no scheduler answers within 30 seconds.
+        """
         local = None
         if address is None:
             local = LocalCluster(  # type: ignore[no-untyped-call]
@@ -97,22 +118,25 @@ class DaskPool:
         try:
             client = Client(local or address, timeout=30)  # type: ignore[no-untyped-call]
         except OSError as error:
-            raise ValueError(f"no Dask scheduler answers at {address}: {error}.") from error
-        client.register_plugin(ModelPlugin(job, still, start_timeout), name=PLUGIN_NAME)
+            raise ValueError(
+                f"no Dask scheduler answers at {address}: {error}. Check the address."
+            ) from error
+        client.register_plugin(ModelPlugin(job, timeout, start_timeout), name=PLUGIN_NAME)
         return cls(client, local)
 
     def capacity(self) -> int:
-        """One slice a thread of the cluster, and one each that waits; it may grow and shrink."""
+        """Return two per thread of the cluster, which may grow and shrink."""
         self.check()
         return max(2 * sum(self.client.nthreads().values()), 2)
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Has a slice worked on wherever there is room."""
+        """Have a slice processed by any worker."""
         future = self.client.submit(run_slice, slice, dict(paths), key=f"part-{id}", pure=False)
         self._futures[id] = future
         future.add_done_callback(lambda done: self._settle(id, done))
 
     def _settle(self, id: str, future: Any) -> None:
+        """Put the outcome of a future on the queue of reports (called by Dask)."""
         self._futures.pop(id, None)
         if future.status == "finished":
             outcome = Outcome.from_dict(future.result())
@@ -123,75 +147,101 @@ class DaskPool:
         self.reports.put((id, outcome))
 
     def check(self) -> None:
-        """Raises where the scheduler is gone; finished parts are on the disk already."""
+        """Raise ValueError if the scheduler is gone; finished parts are already on disk."""
         if self.client.status != "running":
             raise ValueError(CONNECTION_LOST)
 
     def close(self) -> None:
-        """Lets go of the cluster, and ends the one we started."""
+        """Disconnect, and end the cluster if it was started here."""
         self._futures.clear()
         self.client.close()
         if self.local is not None:
             self.local.close()
 
 
-BATCH_DOCS = 50  # documents that are represented at once
+BATCH_DOCS = 50  # scored at once
 
 
 @dataclass(frozen=True, eq=False)
 class PartScores:
-    """The candidates of a part as arrays."""
+    """Labels and scores of the candidates of one part.
+
+    Attributes
+    ----------
+    y, scores
+        One entry per candidate.
+    documents
+        Document id of each candidate.
+    unreachable
+        Number of gold answers without a candidate.
+    texts
+        Number of documents.
+    """
 
     y: Vector
     scores: Vector
-    documents: tuple[str, ...]  # of each candidate
-    unreachable: int = 0  # gold answers that no candidate stands for
+    documents: tuple[str, ...]
+    unreachable: int = 0
     texts: int = 0
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: str) -> tuple[Model, Language]:
-    """The model, loaded once a process."""
+def _load_once(model: str) -> tuple[Model, Language]:
+    """Load a model and the language pipeline; both are kept by the process."""
     return load_model(model), load_nlp()
 
 
 def score_part(corpus: str, model: str) -> PartScores:
-    """Scores the candidates of a corpus, some documents in memory at a time."""
-    loaded, nlp = _loaded(model)
+    """Score the candidates of a corpus, ``BATCH_DOCS`` documents at a time."""
+    loaded, nlp = _load_once(model)
     task = loaded.pipeline.task
-    found: list[PartScores] = []
+    scores_by_batch: list[PartScores] = []
     docs = iter(load_corpus(corpus)(nlp))
     while batch := [doc for doc, _ in zip(docs, range(BATCH_DOCS), strict=False)]:
-        own = [task.candidates(doc) for doc in batch]
-        every = [candidate for some in own for candidate in some]
-        missed = sum(task.unreachable(doc, some) for doc, some in zip(batch, own, strict=True))
-        scores = loaded.score(every) if every else np.empty(0)
-        names = tuple(candidate.document for candidate in every)
-        found.append(PartScores(labels_of(every), scores, names, missed, len(batch)))
-    return _joined(found)
+        candidates_by_doc = [task.candidates(doc) for doc in batch]
+        candidates = [
+            candidate for doc_candidates in candidates_by_doc for candidate in doc_candidates
+        ]
+        unreachable = sum(
+            task.unreachable(doc, doc_candidates)
+            for doc, doc_candidates in zip(batch, candidates_by_doc, strict=True)
+        )
+        scores = loaded.score(candidates) if candidates else np.empty(0)
+        names = tuple(candidate.document for candidate in candidates)
+        scores_by_batch.append(
+            PartScores(gold_labels(candidates), scores, names, unreachable, len(batch))
+        )
+    return _concat_scores(scores_by_batch)
 
 
 def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> EvaluationReport:
-    """Figures of a model on corpora that are the parts of one, here or on a Dask cluster.
+    """Return the report of a model on a corpus that is stored in parts.
 
-    ``client`` is a ``distributed.Client``; each part then becomes a task of its own. A document
-    must not be spread over several parts. For tasks that are answered by yes or no.
+    Parameters
+    ----------
+    model
+        Name or path of a model of a yes/no task; ranking tasks raise ValueError.
+    corpora
+        Paths of the parts; a document must be in one part only.
+    client
+        ``distributed.Client`` that processes each part as a task; None processes them here.
     """
     loaded = load_model(model)
     task = loaded.pipeline.task
     if task.is_ranking:
-        raise ValueError(f"task {task.name!r} ranks; only yes and no can be judged in parts.")
+        raise ValueError(f"task {task.name!r} ranks; only yes/no tasks can be evaluated in parts.")
     if client is None:
         parts = [score_part(corpus, model) for corpus in corpora]
     else:
         parts = client.gather(client.map(score_part, list(corpora), model=model, pure=False))
-    every = _joined(parts)
-    if not len(every.y):
-        raise no_candidates_error(task, every.texts)
-    return _report(loaded, every, len(parts))
+    scores = _concat_scores(parts)
+    if not len(scores.y):
+        raise no_candidates_error(task, scores.texts)
+    return _build_report(loaded, scores, len(parts))
 
 
-def _joined(parts: Sequence[PartScores]) -> PartScores:
+def _concat_scores(parts: Sequence[PartScores]) -> PartScores:
+    """Concatenate the scores of parts."""
     empty = [np.empty(0)]
     return PartScores(
         np.concatenate([*empty, *(part.y for part in parts)]),
@@ -202,119 +252,129 @@ def _joined(parts: Sequence[PartScores]) -> PartScores:
     )
 
 
-def _report(model: Model, every: PartScores, parts: int) -> EvaluationReport:
+def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationReport:
+    """Build the Report, with the model's own threshold as the decision."""
     threshold, task = model.threshold, model.pipeline.task
-    cut = np.inf if threshold is None else threshold
-    said = decide(every.scores, cut)
-    found = precision_recall_f(every.y, said, every.unreachable)
-    positives = int((every.y > 0).sum())
+    effective_threshold = np.inf if threshold is None else threshold
+    decisions = decide(scores.scores, effective_threshold)
+    metrics = precision_recall_f(scores.y, decisions, scores.unreachable)
+    positives = int((scores.y > 0).sum())
     fold = Fold(
-        {"auc": auc(every.y, every.scores), **found._asdict()},
+        {"auc": auc(scores.y, scores.scores), **metrics._asdict()},
         fold=0,
         split=0,
-        documents=len(set(every.documents)),
-        candidates=len(every.y),
+        documents=len(set(scores.documents)),
+        candidates=len(scores.y),
         positives=positives,
         chosen={"alpha": model.fit.alpha, "threshold": threshold},
     )
-    drawn = {} if every.unreachable else _intervals(every, said)
+    intervals = {} if scores.unreachable else _bootstrap(scores, decisions)
     return EvaluationReport(
         task=task.name,
         corpus=f"{parts} parts",
         procedure=f"trained on {model.meta.get('corpus') or 'another corpus'}; judged in parts",
-        settings=config_of(model.pipeline),
+        settings=to_config(model.pipeline),
         seed=None,
-        counts=Counts(every.texts, len(every.y), positives, every.unreachable),
+        counts=Counts(scores.texts, len(scores.y), positives, scores.unreachable),
         folds=[fold],
-        intervals=drawn,
+        intervals=intervals,
     )
 
 
-def _intervals(every: PartScores, said: Any) -> dict[str, tuple[float, float]]:
-    found = bootstrap_intervals(every.y, every.scores, every.documents, decisions=said)
-    return {name: (interval.low, interval.high) for name, interval in found.items()}
+def _bootstrap(scores: PartScores, decisions: Any) -> dict[str, tuple[float, float]]:
+    """Return bootstrap confidence intervals by metric, resampling documents."""
+    intervals = bootstrap_intervals(scores.y, scores.scores, scores.documents, decisions=decisions)
+    return {name: (interval.low, interval.high) for name, interval in intervals.items()}
 
 
 T = TypeVar("T")
-NO_FOLD = -1  # the fold that is left out when none is
+NO_FOLD = -1  # leave out no fold
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Some candidates: their features, answers, and where they belong among all."""
+    """Candidates of some documents: features, labels, and their positions among all candidates."""
 
     X: SparseMatrix  # (m, d)
     y: Vector  # (m,)
-    rows: Indices  # (m,) numbers of the candidates among all
-    documents: Indices  # (m,) numbers of documents among all, 0 ..
+    rows: Indices  # (m,) positions among all candidates
+    documents: Indices  # (m,) document numbers from 0, among all documents
     queries: Indices  # (m,)
 
 
 class Partitions(Protocol):
-    """Partitions wherever they are, and a way to ask all of them the same."""
+    """Set of partitions, here or elsewhere, to which a function can be applied."""
 
     def map(self, ask: Callable[..., T], *values: Any) -> list[T]:
-        """``ask(partition, *values)`` of each, in order."""
+        """Return ``ask(partition, *values)`` for each partition, in order."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalPartitions:
-    """Partitions of this process."""
+    """Partitions in this process."""
 
     partitions: Sequence[Partition]
 
     def map(self, ask: Callable[..., T], *values: Any) -> list[T]:
-        """One after the other."""
+        """Return ``ask(partition, *values)`` for each partition, one after the other."""
         return [ask(partition, *values) for partition in self.partitions]
 
 
 @dataclass(frozen=True, eq=False)
 class DaskPartitions:
-    """Partitions on the workers of a Dask cluster; they stay there."""
+    """Partitions on the workers of a Dask cluster, where they stay."""
 
     client: Any
     futures: Sequence[Any]
 
     @classmethod
-    def sent(cls, client: Any, partitions: Sequence[Partition]) -> DaskPartitions:
-        """Sends partitions to the workers, one after another."""
+    def scatter(cls, client: Any, partitions: Sequence[Partition]) -> DaskPartitions:
+        """Send partitions to the workers."""
         return cls(client, [client.scatter(partition, hash=False) for partition in partitions])
 
     @classmethod
-    def made(
+    def build(
         cls, client: Any, make: Callable[[Any], Partition], keys: Sequence[Any]
     ) -> DaskPartitions:
-        """Has each partition made by a worker, say from a file, so that none ever travels."""
+        """Have each partition built by a worker as ``make(key)``, so that none is sent."""
         return cls(client, client.map(make, list(keys), pure=False))
 
     def map(self, ask: Callable[..., T], *values: Any) -> list[T]:
-        """All at once, each where its partition lies."""
-        sent = self.client.scatter(list(values), broadcast=True, hash=False) if values else []
-        asked = [self.client.submit(ask, future, *sent, pure=False) for future in self.futures]
-        return list(self.client.gather(asked))
+        """Return ``ask(partition, *values)`` for each partition, computed where it is."""
+        broadcast = self.client.scatter(list(values), broadcast=True, hash=False) if values else []
+        futures = [
+            self.client.submit(ask, future, *broadcast, pure=False) for future in self.futures
+        ]
+        return list(self.client.gather(futures))
 
 
 def partition_candidates(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
-    """The candidates in partitions of about the same number of non-zeros, documents whole."""
+    """Split candidates into at most ``count`` partitions of similar size, documents kept whole.
+
+    Sizes are numbers of non-zeros plus candidates.
+    """
     documents = np.unique(targets.groups, return_inverse=True)[1]
     matrix = sp.csr_array(X)
     weight = np.bincount(documents, np.diff(matrix.indptr) + 1.0)
-    before = np.cumsum(weight) - weight
-    part = np.minimum((before / weight.sum() * count).astype(np.intp), count - 1)[documents]
-    found = [np.flatnonzero(part == p) for p in np.unique(part)]
+    weight_before = np.cumsum(weight) - weight
+    part = np.minimum((weight_before / weight.sum() * count).astype(np.intp), count - 1)[documents]
+    rows_by_part = [np.flatnonzero(part == p) for p in np.unique(part)]
     return [
         Partition(matrix[rows], targets.y[rows], rows, documents[rows], targets.queries[rows])
-        for rows in found
+        for rows in rows_by_part
     ]
 
 
 @dataclass(frozen=True)
 class PartitionedRLS:
-    """``SparseRLS`` over partitions: the same fit, with as many products as on one machine.
+    """``SparseRLS`` fitted to partitions; the result is that of one machine.
 
-    One pass over all partitions an iteration, whatever ``rank`` is: the preferences of a query lie
-    inside a partition, and those between all candidates only need the sums of the columns.
+    Each iteration of the solver makes one pass over the partitions, for every value of ``rank``:
+    preferences within a query need only the partition that holds it, and preferences between all
+    candidates only column sums.
 
+    Examples
+    --------
     >>> X = sp.csr_array(np.eye(4))
     >>> targets = Targets(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4), np.arange(4))
     >>> learner = PartitionedRLS(SparseRLS(alphas=[1.0], folds=2))
@@ -325,13 +385,16 @@ class PartitionedRLS:
     learner: SparseRLS
 
     def fit(self, partitions: Partitions) -> Fit:
-        """Learns, and chooses alpha by held-out folds of documents, as on one machine."""
-        targets = _targets(partitions)
+        """Fit the learner, with alpha chosen by cross-validation over documents."""
+        targets = _collect_targets(partitions)
         path = self.path(partitions)
         return path.select(choose_alpha(path.heldout, targets, self.learner.select, path.alphas))
 
     def path(self, partitions: Partitions) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
+        """Return coefficients and held-out scores at every alpha.
+
+        Raises ValueError if all candidates are of one document.
+        """
         last = max(partitions.map(_last_document))
         if last == 0:
             raise ValueError("all candidates are of one document: nothing can be held out")
@@ -339,27 +402,33 @@ class PartitionedRLS:
         parts: list[tuple[Indices, Matrix]] = []
         for fold in range(folds):
             W = self.coefs(partitions, folds, fold)
-            parts += partitions.map(_predict, W, folds, fold)
+            parts += partitions.map(_score_held_out, W, folds, fold)
         heldout = np.empty((len(self.learner.alphas), sum(len(rows) for rows, _ in parts)))
         for rows, scores in parts:
             heldout[:, rows] = scores
         return RegularizationPath(tuple(self.learner.alphas), self.coefs(partitions), heldout)
 
     def coefs(self, partitions: Partitions, folds: int = 1, out: int = NO_FOLD) -> Matrix:  # (a, d)
-        """Weights at every alpha, from all candidates but those of one fold."""
+        """Return the weights at every alpha, shape (alphas, features).
+
+        They are fitted to all candidates except those of fold ``out`` of ``folds``; ``NO_FOLD``
+        uses all.
+        """
         rank = self.learner.rank
-        centred = _Centred.of(partitions, folds, out) if rank == "global" else None
+        centring = (
+            _GlobalCentring.from_partitions(partitions, folds, out) if rank == "global" else None
+        )
 
         def product(q: Vector) -> Vector:
-            total = _sum(partitions.map(_normal, q, rank, folds, out))
-            return total if centred is None else centred(total, float(centred.columns @ q))
+            total = _add_arrays(partitions.map(_normal_product, q, rank, folds, out))
+            return total if centring is None else centring(total, float(centring.columns @ q))
 
-        right = _sum(partitions.map(_right, rank, folds, out))
-        if centred is not None:
-            right = centred(right, centred.answers)
+        right_side = _add_arrays(partitions.map(_right_hand_side, rank, folds, out))
+        if centring is not None:
+            right_side = centring(right_side, centring.answers)
         return solve_krylov(
             product,
-            right,
+            right_side,
             np.array(self.learner.alphas),
             tolerance=self.learner.tolerance,
             most=self.learner.iterations,
@@ -367,71 +436,94 @@ class PartitionedRLS:
 
 
 @dataclass(frozen=True, eq=False)
-class _Centred:
-    """``X'L u`` for all pairs of candidates, ``L = n I - 11'``, from sums over partitions."""
+class _GlobalCentring:
+    """Products with ``L = n I - 11'`` for preferences between all pairs of candidates.
+
+    Attributes
+    ----------
+    count
+        Number n of training candidates.
+    columns
+        Column sums ``X'1``, shape (d,).
+    answers
+        Sum of the labels.
+    """
 
     count: float
-    columns: Vector  # (d,) sums of the columns of X
-    answers: float  # their sum
+    columns: Vector
+    answers: float
 
     @classmethod
-    def of(cls, partitions: Partitions, folds: int, out: int) -> _Centred:
-        parts = partitions.map(_sums, folds, out)
+    def from_partitions(cls, partitions: Partitions, folds: int, out: int) -> _GlobalCentring:
+        """Compute the sums over the training candidates of all partitions."""
+        parts = partitions.map(_column_sums, folds, out)
         count, answers = sum(part[0] for part in parts), sum(part[2] for part in parts)
-        return cls(count, _sum([part[1] for part in parts]), answers)
+        return cls(count, _add_arrays([part[1] for part in parts]), answers)
 
     def __call__(self, total: Vector, sum_: float) -> Vector:
-        """``n X'u - X'1 (1'u)``, given ``X'u`` and ``1'u``."""
+        """Return ``X'Lu = n X'u - X'1 (1'u)``, given ``total = X'u`` and ``sum_ = 1'u``."""
         return self.count * total - self.columns * sum_
 
 
-def _kept(partition: Partition, folds: int, out: int) -> Vector:
+def _training_mask(partition: Partition, folds: int, out: int) -> Vector:
+    """Return 1.0 for the candidates outside fold ``out`` and 0.0 for others, shape (m,)."""
     return (partition.documents % folds != out).astype(np.float64)
 
 
-def _weighted(partition: Partition, u: Vector, rank: str) -> Vector:
+def _center_by_query(partition: Partition, u: Vector, rank: str) -> Vector:
+    """Return ``L u`` with the Laplacian of the queries; ``u`` itself unless ``rank`` is "query"."""
     if rank != "query":
         return u
     return QueryCentring(np.unique(partition.queries, return_inverse=True)[1]).laplacian()(u)
 
 
-def _normal(partition: Partition, q: Vector, rank: str, folds: int, out: int) -> Vector:
-    u = _weighted(partition, partition.X @ q, rank) * _kept(partition, folds, out)
+def _normal_product(partition: Partition, q: Vector, rank: str, folds: int, out: int) -> Vector:
+    """Return this partition's share of ``X'L X q`` over the training candidates."""
+    u = _center_by_query(partition, partition.X @ q, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
 
 
-def _right(partition: Partition, rank: str, folds: int, out: int) -> Vector:
-    u = _weighted(partition, partition.y, rank) * _kept(partition, folds, out)
+def _right_hand_side(partition: Partition, rank: str, folds: int, out: int) -> Vector:
+    """Return this partition's share of ``X'L y`` over the training candidates."""
+    u = _center_by_query(partition, partition.y, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
 
 
-def _sums(partition: Partition, folds: int, out: int) -> tuple[float, Vector, float]:
-    kept = _kept(partition, folds, out)
-    return float(kept.sum()), np.asarray(partition.X.T @ kept), float(partition.y @ kept)
+def _column_sums(partition: Partition, folds: int, out: int) -> tuple[float, Vector, float]:
+    """Return count, ``X'1`` and ``1'y`` of the training candidates of a partition."""
+    mask = _training_mask(partition, folds, out)
+    return float(mask.sum()), np.asarray(partition.X.T @ mask), float(partition.y @ mask)
 
 
-def _predict(partition: Partition, W: Matrix, folds: int, out: int) -> tuple[Indices, Matrix]:
-    own = np.flatnonzero(partition.documents % folds == out)
-    return partition.rows[own], np.asarray((partition.X[own] @ W.T).T)
+def _score_held_out(
+    partition: Partition, W: Matrix, folds: int, out: int
+) -> tuple[Indices, Matrix]:
+    """Return rows and scores, shape (alphas, rows), of the candidates in fold ``out``."""
+    held_out = np.flatnonzero(partition.documents % folds == out)
+    return partition.rows[held_out], np.asarray((partition.X[held_out] @ W.T).T)
 
 
 def _last_document(partition: Partition) -> int:
+    """Return the largest document number of a partition."""
     return int(partition.documents.max())
 
 
-def _answers(partition: Partition) -> tuple[Indices, Vector, Indices, Indices]:
+def _get_targets(partition: Partition) -> tuple[Indices, Vector, Indices, Indices]:
+    """Return rows, labels, documents and queries of a partition."""
     return partition.rows, partition.y, partition.documents, partition.queries
 
 
-def _targets(partitions: Partitions) -> Targets:
+def _collect_targets(partitions: Partitions) -> Targets:
+    """Return the Targets of all partitions, in the order of all candidates."""
     rows, y, documents, queries = (
-        np.concatenate(part) for part in zip(*partitions.map(_answers), strict=True)
+        np.concatenate(part) for part in zip(*partitions.map(_get_targets), strict=True)
     )
     order = np.argsort(rows)
     return Targets(y[order], documents[order], queries[order])
 
 
-def _sum(parts: Sequence[Vector]) -> Vector:
+def _add_arrays(parts: Sequence[Vector]) -> Vector:
+    """Return the sum of arrays of one shape; the inputs are not changed."""
     total = parts[0].copy()
     for part in parts[1:]:
         total += part

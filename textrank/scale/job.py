@@ -1,4 +1,7 @@
-"""What a run applies, in plain values that go to any worker."""
+"""Plan of a run: the job, its input files, their slices, and the manifest that records them.
+
+All values are plain, so that they can be sent to any worker and stored as JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from textrank.io import open_atomic
+from textrank.io import file_checksum, open_atomic
 from textrank.results.schema import FORMATS, TABLES, Format
 
 THREAD_VARIABLES = (
@@ -24,10 +27,27 @@ THREAD_VARIABLES = (
 
 @dataclass(frozen=True)
 class Job:
-    """A model with its settings, and where and how its answers are written.
+    """Model with its settings, and where and how its results are written.
 
-    ``model`` and ``nlp`` are names or paths, as on the command line. ``whole`` parses every
-    sentence, also those without an answer; the answers are the same.
+    Attributes
+    ----------
+    model
+        Name of a shipped model, or path of one.
+    folder
+        Folder of the result.
+    nlp
+        Name or path of a spaCy pipeline; None takes the shipped one.
+    settings
+        Task settings as on the command line, ``task.precision=0.9``.
+    format
+        "parquet" or "jsonl".
+    whole
+        Parse every sentence, not only those that can have an answer. Results are the same.
+
+    Raises
+    ------
+    ValueError
+        If the format is unknown.
     """
 
     model: str
@@ -43,28 +63,40 @@ class Job:
             raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {self.format!r}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for the manifest and on the way to a worker."""
+        """Return the fields as JSON values."""
         return {**asdict(self), "settings": list(self.settings)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
-        """What ``to_dict`` gave."""
+        """Build a Job from the values of ``to_dict``."""
         return cls(**{**values, "settings": tuple(values["settings"])})
 
 
-GZIP_RATIO = 4  # how much larger a packed file is after unpacking, about
-XML_BYTES_PER_TEXT_BYTE = 5  # bytes of XML for one byte of text, in PubMed's files
-MAX_SLICE_FILES = 1000  # in one slice; each is opened and closed
-SLICE_BYTES = 8 << 20  # bytes of text in a slice: about 1.2 million words, two minutes
-ANNOTATION_SUFFIXES = (".ann", ".a1", ".a2")  # annotations of a text file of the same name
+GZIP_RATIO = 4  # size after unpacking relative to before, about
+XML_BYTES_PER_TEXT_BYTE = 5  # in PubMed's files
+MAX_SLICE_FILES = 1000  # each costs an open and a close
+SLICE_BYTES = 8 << 20  # of text: about 1.2 million words, two minutes of work
+ANNOTATION_SUFFIXES = (".ann", ".a1", ".a2")  # of a .txt file with the same name
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file to read, as the manifest keeps it."""
+    """Input file as the manifest records it.
 
-    source: str  # as the user wrote it
-    path: str  # from the root, so that it is found from anywhere
+    Attributes
+    ----------
+    source
+        Path as the user gave it.
+    path
+        Absolute path.
+    size, modified
+        Size in bytes and modification time in nanoseconds.
+    checksum
+        SHA-256.
+    """
+
+    source: str
+    path: str
     size: int
     modified: int
     checksum: str
@@ -72,66 +104,76 @@ class Input:
 
 @dataclass(frozen=True)
 class Piece:
-    """Some documents of a file: those numbered ``first``, ``first + step`` and so on.
+    """Some documents of a file: those numbered ``first``, ``first + step``, ….
 
-    ``only`` names single ones among them instead, ``without`` leaves some out.
+    Attributes
+    ----------
+    source
+        Path of the file as the user gave it.
+    input
+        Number of the file in the manifest.
+    first, step
+        Documents whose number modulo ``step`` is ``first``.
+    only
+        If not None, exactly these documents instead.
+    without
+        Documents to leave out.
 
+    Examples
+    --------
     >>> [n for n in range(8) if Piece("a.jsonl", 0, first=1, step=3).wants(n)]
     [1, 4, 7]
     """
 
     source: str
-    input: int  # number of the file in the manifest
+    input: int
     first: int = 0
     step: int = 1
     only: tuple[int, ...] | None = None
     without: tuple[int, ...] = ()
 
     def wants(self, number: int) -> bool:
-        """Whether the document of this number is meant; the first of a file has number 0."""
+        """Return whether the document with this number is included; the first of a file is 0."""
         if self.only is not None:
             return number in self.only
         return number % self.step == self.first and number not in self.without
 
-    def halves(self) -> tuple[Piece, Piece]:
-        """Two pieces that share nothing and together are this one."""
-        if self.only is not None:
-            middle = len(self.only) // 2
-            return replace(self, only=self.only[:middle]), replace(self, only=self.only[middle:])
-        twice = self.step * 2
-        return (
-            replace(self, step=twice),
-            replace(self, step=twice, first=self.first + self.step),
-        )
-
 
 @dataclass(frozen=True)
 class Slice:
-    """What one task works on and one part holds."""
+    """Unit of work: pieces of files that one task processes into one part."""
 
     pieces: tuple[Piece, ...]
 
     @property
     def id(self) -> str:
-        """A name for its part, the same whenever and wherever it is asked for."""
+        """Hash of the content, which names the part; equal slices have equal ids."""
         text = json.dumps(self.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for the manifest and on the way to a worker."""
+        """Return the pieces as JSON values."""
         return {"pieces": [asdict(piece) for piece in self.pieces]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Slice:
-        """What ``to_dict`` gave."""
-        return cls(tuple(_piece(row) for row in values["pieces"]))
+        """Build a Slice from the values of ``to_dict``."""
+        return cls(tuple(_piece_from_dict(row) for row in values["pieces"]))
 
-    def without(self, suspects: Sequence[tuple[int, int]]) -> list[Slice]:
-        """This slice in smaller ones, when something among the suspects kills whoever reads it.
+    def split_off(self, suspects: Sequence[tuple[int, int]]) -> list[Slice]:
+        """Split the slice to isolate a document that kills its worker.
 
-        ``suspects`` are pairs of a piece and a document of it. They are cut in two and the rest is
-        a slice of its own; where there are none, the slice is halved. One document alone, or one
-        file of which no document was ever reached, cannot be cut: no slice is given.
+        Parameters
+        ----------
+        suspects
+            Pairs ``(index of the piece, number of the document)``. If there are none, the slice is
+            halved by pieces.
+
+        Returns
+        -------
+        list of Slice
+            The two halves of the suspects, and the rest. Empty if the slice cannot be split: a
+            single document, or a single file of which no document was reached.
         """
         if not suspects:
             return self._halves()
@@ -143,40 +185,45 @@ class Slice:
         return [] if parts == [self] else parts
 
     def _halves(self) -> list[Slice]:
+        """Return two slices with half of the pieces each, or [] for a single piece."""
         middle = len(self.pieces) // 2
         return [Slice(self.pieces[:middle]), Slice(self.pieces[middle:])] if middle else []
 
     def _only(self, suspects: Sequence[tuple[int, int]]) -> Slice:
-        found: dict[int, list[int]] = {}
+        """Return a slice of just these documents."""
+        numbers_by_piece: dict[int, list[int]] = {}
         for piece, number in suspects:
-            found.setdefault(piece, []).append(number)
+            numbers_by_piece.setdefault(piece, []).append(number)
         pieces = [
             replace(self.pieces[p], first=0, step=1, only=tuple(numbers), without=())
-            for p, numbers in found.items()
+            for p, numbers in numbers_by_piece.items()
         ]
         return Slice(tuple(pieces))
 
     def _rest(self, suspects: Sequence[tuple[int, int]]) -> Slice:
+        """Return the slice without these documents."""
         rest = []
         for index, piece in enumerate(self.pieces):
-            out = [number for p, number in suspects if p == index]
+            removed = [number for p, number in suspects if p == index]
             if piece.only is None:
-                rest.append(replace(piece, without=(*piece.without, *out)))
-            elif kept := tuple(number for number in piece.only if number not in out):
-                rest.append(replace(piece, only=kept))
+                rest.append(replace(piece, without=(*piece.without, *removed)))
+            elif remaining := tuple(number for number in piece.only if number not in removed):
+                rest.append(replace(piece, only=remaining))
         return Slice(tuple(rest))
 
 
-def _piece(row: Mapping[str, Any]) -> Piece:
+def _piece_from_dict(row: Mapping[str, Any]) -> Piece:
+    """Build a Piece from JSON values."""
     only = None if row["only"] is None else tuple(row["only"])
     return Piece(**{**row, "only": only, "without": tuple(row["without"])})
 
 
 def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
-    """The files that paths stand for: themselves, or all that lie in a folder.
+    """Iterate over the files that paths stand for: themselves, or all files in a folder.
 
-    Hidden ones, and what tells about the texts instead of being one (a README, a licence, a
-    checksum), are left out. A folder with a ``corpus.cfg`` is one input, read as its cfg says.
+    Hidden files and files about the texts (README, licence, checksums, annotations next to a text)
+    are left out. A folder with a ``corpus.cfg`` is one input, read as its cfg says. Raises
+    ValueError for a missing path or a folder without files.
     """
     for text in paths:
         path = Path(text)
@@ -185,69 +232,73 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
         if not path.is_dir() or (path / "corpus.cfg").is_file():
             yield text
             continue
-        files = sorted(p for p in path.rglob("*") if p.is_file() and not _aside(p, path))
+        files = sorted(p for p in path.rglob("*") if p.is_file() and not _is_not_text(p, path))
         if not files:
             raise ValueError(f"{path}: no file in this folder.")
         yield from map(str, files)
 
 
-_ABOUT = re.compile(
+_ABOUT_FILE = re.compile(
     r"(?i)(?:readme|licen[cs]e|copying|notice|changelog)(?:\.\w+)?|.*\.(?:md|md5|sha\d+)"
 )
 
 
-def _aside(file: Path, folder: Path) -> bool:
-    """Whether a file is none of the texts of its folder."""
-    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-    beside = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()
-    return hidden or beside or _ABOUT.fullmatch(file.name) is not None
+def _is_not_text(file: Path, folder: Path) -> bool:
+    """Return whether a file of a folder is hidden, an annotation file, or about the texts."""
+    is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    is_annotation = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()
+    return is_hidden or is_annotation or _ABOUT_FILE.fullmatch(file.name) is not None
 
 
-def describe_input(source: str, known: Mapping[str, Input]) -> Input:
-    """The file with its checksum; what was looked at before is not read again.
+def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
+    """Return the Input of a file, with its checksum.
 
-    As in ``make`` and ``rsync``, a file of the same size and time is taken to be the same.
+    ``inputs_by_path`` has earlier inputs. A file of the same size and modification time is taken to
+    be unchanged and is not read again, as ``make`` and ``rsync`` do.
     """
     path = Path(source).resolve()
-    facts = path.stat()
-    old = known.get(str(path))
-    if old and (old.size, old.modified) == (facts.st_size, facts.st_mtime_ns):
+    status = path.stat()
+    old = inputs_by_path.get(str(path))
+    if old and (old.size, old.modified) == (status.st_size, status.st_mtime_ns):
         return old
-    return Input(source, str(path), facts.st_size, facts.st_mtime_ns, path_checksum(path))
+    return Input(source, str(path), status.st_size, status.st_mtime_ns, path_checksum(path))
 
 
 def path_checksum(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder with their names."""
+    """Return the SHA-256 of a file, or of the names and checksums of all files in a folder."""
     if path.is_file():
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return file_checksum(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    lines = [f"{file.relative_to(path).as_posix()} {path_checksum(file)}" for file in files]
+    lines = [f"{file.relative_to(path).as_posix()} {file_checksum(file)}" for file in files]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Slice]:
-    """The inputs in slices of about ``size`` bytes of text, in their order."""
+    """Split inputs into slices of about ``size`` bytes of text, in their order.
+
+    ``inputs`` are by number in the manifest. Small files share a slice (at most
+    ``MAX_SLICE_FILES``); a large one is split into pieces that take every n-th document.
+    """
     slices: list[Slice] = []
     group: list[Piece] = []
-    filled = 0
+    group_bytes = 0
     for number, file in inputs.items():
-        text = estimate_text_bytes(Path(file.path))
-        if text >= size:
-            steps = -(-text // size)
+        text_bytes = estimate_text_bytes(Path(file.path))
+        if text_bytes >= size:
+            steps = -(-text_bytes // size)
             pieces = [Piece(file.source, number, first, steps) for first in range(steps)]
             slices += [Slice((piece,)) for piece in pieces]
             continue
-        if group and (filled + text > size or len(group) == MAX_SLICE_FILES):
+        if group and (group_bytes + text_bytes > size or len(group) == MAX_SLICE_FILES):
             slices.append(Slice(tuple(group)))
-            group, filled = [], 0
+            group, group_bytes = [], 0
         group.append(Piece(file.source, number))
-        filled += text
+        group_bytes += text_bytes
     return [*slices, Slice(tuple(group))] if group else slices
 
 
 def estimate_text_bytes(path: Path) -> int:
-    """How much text a file holds, roughly, by its size and suffix."""
+    """Estimate how much text a file or folder holds, from sizes and suffixes."""
     if path.is_dir():
         return sum(estimate_text_bytes(file) for file in path.rglob("*") if file.is_file())
     size = path.stat().st_size
@@ -258,13 +309,25 @@ def estimate_text_bytes(path: Path) -> int:
 
 
 MANIFEST_FILE = "manifest.json"
-MANIFEST_FORMAT = 1  # rises when an older textrank could not read a new folder
+MANIFEST_FORMAT = 1  # increase it when an older textrank cannot read the new folder
 RECORDED_PACKAGES = ("textrank-kernels", "spacy", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Settings that may not change, and inputs and slices, to which more may be added."""
+    """Record of a result folder: fixed settings, and inputs and slices to which more may be added.
+
+    Attributes
+    ----------
+    settings
+        What the results depend on, see ``two_pass.job_settings``.
+    inputs
+        Input files; slices refer to them by position.
+    slices
+        Planned units of work.
+    versions
+        Versions of the packages in ``RECORDED_PACKAGES`` when the result was begun.
+    """
 
     settings: Mapping[str, Any]
     inputs: tuple[Input, ...] = ()
@@ -272,7 +335,7 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Puts it into the folder of the result, in place of an older one."""
+        """Write ``manifest.json`` into ``folder``, atomically."""
         values = {
             "format": MANIFEST_FORMAT,
             "settings": dict(self.settings),
@@ -286,7 +349,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest | None:
-        """That of a folder; None where a run has not begun."""
+        """Return the manifest of a folder, None if it has none; raise ValueError if damaged."""
         file = folder / MANIFEST_FILE
         try:
             values = json.loads(file.read_text(encoding="utf-8"))
@@ -304,25 +367,30 @@ class Manifest:
             ) from error
 
     def check_settings(self, settings: Mapping[str, Any], folder: Path) -> None:
-        """Raise where a run with other settings would mix its answers with those here."""
+        """Raise ValueError if the folder was begun with other settings than these."""
         for key, value in settings.items():
-            if (old := self.settings.get(key)) != value:
+            if (recorded := self.settings.get(key)) != value:
                 raise ValueError(
-                    f"{folder} was made with another {key.replace('_', ' ')} ({_short(old)}, now "
-                    f"{_short(value)}). Use the same, or write to another folder."
+                    f"{folder} was made with another {key.replace('_', ' ')} "
+                    f"({_shorten(recorded)}, now {_shorten(value)}). Use the same, or write to "
+                    "another folder."
                 )
 
     def add_inputs(self, sources: Sequence[str], size: int = SLICE_BYTES) -> Manifest:
-        """With further inputs in slices of their own; known and unchanged ones stay as they are."""
-        known = {file.path: file for file in self.inputs}
+        """Return the manifest with further inputs, planned as slices of their own.
+
+        ``sources`` are files and folders; unchanged known files are skipped. Raises ValueError if a
+        known file has changed. ``size`` is as in ``plan_slices``.
+        """
+        inputs_by_path = {file.path: file for file in self.inputs}
         new: dict[int, Input] = {}
         for source in iter_input_files(sources):
-            file = describe_input(source, known)
-            old = known.get(file.path)
-            if old is None:
+            file = describe_input(source, inputs_by_path)
+            recorded = inputs_by_path.get(file.path)
+            if recorded is None:
                 new[len(self.inputs) + len(new)] = file
-                known[file.path] = file
-            elif old.checksum != file.checksum:
+                inputs_by_path[file.path] = file
+            elif recorded.checksum != file.checksum:
                 raise ValueError(
                     f"{source}: has changed since the result was begun. Give the new version "
                     "another name and add it: its documents then replace those of the old one."
@@ -333,16 +401,17 @@ class Manifest:
 
 
 def package_versions() -> dict[str, str]:
-    """The versions of what answers depend on, as far as installed."""
-    found = {}
+    """Return the versions of the installed ``RECORDED_PACKAGES``."""
+    versions = {}
     for package in RECORDED_PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
+    """Return a value as JSON of at most 60 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

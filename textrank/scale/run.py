@@ -1,4 +1,9 @@
-"""A run: slices that are missing become parts, whatever happens to those who work on them."""
+"""Resumable run: turns the missing slices of a result folder into parts, even if workers die.
+
+Finished parts are never computed again. A slice whose worker dies is tried once more, then split to
+isolate the document that is to blame; splits and failures are recorded in the sub-folder ``.work``,
+so that a later run continues from there.
+"""
 
 from __future__ import annotations
 
@@ -26,61 +31,83 @@ from textrank.results.schema import (
 from textrank.scale.job import SLICE_BYTES, Job, Manifest, Slice
 from textrank.scale.supervisor import NO_PROGRESS, Outcome, Pool, Report
 
-WORK_FOLDER = ".work"  # what only a run needs to know: slices that were cut or failed, and the lock
-FAILED_SUFFIX = ".failed"  # suffix of the marker of a part that the next run tries again
-POLL_SECONDS = 2.0  # seconds before one looks whether the workers are still there
-MAX_SUSPECTS = 3  # documents that are cut off one by one before their file is held to be at fault
-MAX_ATTEMPTS = 2  # how often the same work may kill a process before it is cut in two
+WORK_FOLDER = ".work"  # splits, failures and the lock
+FAILED_SUFFIX = ".failed"  # marks a part that the next run tries again
+POLL_SECONDS = 2.0  # between checks that workers are still there
+MAX_SUSPECTS = 3  # documents split off one by one before their file is blamed
+MAX_ATTEMPTS = 2  # at a slice before it is split
 MAX_FAILED_STARTS = 3  # in a row, of workers, before a run gives up
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """State of a run; counts are of this run unless said otherwise.
 
-    parts: int  # finished, those of earlier runs among them
+    Attributes
+    ----------
+    parts, total
+        Finished and planned parts, including those of earlier runs.
+    done
+        Parts finished by this run.
+    seconds
+        Since the run began.
+    memory
+        Bytes held by the worker that finished last.
+    """
+
+    parts: int
     total: int
-    documents: int  # of this run, as all below
+    documents: int
     words: int
     errors: int
     seconds: float
-    done: int  # parts
-    memory: int = 0  # of the process that finished last
+    done: int
+    memory: int = 0
 
     @property
     def speed(self) -> float:
-        """Words a second."""
+        """Words per second."""
         return self.words / self.seconds if self.seconds else 0.0
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What stands in the folder when all parts are done."""
+    """Content of a finished result folder; ``words`` and ``seconds`` are of this run."""
 
     parts: int
     documents: int
     names: int
     statements: int
     errors: int
-    words: int  # of this run
+    words: int
     seconds: float
     first_error: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
 @dataclass
 class Run:
-    """Applies a job to inputs, part by part.
+    """Application of a job to inputs, part by part.
 
-    ``settings`` name what answers depend on, such as the checksum of the model; a folder that was
-    begun with others is refused. ``tell`` hears of progress.
+    A document that kills its worker or makes no progress is given up in this run and tried again by
+    the next one, since the machine may be to blame. Errors raised while a document is read or
+    annotated are final, since they come from the document.
 
-    A document that kills its worker or makes no progress is given up in this run and tried again
-    by the next one: what happened to it may have been the machine's fault. Errors that reading or
-    judging a document raised are final, because they come from the document.
+    Attributes
+    ----------
+    job
+        Model, settings and result folder.
+    settings
+        What results depend on (``two_pass.job_settings``); a folder begun with others is refused.
+    strict
+        Raise ValueError at the first document that fails, instead of recording it.
+    slice_bytes
+        Text per slice.
+    on_progress
+        Called after each part.
     """
 
     job: Job
@@ -94,35 +121,51 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """Where the result stands."""
+        """Folder of the result."""
         return Path(self.job.folder)
 
     def __call__(self, sources: Sequence[str], pool: Callable[[], Pool]) -> Summary:
-        """Does what is missing; ``pool`` is only asked for when something is."""
-        begun = time.monotonic()
-        old = self._known(sources)
+        """Process what is missing of the inputs and return the summary of the folder.
+
+        Parameters
+        ----------
+        sources
+            Files and folders; those of earlier runs need not be repeated.
+        pool
+            Creates the workers; called only if something is missing.
+
+        Raises
+        ------
+        ValueError
+            If the folder was begun with other settings, is not a result, or is used by another
+            run; if an input has changed; if no worker can be started; and, with ``strict``, if a
+            document fails.
+        """
+        start_time = time.monotonic()
+        recorded = self._load_manifest()
         self._make_folders()
         with lock_folder(self.folder):
-            manifest = old.add_inputs(sources, self.slice_bytes)
+            manifest = recorded.add_inputs(sources, self.slice_bytes)
             manifest.write(self.folder)
             remove_unfinished_parts(self.folder, self.job.format)
             missing = deque(self._missing(manifest.slices))
             self._check_strict()
             if missing:
-                self._work(missing, _paths(manifest), pool, begun)
-        return self._summary(time.monotonic() - begun)
+                self._work(missing, _paths_by_number(manifest), pool, start_time)
+        return self._summary(time.monotonic() - start_time)
 
-    def _known(self, sources: Sequence[str]) -> Manifest:
-        """The manifest of the folder, if the result was begun with the same settings."""
-        old = Manifest.read(self.folder)
-        if old is None:
-            if self.folder.is_dir() and not _only_begun(self.folder):
-                raise ValueError(f"{self.folder} exists and is no result. Choose another name.")
+    def _load_manifest(self) -> Manifest:
+        """Return the manifest of the folder, or a new one; raise ValueError if it is unusable."""
+        recorded = Manifest.read(self.folder)
+        if recorded is None:
+            if self.folder.is_dir() and not _has_no_result(self.folder):
+                raise ValueError(f"{self.folder} exists and is not a result. Choose another name.")
             return Manifest(dict(self.settings))
-        old.check(self.settings, self.folder)
-        return old
+        recorded.check(self.settings, self.folder)
+        return recorded
 
     def _make_folders(self) -> None:
+        """Create the folders of the tables and ``.work``."""
         try:
             for name in (*TABLES, WORK_FOLDER):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -130,15 +173,16 @@ class Run:
             raise ValueError(f"cannot write to {self.folder}: {error.strerror}.") from error
 
     def _missing(self, slices: Sequence[Slice]) -> Iterator[Slice]:
-        there = list_parts(self.folder, self.job.format)
-        failed = self._failed_parts()
+        """Iterate over the slices to process, with recorded splits applied; count finished ones."""
+        finished = list_parts(self.folder, self.job.format)
+        failed_ids = self._failed_parts()
         waiting = deque(slices)
         while waiting:
             slice = waiting.popleft()
-            if cut := self._cut_before(slice):
-                self._forget_part(slice)  # a failed one, if a kill came before it was removed
-                waiting.extendleft(reversed(cut))
-            elif slice.id in there and slice.id not in failed:
+            if smaller := self._recorded_split(slice):
+                self._forget_part(slice)  # left if a run was killed before removing it
+                waiting.extendleft(reversed(smaller))
+            elif slice.id in finished and slice.id not in failed_ids:
                 self._count["parts"] += 1
             else:
                 yield slice
@@ -148,27 +192,32 @@ class Run:
         missing: deque[Slice],
         paths: Mapping[int, str],
         pool: Callable[[], Pool],
-        begun: float,
+        start_time: float,
     ) -> None:
+        """Submit slices to the pool and handle reports until nothing is left.
+
+        ``missing`` is consumed; ``paths`` are the input files by number; ``begun`` is the start
+        time.
+        """
         workers = pool()
-        under_way: dict[str, Slice] = {}
+        submitted: dict[str, Slice] = {}
         try:
-            while missing or under_way:
-                while missing and len(under_way) < workers.capacity():
+            while missing or submitted:
+                while missing and len(submitted) < workers.capacity():
                     slice = missing.popleft()
-                    under_way[slice.id] = slice
+                    submitted[slice.id] = slice
                     files = {piece.input: paths[piece.input] for piece in slice.pieces}
                     workers.submit(slice.id, slice.to_dict(), files)
-                id, outcome = _next_report(workers)
-                slice = under_way.pop(id)
+                id, outcome = _wait_for_report(workers)
+                slice = submitted.pop(id)
                 missing.extendleft(reversed(self._settle(slice, outcome)))
-                left = len(missing) + len(under_way)
-                self.on_progress(self._progress(left, time.monotonic() - begun, outcome))
+                remaining = len(missing) + len(submitted)
+                self.on_progress(self._progress(remaining, time.monotonic() - start_time, outcome))
         finally:
             workers.close()
 
     def _settle(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Notes what became of a slice, and gives what is to be done instead."""
+        """Record the outcome of a slice and return the slices to process instead of it."""
         if outcome.refused:
             raise ValueError(outcome.refused)
         if outcome.not_started:
@@ -179,20 +228,20 @@ class Run:
             self._finish(outcome.done)
             return []
         self._deaths[slice.id] += 1
-        alone = [s[:2] for s in outcome.suspects] == _documents(slice)
-        hangs = outcome.died.startswith(NO_PROGRESS)
-        if self._deaths[slice.id] < MAX_ATTEMPTS and not hangs:
+        is_single_document = [s[:2] for s in outcome.suspects] == _find_single_document(slice)
+        has_hung = outcome.died.startswith(NO_PROGRESS)
+        if self._deaths[slice.id] < MAX_ATTEMPTS and not has_hung:
             return [slice]
-        suspects = [] if _blameless(slice, outcome) else [s[:2] for s in outcome.suspects]
-        smaller = [] if alone else slice.without(suspects)
+        suspects = [] if _is_file_to_blame(slice, outcome) else [s[:2] for s in outcome.suspects]
+        smaller = [] if is_single_document else slice.split_off(suspects)
         if smaller:
-            self._note_cut(slice, smaller)
+            self._record_split(slice, smaller)
             return smaller
         self._blame(slice, outcome)
         return []
 
     def _start_again(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Return the slice for another worker; raise when no worker can be started."""
+        """Return the slice for another worker; raise ValueError when no worker can be started."""
         self._failed_starts += 1
         if self._failed_starts < MAX_FAILED_STARTS:
             return [slice]
@@ -202,58 +251,63 @@ class Run:
         )
 
     def _finish(self, done: Mapping[str, Any]) -> None:
+        """Add the counts of a finished part; with ``strict`` raise ValueError for its errors."""
         self._count.update(("parts", "done"))
         for key in ("documents", "words", "errors"):
             self._count[key] += int(done[key])
         if self.strict and done["errors"]:
-            raise ValueError(_failure(done["first"][0]))
+            raise ValueError(_format_error(done["first"][0]))
 
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
-        """Write a part with nothing but the error of the document or file that killed workers.
+        """Write a part that holds only the error of the document or file that killed workers.
 
         The part is marked as failed first, so that the next run tries it again.
         """
         piece = slice.pieces[0]
-        alone = _documents(slice) is not None and outcome.suspects
-        name = outcome.suspects[0][2] if alone else Path(piece.source).name
+        is_single_document = _find_single_document(slice) is not None and outcome.suspects
+        name = outcome.suspects[0][2] if is_single_document else Path(piece.source).name
         row = {"source": piece.source, "document": name, "reason": outcome.died}
-        rows = [row] if alone or piece.first == 0 else []  # a file is told once, not by each slice
+        rows = [row] if is_single_document or piece.first == 0 else []  # a file is reported once
         with open_atomic(self._failed_marker(slice)) as out:
             out.write(outcome.died + "\n")
         write_part(self.folder, slice.id, {"errors": rows}, self.job.format)
         self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
 
-    def _note_cut(self, slice: Slice, smaller: Sequence[Slice]) -> None:
-        """Remembers that a slice was cut, so that no later run makes a part of it as a whole."""
+    def _record_split(self, slice: Slice, smaller: Sequence[Slice]) -> None:
+        """Record that a slice was split, so that no later run processes it as a whole."""
         with open_atomic(self.folder / WORK_FOLDER / f"{slice.id}.json") as out:
             out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
         self._forget_part(slice)
 
     def _forget_part(self, slice: Slice) -> None:
-        """Remove the part of a slice that was cut: it holds the error of an earlier run."""
+        """Remove the part of a slice that was split: it holds the error of an earlier run."""
         remove_part(self.folder, slice.id, self.job.format)
         self._failed_marker(slice).unlink(missing_ok=True)
 
     def _failed_marker(self, slice: Slice) -> Path:
+        """Return the path of the file that marks a slice as failed."""
         return self.folder / WORK_FOLDER / f"{slice.id}{FAILED_SUFFIX}"
 
     def _failed_parts(self) -> set[str]:
         """Return the ids of the parts whose work failed and is to be tried again."""
         return {file.stem for file in (self.folder / WORK_FOLDER).glob(f"*{FAILED_SUFFIX}")}
 
-    def _cut_before(self, slice: Slice) -> list[Slice]:
+    def _recorded_split(self, slice: Slice) -> list[Slice]:
+        """Return the slices that an earlier run split this one into, or []."""
         file = self.folder / WORK_FOLDER / f"{slice.id}.json"
         if not file.is_file():
             return []
         return [Slice.from_dict(row) for row in json.loads(file.read_text(encoding="utf-8"))]
 
     def _check_strict(self) -> None:
+        """With ``strict``, raise ValueError if the folder holds an error of an earlier run."""
         if self.strict:
-            failed = self._failed_parts()  # tried again by this run, so not yet errors
-            for row in read_rows(self.folder, "errors", self.job.format, skip=failed):
-                raise ValueError(_failure(row))
+            retried = self._failed_parts()  # by this run, so not errors yet
+            for row in read_rows(self.folder, "errors", self.job.format, skip=retried):
+                raise ValueError(_format_error(row))
 
     def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:
+        """Return the Progress after a report; ``left`` slices remain."""
         count = self._count
         total = count["parts"] + left
         memory = int((outcome.done or {}).get("memory", 0))
@@ -261,6 +315,8 @@ class Run:
         return Progress(count["parts"], total, *done, seconds, count["done"], memory)
 
     def _summary(self, seconds: float) -> Summary:
+        """Count the rows of all tables in the folder."""
+
         def rows(table: str) -> int:
             return count_rows(self.folder, table, self.job.format)
 
@@ -277,8 +333,8 @@ class Run:
         )
 
 
-def _next_report(workers: Pool) -> Report:
-    """Waits for what becomes of any slice; raises where nobody is left to work on them."""
+def _wait_for_report(workers: Pool) -> Report:
+    """Return the next report; raise ValueError if no worker is left."""
     while True:
         try:
             return workers.reports.get(timeout=POLL_SECONDS)
@@ -286,28 +342,30 @@ def _next_report(workers: Pool) -> Report:
             workers.check()
 
 
-def _paths(manifest: Manifest) -> dict[int, str]:
+def _paths_by_number(manifest: Manifest) -> dict[int, str]:
+    """Return the absolute paths of the inputs by number."""
     return {number: file.path for number, file in enumerate(manifest.inputs)}
 
 
-def _documents(slice: Slice) -> list[tuple[int, int]] | None:
-    """The one document of a slice that has but one."""
+def _find_single_document(slice: Slice) -> list[tuple[int, int]] | None:
+    """Return ``[(piece, number)]`` if the slice is a single document, else None."""
     numbers = [(i, n) for i, piece in enumerate(slice.pieces) for n in piece.only or ()]
-    whole = all(piece.only is not None for piece in slice.pieces)
-    return numbers if whole and len(numbers) == 1 else None
+    are_listed = all(piece.only is not None for piece in slice.pieces)
+    return numbers if are_listed and len(numbers) == 1 else None
 
 
-def _blameless(slice: Slice, outcome: Outcome) -> bool:
-    """Whether a file, not one of its documents, kills the reader: several were cut off in vain."""
+def _is_file_to_blame(slice: Slice, outcome: Outcome) -> bool:
+    """Return whether a file itself kills its reader: splitting off documents did not help."""
     return outcome.reading and any(len(piece.without) >= MAX_SUSPECTS for piece in slice.pieces)
 
 
-def _failure(row: Mapping[str, Any]) -> str:
+def _format_error(row: Mapping[str, Any]) -> str:
+    """Return an error row as one line."""
     return f"{row['source']}, document {row['document']!r}: {row['reason']}"
 
 
-def _only_begun(folder: Path) -> bool:
-    """Whether a folder has nothing but what a run makes before its manifest: it was killed then."""
+def _has_no_result(folder: Path) -> bool:
+    """Return whether a folder has only what a run creates before it writes the manifest."""
     return all(
         DRAFT_NAME.fullmatch(path.name)
         or path.name == WORK_FOLDER
@@ -317,12 +375,16 @@ def _only_begun(folder: Path) -> bool:
 
 
 def _is_empty(folder: Path) -> bool:
+    """Return whether ``folder`` is an empty folder."""
     return folder.is_dir() and not any(folder.iterdir())
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """One run at a time in a folder; the lock of a killed one is gone with it."""
+    """Hold an exclusive lock on a result folder; raise ValueError if another run has it.
+
+    The system releases the lock of a killed process.
+    """
     import fcntl
 
     with (folder / WORK_FOLDER / "lock").open("a") as file:

@@ -1,4 +1,9 @@
-"""The parent of a working process: gives it slices, sees it die or stand still, renews it."""
+"""Supervision of worker processes: start, orders, timeouts, restarts, and pools of them.
+
+``WorkerSupervisor`` runs one child process (``textrank.scale.worker``) and returns an ``Outcome``
+per slice, also if the child dies or hangs. A ``Pool`` takes slices and reports outcomes;
+``create_pool`` chooses between processes of this machine and Dask.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +22,44 @@ from typing import Any, Protocol
 
 from textrank.scale.job import THREAD_VARIABLES
 
-TIMEOUT_SECONDS = 300.0  # seconds without a sign of life after which a process is taken to hang
-START_TIMEOUT_SECONDS = 600.0  # seconds that a process may take to start and to load its model
-MAX_TASKS = 100  # slices after which a process makes room for a new one
-TRIM_VARIABLE = (
-    "MALLOC_TRIM_THRESHOLD_"  # set low by Dask: memory would go and come back all the time
-)
-MAX_MEMORY_GROWTH = 1.5  # times its memory after the first slice, likewise
-NO_PROGRESS = "no progress"  # how the reason of a timeout begins
-Suspect = tuple[int, int, str]  # piece of the slice, number in its file, and id of a document
+TIMEOUT_SECONDS = 300.0  # without a message, after which a worker is taken to hang
+START_TIMEOUT_SECONDS = 600.0  # to start a worker and to load its model
+MAX_TASKS = 100  # slices after which a worker is replaced by a new one
+TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_"  # Dask sets it low, which makes malloc slow
+MAX_MEMORY_GROWTH = 1.5  # of memory since the first slice, after which a worker is replaced
+NO_PROGRESS = "no progress"  # beginning of Outcome.died after a timeout
+Suspect = tuple[int, int, str]  # index of the piece, number in its file, document id
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a slice: ``done``, ``died`` with what it was working on, or ``refused``.
+    """Result of working on a slice; exactly one of ``done``, ``died`` and ``refused`` is set.
 
-    With ``not_started`` the worker died, or was too slow, before it was given the slice: ``died``
-    has the reason, and no document of the slice is to blame.
+    Attributes
+    ----------
+    done
+        Counts that the worker returned.
+    died
+        Why the worker ended: a signal, an exit code or a timeout.
+    refused
+        Error that concerns the whole job, e.g. a folder that cannot be written.
+    suspects
+        Documents that were being annotated when the worker died, or the last one it began to read.
+    reading
+        Whether it was reading, not annotating.
+    not_started
+        Whether the worker died or timed out before it got the slice; no document is to blame then.
     """
 
     done: Mapping[str, Any] | None = None
     died: str = ""
     refused: str = ""
-    suspects: tuple[Suspect, ...] = ()  # what was being judged
-    reading: bool = False  # or being read, of which the last document begun is the suspect
+    suspects: tuple[Suspect, ...] = ()
+    reading: bool = False
     not_started: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, on the way from a worker."""
+        """Return the fields as JSON values."""
         suspects = [list(suspect) for suspect in self.suspects]
         done = None if self.done is None else dict(self.done)
         return {
@@ -58,26 +73,36 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Outcome:
-        """What ``to_dict`` gave."""
+        """Build an Outcome from the values of ``to_dict``."""
         suspects = tuple((int(p), int(n), str(name)) for p, n, name in values["suspects"])
         return cls(**{**values, "suspects": suspects})
 
 
 @dataclass
 class WorkerSupervisor:
-    """Keeps one child process that has the model, and starts another whenever it is needed.
+    """Owner of one worker process, which it starts when needed and replaces when it ages.
 
-    ``start_timeout`` limits the seconds from starting a child until its model is loaded; ``still``
-    limits the seconds without a message while it works on a slice.
+    Attributes
+    ----------
+    job
+        Values of ``Job.to_dict``.
+    timeout
+        Seconds without a message after which the worker is killed.
+    max_tasks
+        Slices after which the worker is replaced.
+    start_timeout
+        Seconds to start the worker and load its model.
+    command
+        Arguments of the Python interpreter.
     """
 
     job: Mapping[str, Any]
-    still: float = TIMEOUT_SECONDS
-    renew: int = MAX_TASKS
+    timeout: float = TIMEOUT_SECONDS
+    max_tasks: int = MAX_TASKS
     start_timeout: float = START_TIMEOUT_SECONDS
     command: tuple[str, ...] = ("-m", "textrank.scale.worker")
     _child: subprocess.Popen[bytes] | None = None
-    _rest: bytes = b""
+    _buffer: bytes = b""
     _slices: int = 0
     _memory: int = 0
     _closed: bool = False
@@ -85,30 +110,38 @@ class WorkerSupervisor:
     _busy: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, slice: Mapping[str, Any], paths: Mapping[int, str]) -> Outcome:
-        """Has a slice worked on, and waits for what becomes of it; one slice at a time."""
+        """Have a slice processed and return its outcome; blocks, and takes one slice at a time.
+
+        Parameters
+        ----------
+        slice
+            Values of ``Slice.to_dict``.
+        paths
+            Paths of the input files by number.
+        """
         with self._busy:
-            started = self._start()
-            if started is not None:
-                return started
-            outcome = self._await({"slice": slice, "paths": dict(paths)}, self.still)
+            failure = self._start()
+            if failure is not None:
+                return failure
+            outcome = self._await({"slice": slice, "paths": dict(paths)}, self.timeout)
             if outcome.done is not None:
-                self._age(int(outcome.done.get("memory", 0)))
+                self._retire_if_old(int(outcome.done.get("memory", 0)))
             return outcome
 
     def close(self) -> None:
-        """Ends the child, whatever it is doing."""
+        """Kill the worker, whatever it is doing; later calls of ``run`` fail."""
         with self._lock:
             self._closed = True
-            self._end()
+            self._kill()
 
     def _start(self) -> Outcome | None:
-        """A child that is ready, or why there is none."""
+        """Start a worker unless one is running; return None, or the outcome if that failed."""
         if self._child is not None and self._child.poll() is None:
             return None
         with self._lock:
             if self._closed:
                 return Outcome(died="the run was stopped", not_started=True)
-            self._end()
+            self._kill()
             environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
             environment.pop(TRIM_VARIABLE, None)
             self._child = subprocess.Popen(
@@ -117,26 +150,26 @@ class WorkerSupervisor:
                 stdout=subprocess.PIPE,
                 env=environment,
             )
-        self._rest, self._slices, self._memory = b"", 0, 0
+        self._buffer, self._slices, self._memory = b"", 0, 0
         outcome = self._await({"job": dict(self.job)}, self.start_timeout)
         if outcome.done is not None:
             return None
         if outcome.died.startswith(NO_PROGRESS):
-            late = f"the worker did not load its model within {self.start_timeout:g} seconds"
-            return Outcome(died=late, not_started=True)
+            reason = f"the worker did not load its model within {self.start_timeout:g} seconds"
+            return Outcome(died=reason, not_started=True)
         return replace(outcome, not_started=not outcome.refused)
 
     def _await(self, order: Mapping[str, Any], limit: float) -> Outcome:
-        """Send an order and listen until it is done, or the child dies or is silent for too long.
+        """Send an order and wait for its outcome.
 
-        ``limit`` is the longest silence in seconds.
+        ``limit`` is the longest time without a message, in seconds; the worker is killed after it.
         """
         suspects: tuple[Suspect, ...] = ()
         reading = True
         try:
             self._send(order)
             while True:
-                message = self._hear(limit)
+                message = self._receive(limit)
                 if "batch" in message:
                     suspects = tuple((p, n, name) for p, n, name in message["batch"])
                     reading = False
@@ -152,50 +185,57 @@ class WorkerSupervisor:
                 else:
                     suspects, reading = (), True
         except TimeoutError:
-            self._end()
+            self._kill()
             died = f"{NO_PROGRESS} for {limit:g} seconds"
-        except (OSError, EOFError, ValueError):  # the pipe is gone, or closed by us
-            died = self._cause()
+        except (OSError, EOFError, ValueError):  # the worker ended, or close() closed the pipe
+            died = self._exit_reason()
         return Outcome(died=died, suspects=suspects, reading=reading)
 
     def _send(self, order: Mapping[str, Any]) -> None:
+        """Write an order to the worker; raise EOFError if there is none."""
         child = self._child
         if child is None or child.stdin is None:
             raise EOFError
         child.stdin.write(json.dumps(order).encode() + b"\n")
         child.stdin.flush()
 
-    def _hear(self, limit: float) -> dict[str, Any]:
-        """Return the next message of the child; raise TimeoutError after ``limit`` seconds."""
+    def _receive(self, limit: float) -> dict[str, Any]:
+        """Return the next message of the worker.
+
+        Raises TimeoutError after ``limit`` seconds and EOFError when the worker has ended.
+        """
         child = self._child
         if child is None or child.stdout is None:
             raise EOFError
         with selectors.DefaultSelector() as selector:
             selector.register(child.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._rest:
+            while b"\n" not in self._buffer:
                 if not selector.select(limit):
                     raise TimeoutError
                 data = os.read(child.stdout.fileno(), 1 << 16)
                 if not data:
                     raise EOFError
-                self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
+                self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
         return dict(json.loads(line))
 
-    def _cause(self) -> str:
+    def _exit_reason(self) -> str:
+        """Wait for the worker to end and return why it did."""
         child = self._child
         code = None if child is None else child.wait()
         if code is not None and code < 0:
             return f"the process was ended by {signal.Signals(-code).name}"
         return f"the process ended with code {code}"
 
-    def _age(self, memory: int) -> None:
+    def _retire_if_old(self, memory: int) -> None:
+        """Kill the worker after ``max_tasks`` slices or if its memory has grown too much."""
         self._slices += 1
         self._memory = self._memory or memory
-        if self._slices >= self.renew or memory > MAX_MEMORY_GROWTH * self._memory > 0:
-            self._end()
+        if self._slices >= self.max_tasks or memory > MAX_MEMORY_GROWTH * self._memory > 0:
+            self._kill()
 
-    def _end(self) -> None:
+    def _kill(self) -> None:
+        """Kill the worker, if there is one, and close its pipes."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -206,69 +246,72 @@ class WorkerSupervisor:
                 stream.close()
 
 
-Order = tuple[Mapping[str, Any], Mapping[int, str]]  # a slice and the paths of its files
-Report = tuple[str, Outcome]  # the id of a slice and what became of it
+Order = tuple[Mapping[str, Any], Mapping[int, str]]  # slice, paths of its files by number
+Report = tuple[str, Outcome]  # id of the slice, outcome
 
 
 class Pool(Protocol):
-    """Takes slices and reports what became of them."""
+    """Workers that process slices and report outcomes on the queue ``reports``."""
 
     reports: SimpleQueue[Report]
 
     def capacity(self) -> int:
-        """How many slices may be under way."""
+        """Return how many slices may be submitted but not yet reported."""
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Has a slice worked on; the report comes when it comes."""
+        """Have a slice processed; its report follows on ``reports``."""
 
     def check(self) -> None:
-        """Raises where nobody is left to report anything."""
+        """Raise ValueError if no worker is left that could report anything."""
 
     def close(self) -> None:
-        """Ends all work."""
+        """End all workers."""
 
 
 @dataclass
 class ProcessPool:
-    """As many processes of this machine, each watched by a thread of ours."""
+    """Worker processes of this machine, each supervised by a thread."""
 
     job: Mapping[str, Any]
     workers: int = 1
-    still: float = TIMEOUT_SECONDS
-    renew: int = 100
+    timeout: float = TIMEOUT_SECONDS
+    max_tasks: int = MAX_TASKS
     start_timeout: float = START_TIMEOUT_SECONDS
     reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
     _orders: SimpleQueue[tuple[str, Order] | None] = field(default_factory=SimpleQueue)
-    _keepers: list[WorkerSupervisor] = field(default_factory=list)
+    _supervisors: list[WorkerSupervisor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for _ in range(self.workers):
-            keeper = WorkerSupervisor(self.job, self.still, self.renew, self.start_timeout)
-            self._keepers.append(keeper)
-            Thread(target=self._work, args=(keeper,), daemon=True).start()
+            supervisor = WorkerSupervisor(
+                self.job, self.timeout, self.max_tasks, self.start_timeout
+            )
+            self._supervisors.append(supervisor)
+            Thread(target=self._work, args=(supervisor,), daemon=True).start()
 
     def capacity(self) -> int:
-        """One slice a process, and one each that waits."""
+        """Return two per process: one in work and one waiting."""
         return 2 * self.workers
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Has a slice worked on by the next process that is free."""
+        """Have a slice processed by the next free process."""
         self._orders.put((id, (slice, paths)))
 
     def check(self) -> None:
-        """Nothing can be lost: the threads are ours."""
+        """Do nothing: threads of this process cannot be lost."""
 
     def close(self) -> None:
-        """Ends all processes."""
-        for _ in self._keepers:
+        """Kill all processes."""
+        for _ in self._supervisors:
             self._orders.put(None)
-        for keeper in self._keepers:
-            keeper.close()
+        for supervisor in self._supervisors:
+            supervisor.close()
 
-    def _work(self, keeper: WorkerSupervisor) -> None:
+    def _work(self, supervisor: WorkerSupervisor) -> None:
+        """Process orders until the queue gives None (body of a thread)."""
         while (order := self._orders.get()) is not None:
             id, (slice, paths) = order
-            self.reports.put((id, keeper.run(slice, paths)))
+            self.reports.put((id, supervisor.run(slice, paths)))
 
 
 def create_pool(
@@ -276,12 +319,24 @@ def create_pool(
     workers: int = 1,
     dask: str | None = None,
     *,
-    still: float = TIMEOUT_SECONDS,
+    timeout: float = TIMEOUT_SECONDS,
     start_timeout: float = START_TIMEOUT_SECONDS,
 ) -> Pool:
-    """Processes for one worker, a Dask cluster of this machine for more, or one that exists."""
+    """Create the workers of a run.
+
+    Parameters
+    ----------
+    job
+        Values of ``Job.to_dict``.
+    workers
+        Number of processes; one needs no Dask, several run on a local Dask cluster.
+    dask
+        Address of an existing Dask scheduler; ``workers`` is then ignored.
+    timeout, start_timeout
+        As in ``WorkerSupervisor``.
+    """
     if dask is None and workers == 1:
-        return ProcessPool(job, workers, still, start_timeout=start_timeout)
+        return ProcessPool(job, workers, timeout, start_timeout=start_timeout)
     from textrank.scale.distributed import DaskPool
 
-    return DaskPool.connected(job, workers, dask, still, start_timeout)
+    return DaskPool.connect(job, workers, dask, timeout, start_timeout)

@@ -1,4 +1,4 @@
-"""Analysis of many documents: names first, then parses of the sentences that can have an answer."""
+"""Two-pass analysis: find names in all sentences, then parse only those that can have an answer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from spacy.attrs import DEP, HEAD, LEMMA, MORPH, NORM, ORTH, POS, SENT_START, SP
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.candidates import starts_of
-from textrank.config import adjusted, load_model, model_names
+from textrank.candidates import sentence_starts
+from textrank.config import load_model, model_names, with_task_settings
 from textrank.language import load_nlp, model_path
 from textrank.language.load import SHIPPED_PIPELINE, resolve_components
 from textrank.language.long_docs import apply_pipes, is_long, process_in_chunks
@@ -22,7 +22,7 @@ from textrank.language.morphology import Morphology
 from textrank.language.sentences import SentenceSplitter
 from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.model import Model
-from textrank.progress import collected_later
+from textrank.progress import gc_disabled
 from textrank.scale.job import Job, path_checksum
 from textrank.tasks.base import group_of
 
@@ -76,36 +76,37 @@ class Analysis:
 
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
         """Analyse and score Docs; they are changed in place."""
-        with collected_later():
+        with gc_disabled():
             return list(self.model.annotate(self.read(docs)))
 
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
         """Find names and parses, without scoring anything."""
         if not self.two_passes:
-            return [_with_sentences(doc) for doc in _in_pieces(docs, self.pipes)]
-        found = _in_pieces(docs, self.first)
-        self._parse([doc for doc in found if len(doc) and not doc.has_annotation("DEP")])
-        return found
+            return [_ensure_sentences(doc) for doc in _apply_in_chunks(docs, self.pipes)]
+        analysed = _apply_in_chunks(docs, self.first)
+        self._parse([doc for doc in analysed if len(doc) and not doc.has_annotation("DEP")])
+        return analysed
 
     def _parse(self, docs: Sequence[Doc]) -> None:
+        """Parse the sentences that need it, and set flat trees elsewhere, in place."""
         masks = [self._needed(doc) for doc in docs]
-        parts = [_take(*one) for one in zip(docs, masks, strict=True)]
-        parsed = _in_pieces([part for part in parts if part is not None], self.second)
+        parts = [_take_sentences(*one) for one in zip(docs, masks, strict=True)]
+        parsed = _apply_in_chunks([part for part in parts if part is not None], self.second)
         following = iter(parsed)
         for doc, mask, part in zip(docs, masks, parts, strict=True):
             _set_parse(doc, mask, None if part is None else next(following))
 
     def _needed(self, doc: Doc) -> NDArray[np.bool_]:  # (tokens,)
-        """Return which tokens are in sentences with enough names."""
+        """Return a mask of the tokens in sentences with enough names, shape (tokens,)."""
         spans = doc.spans.get(self.key, doc.ents)
-        starts = starts_of(doc)
+        starts = sentence_starts(doc)
         sentence = np.searchsorted(starts, [span.start for span in spans], side="right") - 1
         enough = np.bincount(sentence, minlength=len(starts) - 1) >= self.min_names
         return np.repeat(enough, np.diff(starts))
 
 
-def _take(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
-    """Return a Doc of some sentences of a Doc; None where there are none."""
+def _take_sentences(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
+    """Return a Doc of the tokens in ``mask``, with tags and sentence starts; None if empty."""
     if not mask.any():
         return None
     columns: Any = [ORTH, SPACY, NORM, TAG, SENT_START]
@@ -117,9 +118,12 @@ def _take(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
 
 
 def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
-    """Set the parse of the sentences in ``mask``, and flat trees elsewhere."""
+    """Set the parse of the tokens in ``mask`` from ``part``, and flat trees elsewhere, in place.
+
+    ``part`` is the parsed Doc of ``_take_sentences``, or None if the mask is empty.
+    """
     values: Any = doc.to_array(list(PARSED_ATTRIBUTES)).astype(np.uint64)
-    starts = starts_of(doc)
+    starts = sentence_starts(doc)
     heads = np.repeat(starts[:-1], np.diff(starts)) - np.arange(len(doc))
     root, dep = (doc.vocab.strings.add(label) for label in ("ROOT", "dep"))
     values[:, 0] = heads.astype(np.uint64)
@@ -129,25 +133,27 @@ def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
     doc.from_array(list(PARSED_ATTRIBUTES), values)
 
 
-def _in_pieces(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
-    """The Docs after some components, together; long ones by themselves and in pieces."""
+def _apply_in_chunks(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
+    """Run some components on Docs and return them; long Docs are processed in chunks."""
     if not any(map(is_long, docs)):
         return list(apply_pipes(docs, pipes))
     return [process_in_chunks(doc, pipes) for doc in docs]
 
 
-def _with_sentences(doc: Doc) -> Doc:
-    whole = doc.has_annotation("SENT_START", require_complete=True)
-    return doc if whole else SentenceSplitter(final=True)(doc)
+def _ensure_sentences(doc: Doc) -> Doc:
+    """Return the Doc, split into sentences by punctuation if they are not all set."""
+    has_sentences = doc.has_annotation("SENT_START", require_complete=True)
+    return doc if has_sentences else SentenceSplitter(final=True)(doc)
 
 
 def load_analysis(job: Job) -> Analysis:
-    """The model of a job with the language pipeline that its task reads."""
-    model = adjusted(load_model(job.model), job.settings)
+    """Load the model of a job with the language pipeline that its task needs."""
+    model = with_task_settings(load_model(job.model), job.settings)
     task = model.pipeline.task
-    every = job.nlp is not None or task.required_pipes is None
+    needs_all = job.nlp is not None or task.required_pipes is None
     nlp = load_nlp(
-        job.nlp, only=None if every else [*(task.required_pipes or ()), *task.required_pipes_raw]
+        job.nlp,
+        only=None if needs_all else [*(task.required_pipes or ()), *task.required_pipes_raw],
     )
     names, parses = (
         resolve_components(nlp, [name for name in wanted if name in nlp.pipe_names])
@@ -157,19 +163,22 @@ def load_analysis(job: Job) -> Analysis:
 
 
 def job_settings(job: Job) -> dict[str, Any]:
-    """What the answers of a job depend on, to be compared with what a folder was begun with."""
+    """Return what the results of a job depend on, as recorded in the manifest."""
     return {
         "model": Path(job.model).name,
-        "model_checksum": path_checksum(_folder(job.model)),
+        "model_checksum": path_checksum(_model_folder(job.model)),
         "language": Path(job.nlp).name if job.nlp else SHIPPED_PIPELINE,
-        "language_checksum": path_checksum(_folder(job.nlp or SHIPPED_PIPELINE)),
+        "language_checksum": path_checksum(_model_folder(job.nlp or SHIPPED_PIPELINE)),
         "settings": list(job.settings),
         "format": job.format,
     }
 
 
-def _folder(name: str) -> Path:
-    """The folder of a model: a shipped one, that of a path, or of an installed package."""
+def _model_folder(name: str) -> Path:
+    """Return the folder of a model: a shipped one, a path, or an installed package.
+
+    Raises ValueError if there is none.
+    """
     if name == SHIPPED_PIPELINE or name in model_names():
         return model_path(name)
     path = Path(name)

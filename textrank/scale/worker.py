@@ -1,4 +1,10 @@
-"""A slice in, a part out: what each worker process does, with one model loaded once."""
+"""Worker process: reads slices, annotates their documents, and writes parts.
+
+Run as ``python -m textrank.scale.worker``, it reads orders as JSON lines from standard input and
+writes messages to standard output: ``ready``, then for each order ``reading``, ``item`` and
+``batch`` (what it works on, for blame if it dies), ``words``, and finally ``done`` or ``refused``.
+``supervisor.WorkerSupervisor`` is the other side.
+"""
 
 from __future__ import annotations
 
@@ -31,23 +37,36 @@ from textrank.results.schema import (
 from textrank.scale.job import Job, Piece, Slice
 from textrank.scale.two_pass import load_analysis
 
-BATCH_DOCS = 32  # in a batch, and at most
-BATCH_WORDS = 20_000  # in a batch, unless one document has more
+BATCH_DOCS = 32
+BATCH_WORDS = 20_000  # unless a single document has more
 WARM_UP_TEXT = "The protein GRB2 binds to SOS1 in human cells."
-SendMessage = Callable[[dict[str, Any]], None]  # tells the parent what is worked on now
-Item = tuple[int, int, Doc]  # piece, number in its file, and the document
+SendMessage = Callable[[dict[str, Any]], None]  # to the supervisor
+Item = tuple[int, int, Doc]  # index of the piece, number in its file, document
 
 
 @dataclass
 class PartRows:
-    """The rows of a slice, as they come; a later version of a document replaces the earlier."""
+    """Rows of the part of one slice, collected document by document.
+
+    A later version of a document replaces an earlier one.
+
+    Attributes
+    ----------
+    documents
+        Tables of each document by ``(document, source)``; the source is "" for documents that
+        replace earlier ones wherever they came from.
+    errors
+        Rows of the table ``errors``.
+    words
+        Number of words processed.
+    """
 
     documents: dict[tuple[str, str], dict[str, list[Row]]] = field(default_factory=dict)
     errors: list[Row] = field(default_factory=list)
     words: int = 0
 
     def add(self, tables: dict[str, list[Row]]) -> None:
-        """Takes the rows of a document."""
+        """Add the tables of one document."""
         row = tables["documents"][0]
         key = (row["document"], "" if row["replaces"] else row["source"])
         self.documents.pop(key, None)
@@ -55,81 +74,99 @@ class PartRows:
         self.words += row["words"]
 
     def fail(self, source: str, document: str, reason: str) -> None:
-        """Notes a document that could not be read or judged."""
+        """Add an error row for a document that could not be read or annotated."""
         line = " ".join(reason.split())
         self.errors.append({"source": source, "document": document, "reason": line})
 
     def tables(self) -> dict[str, list[Row]]:
-        """All rows by table."""
+        """Return all rows by table."""
         names = ("documents", "names", "statements")
-        every = self.documents.values()
-        found = {name: [row for own in every for row in own.get(name, ())] for name in names}
-        return {**found, "errors": self.errors}
+        documents = self.documents.values()
+        tables = {
+            name: [row for document in documents for row in document.get(name, ())]
+            for name in names
+        }
+        return {**tables, "errors": self.errors}
 
 
 class Worker:
-    """Reads, judges and writes slices of one job; the model is loaded here and kept."""
+    """Annotates slices of one job; the model is loaded on construction and kept."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.analysis = load_analysis(job)
         self.task = self.analysis.model.pipeline.task.name
         self.nlp = self.analysis.nlp
-        self.nlp.select_pipes(enable=[])  # readers only cut texts into tokens; we do the rest
+        self.nlp.select_pipes(enable=[])  # readers only tokenize; the analysis runs the pipes
 
     def warm_up(self) -> None:
-        """Judge one sentence, so that what is loaded on first use counts as loading the model.
+        """Annotate one sentence, so that what is loaded on first use counts as loading the model.
 
-        Errors are ignored here: they come again with the documents and are reported there.
+        Errors are ignored: they come again with the documents and are reported there.
         """
         with suppress(Exception), self.nlp.memory_zone():
             self.analysis([self.nlp.make_doc(WARM_UP_TEXT)])
 
-    def __call__(self, slice: Slice, paths: dict[int, str], beat: SendMessage) -> dict[str, Any]:
-        """Writes the part of a slice and says how much it was."""
+    def __call__(self, slice: Slice, paths: dict[int, str], send: SendMessage) -> dict[str, Any]:
+        """Process a slice, write its part, and return the counts of rows and words.
+
+        Parameters
+        ----------
+        slice
+            Documents to process.
+        paths
+            Paths of the input files by their number in the manifest.
+        send
+            Called with messages about what is being worked on.
+        """
         part = PartRows()
-        with self.nlp.memory_zone():  # words of this slice are forgotten with it
-            self._fill(part, slice, paths, beat)
+        with self.nlp.memory_zone():  # frees the words of this slice from the vocabulary
+            self._process(part, slice, paths, send)
         tables = part.tables()
         write_part(Path(self.job.folder), slice.id, tables, self.job.format)
         counts = {table: len(rows) for table, rows in tables.items()}
         return {"part": slice.id, "words": part.words, **counts, "first": part.errors[:1]}
 
-    def _fill(self, part: PartRows, slice: Slice, paths: dict[int, str], beat: SendMessage) -> None:
-        reading = SliceReader(self, part, slice, paths, beat)
-        for batch in _batches(reading.documents()):
-            beat({"batch": [(p, n, _name(n, doc)) for p, n, doc in batch]})
-            self._judge(part, slice, batch)
-            beat({"words": part.words})
+    def _process(
+        self, part: PartRows, slice: Slice, paths: dict[int, str], send: SendMessage
+    ) -> None:
+        """Read and annotate the documents of a slice into ``part``, batch by batch."""
+        reader = SliceReader(self, part, slice, paths, send)
+        for batch in _iter_batches(reader.documents()):
+            send({"batch": [(p, n, _document_name(n, doc)) for p, n, doc in batch]})
+            self._annotate_batch(part, slice, batch)
+            send({"words": part.words})
 
-    def _judge(self, part: PartRows, slice: Slice, batch: Sequence[Item]) -> None:
-        """The rows of a batch; where it fails, of its halves, down to the one that is at fault."""
+    def _annotate_batch(self, part: PartRows, slice: Slice, batch: Sequence[Item]) -> None:
+        """Annotate a batch and add its rows; halve it if that fails, down to the bad document."""
         try:
-            rows = [self._rows(slice, item, doc) for item, doc in self._analysed(batch)]
-        except Exception as error:  # whatever a text does to a network is the text's error
+            rows = [self._rows(slice, item, doc) for item, doc in self._iter_annotated(batch)]
+        except Exception as error:  # reported as the error of the document
             if len(batch) > 1:
                 middle = len(batch) // 2
-                self._judge(part, slice, batch[:middle])
-                self._judge(part, slice, batch[middle:])
+                self._annotate_batch(part, slice, batch[:middle])
+                self._annotate_batch(part, slice, batch[middle:])
                 return
             piece, number, doc = batch[0]
-            source, name = slice.pieces[piece].source, _name(number, doc)
+            source, name = slice.pieces[piece].source, _document_name(number, doc)
             part.fail(source, name, f"{type(error).__name__}: {error}")
             return
         for tables in rows:
             part.add(tables)
 
-    def _analysed(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
+    def _iter_annotated(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
+        """Iterate over items with their annotated Docs; empty and deleted ones are unchanged."""
         docs = [doc for _, _, doc in batch]
-        live = [doc for doc in docs if len(doc) and not doc.user_data.get("deleted")]
-        analysed = iter(self.analysis(live) if live else ())
-        kept = {id(doc) for doc in live}
+        to_annotate = [doc for doc in docs if len(doc) and not doc.user_data.get("deleted")]
+        analysed = iter(self.analysis(to_annotate) if to_annotate else ())
+        annotated_ids = {id(doc) for doc in to_annotate}
         for item in batch:
-            yield item, next(analysed) if id(item[2]) in kept else item[2]
+            yield item, next(analysed) if id(item[2]) in annotated_ids else item[2]
 
     def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
+        """Return the rows of one document by table."""
         piece = slice.pieces[item[0]]
-        text = doc.text  # put together anew each time it is asked for
+        text = doc.text  # spaCy builds it anew on each access
         row = document_row(doc, text, piece.source, piece.input, item[1])
         if row["status"] != "done":
             return {"documents": [row]}
@@ -142,109 +179,117 @@ class Worker:
 
 
 class SliceReader:
-    """The documents of a slice, file by file; what cannot be read becomes an error of the part."""
+    """Documents of a slice, file by file; what cannot be read becomes an error of the part."""
 
     def __init__(
-        self, worker: Worker, part: PartRows, slice: Slice, paths: dict[int, str], beat: SendMessage
+        self, worker: Worker, part: PartRows, slice: Slice, paths: dict[int, str], send: SendMessage
     ) -> None:
-        self.worker, self.part, self.beat = worker, part, beat
+        self.worker, self.part, self.send = worker, part, send
         self.slice, self.paths = slice, paths
 
     def documents(self) -> Iterator[Item]:
-        """Piece, number and Doc of each document that is wanted."""
+        """Iterate over ``(index of the piece, number in its file, Doc)`` of wanted documents."""
         for index, piece in enumerate(self.slice.pieces):
-            self.beat({"reading": index})
+            self.send({"reading": index})
             failed: list[tuple[int, str]] = []
-            selection = ItemFilter(self._wants(index, piece), lambda *f: failed.append(f))  # noqa: B023
+            item_filter = ItemFilter(self._wants(index, piece), lambda *f: failed.append(f))  # noqa: B023
             reason = ""
             try:
-                yield from self._piece(index, piece, selection)
-            except Exception as error:  # a reader that gives up has read what it could
+                yield from self._piece(index, piece, item_filter)
+            except Exception as error:  # the documents before it are kept
                 reason = str(error) or type(error).__name__
-            if reason and piece.first == 0 and piece.only is None:  # told once, not by every slice
-                failed.append((selection.next_number, reason))
-            alone = selection.next_number <= 1  # the only document of a file is called after it
+            if (
+                reason and piece.first == 0 and piece.only is None
+            ):  # reported once, not by every slice of the file
+                failed.append((item_filter.next_number, reason))
+            is_single = (
+                item_filter.next_number <= 1
+            )  # the only document of a file is named after it
             for number, reason in failed:
-                name = file_stem(piece.source) if alone else str(number + 1)
+                name = file_stem(piece.source) if is_single else str(number + 1)
                 self.part.fail(piece.source, name, reason)
 
     def _wants(self, index: int, piece: Piece) -> Callable[[int], bool]:
-        """Whether a document is wanted; the parent hears which one is about to be read."""
+        """Return the filter function of a piece, which tells the supervisor what is read next."""
 
         def wants(number: int) -> bool:
             wanted = piece.wants(number)
             if wanted:
-                self.beat({"item": (index, number)})
+                self.send({"item": (index, number)})
             return wanted
 
         return wants
 
-    def _piece(self, index: int, piece: Piece, selection: ItemFilter) -> Iterator[Item]:
-        left = None if piece.only is None else len(piece.only)
+    def _piece(self, index: int, piece: Piece, item_filter: ItemFilter) -> Iterator[Item]:
+        """Iterate over the items of one piece; stops once all of ``piece.only`` were read."""
+        remaining = None if piece.only is None else len(piece.only)
         corpus = load_corpus(self.paths[piece.input])
-        docs = read_corpus(corpus.reader, self.worker.nlp, selection)
+        docs = read_corpus(corpus.reader, self.worker.nlp, item_filter)
         for number, doc in enumerate(docs):
-            if selection.next_number:  # the reader asked which of its items are wanted
-                number = selection.parsed_numbers.popleft()
+            if item_filter.next_number:  # the reader asked which of its items are wanted
+                number = item_filter.parsed_numbers.popleft()
             elif not piece.wants(number):
                 continue
             yield index, number, doc
-            left = None if left is None else left - 1
-            if left == 0:
+            remaining = None if remaining is None else remaining - 1
+            if remaining == 0:
                 return
 
 
-def _batches(items: Iterator[Item]) -> Iterator[list[Item]]:
+def _iter_batches(items: Iterator[Item]) -> Iterator[list[Item]]:
+    """Group items into batches of at most ``BATCH_DOCS`` documents and ``BATCH_WORDS`` words."""
     batch: list[Item] = []
-    size = 0
+    words = 0
     for item in items:
         length = len(item[2])
-        if batch and (len(batch) == BATCH_DOCS or size + length > BATCH_WORDS):
+        if batch and (len(batch) == BATCH_DOCS or words + length > BATCH_WORDS):
             yield batch
-            batch, size = [], 0
+            batch, words = [], 0
         batch.append(item)
-        size += length
+        words += length
     if batch:
         yield batch
 
 
-def _name(number: int, doc: Doc) -> str:
+def _document_name(number: int, doc: Doc) -> str:
+    """Return the id of a Doc, or its number in the file (from 1) if it has none."""
     return str(doc.user_data.get("document", number + 1))
 
 
 def main() -> None:
-    """Works until standard input ends."""
-    out = _private_output()
+    """Process orders until standard input is closed."""
+    out = _take_over_stdout()
     lines: SimpleQueue[str] = SimpleQueue()
-    threading.Thread(target=_listen, args=(lines,), daemon=True).start()
-    say = MessageWriter(out)
+    threading.Thread(target=_queue_input, args=(lines,), daemon=True).start()
+    send = MessageWriter(out)
     try:
         start = json.loads(lines.get())
         worker = Worker(Job.from_dict(start["job"]))
         worker.warm_up()
     except (ValueError, OSError, ImportError) as error:
-        say({"refused": str(error)})
+        send({"refused": str(error)})
         return
     gc.freeze()  # models stay: a collection need not look through them each time
-    say({"ready": os.getpid()})
+    send({"ready": os.getpid()})
     while True:
         order = json.loads(lines.get())
         paths = {int(number): path for number, path in order["paths"].items()}
         try:
-            done = worker(Slice.from_dict(order["slice"]), paths, say)
+            done = worker(Slice.from_dict(order["slice"]), paths, send)
         except OSError as error:
-            say({"refused": f"cannot write to {worker.job.folder}: {error.strerror or error}"})
+            send({"refused": f"cannot write to {worker.job.folder}: {error.strerror or error}"})
             continue
-        say({"done": {**done, "memory": resident_memory_bytes()}})
+        send({"done": {**done, "memory": resident_memory_bytes()}})
 
 
 class MessageWriter:
-    """Says things to the parent; when nobody listens any more there is nothing left to do."""
+    """Writer of JSON lines to the supervisor; ends the process if nobody reads them."""
 
     def __init__(self, out: IO[str]) -> None:
         self.out = out
 
     def __call__(self, message: dict[str, Any]) -> None:
+        """Send one message."""
         try:
             self.out.write(json.dumps(message) + "\n")
             self.out.flush()
@@ -252,24 +297,25 @@ class MessageWriter:
             os._exit(1)
 
 
-def _private_output() -> IO[str]:
-    """Standard output for messages alone; whatever else prints there goes to standard error."""
-    own = os.dup(1)
+def _take_over_stdout() -> IO[str]:
+    """Return standard output for messages; other prints now go to standard error."""
+    descriptor = os.dup(1)
     os.dup2(2, 1)
-    return os.fdopen(own, "w", encoding="utf-8")
+    return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
-def _listen(lines: SimpleQueue[str]) -> None:
+def _queue_input(lines: SimpleQueue[str]) -> None:
+    """Put the lines of standard input into a queue; end the process when the input is closed."""
     for line in sys.stdin:
         lines.put(line)
-    os._exit(0)  # the parent is gone, or has no more work: parts are whole, drafts get cleared
+    os._exit(0)  # at any time: parts are written atomically, drafts are removed later
 
 
 def resident_memory_bytes() -> int:
-    """Bytes of memory that this process holds now; 0 where the system does not say."""
+    """Return the memory of this process in bytes; 0 where the system does not say."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as facts:
-            return int(facts.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/self/statm", encoding="ascii") as status:
+            return int(status.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
 

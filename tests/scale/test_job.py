@@ -14,22 +14,11 @@ from textrank.scale.job import Input, Piece, Slice, iter_input_files, path_check
 NUMBERS = range(200)
 
 
-@given(st.integers(1, 7), st.data())
-def test_halves_share_nothing_and_lose_nothing(step: int, data: st.DataObject) -> None:
-    first = data.draw(st.integers(0, step - 1))
-    piece = Piece("a", 0, first, step, without=tuple(data.draw(st.sets(st.integers(0, 199)))))
-    one, other = piece.halves()
-    for number in NUMBERS:
-        assert piece.wants(number) == (one.wants(number) != other.wants(number)) or not (
-            piece.wants(number) or one.wants(number) or other.wants(number)
-        )
-
-
 @given(st.sets(st.integers(0, 199), min_size=1), st.integers(1, 5))
 def test_cutting_off_suspects_keeps_every_document_once(suspects: set[int], step: int) -> None:
     whole = Slice((Piece("a", 0, 0, step), Piece("b", 1)))
     pairs = [(0, n) for n in sorted(suspects) if n % step == 0] or [(1, min(suspects))]
-    parts = whole.without(pairs)
+    parts = whole.split_off(pairs)
     for source, number in [(s, n) for s in "ab" for n in NUMBERS]:
         owners = [p for part in parts for p in part.pieces if p.source == source]
         wanted = any(p.wants(number) for p in whole.pieces if p.source == source)
@@ -38,8 +27,8 @@ def test_cutting_off_suspects_keeps_every_document_once(suspects: set[int], step
 
 def test_one_document_alone_cannot_be_cut() -> None:
     alone = Slice((Piece("a", 0, only=(7,)),))
-    assert alone.without([(0, 7)]) == []
-    assert Slice((Piece("a", 0),)).without([]) == []
+    assert alone.split_off([(0, 7)]) == []
+    assert Slice((Piece("a", 0),)).split_off([]) == []
 
 
 def test_ids_tell_slices_apart_and_stay() -> None:

@@ -81,7 +81,7 @@ def client() -> Iterator[Any]:
 @pytest.mark.parametrize("rank", ["none", "query", "global"])
 def test_four_partitions_on_two_workers_of_a_real_cluster(client: Any, rank: str) -> None:
     X, targets = problem(1)
-    parts = DaskPartitions.sent(client, partition_candidates(X.values, targets, 4))
+    parts = DaskPartitions.scatter(client, partition_candidates(X.values, targets, 4))
     check_equal(parts, X, targets, rank=rank)
 
 
@@ -98,9 +98,9 @@ def test_equal_on_the_features_of_aimed(client: Any) -> None:
     candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
     kernel: Any = pipeline.kernel
     X = kernel.features(pipeline.representation(candidates))
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     learner = SparseRLS(alphas=[1.0, 4.0], folds=2, tolerance=1e-11, iterations=5000)
-    partitions = DaskPartitions.sent(
+    partitions = DaskPartitions.scatter(
         client, partition_candidates(sp.csr_array(X.values), targets, 4)
     )
     here, there = learner.fit(X, targets), PartitionedRLS(learner).fit(partitions)

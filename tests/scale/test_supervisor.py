@@ -1,4 +1,4 @@
-"""A keeper and its process: deaths, standstill and renewal are seen for what they are."""
+"""The supervisor of a worker process: deaths, timeouts and replacement."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def keeper() -> Iterator[WorkerSupervisor]:
-    kept = WorkerSupervisor({}, still=5.0, command=("-c", CHILD))
+def supervisor() -> Iterator[WorkerSupervisor]:
+    kept = WorkerSupervisor({}, timeout=5.0, command=("-c", CHILD))
     yield kept
     kept.close()
 
@@ -45,37 +45,37 @@ def pid(outcome: Outcome) -> int:
     return int(outcome.done["pid"])
 
 
-def test_one_process_serves_many_slices(keeper: WorkerSupervisor) -> None:
-    assert pid(keeper.run({}, {})) == pid(keeper.run({}, {}))
+def test_one_process_serves_many_slices(supervisor: WorkerSupervisor) -> None:
+    assert pid(supervisor.run({}, {})) == pid(supervisor.run({}, {}))
 
 
 def test_what_dask_asks_of_memory_is_not_passed_on(
-    keeper: WorkerSupervisor, monkeypatch: pytest.MonkeyPatch
+    supervisor: WorkerSupervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
-    outcome = keeper.run({}, {})
+    outcome = supervisor.run({}, {})
     assert outcome.done is not None
     assert outcome.done["trims"] is False
 
 
-def test_a_death_is_told_with_what_was_judged(keeper: WorkerSupervisor) -> None:
-    outcome = keeper.run({"kill": True}, {})
+def test_a_death_is_told_with_what_was_judged(supervisor: WorkerSupervisor) -> None:
+    outcome = supervisor.run({"kill": True}, {})
     assert outcome.died == "the process was ended by SIGKILL"
     assert outcome.suspects == ((0, 4, "four"), (0, 5, "five"))
     assert not outcome.reading
-    assert keeper.run({}, {}).done is not None  # by a new process
+    assert supervisor.run({}, {}).done is not None  # by a new process
 
 
-def test_a_death_while_reading_names_the_document_that_was_begun(keeper: WorkerSupervisor) -> None:
-    outcome = keeper.run({"read": True}, {})
+def test_a_death_while_reading_names_the_document_that_was_begun(supervisor: WorkerSupervisor) -> None:
+    outcome = supervisor.run({"read": True}, {})
     assert (outcome.died, outcome.reading) == ("the process was ended by SIGSEGV", True)
     assert outcome.suspects == ((0, 4, "5"),)
 
 
-def test_standing_still_is_a_death_too(keeper: WorkerSupervisor) -> None:
-    pid(keeper.run({}, {}))  # started, so that a slow machine is not taken for a hang
-    keeper.still = 0.5
-    outcome = keeper.run({"hang": True}, {})
+def test_a_worker_that_hangs_is_killed(supervisor: WorkerSupervisor) -> None:
+    pid(supervisor.run({}, {}))  # started, so that a slow machine is not taken for a hang
+    supervisor.timeout = 0.5
+    outcome = supervisor.run({"hang": True}, {})
     assert outcome.died == "no progress for 0.5 seconds"
     assert len(outcome.suspects) == 2
 
@@ -98,9 +98,9 @@ def test_starting_has_a_limit_of_its_own(
 ) -> None:
     monkeypatch.setattr(SlowStart, "started", False)
     monkeypatch.setattr("textrank.scale.supervisor.selectors.DefaultSelector", SlowStart)
-    keeper = WorkerSupervisor({}, still=2.0, start_timeout=start_timeout, command=("-c", CHILD))
-    outcome = keeper.run({}, {})
-    keeper.close()
+    supervisor = WorkerSupervisor({}, timeout=2.0, start_timeout=start_timeout, command=("-c", CHILD))
+    outcome = supervisor.run({}, {})
+    supervisor.close()
     assert (outcome.done is not None) == starts
     if not starts:
         assert outcome.not_started
@@ -109,38 +109,38 @@ def test_starting_has_a_limit_of_its_own(
 
 
 def test_a_child_that_dies_while_it_starts_is_no_fault_of_the_slice() -> None:
-    keeper = WorkerSupervisor({}, command=("-c", "raise SystemExit(7)"))
-    outcome = keeper.run({}, {})
+    supervisor = WorkerSupervisor({}, command=("-c", "raise SystemExit(7)"))
+    outcome = supervisor.run({}, {})
     assert (outcome.died, outcome.not_started) == ("the process ended with code 7", True)
     assert not outcome.suspects
-    keeper.close()
+    supervisor.close()
 
 
-def test_refusals_are_passed_on(keeper: WorkerSupervisor) -> None:
-    assert keeper.run({"full": True}, {}).refused == "No space left"
-    other = WorkerSupervisor({"refuse": True}, still=5.0, command=("-c", CHILD))
+def test_refusals_are_passed_on(supervisor: WorkerSupervisor) -> None:
+    assert supervisor.run({"full": True}, {}).refused == "No space left"
+    other = WorkerSupervisor({"refuse": True}, timeout=5.0, command=("-c", CHILD))
     assert other.run({}, {}).refused == "no such model"
     other.close()
 
 
-@pytest.mark.parametrize("how", [{"renew": 1}, {}], ids=["by count", "by memory"])
+@pytest.mark.parametrize("how", [{"max_tasks": 1}, {}], ids=["by count", "by memory"])
 def test_a_process_makes_room_for_a_new_one(how: dict[str, Any]) -> None:
-    keeper = WorkerSupervisor({}, still=5.0, command=("-c", CHILD), **how)
-    first = pid(keeper.run({}, {}))
-    second = pid(keeper.run({"memory": 2000}, {}))
-    third = pid(keeper.run({}, {}))
-    assert (first != second) == ("renew" in how)
+    supervisor = WorkerSupervisor({}, timeout=5.0, command=("-c", CHILD), **how)
+    first = pid(supervisor.run({}, {}))
+    second = pid(supervisor.run({"memory": 2000}, {}))
+    third = pid(supervisor.run({}, {}))
+    assert (first != second) == ("max_tasks" in how)
     assert second != third
-    keeper.close()
+    supervisor.close()
 
 
-def test_an_outcome_survives_its_way(keeper: WorkerSupervisor) -> None:
-    outcome = keeper.run({"kill": True}, {})
+def test_an_outcome_survives_its_way(supervisor: WorkerSupervisor) -> None:
+    outcome = supervisor.run({"kill": True}, {})
     assert Outcome.from_dict(outcome.to_dict()) == outcome
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")
-def test_no_process_is_left_behind(keeper: WorkerSupervisor) -> None:
-    child = pid(keeper.run({}, {}))
-    keeper.close()
+def test_no_process_is_left_behind(supervisor: WorkerSupervisor) -> None:
+    child = pid(supervisor.run({}, {}))
+    supervisor.close()
     assert not Path(f"/proc/{child}").exists()
