@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from textrank.features import FeatureNames, Features, JointFeatures, MultiView, NameIndex
-from textrank.kernels._indexed import _merged
+from textrank.kernels._indexed import _merge_equal_columns
 from textrank.kernels.views import CombinedViews
 
 KERNEL = CombinedViews(
@@ -58,7 +58,7 @@ def test_what_all_candidates_have_in_common_is_multiplied_once(rng):
     given = rng.random((9, 3))[:, [0, 1, 0, 2, 1, 0]]
     table = rng.random((6, 4)) * (rng.random((6, 4)) < 0.5)
     for own in (table, sp.csr_array(table)):
-        left, right = _merged(given, own)
+        left, right = _merge_equal_columns(given, own)
         assert left.shape == (9, 3)
         np.testing.assert_allclose(left @ right, given @ table, atol=1e-12)
 

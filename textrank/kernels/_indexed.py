@@ -1,4 +1,11 @@
-"""A kernel on views against fixed training candidates, prepared once for many small calls."""
+"""``CombinedViews`` against fixed candidates, indexed once for many calls with few candidates.
+
+``CombinedViews.index(Y)`` returns an ``IndexedViews``. It holds the features of the fixed
+candidates by column, so that a new candidate is compared through the features it has
+(``FeatureRows`` finds them, ``SharedFeatures`` holds them), and the vectors of Gaussian views as
+dense tables (``GaussianTable``). The constants balance sparse, dense and merged products; they
+affect speed only, not results.
+"""
 
 from __future__ import annotations
 
@@ -30,217 +37,234 @@ from textrank.linalg import squared_norms
 if TYPE_CHECKING:
     from textrank.kernels.views import CombinedViews
 
-MIN_COMMON_SHARE = (
-    0.1  # share of fixed candidates above which a dense product of a feature is quicker
-)
-MIN_DENSE_CANDIDATES = (
-    8  # new candidates for which reading the dense part would take longer than the product
-)
-MIN_DENSE_FILL = (
-    0.3  # share of their features that candidates have on average to be multiplied as dense
-)
-RARE_CHUNK_ROWS = (
-    16  # new candidates whose features that few fixed ones have are looked up together
-)
-COMMON_CHUNK_ROWS = 512  # new candidates whose products are taken at a time
-EXP_CHUNK_ROWS = 64  # new candidates whose exponentials are: their values stay near the processor
+MIN_COMMON_SHARE = 0.1  # share of fixed candidates from which a feature is also stored dense
+MIN_DENSE_CANDIDATES = 8  # new candidates from which the dense table pays off
+MIN_DENSE_FILL = 0.3  # mean share of features present from which X is multiplied as dense
+RARE_CHUNK_ROWS = 16  # new candidates whose rare features are looked up together
+COMMON_CHUNK_ROWS = 512  # new candidates per dense product of common features
+EXP_CHUNK_ROWS = 64  # new candidates per pass of exponentials, to stay in cache
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianTable:
-    """Vectors of fixed candidates as a dense table, for exponents of Gaussians with new ones.
+    """Vectors of fixed candidates in one Gaussian view as a dense table.
 
-    Where a view only adds columns to those of the view before it, it only adds to distances.
+    If the columns of the previous view are the first columns of this one, with equal values, only
+    the added columns are computed: squared distances of the previous view are reused.
     """
 
     index: NameIndex
     gammas: Sequence[float]
-    table: Matrix  # (d + 3, n) their columns; ones, squares, squares of what is added
-    start: int  # columns of the view before, which are the first ones here; 0 where it has others
-    ratio: float  # of the first gamma to that of the view before
-    places: WeakKeyDictionary[FeatureNames, Indices] = field(default_factory=WeakKeyDictionary)
+    table: Matrix  # (d + 3, n) columns; ones; squared norms; squared norms of the added columns
+    start: int  # number of columns shared with the previous view; 0 if they differ
+    rescale: float  # first gamma over the first gamma of the previous view
+    column_cache: WeakKeyDictionary[FeatureNames, Indices] = field(
+        default_factory=WeakKeyDictionary
+    )
 
     @classmethod
     def from_features(
-        cls, F: Features, gammas: Sequence[float], before: GaussianTable | None
+        cls, F: Features, gammas: Sequence[float], previous: GaussianTable | None
     ) -> GaussianTable:
-        """Those of a batch of inputs, and of the same inputs in the view before."""
-        own = F.values.toarray().astype(np.float64)
-        start, ratio = 0, 0.0
-        if before is not None and list(F.names[: len(before.index.names)]) == list(
-            before.index.names
+        """Build the table of a view; ``previous`` is the table of the view before, or None."""
+        values = F.values.toarray().astype(np.float64)
+        start, rescale = 0, 0.0
+        if previous is not None and list(F.names[: len(previous.index.names)]) == list(
+            previous.index.names
         ):
-            start, ratio = _shared(before.table[:-3].T, own), gammas[0] / before.gammas[0]
-        squared = [(own**2).sum(axis=1), (own[:, start:] ** 2).sum(axis=1)]
-        table = np.ascontiguousarray(np.vstack([own.T, np.ones(len(own)), *squared]))
-        return cls(NameIndex(F.names), gammas, table, start, ratio)
+            start, rescale = (
+                _count_shared_columns(previous.table[:-3].T, values),
+                gammas[0] / previous.gammas[0],
+            )
+        norms = [(values**2).sum(axis=1), (values[:, start:] ** 2).sum(axis=1)]
+        table = np.ascontiguousarray(np.vstack([values.T, np.ones(len(values)), *norms]))
+        return cls(NameIndex(F.names), gammas, table, start, rescale)
 
-    def moved(self, F: Features, before: Matrix | None) -> tuple[Matrix, Exponents]:
-        """New vectors in the columns of these, and the exponents of their Gaussians.
+    def project(self, F: Features, previous: Matrix | None) -> tuple[Matrix, Exponents]:
+        """Return new vectors in the table's columns, and the exponents of their Gaussians.
 
-        Only of what is added, where the new ones too have the vectors of the view before.
+        ``previous`` are the aligned vectors of the previous view, or None. Exponents cover only the
+        added columns if these vectors are also the first columns of the new ones.
         """
-        given = F.cells.to_dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
-        own, width = self._placed(F.names, given), len(self.table) - 3
-        start = self.start if before is not None and _shared(before, own) else 0
-        some = start + np.flatnonzero(own[:, start:].any(axis=0))  # most descriptors are zero
-        factors = np.empty((len(F), len(some) + 2))
-        factors[:, :-2] = -2.0 * own.take(some, axis=1)
-        factors[:, -2] = (given**2).sum(axis=1) - (own[:, :start] ** 2).sum(axis=1)
+        dense = F.cells.to_dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
+        aligned, width = self._align_columns(F.names, dense), len(self.table) - 3
+        start = (
+            self.start if previous is not None and _count_shared_columns(previous, aligned) else 0
+        )
+        columns = start + np.flatnonzero(aligned[:, start:].any(axis=0))  # most are zero
+        factors = np.empty((len(F), len(columns) + 2))
+        factors[:, :-2] = -2.0 * aligned.take(columns, axis=1)
+        factors[:, -2] = (dense**2).sum(axis=1) - (aligned[:, :start] ** 2).sum(axis=1)
         factors[:, -1] = 1.0
         factors *= -self.gammas[0]
-        places = np.concatenate([some, [width, width + (2 if start else 1)]])
-        table = self.table.take(places, axis=0)
-        return own, Exponents(factors, table, self.ratio if start else 0.0, self.gammas)
+        table_rows = np.concatenate([columns, [width, width + (2 if start else 1)]])
+        table = self.table.take(table_rows, axis=0)
+        return aligned, Exponents(factors, table, self.rescale if start else 0.0, self.gammas)
 
-    def _placed(self, names: FeatureNames, given: Matrix) -> Matrix:
-        """Vectors in the columns of these; what stands in others is left out."""
-        to = self.places.get(names)
-        if to is None:  # a representation gives the same names each time
-            to = self.places[names] = self.index.find(names)
+    def _align_columns(self, names: FeatureNames, dense: Matrix) -> Matrix:
+        """Return vectors in the table's columns; columns that the table lacks are dropped."""
+        columns = self.column_cache.get(names)
+        if columns is None:  # a representation gives the same names each time
+            columns = self.column_cache[names] = self.index.find(names)
         width = len(self.table) - 3
-        if np.array_equal(to, np.arange(width)):
-            return given
-        known = (to >= 0).nonzero()[0]
-        own = np.zeros((len(given), width))
-        own[:, to[known]] = given[:, known]
-        return own
+        if np.array_equal(columns, np.arange(width)):
+            return dense
+        present = (columns >= 0).nonzero()[0]
+        aligned = np.zeros((len(dense), width))
+        aligned[:, columns[present]] = dense[:, present]
+        return aligned
 
 
 class Exponents(NamedTuple):
-    """The exponents of the Gaussians of a view as a product, and of what they are added to."""
+    """Exponents of a view's Gaussians as a matrix product ``factors @ table``.
+
+    They are added to the exponents of the previous view times ``rescale``.
+    """
 
     factors: Matrix  # (x, k)
     table: Matrix  # (k, n)
-    ratio: float  # what those of the view before are to be multiplied with
+    rescale: float  # factor of the previous view's exponents; 0 if they are not used
     gammas: Sequence[float]
 
     def merged(self) -> Exponents:
-        """The same product with fewer factors, of candidates that are much alike."""
-        factors, table = _merged(self.factors, self.table)
+        """Return the same product with equal columns of ``factors`` merged."""
+        factors, table = _merge_equal_columns(self.factors, self.table)
         return self._replace(factors=factors, table=table)
 
-    def add_bells(self, K: Matrix, rows: slice, E: Matrix, bell: Matrix) -> None:
-        """Adds the Gaussians of some rows; E has the exponents of the view before, then these."""
-        np.matmul(self.factors[rows], self.table, out=bell if self.ratio else E)
-        if self.ratio:
-            E *= self.ratio
-            E += bell
-        for before, gamma in pairwise((0.0, *self.gammas)):
-            if gamma == 2 * before:
-                np.multiply(bell, bell, out=bell)
+    def add_gaussians(self, K: Matrix, rows: slice, E: Matrix, gaussian: Matrix) -> None:
+        """Add the Gaussians of some rows to K in place.
+
+        E holds the exponents of the previous view and is overwritten by those of this one;
+        ``gaussian`` is scratch space of the same shape. A gamma that doubles the one before it is
+        computed by squaring.
+        """
+        np.matmul(self.factors[rows], self.table, out=gaussian if self.rescale else E)
+        if self.rescale:
+            E *= self.rescale
+            E += gaussian
+        for previous, gamma in pairwise((0.0, *self.gammas)):
+            if gamma == 2 * previous:
+                np.multiply(gaussian, gaussian, out=gaussian)
             else:
-                scaled = E if not before else np.multiply(E, gamma / self.gammas[0], out=bell)
-                np.exp(scaled, out=bell)
-            K += bell
+                scaled = E if not previous else np.multiply(E, gamma / self.gammas[0], out=gaussian)
+                np.exp(scaled, out=gaussian)
+            K += gaussian
 
 
-def _shared(before: NDArray[np.floating], own: Matrix) -> int:
-    """How many columns vectors begin with that are those before; none where they differ."""
-    return before.shape[1] if np.array_equal(before, own[:, : before.shape[1]]) else 0
+def _count_shared_columns(previous: NDArray[np.floating], values: Matrix) -> int:
+    """Return how many leading columns equal those of the previous view: all of them, or 0."""
+    return previous.shape[1] if np.array_equal(previous, values[:, : previous.shape[1]]) else 0
 
 
 class RaggedRows(NamedTuple):
-    """Features of new candidates that fixed ones have too, row after row."""
+    """Features of new candidates that fixed candidates have too, in CSR layout."""
 
-    ends: NDArray[np.integer]  # (x + 1,) where those of each row begin, and the end of all
+    ends: NDArray[np.integer]  # (x + 1,) offsets of the rows
     feature: Indices
     value: Vector
 
-    def part(self, rows: slice) -> RaggedRows:
-        """Some rows."""
+    def take_rows(self, rows: slice) -> RaggedRows:
+        """Return some consecutive rows."""
         ends = self.ends[rows.start : rows.stop + 1]
         cells = slice(int(ends[0]), int(ends[-1]))
         return RaggedRows(ends - ends[0], self.feature[cells], self.value[cells])
 
-    def some(self, kept: NDArray[np.bool_]) -> RaggedRows:
-        """Some of the features."""
-        cells = kept.nonzero()[0]
+    def keep(self, mask: NDArray[np.bool_]) -> RaggedRows:
+        """Return only the entries for which the mask is true."""
+        cells = mask.nonzero()[0]
         ends = cells.searchsorted(self.ends)
         return RaggedRows(ends, self.feature[cells], self.value[cells])
 
 
 class SharedFeatures(NamedTuple):
-    """All that new candidates share with fixed ones, as it was found in several views."""
+    """Features that new candidates share with fixed ones, as one ``RaggedRows`` per lookup.
 
-    found: Sequence[RaggedRows]
-    size: int  # of the table: how many features there are
+    A lookup covers one view or several joint views; features are numbered over all views.
+    """
 
-    def part(self, rows: slice) -> SharedFeatures:
-        """Some rows."""
-        return self._replace(found=[own.part(rows) for own in self.found])
+    matches: Sequence[RaggedRows]
+    size: int  # number of features in the table
 
-    def some(self, kept: NDArray[np.bool_]) -> SharedFeatures:
-        """What is shared of some features of the table."""
-        return self._replace(found=[own.some(kept[own.feature]) for own in self.found])
+    def take_rows(self, rows: slice) -> SharedFeatures:
+        """Return some consecutive candidates."""
+        return self._replace(matches=[lookup.take_rows(rows) for lookup in self.matches])
 
-    def full(self, rows: int) -> bool:
-        """Whether so many rows have so much in common as those of one long sentence."""
-        return sum(len(own.value) for own in self.found) >= MIN_DENSE_FILL * rows * len(
-            self.contributions()
+    def keep(self, mask: NDArray[np.bool_]) -> SharedFeatures:
+        """Return only the features for which the mask over the table, (d,), is true."""
+        return self._replace(matches=[lookup.keep(mask[lookup.feature]) for lookup in self.matches])
+
+    def is_dense(self, rows: int) -> bool:
+        """Return whether so many rows share enough features, like pairs of one long sentence."""
+        return sum(len(lookup.value) for lookup in self.matches) >= MIN_DENSE_FILL * rows * len(
+            self.columns_used()
         )
 
-    def met(self) -> Indices:
-        """The features that some row has."""
-        found = np.zeros(self.size, dtype=bool)
-        for own in self.found:
-            found[own.feature] = True
-        return found.nonzero()[0]
+    def columns_used(self) -> Indices:
+        """Return the features that at least one row has, in ascending order."""
+        is_used = np.zeros(self.size, dtype=bool)
+        for lookup in self.matches:
+            is_used[lookup.feature] = True
+        return is_used.nonzero()[0]
 
-    def dense(self, rows: int, features: Indices) -> Matrix:
-        """The rows over some features."""
-        place = np.empty(self.size, dtype=np.int32)
-        place[features] = np.arange(len(features), dtype=np.int32)
+    def to_dense(self, rows: int, features: Indices) -> Matrix:
+        """Return the rows over some features as a dense matrix, (rows, features)."""
+        column = np.empty(self.size, dtype=np.int32)
+        column[features] = np.arange(len(features), dtype=np.int32)
         values = np.zeros((len(features), rows))
-        for own in self.found:
-            values[place[own.feature], np.arange(rows).repeat(lengths(own.ends))] = own.value
+        for lookup in self.matches:
+            values[column[lookup.feature], np.arange(rows).repeat(lengths(lookup.ends))] = (
+                lookup.value
+            )
         return values.T
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Where features stand in the table."""
+    """Lookup from feature names of a view to rows of the table."""
 
     index: NameIndex
-    rows: Indices  # (d + 1,) of the table, and -1 for a name that is not found
+    rows: Indices  # (d + 1,) row in the table; the last is -1, for a name that is missing
 
-    def found(self, F: Features) -> RaggedRows:
-        """The features of candidates that fixed ones have too."""
-        place = self.rows[self.index.find(F.names)][F.cells.indices]
-        return RaggedRows(F.cells.indptr, place, F.cells.data).some(place >= 0)
+    def matches(self, F: Features) -> RaggedRows:
+        """Return the entries of F whose feature the table has."""
+        row = self.rows[self.index.find(F.names)][F.cells.indices]
+        return RaggedRows(F.cells.indptr, row, F.cells.data).keep(row >= 0)
 
 
 @dataclass(frozen=True, eq=False)
 class IndexedViews:
-    """``CombinedViews`` against fixed candidates: the same values, without looking them up anew.
+    """``CombinedViews`` with an index of fixed candidates; calls give the same values.
 
-    Names of features are indexed, vectors stand by feature, so that a new candidate only meets the
-    fixed ones it shares something with. One candidate then costs milliseconds where the kernel
-    itself first matches all features of all fixed candidates, a second or two for thousands.
+    Feature names are indexed and vectors stored by feature, so that a new candidate is only
+    compared with the fixed ones it shares something with. One candidate then costs milliseconds,
+    where the kernel itself first matches the features of all fixed candidates, a second or two for
+    thousands.
     """
 
     kernel: CombinedViews
-    weights: Mapping[str, float]  # of the linear views, where a Gaussian has weight one
-    places: Mapping[str, FeatureRows]  # of the features of each linear view
+    weights: Mapping[str, float]  # of the linear views, relative to the weight of a Gaussian
+    feature_rows: Mapping[str, FeatureRows]  # by linear view
     table: sp.csr_array  # (d, n) features of all linear views, weighted
-    rare: sp.csr_array  # (d, n) the same without common ones
-    common: NDArray[np.int32]  # (d,) where a feature of many candidates stands in dense; or -1
-    dense: Matrix  # (c, n)
-    numbers: Mapping[str, GaussianTable]  # by Gaussian view, in their order
-    roots: Vector  # (n,) lengths of the fixed candidates
+    rare: sp.csr_array  # (d, n) the same, with empty rows for common features
+    common: NDArray[np.int32]  # (d,) row in ``dense`` of a common feature, or -1
+    dense: Matrix  # (c, n) rows of the common features
+    gaussian_tables: Mapping[str, GaussianTable]  # by Gaussian view, in order
+    roots: Vector  # (n,) norms of the fixed candidates
     joint: dict[tuple[str, ...], FeatureRows] = field(
         default_factory=dict
-    )  # of views made together
+    )  # cache of lookups by joint views
 
     @classmethod
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
-        """Prepares a kernel for the fixed candidates Y."""
-        views = {name: _vectors(name, Y) for name in kernel.linear}
-        weights = {name: own / kernel.gaussian_weights[0] for name, own in kernel.linear.items()}
+        """Index the fixed candidates Y for a kernel."""
+        views = {name: _view_features(name, Y) for name in kernel.linear}
+        weights = {
+            name: weight / kernel.gaussian_weights[0] for name, weight in kernel.linear.items()
+        }
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
         blocks = [F.values.T.astype(np.float64) * weights[name] for name, F in views.items()]
         table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
-        many = np.diff(table.indptr) > MIN_COMMON_SHARE * len(Y)
+        is_common = np.diff(table.indptr) > MIN_COMMON_SHARE * len(Y)
         return cls(
             kernel,
             weights,
@@ -248,157 +272,183 @@ class IndexedViews:
                 name: FeatureRows(NameIndex(F.names), np.append(np.arange(low, high), -1))
                 for (name, F), (low, high) in zip(views.items(), pairwise(ends), strict=True)
             },
-            _narrow(sp.csr_array(table), np.ones(len(many), dtype=bool)),
-            _narrow(sp.csr_array(table), ~many),
-            np.where(many, np.cumsum(many) - 1, -1).astype(np.int32),
-            table[many.nonzero()[0]].toarray(),
-            _numbers(kernel.gaussian, Y),
-            np.sqrt(_lengths(kernel, weights, views, len(Y))),
+            _keep_rows(sp.csr_array(table), np.ones(len(is_common), dtype=bool)),
+            _keep_rows(sp.csr_array(table), ~is_common),
+            np.where(is_common, np.cumsum(is_common) - 1, -1).astype(np.int32),
+            table[is_common.nonzero()[0]].toarray(),
+            _gaussian_tables(kernel.gaussian, Y),
+            np.sqrt(_squared_norms(kernel, weights, views, len(Y))),
         )
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
-        """The kernel of each of X with each of the fixed candidates, (x, n)."""
-        together = X.together if isinstance(X, MultiView) else None
-        joined = () if together is None else together.views
-        views = {name: _vectors(name, X) for name in self.kernel.linear if name not in joined}
-        shared = self._shared(together, views)
-        alike = len(X) >= MIN_DENSE_CANDIDATES and shared.full(len(X))
+        """Return the kernel of each of X with each fixed candidate, (x, n)."""
+        joint = X.together if isinstance(X, MultiView) else None
+        joint_names = () if joint is None else joint.views
+        views = {
+            name: _view_features(name, X) for name in self.kernel.linear if name not in joint_names
+        }
+        shared = self._shared_features(joint, views)
+        is_dense = len(X) >= MIN_DENSE_CANDIDATES and shared.is_dense(len(X))
         K = np.empty((len(X), len(self.roots)))
-        if alike:
-            features = shared.contributions()
-            given = shared.dense(len(X), features)
-            np.matmul(*_merged(given, self.table[features]), out=K)
+        if is_dense:
+            features = shared.columns_used()
+            values = shared.to_dense(len(X), features)
+            np.matmul(*_merge_equal_columns(values, self.table[features]), out=K)
         else:
-            self._products(shared, K)
-        squared = _lengths(self.kernel, self.weights, views, len(X))
-        if together is not None:
-            squared += together.squares(self.weights)
-        self._finish(K, self._exponents(X, alike=alike), np.sqrt(squared))
+            self._linear_products(shared, K)
+        norms = _squared_norms(self.kernel, self.weights, views, len(X))
+        if joint is not None:
+            norms += joint.squares(self.weights)
+        self._exponentiate(K, self._exponents(X, alike=is_dense), np.sqrt(norms))
         return K
 
-    def _finish(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
-        """Makes kernel values of the products of linear views, in place."""
+    def _exponentiate(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
+        """Turn the products of the linear views into kernel values, in place.
+
+        ``roots`` are the norms of the new candidates, (x,).
+        """
         gamma = self.kernel.gamma
         left, right = gamma / roots[:, None], 1.0 / self.roots
-        E, bell = (np.empty((min(EXP_CHUNK_ROWS, len(K)), K.shape[1])) for _ in range(2))
+        E, gaussian = (np.empty((min(EXP_CHUNK_ROWS, len(K)), K.shape[1])) for _ in range(2))
         for start in range(0, len(K), EXP_CHUNK_ROWS):
             rows = slice(start, start + EXP_CHUNK_ROWS)
-            near = K[rows]
-            for own in exponents:
-                own.add_bells(near, rows, E[: len(near)], bell[: len(near)])
-            near *= left[rows]
-            near *= right
-            near -= gamma
-            np.exp(near, out=near)
+            chunk = K[rows]
+            for exponent in exponents:
+                exponent.add_gaussians(chunk, rows, E[: len(chunk)], gaussian[: len(chunk)])
+            chunk *= left[rows]
+            chunk *= right
+            chunk -= gamma
+            np.exp(chunk, out=chunk)
 
-    def _exponents(self, X: Sequence[Any], *, alike: bool) -> list[Exponents]:
-        found: list[Exponents] = []
-        before = None
-        for name, own in self.numbers.items():
-            before, exponents = own.moved(_vectors(name, X), before)
-            found.append(exponents.merged() if alike else exponents)
-        return found
+    def _exponents(self, X: Sequence[Any], *, merge: bool) -> list[Exponents]:
+        """Return the exponents of all Gaussian views, in order.
 
-    def _products(self, shared: SharedFeatures, found: Matrix) -> None:
-        """Weighted inner products of all linear views, row by row of X."""
-        if len(found) < MIN_DENSE_CANDIDATES:
-            found[:] = 0.0
-            _add_products(found, shared, self.table)
+        Equal columns merged if ``merge``.
+        """
+        exponents_by_view: list[Exponents] = []
+        previous = None
+        for name, table in self.gaussian_tables.items():
+            previous, exponent = table.project(_view_features(name, X), previous)
+            exponents_by_view.append(exponent.merged() if merge else exponent)
+        return exponents_by_view
+
+    def _linear_products(self, shared: SharedFeatures, K: Matrix) -> None:
+        """Write the weighted inner products of all linear views to K, (x, n)."""
+        if len(K) < MIN_DENSE_CANDIDATES:
+            K[:] = 0.0
+            _add_products(K, shared, self.table)
             return
-        common = shared.some(self.common >= 0)
+        common = shared.keep(self.common >= 0)
         for start in range(
-            0, len(found), COMMON_CHUNK_ROWS
+            0, len(K), COMMON_CHUNK_ROWS
         ):  # all of them first: each table stays near
             rows = slice(start, start + COMMON_CHUNK_ROWS)
-            self._common_products(common.part(rows), found[rows])
-        self._add_rare(shared.some(self.common < 0), found)
+            self._common_products(common.take_rows(rows), K[rows])
+        self._add_rare(shared.keep(self.common < 0), K)
 
-    def _common_products(self, shared: SharedFeatures, found: Matrix) -> None:
-        """Products of common features, of a few sentences only of those that they have."""
-        features, table = shared.contributions(), self.dense
+    def _common_products(self, shared: SharedFeatures, K: Matrix) -> None:
+        """Write the products of common features to K; of a few sentences only those they have."""
+        features, table = shared.columns_used(), self.dense
         if 2 * len(features) < len(table):
             table = table[self.common[features]]
         else:
             features = (self.common >= 0).nonzero()[0]
-        np.matmul(shared.dense(len(found), features), table, out=found)
+        np.matmul(shared.to_dense(len(K), features), table, out=K)
 
-    def _add_rare(self, shared: SharedFeatures, found: Matrix) -> None:
-        """Adds the products of features that are not common, some rows of X at a time.
+    def _add_rare(self, shared: SharedFeatures, K: Matrix) -> None:
+        """Add the products of rare features to K in place, a few rows of X at a time.
 
-        Rows that follow one another are mostly of one sentence and have their features in common:
-        a cell of the table is read once for all of them.
+        Neighbouring rows are mostly from one sentence and share their features, so that a row of
+        the table is read once for all of them.
         """
-        for start in range(0, len(found), RARE_CHUNK_ROWS):
-            near = slice(start, start + RARE_CHUNK_ROWS)
-            _add_products(found[near], shared.part(near), self.rare)
+        for start in range(0, len(K), RARE_CHUNK_ROWS):
+            rows = slice(start, start + RARE_CHUNK_ROWS)
+            _add_products(K[rows], shared.take_rows(rows), self.rare)
 
-    def _shared(
-        self, together: JointFeatures | None, views: Mapping[str, Features]
+    def _shared_features(
+        self, joint: JointFeatures | None, views: Mapping[str, Features]
     ) -> SharedFeatures:
-        """The features that fixed candidates have too, by their place in the table."""
-        found = [self.places[name].found(F) for name, F in views.items()]
-        if together is not None:
-            found.append(self._joint(tuple(together.views)).found(together.top))
-        return SharedFeatures(found, self.table.shape[0])
+        """Return the features that fixed candidates have too.
 
-    def _joint(self, together: tuple[str, ...]) -> FeatureRows:
-        """The places of several views whose features are found together."""
-        if together not in self.joint:
-            own = {name: self.places[name] for name in together if name in self.places}
+        ``joint`` has some views in one matrix, or None; ``views`` has the others.
+        """
+        lookups = [self.feature_rows[name].matches(F) for name, F in views.items()]
+        if joint is not None:
+            lookups.append(self._joint_rows(tuple(joint.views)).matches(joint.top))
+        return SharedFeatures(lookups, self.table.shape[0])
+
+    def _joint_rows(self, joint_names: tuple[str, ...]) -> FeatureRows:
+        """Return the lookup of several joint views, whose names begin with the view; cached."""
+        if joint_names not in self.joint:
+            rows_by_view = {
+                name: self.feature_rows[name] for name in joint_names if name in self.feature_rows
+            }
             names = FeatureNames.concat(
-                [places.index.names.with_prefix(name) for name, places in own.items()]
+                [
+                    feature_rows.index.names.with_prefix(name)
+                    for name, feature_rows in rows_by_view.items()
+                ]
             )
-            rows = np.concatenate([*(each.rows[:-1] for each in own.values()), [-1]])
-            self.joint[together] = FeatureRows(NameIndex(names), rows)
-        return self.joint[together]
+            rows = np.concatenate([*(lookup.rows[:-1] for lookup in rows_by_view.values()), [-1]])
+            self.joint[joint_names] = FeatureRows(NameIndex(names), rows)
+        return self.joint[joint_names]
 
 
-def _add_products(found: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:
-    """Adds products of a few sparse rows and a table, each row of which is read once."""
-    features = shared.contributions()
-    found += (table[features].T @ shared.dense(len(found), features).T).T
+def _add_products(K: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:
+    """Add the products of a few sparse rows and a table to K in place; table rows are read once."""
+    features = shared.columns_used()
+    K += (table[features].T @ shared.to_dense(len(K), features).T).T
 
 
-def _merged(given: Matrix, table: Any) -> tuple[Matrix, Matrix]:
-    """The factors of a product with those columns as one that are equal in all rows.
+def _merge_equal_columns(values: Matrix, table: Any) -> tuple[Matrix, Matrix]:
+    """Merge equal columns of the left factor of ``values @ table``, summing rows of the table.
 
-    What pairs of one sentence have in common, and what always comes together, is multiplied once.
+    Returns the two smaller factors, of the same product. Features that always occur together are
+    multiplied once.
     """
-    numbers: dict[bytes, int] = {}
-    columns = np.ascontiguousarray(given.T)
-    place = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
-    each = np.ones(len(place)), (place, np.arange(len(place)))
-    joined = sp.csr_array(each, shape=(len(numbers), len(place))) @ table
-    first = np.unique(place, return_index=True)[1]
-    return columns[first].T, joined.toarray() if sp.issparse(joined) else joined
+    gaussian_tables: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(values.T)
+    group_of = [
+        gaussian_tables.setdefault(column.tobytes(), len(gaussian_tables)) for column in columns
+    ]
+    entries = np.ones(len(group_of)), (group_of, np.arange(len(group_of)))
+    summed = sp.csr_array(entries, shape=(len(gaussian_tables), len(group_of))) @ table
+    first = np.unique(group_of, return_index=True)[1]
+    return columns[first].T, summed.toarray() if sp.issparse(summed) else summed
 
 
-def _numbers(gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]) -> dict[str, GaussianTable]:
-    found: dict[str, GaussianTable] = {}
-    before = None
+def _gaussian_tables(
+    gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]
+) -> dict[str, GaussianTable]:
+    """Build the table of each Gaussian view of the fixed candidates, in order."""
+    tables: dict[str, GaussianTable] = {}
+    previous = None
     for name, gammas in gaussian.items():
-        before = found[name] = GaussianTable.from_features(_vectors(name, Y), gammas, before)
-    return found
+        previous = tables[name] = GaussianTable.from_features(
+            _view_features(name, Y), gammas, previous
+        )
+    return tables
 
 
-def _narrow(table: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
-    """The table with the other rows empty, and indices short: reading them takes the time."""
+def _keep_rows(table: sp.csr_array, mask: NDArray[np.bool_]) -> sp.csr_array:
+    """Return the table with all other rows empty, and with 32-bit indices if they suffice."""
     counts = np.diff(table.indptr)
-    cells = np.repeat(kept, counts)
-    ends = np.append(0, np.cumsum(np.where(kept, counts, 0)))
+    is_kept = np.repeat(mask, counts)
+    ends = np.append(0, np.cumsum(np.where(mask, counts, 0)))
     size = np.int32 if max(table.shape[1], table.nnz) < np.iinfo(np.int32).max else np.int64
-    parts = (table.data[cells], table.indices[cells].astype(size), ends.astype(size))
+    parts = (table.data[is_kept], table.indices[is_kept].astype(size), ends.astype(size))
     return sp.csr_array(parts, shape=table.shape)
 
 
-def _vectors(name: str, X: Sequence[Any]) -> Features:
+def _view_features(name: str, X: Sequence[Any]) -> Features:
+    """Return the vectors of one view of X as Features."""
     return Linear().features(OnView(name, Linear()).view(X))
 
 
-def _lengths(
+def _squared_norms(
     kernel: CombinedViews, weights: Mapping[str, float], views: Mapping[str, Features], size: int
 ) -> Vector:
-    """The weighted sum of all parts of each candidate with itself."""
+    """Return the weighted sum of all linear and Gaussian kernels of each candidate with itself."""
     total = np.full(size, float(sum(map(len, kernel.gaussian.values()))))
     for name, F in views.items():
         total += weights[name] * squared_norms(F.cells)
