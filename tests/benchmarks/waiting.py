@@ -62,7 +62,7 @@ def _head() -> str:
         [f"rlscore {version('rlscore')}"] if find_spec("rlscore") else ["RLScore not installed"]
     )
     return (
-        "# What you wait for\n\n"
+        "# Benchmarks\n\n"
         "Written by `make bench`: one thread, CPU time, medians of "
         f"{REPEATS} ratios, both sides of each measured in one run.\n\n"
         f"Python {platform.python_version()}, {', '.join(there)}; {_processor()}, "
@@ -138,7 +138,7 @@ def _started() -> str:
         (name, f"{median(own):.2f}", *(f"{ratio(seconds, name, u):.2f}" for u in (spacy, load)))
         for name, own in seconds.items()
     ]
-    return table("Starting", ("what", "CPU s", "× import of spaCy", "× loading"), rows)
+    return table("Start-up", ("command", "CPU s", "× import of spaCy", "× loading"), rows)
 
 
 def _tasks() -> str:
@@ -158,7 +158,7 @@ def _tasks() -> str:
         words = sum(len(text.split()) for text in articles[1:])
         language += _language(nlp, articles[1:], words, f"{len(articles) - 1} articles")
     rows = [row for name in TASKS for row in _task(nlp, name, texts)]
-    columns = ("task", "unit", "one short text, warm", f"{TEXTS} abstracts", "ms an abstract")
+    columns = ("task", "unit", "one short text, warm", f"{TEXTS} abstracts", "ms per abstract")
     return language + table("Tasks over the language pipeline", columns, rows)
 
 
@@ -186,7 +186,7 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
         (name, f"{words / median(own):,.0f}", f"{ratio(seconds, name, 'all'):.2f}")
         for name, own in seconds.items()
     ]
-    return table(f"Language pipeline, {kind}", ("components", "words a CPU s", "× all of it"), rows)
+    return table(f"Language pipeline, {kind}", ("components", "words per CPU s", "× complete pipeline"), rows)
 
 
 def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
@@ -220,7 +220,7 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
         shown.append([f"{ratio(seconds, 'task', unit):.2f}" for unit in ("language", "tokens")])
         cost = 1000 * median(seconds["task"]) / len(some)
     over_language, over_tokens = zip(*shown, strict=True)
-    unit = "tokens and sentences" if alone else "the whole language pipeline"
+    unit = "tokens and sentences" if alone else "complete language pipeline"
     rows: Rows = [(name, unit, *over_language, f"{cost:.1f}")]
     return [*rows, (name, "the bare tokenizer", "", over_tokens[1], "")] if alone else rows
 
@@ -250,8 +250,8 @@ def _long() -> str:
             seconds.append(time.process_time() - begun)
         power = np.polyfit(np.log(sizes), np.log(seconds[1:]), 1)[0]
         rows.append((name, f"{sizes[-1]:,}", f"{seconds[-1]:.2f}", f"{power:.2f}"))
-    columns = ("task", "words of the longest", "CPU s", f"power from {LONG[0]:,} words on")
-    return table("One document that grows", columns, rows)
+    columns = ("task", "words in the longest text", "CPU s", f"exponent from {LONG[0]:,} words on")
+    return table("Growth with document length", columns, rows)
 
 
 def _learners() -> str:
@@ -288,7 +288,7 @@ def _learners() -> str:
         for name in ours
     ]
     title = f"Learners, {n} candidates, in units of one `eigh`"
-    return table(title, ("what", "textrank", "RLScore"), rows)
+    return table(title, ("computation", "textrank", "RLScore"), rows)
 
 
 def _rlscore(K: Any, y: Any, groups: Any, grid: Any) -> dict[str, Callable[[], object]]:
