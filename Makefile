@@ -14,12 +14,12 @@ $(VENV)/.develops: $(VENV)/.runs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-SAID := GRB2 binds SOS1. MDM2 is phosphorylated by AKT1. RAD51 does not interact with PTEN. \
+DEMO_TEXT := GRB2 binds SOS1. MDM2 is phosphorylated by AKT1. RAD51 does not interact with PTEN. \
  IL-6 may activate STAT3. JAK2 phosphorylates STAT3 and STAT5A.
 demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on the bundled sample
-	@echo "$(SAID)"
+	@echo "$(DEMO_TEXT)"
 	@echo
-	@echo "$(SAID)" | $(BIN)/textrank apply ppi - --table
+	@echo "$(DEMO_TEXT)" | $(BIN)/textrank apply ppi - --table
 	@echo
 	@echo "The same method on the bundled sample, documents held out:"
 	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5

@@ -13,7 +13,7 @@ import typer
 from tests import test_console, test_tutorials
 from tests.blocks import ROOT, Block, blocks, pages, programs
 from textrank.cli import COMMANDS
-from textrank.cli.app import application
+from textrank.cli.app import build_app
 from textrank.config import load_corpus
 
 ALL = [block for page in pages() for block in blocks(page)]
@@ -59,7 +59,7 @@ def test_commands_have_the_options_that_pages_write() -> None:
 def parsed(words: list[str]) -> None:
     """Arguments as the real command takes them; an option it lacks is an error."""
     assert words[0] in COMMANDS
-    command = typer.main.get_command(application(words[0])).commands[words[0]]  # type: ignore[attr-defined]
+    command = typer.main.get_command(build_app(words[0])).commands[words[0]]  # type: ignore[attr-defined]
     command.make_context(words[0], words[1:])
 
 

@@ -105,7 +105,7 @@ def served(line: str, folder: Path) -> None:
 def test_statements_are_shown_as_they_are_printed(page: str, folder: Path) -> None:
     (shown,) = [b.body for b in blocks(page) if b.language == "text"]
     text = (ROOT / "Makefile" if "make demo" in shown else ROOT / page).read_text("utf-8")
-    said = re.search(r'(?:^SAID := |echo ")(GRB2 binds.*?\.)(?=\n[^ ]|")', text, re.M | re.S)
+    said = re.search(r'(?:^DEMO_TEXT := |echo ")(GRB2 binds.*?\.)(?=\n[^ ]|")', text, re.M | re.S)
     assert said is not None
     sentences = said[1].replace("\\\n", "")
     told = run(f"echo {shlex.quote(sentences)} | textrank apply ppi - --table", folder)

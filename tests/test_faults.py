@@ -11,8 +11,8 @@ import spacy
 import srsly
 
 from textrank import cross_validate, load_corpus, load_pipeline
-from textrank.cli.sources import in_language
-from textrank.evaluation import assess
+from textrank.cli.sources import set_parser
+from textrank.evaluation import cross_validate_dataset
 from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.sweep import learning_curve
 from textrank.language import load_nlp
@@ -36,7 +36,7 @@ def pipeline():
 def test_the_learning_curve_ends_at_the_report(names, pipeline):
     """Its threshold was that of the best F, also where the task has one of its own."""
     dataset = pipeline.prepare(names)
-    report = assess(pipeline, dataset, DocumentFolds(3))
+    report = cross_validate_dataset(pipeline, dataset, DocumentFolds(3))
     last = learning_curve(pipeline, dataset, DocumentFolds(3), shares=(1.0,))[-1]
     assert last["f"]["mean"] == pytest.approx(report.measures["f"].mean)
 
@@ -75,7 +75,7 @@ def test_candidates_are_found_once(monkeypatch, names, pipeline):
 
 
 def test_another_language_model_reaches_the_parsers_of_parse_ranking():
-    chosen = in_language(load_pipeline("parse_ranking"), "some_model")
+    chosen = set_parser(load_pipeline("parse_ranking"), "some_model")
     assert isinstance(chosen.task, ParseRanking)
     assert chosen.task.parser == "some_model"
 

@@ -19,7 +19,7 @@ from spacy.tokens import Doc, DocBin
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank import load_model, load_nlp
 from textrank.candidates import get_answers
-from textrank.cli._apply_out import Workers, apply_in_parts
+from textrank.cli._apply_out import WorkerOptions, apply_to_folder
 from textrank.cli.apply import apply_model
 from textrank.cli.curate import _curation
 from textrank.cli.explain import explain_model
@@ -275,8 +275,8 @@ def test_tables_of_parts(
     source: Path, expected: Rows, tmp_path: Path, workers: int, format: Any
 ) -> None:
     out = tmp_path / "out"
-    who = Workers(workers, size=4000)  # several parts
-    summary = apply_in_parts("ppi", [str(source)], out, format=format, workers=who)
+    who = WorkerOptions(workers, size=4000)  # several parts
+    summary = apply_to_folder("ppi", [str(source)], out, format=format, workers=who)
     assert not summary.errors
     assert_statements(read_rows(out, "statements", format), expected)
     assert_store(out, expected)

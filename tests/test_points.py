@@ -15,9 +15,9 @@ import spacy
 from textrank import load_corpus, load_pipeline
 from textrank.candidates import Targets
 from textrank.cli.app import run
-from textrank.cli.info import information
-from textrank.config import adjusted, load_model, registries
-from textrank.evaluation import assess
+from textrank.cli.info import collect_info
+from textrank.config import load_model, registered_classes, with_task_settings
+from textrank.evaluation import cross_validate_dataset
 from textrank.evaluation.splits import DocumentFolds
 from textrank.features import FeatureNames, Features
 from textrank.io.reading import shipped_folder
@@ -112,32 +112,32 @@ def test_a_text_is_the_same_text_in_json_lines(tmp_path: Path) -> None:
 
 
 def test_info_knows_what_is_shipped() -> None:
-    found = information("ppi")
+    found = collect_info("ppi")
     assert "task.precision" in found["pipeline ppi: settings, for --set"]
     assert found["model ppi"]["task"] == "ppi"
     with pytest.raises(ValueError, match=r"'ppii'.*ppi\.v1"):
-        information("ppii")
+        collect_info("ppii")
 
 
 def test_settings_say_what_they_may_be_and_mean() -> None:
-    settings = information("rls.v1")["settings"]
+    settings = collect_info("rls.v1")["settings"]
     assert "one of 'auc', 'f'" in settings["select"]
     assert "a list of numbers" in settings["alphas"]
     assert "multiplies the squared error" in settings["positive_weight"]
-    for names in registries().values():
+    for names in registered_classes().values():
         for name in names:
-            assert name in information(name)
+            assert name in collect_info(name)
 
 
 def test_a_trained_model_refuses_words_it_never_saw() -> None:
     with pytest.raises(ValueError, match=r"task\.more decides what a model is trained on"):
-        adjusted(load_model("spelling"), ['task.more=[["form", "from"]]'])
+        with_task_settings(load_model("spelling"), ['task.more=[["form", "from"]]'])
 
 
 def test_intervals_hold_their_own_means() -> None:
     pipeline = load_pipeline("spelling", {"learner.learner.alphas": [1.0]})
     docs = list(load_corpus(ROOT / "corpora" / "sample-spelling")(spacy.blank("en")))
-    report = assess(pipeline, pipeline.prepare(docs), DocumentFolds(3))
+    report = cross_validate_dataset(pipeline, pipeline.prepare(docs), DocumentFolds(3))
     assert {"f", "precision", "recall"} <= set(report.intervals)
     for name, (low, high) in report.intervals.items():
         assert low <= report.measures[name].mean <= high

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textrank import load_model, load_nlp, model_names
-from textrank.cli.sources import in_language_model
+from textrank.cli.sources import set_model_parser
 from textrank.config import pipeline_names
 from textrank.io import verify_manifest, write_manifest
 from textrank.model import Model
@@ -32,7 +32,7 @@ def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
     model = load_model(name)
     assert model.calibration is not None
     assert replace(model).calibration == model.calibration
-    assert in_language_model(model, None).calibration == model.calibration
+    assert set_model_parser(model, None).calibration == model.calibration
     assert model.adjusted(model.pipeline.task, 0.0).calibration == model.calibration
     model.to_disk(tmp_path / name)
     assert Model.from_disk(tmp_path / name).calibration == model.calibration

@@ -20,7 +20,7 @@ import spacy
 
 from tests.campaign.findings import note
 from tests.campaign.settings import INPUTS, SEED
-from textrank.cli.apply import annotated
+from textrank.cli.apply import iter_annotated
 from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_model
 from textrank.formats.detection import write_docs
@@ -127,7 +127,7 @@ def test_judging(name: str, shape: str, tmp_path: Path) -> None:
 
     def run(text: str) -> None:
         (tmp_path / "x.txt").write_text(text, encoding="utf-8")
-        for _ in annotated(model, [str(tmp_path / "x.txt")], nlp, keep=False):
+        for _ in iter_annotated(model, [str(tmp_path / "x.txt")], nlp, keep=False):
             pass
 
     check_growth(f"apply {name}", run, shape)
@@ -154,7 +154,7 @@ def test_a_stream_of_new_words_needs_no_more_memory(tmp_path: Path) -> None:
     nlp = load_language(None, model.pipeline.task, raw=True)
     sizes: list[float] = []
     start = time.process_time()
-    for number, _ in enumerate(annotated(model, [str(path)], nlp, keep=False), 1):
+    for number, _ in enumerate(iter_annotated(model, [str(path)], nlp, keep=False), 1):
         if number % 1000 == 0:
             sizes.append(_resident())
     told = ", ".join(f"{size:.0f}" for size in sizes)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from textrank.cli import PATIENCE, main
+from textrank.cli import GC_THRESHOLDS, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -293,7 +293,7 @@ def test_models_are_left_out_of_the_search_for_garbage(tmp_path, monkeypatch, ca
     monkeypatch.setattr(sys, "argv", ["textrank", "apply", "spelling", str(tmp_path / "a.txt")])
     with pytest.raises(SystemExit, match="0"):
         main()
-    assert calls == [PATIENCE, "freeze"]
+    assert calls == [GC_THRESHOLDS, "freeze"]
     assert json.loads(capsys.readouterr().out)["document"]
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from textrank.cli.info import information
+from textrank.cli.info import collect_info
 from textrank.lint.model import PRECISIONS, VALUES, Confusions, question_hash, shipped, table_keys
 
 WRONG = "This one is larger then the other."
@@ -86,6 +86,6 @@ def test_the_model_is_small_and_comes_back_whole(confusions, tmp_path):
 
 
 def test_info_lists_the_pairs_with_their_figures(confusions):
-    title, rows = list(information("spelling").items())[-1]
+    title, rows = list(collect_info("spelling").items())[-1]
     assert title.startswith(f"{len(confusions.pairs)} confusion pairs")
     assert "recall" in rows["than/then"]

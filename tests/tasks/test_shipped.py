@@ -9,9 +9,9 @@ import pytest
 import spacy
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
-from textrank.cli.apply import apply_model, propose_changes
+from textrank.cli.apply import apply_model, iter_diffs
 from textrank.config import load_model
-from textrank.explanation import ranked
+from textrank.explanation import rank_contributions
 from textrank.features import Features
 from textrank.language import load_nlp
 
@@ -45,8 +45,8 @@ def test_scores_are_those_of_the_features(name):
     features = pipeline.kernel.features(X).align_to(model.names)
     assert len(candidates) > 9
     np.testing.assert_allclose(model.score(candidates), features @ model.fit.coef, atol=1e-12)
-    explained = model.explain_each(candidates)
-    slow = ranked(Features((features * model.fit.coef[None, :]).tocsr(), model.names))
+    explained = model.explain_batch(candidates)
+    slow = rank_contributions(Features((features * model.fit.coef[None, :]).tocsr(), model.names))
     for own, other, score in zip(explained, slow, model.score(candidates), strict=True):
         assert dict(own) == pytest.approx(dict(other), abs=1e-12)
         sizes = [abs(value) for _, value in own]
@@ -71,7 +71,7 @@ def test_a_wrong_word_in_raw_text_is_found_and_right_ones_are_left(tmp_path):
     (found,) = row["textrank_spelling"]
     assert (found["printed"], found["proposal"]) == ("weather", "whether")
     assert found["because"]
-    (patch,) = propose_changes("spelling", [str(tmp_path / "a.txt")])
+    (patch,) = iter_diffs("spelling", [str(tmp_path / "a.txt")])
     assert "+I wonder whether this is true." in patch
 
 

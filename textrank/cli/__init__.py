@@ -33,12 +33,12 @@ COMMANDS: Mapping[str, str] = {
 
 # How many new objects Python waits for until it looks for garbage in circles, and how often it
 # then looks at older ones. Its own numbers cost a fifteenth of loading a model.
-PATIENCE = (10_000, 5, 5)
+GC_THRESHOLDS = (10_000, 5, 5)
 
 
 def main() -> None:
     """Runs the command of the arguments; ends with its exit code."""
-    gc.set_threshold(*PATIENCE)
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         from textrank.cli.app import run
 

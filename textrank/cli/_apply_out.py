@@ -18,12 +18,12 @@ from textrank.scale.run import Progress, Run, Summary
 from textrank.scale.supervisor import START_TIMEOUT_SECONDS, Pool, create_pool
 from textrank.scale.two_pass import job_settings
 
-SOME_FAILED = 3  # exit code when all parts are done and some documents failed
-EVERY = 30.0  # seconds between lines of progress where there is no terminal
+EXIT_SOME_FAILED = 3  # exit code when all parts are done and some documents failed
+PROGRESS_SECONDS = 30.0  # seconds between lines of progress where there is no terminal
 
 
 @dataclass(frozen=True)
-class Workers:
+class WorkerOptions:
     """Who works: processes of this machine or a cluster, and what is expected of them."""
 
     count: int = 1
@@ -42,10 +42,10 @@ class Workers:
             raise ValueError(f"--start-timeout must be positive, got {self.start_timeout}.")
 
 
-ALONE = Workers()
+ONE_WORKER = WorkerOptions()
 
 
-def apply_in_parts(
+def apply_to_folder(
     model: str,
     inputs: Sequence[str],
     out: Path,
@@ -54,7 +54,7 @@ def apply_in_parts(
     settings: Sequence[str] = (),
     format: Format = "parquet",
     whole: bool = False,
-    workers: Workers = ALONE,
+    workers: WorkerOptions = ONE_WORKER,
 ) -> Summary:
     """Does what is missing of a result, shows progress and the final table.
 
@@ -70,7 +70,7 @@ def apply_in_parts(
     return summary
 
 
-def _pool(job: Job, workers: Workers) -> Callable[[], Pool]:
+def _pool(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
     def pool() -> Pool:
         return create_pool(
             job.to_dict(),
@@ -104,7 +104,7 @@ class _Told:
     def __call__(self, progress: Progress) -> None:
         terminal = sys.stderr.isatty()
         now = time.monotonic()
-        if not terminal and now - self.last < EVERY and progress.parts < progress.total:
+        if not terminal and now - self.last < PROGRESS_SECONDS and progress.parts < progress.total:
             return
         self.last = now
         end = "\n" if not terminal or progress.parts == progress.total else "\r"

@@ -40,7 +40,7 @@ Nlp = Annotated[
 ]
 
 
-def writable(path: Path | None) -> Path | None:
+def check_output_file(path: Path | None) -> Path | None:
     """Refuses before long work, not after it."""
     from textrank.io import check_writable
 
@@ -59,7 +59,9 @@ def _drawable(path: Path | None) -> Path | None:
 
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", metavar="FILE", help="Writes figures as JSON.", callback=writable),
+    typer.Option(
+        "--json", metavar="FILE", help="Writes figures as JSON.", callback=check_output_file
+    ),
 ]
 ReportFolder = Annotated[
     Path | None,
@@ -69,7 +71,7 @@ ReportFolder = Annotated[
 ]
 
 
-def console() -> Console:
+def make_console() -> Console:
     """Standard output; wide enough for every table where it goes to a file or a pipe."""
     from rich.console import Console
 
@@ -77,7 +79,7 @@ def console() -> Console:
     return own if own.is_terminal else Console(width=140)
 
 
-def write_figures(found: Any, file: Path | None) -> None:
+def write_json_figures(found: Any, file: Path | None) -> None:
     """The figures as JSON, where a file is named."""
     if file is not None:
         from textrank.reports.table import write_data
@@ -112,7 +114,7 @@ def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fi
         )
 
 
-UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 Code = Annotated[
     Path | None,
     typer.Option(metavar="FILE.py", help="Runs your own Python first, which registers classes."),
@@ -126,23 +128,23 @@ MaxBytes = Annotated[
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leaves out documents with errors and says how many.")
 ]
-COMMON: dict[str, tuple[Any, Any]] = {
+COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
     "code": (Code, None),
     "max_bytes": (MaxBytes, None),
     "skip_bad": (SkipBad, False),
 }
 
 
-def extended(run: Callable[..., Any]) -> Callable[..., Any]:
+def with_common_options(run: Callable[..., Any]) -> Callable[..., Any]:
     """The function of a command, with ``--code``, ``--max-bytes`` and ``--skip-bad`` besides."""
 
     @functools.wraps(run)
     def whole(*arguments: Any, **named: Any) -> Any:
-        own = {key: named.pop(key) for key in COMMON}
-        run_code(own["code"])
+        own = {key: named.pop(key) for key in COMMON_OPTIONS}
+        import_code_file(own["code"])
         from textrank.formats.base import READING, ReadOptions
 
-        READING.set(ReadOptions(limit=size_of(own["max_bytes"]), skip_bad=own["skip_bad"]))
+        READING.set(ReadOptions(limit=parse_size(own["max_bytes"]), skip_bad=own["skip_bad"]))
         return run(*arguments, **named)
 
     hints = get_type_hints(run, include_extras=True)
@@ -150,7 +152,7 @@ def extended(run: Callable[..., Any]) -> Callable[..., Any]:
     parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in given]
     parameters += [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for key, (kind, default) in COMMON.items()
+        for key, (kind, default) in COMMON_OPTIONS.items()
     ]
     shown: Any = whole
     shown.__signature__ = inspect.Signature(parameters)
@@ -158,7 +160,7 @@ def extended(run: Callable[..., Any]) -> Callable[..., Any]:
     return whole
 
 
-def run_code(file: Path | None) -> None:
+def import_code_file(file: Path | None) -> None:
     """Imports a file the user named: the one way to code that no package registers."""
     if file is None:
         return
@@ -172,10 +174,10 @@ def run_code(file: Path | None) -> None:
     spec.loader.exec_module(module)
 
 
-def size_of(text: str | None) -> int | None:
+def parse_size(text: str | None) -> int | None:
     """A number of bytes, as people write it.
 
-    >>> size_of("2k"), size_of("200M")
+    >>> parse_size("2k"), parse_size("200M")
     (2048, 209715200)
     """
     if text is None:
@@ -183,22 +185,22 @@ def size_of(text: str | None) -> int | None:
     found = re.fullmatch(r"(\d{1,9})([kmg]?)b?", text.strip().lower())
     if not found or not int(found[1]):
         raise ValueError(f"--max-bytes {text}: write a number of bytes, as 500k, 200M or 2G.")
-    return int(found[1]) * UNITS[found[2]]
+    return int(found[1]) * SIZE_UNITS[found[2]]
 
 
 T = TypeVar("T")
-ABOUT = (
+DESCRIPTION = (
     "Mines text with kernel methods on spaCy: a pipeline meets a corpus and yields a report or a "
     "model."
 )
-INTERRUPTED, NOBODY_READS = 130, 141
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+EXIT_INTERRUPTED, EXIT_SIGPIPE = 130, 141
+WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-def application(asked: str | None) -> typer.Typer:
+def build_app(asked: str | None) -> typer.Typer:
     """All commands, of which only the one asked for is more than its name and a line of help."""
     app = typer.Typer(
-        help=ABOUT,
+        help=DESCRIPTION,
         no_args_is_help=True,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -207,7 +209,7 @@ def application(asked: str | None) -> typer.Typer:
     for name, line in COMMANDS.items():
         if name == asked:
             module = import_module(f"textrank.cli.{name}")
-            app.command(name, epilog=module.EXAMPLE)(extended(module.command))
+            app.command(name, epilog=module.EXAMPLE)(with_common_options(module.command))
         else:
             app.command(name, help=line)(_unasked(name))
     return app
@@ -220,17 +222,17 @@ def run(arguments: Sequence[str]) -> int:
     """
     warnings.showwarning = _warn
     try:
-        with progress.listening(_Bars()):
+        with progress.report_progress(_Bars()):
             if sys.stdout is None:
                 raise ValueError("standard output is closed, so results would be lost. Open it.")
-            code = application(_asked(arguments))(args=list(arguments), standalone_mode=False)
+            code = build_app(_asked(arguments))(args=list(arguments), standalone_mode=False)
             if not sys.stdout.closed:  # a language server closes it
                 sys.stdout.flush()  # here a full disk is an error, not a strange code later
-        if code == INTERRUPTED:
+        if code == EXIT_INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing half-written remains.", INTERRUPTED)
+        return _fail("interrupted; nothing half-written remains.", EXIT_INTERRUPTED)
     except typer.Exit as stop:
         return int(stop.exit_code)
     except SystemExit as stop:  # so typer ends when nobody reads its output any more
@@ -238,7 +240,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _closed()
     except OSError as error:
-        if error.filename is None and error.errno in UNWRITABLE:
+        if error.filename is None and error.errno in WRITE_ERRNOS:
             sys.stdout = None  # what it still holds cannot be written at the end either
             return _fail(f"standard output cannot be written: {error.strerror}.")
         return _fail(str(error))
@@ -308,4 +310,4 @@ def _fail(message: str, code: int = 2) -> int:
 def _closed() -> int:
     """Whoever read standard output has gone; Python must not try to flush it once more."""
     sys.stdout = None
-    return NOBODY_READS
+    return EXIT_SIGPIPE

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from textrank.model import Model
 
-BATCH = 64  # documents that are judged at once
+BATCH_DOCS = 64  # documents that are judged at once
 OUT_OPTIONS = (
     *("format", "workers", "dask", "strict", "timeout", "start_timeout", "part_size", "whole"),
 )
-LIKELY = 0.5  # what a table shows, whatever its status
+MIN_SHOWN_PROBABILITY = 0.5  # what a table shows, whatever its status
 EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 
 
@@ -81,15 +81,15 @@ def command(
     if precision is not None:
         set_ = [*set_, f"task.precision={precision}"]
     if out is not None:
-        from textrank.cli._apply_out import SOME_FAILED, Workers, apply_in_parts
+        from textrank.cli._apply_out import EXIT_SOME_FAILED, WorkerOptions, apply_to_folder
 
-        who = Workers(workers, dask, timeout, strict, int(part_size * 2**20), start_timeout)
+        who = WorkerOptions(workers, dask, timeout, strict, int(part_size * 2**20), start_timeout)
         how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
-        if apply_in_parts(model, texts, out, nlp, **how).errors:
-            raise typer.Exit(SOME_FAILED)
+        if apply_to_folder(model, texts, out, nlp, **how).errors:
+            raise typer.Exit(EXIT_SOME_FAILED)
         return
     if diff:
-        typer.echo("".join(propose_changes(model, texts, nlp, settings=set_)), nl=False)
+        typer.echo("".join(iter_diffs(model, texts, nlp, settings=set_)), nl=False)
         return
     rows = apply_model(model, texts, nlp, network, write, facts, settings=set_)
     if table:
@@ -118,16 +118,16 @@ def _show(rows: Sequence[Mapping[str, Any]]) -> None:
     """What is stated, a line each: the likely statements of every document."""
     from rich.table import Table
 
-    from textrank.cli.app import console
+    from textrank.cli.app import make_console
 
     shown = Table("statement", "status", "type", "probability", "identifiers", box=None)
     for row in rows:
         if "textrank_ppi" not in row:
             raise ValueError("--table shows statements of ppi; leave it out for other models.")
         for one in row["textrank_ppi"]:
-            if one["probability"] >= LIKELY:
+            if one["probability"] >= MIN_SHOWN_PROBABILITY:
                 shown.add_row(*_cells(one))
-    console().print(shown)
+    make_console().print(shown)
 
 
 def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
@@ -153,9 +153,9 @@ def apply_model(
     At the end, when asked, their network, their facts, and the texts with names and judged pairs
     in the format that the suffix of ``write`` stands for.
     """
-    from textrank.candidates import answers, document_id
-    from textrank.cli.sources import in_language_model, load_language
-    from textrank.config import adjusted, load_model
+    from textrank.candidates import document_id, get_answers
+    from textrank.cli.sources import load_language, set_model_parser
+    from textrank.config import load_model, with_task_settings
     from textrank.formats.detection import check_output_path, write_docs
     from textrank.io import check_writable
     from textrank.progress import gc_frozen
@@ -165,7 +165,7 @@ def apply_model(
 
     check_network_path(check_writable(network))
     check_writable(facts)
-    loaded = in_language_model(adjusted(load_model(model), settings), nlp)
+    loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)
     task = loaded.pipeline.task
     if (network or facts or write) and not isinstance(task, PPI):
         raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
@@ -173,21 +173,25 @@ def apply_model(
     language = load_language(nlp, task, raw=True)
     kept = []
     with gc_frozen():
-        for doc in annotated(loaded, texts, language, keep=bool(network or facts or write)):
-            yield {"document": document_id(doc), f"textrank_{task.name}": answers(doc, task.name)}
+        for doc in iter_annotated(loaded, texts, language, keep=bool(network or facts or write)):
+            yield {
+                "document": document_id(doc),
+                f"textrank_{task.name}": get_answers(doc, task.name),
+            }
             kept += [doc] if network or facts or write else []
-    level = task.level if isinstance(task, PPI) else 0.5
     if network:
-        write_network(build_network(kept, level=level), network)
+        write_network(build_network(kept), network)
     if facts:
         from textrank.reports.table import write_data  # with all of evaluation
 
-        write_data({"facts": facts_of(kept, level=level)}, facts)
+        write_data({"facts": facts_of(kept)}, facts)
     if write:
         write_docs(kept, write, source=task.name)
 
 
-def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) -> Iterator[Doc]:
+def iter_annotated(
+    model: Model, texts: Sequence[str], nlp: Language, *, keep: bool
+) -> Iterator[Doc]:
     """The Docs of texts, judged; unless they are kept, none may be looked at after the next.
 
     With ``--skip-bad`` a document that cannot be judged is left out with a warning.
@@ -210,7 +214,7 @@ def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) 
         pending: list[Doc] = []
         for doc in read_texts(texts, nlp):
             pending.append(doc)
-            if memory.is_due or len(pending) == BATCH:
+            if memory.is_due or len(pending) == BATCH_DOCS:
                 yield from model.pipe(pending, failed=skipped)
                 pending.clear()
                 del doc
@@ -219,16 +223,16 @@ def annotated(model: Model, texts: Sequence[str], nlp: Language, *, keep: bool) 
         yield from model.pipe(pending, failed=skipped)
 
 
-def propose_changes(
+def iter_diffs(
     model: str, texts: Sequence[str], nlp: str | None = None, *, settings: Sequence[str] = ()
 ) -> Iterator[str]:
     """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
-    from textrank.cli.sources import in_language_model, load_language
-    from textrank.config import adjusted, load_model
+    from textrank.cli.sources import load_language, set_model_parser
+    from textrank.config import load_model, with_task_settings
     from textrank.tasks.spelling import diff
 
-    loaded = in_language_model(adjusted(load_model(model), settings), nlp)
+    loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)
     if loaded.pipeline.task.name != "spelling":
         raise ValueError(f"--diff needs corrections; {model} is of another task.")
     language = load_language(nlp, loaded.pipeline.task, raw=True)
-    yield from filter(None, map(diff, annotated(loaded, texts, language, keep=False)))
+    yield from filter(None, map(diff, iter_annotated(loaded, texts, language, keep=False)))

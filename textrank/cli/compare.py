@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textrank.cli.app import JsonFile, console, write_figures
+from textrank.cli.app import JsonFile, make_console, write_json_figures
 
 if TYPE_CHECKING:
     from textrank.evaluation.statistics import Comparison
@@ -25,8 +25,8 @@ def command(
     from textrank.reports.table import comparison_table
 
     found = compare_reports(reports, measure)
-    write_figures(found, json_)
-    console().print(comparison_table(found))
+    write_json_figures(found, json_)
+    make_console().print(comparison_table(found))
 
 
 def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comparison:

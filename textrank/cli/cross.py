@@ -14,12 +14,12 @@ from textrank.cli.app import (
     PipelineName,
     ReportFolder,
     Settings,
-    console,
-    write_figures,
+    make_console,
+    write_json_figures,
 )
 
 if TYPE_CHECKING:
-    from textrank.evaluation.evaluate import Cross
+    from textrank.evaluation.evaluate import CrossCorpus
 
 EXAMPLE = "Example: textrank cross ppi AImed.xml.gz IEPA.xml.gz LLL.xml.gz"
 
@@ -38,25 +38,25 @@ def command(
     from textrank.reports.table import cross_table
 
     found = cross_corpora(pipeline, corpora, set_, nlp)
-    write_figures(found, json_)
+    write_json_figures(found, json_)
     if report is not None:
         with update_folder(report) as draft:
             html.write_cross(found, draft / "cross.html")
-            write_figures(found, draft / "cross.json")
+            write_json_figures(found, draft / "cross.json")
         typer.echo(report / "cross.html", err=True)
-    console().print(cross_table(found))
+    make_console().print(cross_table(found))
 
 
 def cross_corpora(
     pipeline: str, corpora: Sequence[str], settings: Sequence[str] = (), nlp: str | None = None
-) -> Cross:
+) -> CrossCorpus:
     """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
-    from textrank.cli.sources import in_language, read_corpus
+    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.evaluation.evaluate import cross
     from textrank.pipeline import Clock
 
-    chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
+    chosen = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     sources = [load_corpus(corpus) for corpus in corpora]
     names = [source.name for source in sources]
     if len(set(names)) < len(names):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textrank.cli.app import Nlp, refuse_ignored
-from textrank.cli.explore import Browser, Port, check_web
+from textrank.cli.explore import Browser, Port, check_web_extra
 
 if TYPE_CHECKING:
     from textrank.model import Model
@@ -45,7 +45,7 @@ def command(
     elif _is_pipeline(model):
         when = f"with {model}, a pipeline without weights"
         refuse_ignored(context, ("fresh",), when, "name a model")
-    check_web()
+    check_web_extra()
     from textrank.web.annotation import Curator
     from textrank.web.app import serve
 

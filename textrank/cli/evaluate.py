@@ -15,9 +15,9 @@ from textrank.cli.app import (
     ModelName,
     Nlp,
     ReportFolder,
-    console,
+    make_console,
     refuse_ignored,
-    write_figures,
+    write_json_figures,
 )
 from textrank.cli.run import show_report
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textrank.model import Model
 
 EXAMPLE = "Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json"
-NAMES = ("given", "recognised")  # where the names of an evaluation come from
+NAME_SOURCES = ("given", "recognised")  # where the names of an evaluation come from
 
 
 def command(
@@ -52,7 +52,7 @@ def command(
             metavar="given|recognised",
             help="Names of the corpus, or found in its bare text by the language model.",
         ),
-    ] = NAMES[0],
+    ] = NAME_SOURCES[0],
     sentences: Annotated[
         bool,
         typer.Option(
@@ -61,7 +61,7 @@ def command(
     ] = False,
 ) -> None:
     """Tests a trained model on an annotated corpus, also on another than it was trained on."""
-    if names == NAMES[0]:
+    if names == NAME_SOURCES[0]:
         recognised = "use --names recognised"
         refuse_ignored(context, ("sentences",), "without --names recognised", recognised)
         found, why = evaluate_model(model, corpus, nlp, positives=positives)
@@ -76,10 +76,10 @@ def command(
         refuse_ignored(context, ignored, when, "use --names given")
         return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
     raw = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
-    write_figures(raw, json_)
+    write_json_figures(raw, json_)
     from textrank.reports.table import raw_text_table
 
-    console().print(raw_text_table(raw))
+    make_console().print(raw_text_table(raw))
 
 
 def evaluate_model(
@@ -89,14 +89,14 @@ def evaluate_model(
 
     The report, and what makes a page that explains its errors, where the model can.
     """
-    from textrank.cli.sources import in_language_model, read_corpus
+    from textrank.cli.sources import read_corpus, set_model_parser
     from textrank.config import load_corpus, load_model
     from textrank.evaluation import evaluate
-    from textrank.features import AdditiveKernel, has_features
     from textrank.pipeline import Clock
+    from textrank.protocols import AdditiveKernel, has_features
 
     share = _share(positives)
-    loaded = in_language_model(load_model(model), nlp)
+    loaded = set_model_parser(load_model(model), nlp)
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
@@ -114,7 +114,7 @@ def evaluate_model(
 
     kernel = loaded.pipeline.kernel
     explains = has_features(kernel) or isinstance(kernel, AdditiveKernel)
-    return report, why if explains and not loaded.pipeline.task.ranks else None
+    return report, why if explains and not loaded.pipeline.task.is_ranking else None
 
 
 def evaluate_names(
@@ -131,13 +131,13 @@ def evaluate_names(
     """
     import spacy
 
-    from textrank.cli.sources import in_language_model, load_language
+    from textrank.cli.sources import load_language, set_model_parser
     from textrank.config import load_corpus, load_model
     from textrank.evaluation.raw_text import evaluate_raw_text
     from textrank.pipeline import Clock
 
     share = _share(positives)
-    loaded = in_language_model(load_model(model), nlp)
+    loaded = set_model_parser(load_model(model), nlp)
     source = load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
@@ -173,9 +173,9 @@ def evaluate_raw_identifiers(model: str, corpus: str, nlp: str | None = None) ->
 
 def _warn_of_training(model: Model, docs: Sequence[Doc], corpus: str) -> None:
     """Say on standard error how many documents the model was trained on, if any."""
-    from textrank.candidates import find_overlap
+    from textrank.candidates import find_training_overlap
 
-    if overlap := find_overlap(model.meta, docs, corpus):
+    if overlap := find_training_overlap(model.meta, docs, corpus):
         typer.echo(f"textrank: warning: {overlap.note}", err=True)
 
 
@@ -198,7 +198,7 @@ def _share(text: str | None) -> float | Literal["auto"] | None:
 
 
 def _check_names(names: str, report: Path | None) -> None:
-    if names not in NAMES:
-        raise ValueError(f"--names must be one of {', '.join(NAMES)}, got {names!r}.")
+    if names not in NAME_SOURCES:
+        raise ValueError(f"--names must be one of {', '.join(NAME_SOURCES)}, got {names!r}.")
     if report is not None:
         raise ValueError("--report draws an evaluation with given names. Use --json.")

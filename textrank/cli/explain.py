@@ -14,7 +14,7 @@ from textrank.cli.app import JsonFile, ModelName, Nlp, Texts
 if TYPE_CHECKING:
     from textrank.reports.explanation import Explanation
 
-TOGETHER = 16  # texts: what a model knows is laid beside their candidates once
+BATCH_DOCS = 16  # texts: what a model knows is laid beside their candidates once
 EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
 
 
@@ -58,24 +58,26 @@ def explain_model(
     """Every candidate of the texts with the features that made its score and what is said of it."""
     import numpy as np
 
-    from textrank.candidates import answers
-    from textrank.cli.sources import in_language_model, load_language, read_texts
+    from textrank.candidates import get_answers
+    from textrank.cli.sources import load_language, read_texts, set_model_parser
     from textrank.config import load_model
-    from textrank.evaluation.cross_validation import decisions_of
+    from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.explanation import Explanation
     from textrank.tasks.base import candidates_of
 
-    loaded = in_language_model(load_model(model), nlp)
+    loaded = set_model_parser(load_model(model), nlp)
     task = loaded.pipeline.task
     docs = read_texts(texts, load_language(nlp, task, raw=True))
-    while batch := list(islice(docs, TOGETHER)):
+    while batch := list(islice(docs, BATCH_DOCS)):
         candidates = [c for own in candidates_of(task, batch) for c in own]
         if task.name == "ppi":
-            rows = [row for doc in loaded.annotate(batch) for row in answers(doc, task.name) or ()]
+            rows = [
+                row for doc in loaded.annotate(batch) for row in get_answers(doc, task.name) or ()
+            ]
             scores = np.array([row["score"] for row in rows])
         else:
             rows, scores = [{}] * len(candidates), loaded.score(candidates)
-        decisions = decisions_of(candidates, scores, loaded.threshold, paths=True)
-        parts = loaded.explain_all(candidates)
+        decisions = make_decisions(candidates, scores, loaded.threshold, paths=True)
+        parts = loaded.explain_relative(candidates)
         for decision, own, row in zip(decisions, parts, rows, strict=True):
             yield Explanation(decision, own, row)

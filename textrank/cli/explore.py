@@ -47,7 +47,7 @@ def command(
     if static is not None:
         served = ("port", "no_browser", "model", "nlp", "report")
         refuse_ignored(context, served, "with --static", "leave out --static")
-    check_web()
+    check_web_extra()
     from textrank.results.store import open_store
     from textrank.web.app import serve
     from textrank.web.explorer import Explorer
@@ -64,7 +64,7 @@ def command(
         serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
 
 
-def check_web() -> None:
+def check_web_extra() -> None:
     """Says what to install where the extra is missing."""
     try:
         import duckdb  # noqa: F401

@@ -13,9 +13,9 @@ import typer
 
 from textrank.cli.app import JsonFile
 
-WIDEST = 60  # characters of a value that are shown
-UNTOLD = ("files", "checksum", "calibration", "training_texts")  # of a model
-KINDS = {
+MAX_VALUE_CHARACTERS = 60  # characters of a value that are shown
+HIDDEN_META_KEYS = ("files", "checksum", "calibration", "training_texts")  # of a model
+TYPE_WORDS = {
     "float": "a number",
     "int": "a whole number",
     "str": "a text",
@@ -25,7 +25,7 @@ KINDS = {
     "dict": "a table",
 }
 EXAMPLE = "Example: textrank info all_paths.v1"
-PAIRS = "spelling"  # the name under which the confusion pairs are listed
+SPELLING_MODEL = "spelling"  # the name under which the confusion pairs are listed
 
 
 def command(
@@ -39,7 +39,7 @@ def command(
 
     from textrank.io import write_text
 
-    found = information(name)
+    found = collect_info(name)
     if json_:
         write_text(json.dumps(found, indent=2) + "\n", json_)
     for title, rows in found.items():
@@ -48,12 +48,12 @@ def command(
             typer.echo(f"  {key:<28} {value}")
 
 
-def information(name: str | None = None) -> dict[str, dict[str, str]]:
+def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
     """What is registered and shipped, or the settings of one name."""
-    from textrank.config import model_names, pipeline_names, registries, versions
+    from textrank.config import model_names, package_versions, pipeline_names, registered_classes
     from textrank.formats.detection import READERS, WRITERS
 
-    found = registries()
+    found = registered_classes()
     if name is None:
         rows = {
             role: {key: f"{cls.__module__}.{cls.__qualname__}" for key, cls in names.items()}
@@ -66,7 +66,7 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
             "formats written": list(WRITERS),
         }
         return {
-            "versions": versions(),
+            "versions": package_versions(),
             "shipped": {key: ", ".join(value) or "none" for key, value in shipped.items()},
             **{f"registered {role}": names for role, names in rows.items() if names},
         }
@@ -74,7 +74,7 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
         if name in names:
             return _described(role, name, names[name])
     if name in pipeline_names() or name in model_names():
-        return {**_shipped(name), **(_pairs() if name == PAIRS else {})}
+        return {**_shipped(name), **(_pairs() if name == SPELLING_MODEL else {})}
     known = sorted(key for names in found.values() for key in names)
     close = difflib.get_close_matches(name, known) or known
     raise ValueError(
@@ -85,14 +85,18 @@ def information(name: str | None = None) -> dict[str, dict[str, str]]:
 
 def _shipped(name: str) -> dict[str, dict[str, str]]:
     """The settings of a shipped pipeline, and what is known of the model of that name."""
-    from textrank.config import config_of, load_model, load_pipeline, model_names, pipeline_names
+    from textrank.config import load_model, load_pipeline, model_names, pipeline_names, to_config
 
     found: dict[str, dict[str, str]] = {}
     if name in pipeline_names():
-        settings = _flat(config_of(load_pipeline(name)))
+        settings = _flat(to_config(load_pipeline(name)))
         found[f"pipeline {name}: settings, for --set"] = dict(settings)
     if name in model_names():
-        meta = {key: value for key, value in load_model(name).meta.items() if key not in UNTOLD}
+        meta = {
+            key: value
+            for key, value in load_model(name).meta.items()
+            if key not in HIDDEN_META_KEYS
+        }
         found[f"model {name}"] = {key: f"{value}" for key, value in meta.items()}
     return found
 
@@ -103,7 +107,10 @@ def _flat(block: Any, place: str = "") -> Iterator[tuple[str, str]]:
             yield from _flat(value, f"{place}{key}.")
         else:
             text = repr(value)
-            yield f"{place}{key}", text if len(text) <= WIDEST else f"{text[:WIDEST]}..."
+            yield (
+                f"{place}{key}",
+                text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}...",
+            )
 
 
 def _pairs() -> dict[str, dict[str, str]]:
@@ -135,8 +142,11 @@ def _described(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
 def _setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
     """The default of a setting, what it may be, and what it means."""
     default = "(required)" if parameter.default is parameter.empty else repr(parameter.default)
-    parts = [default if len(default) <= WIDEST else f"{default[:WIDEST]}...", _allowed(hint)]
-    return " · ".join(part for part in (*parts, meaning(cls, parameter.name)) if part)
+    parts = [
+        default if len(default) <= MAX_VALUE_CHARACTERS else f"{default[:MAX_VALUE_CHARACTERS]}...",
+        _allowed(hint),
+    ]
+    return " · ".join(part for part in (*parts, describe_setting(cls, parameter.name)) if part)
 
 
 def _allowed(hint: Any) -> str:
@@ -159,7 +169,7 @@ def _allowed(hint: Any) -> str:
     if own in ("Sequence", "tuple", "list"):
         inside = [_allowed(one) for one in get_args(hint)[:1]]
         return "a list" + "".join(f" of {_several(w)}" for w in inside if w)
-    return KINDS.get(own, f"a {own}" if own else "")
+    return TYPE_WORDS.get(own, f"a {own}" if own else "")
 
 
 def _several(kind: str) -> str:
@@ -167,7 +177,7 @@ def _several(kind: str) -> str:
     return f"{noun}s{of}{rest}"
 
 
-def meaning(cls: type, name: str) -> str:
+def describe_setting(cls: type, name: str) -> str:
     """What the docstring of a class says of a setting: its paragraph, or the sentences with it."""
     text = inspect.getdoc(cls) or ""
     own = re.search(rf"^{name}\n((?:    .*\n?)+)", text, re.MULTILINE)

@@ -18,14 +18,18 @@ from textrank.cli.app import refuse_ignored
 if TYPE_CHECKING:
     from textrank.results.store import Filter, Results, Row
 
-SHOWN = {
+SHOWN_COLUMNS = {
     "statements": "document year name_a name_b probability status type direction sentence",
     "partners": "name id statements documents probability best types first_year last_year",
     "pairs": "name_a name_b id_a id_b statements documents probability best types",
 }
-WHO = re.compile(r"(?i)who\s+(?:\w+\s+)*?(?:interacts?|binds?)(?:\s+(?:with|to))?\s+(.+)")
-TWO = re.compile(r"(?i)(?:evidence\s+(?:for\s+)?)?(.+?)\s*(?:\s(?:and|--|with|-)\s|,)\s*(.+)")
-HELP = (
+PARTNERS_QUESTION = re.compile(
+    r"(?i)who\s+(?:\w+\s+)*?(?:interacts?|binds?)(?:\s+(?:with|to))?\s+(.+)"
+)
+PAIR_QUESTION = re.compile(
+    r"(?i)(?:evidence\s+(?:for\s+)?)?(.+?)\s*(?:\s(?:and|--|with|-)\s|,)\s*(.+)"
+)
+QUESTION_HELP = (
     'Such as "who interacts with GRB2", "GRB2 and SOS1", "strongest", "network GRB2, SOS1, SHC1", '
     "or SQL that begins with SELECT."
 )
@@ -37,7 +41,7 @@ EXAMPLE = 'Example: textrank query results "who interacts with GRB2"'
 def command(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="What textrank apply --out wrote.")],
-    question: Annotated[str, typer.Argument(help=HELP)],
+    question: Annotated[str, typer.Argument(help=QUESTION_HELP)],
     type: Annotated[str | None, typer.Option(help="binding, phosphorylation, ...")] = None,
     status: Annotated[str | None, typer.Option(help="asserted, negated or speculated.")] = None,
     probability: Annotated[float | None, typer.Option(help="At least this.")] = None,
@@ -56,16 +60,16 @@ def command(
         refuse_ignored(context, filters, "with a question in SQL", "write it into the SQL")
     if json_:
         refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
-    where = Filter(type, status, probability, years(year), species)
+    where = Filter(type, status, probability, parse_years(year), species)
     with closing(store.open_results(folder)) as found:
-        kind, rows = answer(found, question, where, limit)
+        kind, rows = answer_question(found, question, where, limit)
     _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
 
 
-def years(text: str | None) -> tuple[int | None, int | None]:
+def parse_years(text: str | None) -> tuple[int | None, int | None]:
     """The first and the last year of a range.
 
-    >>> years("1999-2005"), years("1999"), years("-2005")
+    >>> parse_years("1999-2005"), parse_years("1999"), parse_years("-2005")
     ((1999, 2005), (1999, 1999), (None, 2005))
     """
     if text is None:
@@ -77,7 +81,9 @@ def years(text: str | None) -> tuple[int | None, int | None]:
     return (int(first) if first else None, int(last or (0 if dash else first)) or None)
 
 
-def answer(found: Results, question: str, where: Filter, limit: int) -> tuple[str, list[Row]]:
+def answer_question(
+    found: Results, question: str, where: Filter, limit: int
+) -> tuple[str, list[Row]]:
     """The kind of answer a question wants, and its rows."""
     from textrank.results.store import Filter
 
@@ -88,13 +94,15 @@ def answer(found: Results, question: str, where: Filter, limit: int) -> tuple[st
         return "pairs", found.network(_names(names[1]), where=where)[:limit]
     if re.match(r"(?i)(strongest|best)\b", text):
         return "pairs", found.strongest(limit, where=where)
-    if name := WHO.match(text):
+    if name := PARTNERS_QUESTION.match(text):
         return "partners", found.partners(name[1], where=where, limit=limit)
-    if two := TWO.fullmatch(text):
+    if two := PAIR_QUESTION.fullmatch(text):
         asked = where if where != Filter() else None
         return "statements", found.evidence(two[1], two[2], where=asked, limit=limit)
     if not text:
-        raise ValueError(f"an empty question. Ask something {HELP[0].lower()}{HELP[1:]}")
+        raise ValueError(
+            f"an empty question. Ask something {QUESTION_HELP[0].lower()}{QUESTION_HELP[1:]}"
+        )
     return "partners", found.partners(text, where=where, limit=limit)
 
 
@@ -122,8 +130,8 @@ def _print(kind: str, rows: Sequence[Row], form: str) -> None:
         writer.writeheader()
         writer.writerows(rows)
         return
-    if kind in SHOWN:
-        columns = SHOWN[kind].split()
+    if kind in SHOWN_COLUMNS:
+        columns = SHOWN_COLUMNS[kind].split()
     from rich.console import Console
     from rich.table import Table
 

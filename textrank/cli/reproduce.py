@@ -34,7 +34,7 @@ def command(
     if list_:
         ignored = ("names", "data", "out", "seed", "full")
         refuse_ignored(context, ignored, "with --list", "leave out --list")
-        return typer.echo(listing())
+        return typer.echo(list_tables())
     setting = Setting(data, seed, full)
     chosen = experiments_of(names)
     for experiment in chosen:
@@ -46,7 +46,7 @@ def command(
         write_text(page(tables_in(out)), out / "index.md")
 
 
-def listing() -> str:
+def list_tables() -> str:
     """The tables by their source."""
     from textrank.reproduce import EXPERIMENTS
     from textrank.reproduce.base import published, sources

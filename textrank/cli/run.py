@@ -16,25 +16,25 @@ from textrank.cli.app import (
     PipelineName,
     ReportFolder,
     Settings,
-    console,
+    make_console,
     refuse_ignored,
-    write_figures,
+    write_json_figures,
 )
 
 if TYPE_CHECKING:
     from textrank.evaluation import Report
     from textrank.evaluation.sweep import Sweep
 
-EXPLAINED = "explanations.html"  # beside the report.html whose errors it explains
+EXPLANATIONS_FILE = "explanations.html"  # beside the report.html whose errors it explains
 EXAMPLE = "Example: textrank run ppi corpora/sample-ppi --folds 5 --set learner.alphas=[0.5,1]"
-PROTOCOLS = (
+PROTOCOL_NAMES = (
     *("documents", "leave-document-out", "leave-query-out", "5x2", "train-test"),
     *("sentences", "leaky", "leave-pair-out"),
 )
 
 
 # Options that a protocol does not use.
-IGNORED: Mapping[str, tuple[str, ...]] = {
+IGNORED_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "leave-document-out": ("folds", "seed", "splits"),
     "leave-query-out": ("folds", "seed", "splits"),
     "5x2": ("folds", "splits"),
@@ -50,7 +50,9 @@ def command(
     folds: Annotated[str, typer.Option(help="A number, or a JSON file {document: fold}.")] = "10",
     seed: Annotated[int, typer.Option(help="Deals the documents out into folds.")] = 0,
     splits: Annotated[int, typer.Option(help="Repeats with as many seeds, and averages.")] = 1,
-    protocol: Annotated[str, typer.Option(help=f"One of: {', '.join(PROTOCOLS)}.")] = PROTOCOLS[0],
+    protocol: Annotated[
+        str, typer.Option(help=f"One of: {', '.join(PROTOCOL_NAMES)}.")
+    ] = PROTOCOL_NAMES[0],
     set_: Settings = [],  # noqa: B006 - typer wants a list
     nlp: Nlp = None,
     json_: JsonFile = None,
@@ -89,8 +91,8 @@ def _check_options(
         refuse_ignored(context, alone, "with --sweep", "leave out --sweep")
     else:
         refuse_ignored(context, ("cache",), "without --sweep", "add --sweep KEY=V,V")
-    ignored = IGNORED.get(protocol, ())
-    if not folds.isdecimal() and protocol == PROTOCOLS[0]:
+    ignored = IGNORED_OPTIONS.get(protocol, ())
+    if not folds.isdecimal() and protocol == PROTOCOL_NAMES[0]:
         refuse_ignored(
             context,
             () if draws else ("seed",),
@@ -117,21 +119,23 @@ def run_pipeline(
     learning: bool = False,
 ) -> Report:
     """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
-    from textrank.cli.sources import in_language, read_corpus
+    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_corpus, load_pipeline, parse_setting
-    from textrank.evaluation import assess, leave_pair_out
-    from textrank.evaluation.splits import splitter_of
+    from textrank.evaluation import cross_validate_dataset, leave_pair_out
+    from textrank.evaluation.splits import make_splitter
     from textrank.evaluation.statistics import permutation_p
     from textrank.evaluation.sweep import learning_curve
     from textrank.pipeline import Clock
 
-    chosen = in_language(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
+    chosen = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = load_corpus(corpus)
     clock = Clock()
     table = _folds(folds, source.name)
     _check_protocol(protocol)
     pairs = protocol == leave_pair_out.NAME
-    splitter = splitter_of(PROTOCOLS[0] if pairs else protocol, table, seed=seed, splits=splits)
+    splitter = make_splitter(
+        PROTOCOL_NAMES[0] if pairs else protocol, table, seed=seed, splits=splits
+    )
     with clock.step("reading"):
         docs = read_corpus(source, nlp, chosen.task)
     dataset = chosen.prepare(docs, clock)
@@ -139,7 +143,7 @@ def run_pipeline(
     if pairs:
         report = leave_pair_out.assess_pairs(chosen, dataset, **names)
         return replace(report, seconds=clock.seconds)
-    report = assess(chosen, dataset, splitter, **names, clock=clock)
+    report = cross_validate_dataset(chosen, dataset, splitter, **names, clock=clock)
     if permutations:
         split = splitter.split(dataset.candidates, dataset.targets)
         with clock.step("permutations"):
@@ -170,22 +174,22 @@ def sweep_pipeline(
     """Tests a pipeline at every combination of ``KEY=v1,v2,...``, keeping each in the cache."""
     from itertools import product
 
-    from textrank.cli.sources import in_language, read_corpus
+    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_corpus, load_pipeline, parse_setting
-    from textrank.evaluation.splits import splitter_of
+    from textrank.evaluation.splits import make_splitter
     from textrank.evaluation.sweep import Cache, sweep
 
     fixed = dict(map(parse_setting, settings))
     axes = dict(map(parse_grid, grid))
     pipelines = {
-        _hashable(values): in_language(
+        _hashable(values): set_parser(
             load_pipeline(pipeline, fixed | dict(zip(axes, values, strict=True))), nlp
         )
         for values in product(*axes.values())
     }
     source = load_corpus(corpus)
     table = _folds(folds, source.name)
-    splitter = splitter_of(protocol, table, seed=seed, splits=splits)
+    splitter = make_splitter(protocol, table, seed=seed, splits=splits)
     docs = read_corpus(source, nlp, next(iter(pipelines.values())).task)
     names: Any = {"corpus": source.name, "title": Path(pipeline).stem}
     return sweep(pipelines, list(axes), docs, splitter, Cache(cache), **names)
@@ -228,11 +232,11 @@ def show_report(
     if folder is not None:
         with update_folder(folder) as draft:
             if why is not None:
-                write_text(why(), draft / EXPLAINED)
-            html.write(report, draft / "report.html", why=EXPLAINED if why else "")
+                write_text(why(), draft / EXPLANATIONS_FILE)
+            html.write(report, draft / "report.html", why=EXPLANATIONS_FILE if why else "")
             write(report, draft / "report.json")
         typer.echo(folder / "report.html", err=True)
-    console().print(table(report, folds=folds))
+    make_console().print(table(report, folds=folds))
 
 
 def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
@@ -240,18 +244,18 @@ def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
     from textrank.reports import html
     from textrank.reports.table import sweep_table
 
-    write_figures(found, json_)
+    write_json_figures(found, json_)
     if folder is not None:
         with update_folder(folder) as draft:
             html.write_sweep(found, draft / "sweep.html")
-            write_figures(found, draft / "sweep.json")
+            write_json_figures(found, draft / "sweep.json")
         typer.echo(folder / "sweep.html", err=True)
-    console().print(sweep_table(found))
+    make_console().print(sweep_table(found))
 
 
 def _check_protocol(name: str) -> None:
-    if name not in PROTOCOLS:
-        raise ValueError(f"no protocol {name!r}; there are: {', '.join(PROTOCOLS)}.")
+    if name not in PROTOCOL_NAMES:
+        raise ValueError(f"no protocol {name!r}; there are: {', '.join(PROTOCOL_NAMES)}.")
 
 
 def _folds(value: str, corpus: str) -> int | Mapping[str, int]:

@@ -22,21 +22,21 @@ STDIN, STDIN_NAME = "-", "standard input"
 
 def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
     """A spaCy model by name or path, or ours with what the task reads; names too for raw text."""
-    if name is not None or task is None or task.reads is None:
+    if name is not None or task is None or task.required_pipes is None:
         return load_nlp(name)
-    return load_nlp(only=[*task.reads, *(task.recognises if raw else ())])
+    return load_nlp(only=[*task.required_pipes, *(task.required_pipes_raw if raw else ())])
 
 
-def in_language(pipeline: Pipeline, nlp: str | None) -> Pipeline:
+def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
     """The pipeline whose task, where it parses by itself, does so with the named language model."""
     if nlp is None or not isinstance(pipeline.task, ParsingTask):
         return pipeline
-    return replace(pipeline, task=pipeline.task.parsed_by(nlp))
+    return replace(pipeline, task=pipeline.task.with_parser(nlp))
 
 
-def in_language_model(model: Model, nlp: str | None) -> Model:
+def set_model_parser(model: Model, nlp: str | None) -> Model:
     """The same for a trained model."""
-    return replace(model, pipeline=in_language(model.pipeline, nlp))
+    return replace(model, pipeline=set_parser(model.pipeline, nlp))
 
 
 def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:

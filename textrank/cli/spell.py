@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: textrank spell README.md docs/*.rst --format github"
 FORMATS = ("text", "diff", "json", "github")
-FOUND = 1  # exit code where something is proposed
+EXIT_FOUND = 1  # exit code where something is proposed
 
 
 def command(
@@ -37,7 +37,7 @@ def command(
     _print(texts, found, format)
     if fix:
         _write(texts, found)
-    raise typer.Exit(FOUND if found else 0)
+    raise typer.Exit(EXIT_FOUND if found else 0)
 
 
 def check_files(

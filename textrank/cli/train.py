@@ -53,7 +53,7 @@ def train_model(
     """
     import spacy
 
-    from textrank.cli.sources import in_language, read_corpus
+    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_corpus, load_pipeline, parse_setting
     from textrank.io import check_model_target
     from textrank.training import load_training_plan
@@ -62,7 +62,7 @@ def train_model(
     check_model_target(model)
     overrides = dict(map(parse_setting, settings))
     plan = load_training_plan(pipeline)
-    chosen = in_language(load_pipeline(plan.pipeline, overrides), nlp)
+    chosen = set_parser(load_pipeline(plan.pipeline, overrides), nlp)
     source = load_corpus(corpus)
     apart = [load_corpus(other) for other in without]
     docs = read_corpus(source, nlp, chosen.task)
