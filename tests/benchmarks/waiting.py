@@ -186,7 +186,9 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
         (name, f"{words / median(own):,.0f}", f"{ratio(seconds, name, 'all'):.2f}")
         for name, own in seconds.items()
     ]
-    return table(f"Language pipeline, {kind}", ("components", "words per CPU s", "× complete pipeline"), rows)
+    return table(
+        f"Language pipeline, {kind}", ("components", "words per CPU s", "× complete pipeline"), rows
+    )
 
 
 def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
