@@ -299,7 +299,7 @@ class IndexedViews:
         norms = _squared_norms(self.kernel, self.weights, views, len(X))
         if joint is not None:
             norms += joint.squares(self.weights)
-        self._exponentiate(K, self._exponents(X, alike=is_dense), np.sqrt(norms))
+        self._exponentiate(K, self._exponents(X, merge=is_dense), np.sqrt(norms))
         return K
 
     def _exponentiate(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
