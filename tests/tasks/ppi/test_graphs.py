@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.tasks.ppi.pair_docs import at_random
-from textrank.candidates import Candidate, tokens_of
+from textrank.candidates import Candidate, span_tokens
 from textrank.features import LabelledGraph
 from textrank.tasks.ppi.graphs import DependencyGraph, PathGraphs
 from textrank.tasks.ppi.pairs import analyze_pairs
@@ -105,18 +105,18 @@ def reference(doc, candidate, drop=("punct",)):
     dependencies = [d for d in doc.user_data["dependencies"] if d[2] not in drop]
     links = nx.Graph([(g, d) for g, d, _ in dependencies])
     on_path = set()
-    for s in tokens_of(first):
-        for t in tokens_of(second):
+    for s in span_tokens(first):
+        for t in span_tokens(second):
             if s != t and s in links and t in links and nx.has_path(links, s, t):
                 for path in nx.all_shortest_paths(links, s, t):
                     on_path |= {frozenset(step) for step in pairwise(path)}
     marked = set().union(*on_path)
-    entities = {t for span in doc.spans["entities"] for t in tokens_of(span)}
+    entities = {t for span in doc.spans["entities"] for t in span_tokens(span)}
     labels = []
     for token in doc:
         text = "PROT" if token.i in entities else token.text
-        text = "PROT2" if token.i in tokens_of(second) else text
-        text = "PROT1" if token.i in tokens_of(first) else text
+        text = "PROT2" if token.i in span_tokens(second) else text
+        text = "PROT1" if token.i in span_tokens(first) else text
         prefix = "path:" if token.i in marked else ""
         labels.append({prefix + text, prefix + token.tag_})
     edges = {}

@@ -1,4 +1,11 @@
-"""What the descriptors of pairs ask about entities, for all sentences of a batch at once."""
+"""Entities, distances and dependency paths behind the descriptors of pairs.
+
+Everything is computed for all sentences of a batch at once.
+
+``Entities`` numbers the distinct entities of all sentences and has their distances to tokens and to
+one another; ``OtherEntities`` and ``TriggerDistances`` are tables of pairs with other entities and
+with trigger words. ``path_descriptors`` computes the descriptors of the dependency path.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +30,7 @@ from textrank.features import Indices, Matrix, Vector
 from textrank.tasks.ppi.pairs import PairArrays
 from textrank.tasks.ppi.vocabulary import TRIGGERS, dependency_group, is_verb
 
-MAX_DISTANCE = 12.0  # steps or tokens beyond which distances are not told apart
+MAX_DISTANCE = 12.0  # steps or tokens beyond which distances are clipped
 OPENING_BRACKETS, CLOSING_BRACKETS = ("(", "[", "-LRB-"), (")", "]", "-RRB-")
 PARTNER_PREPOSITIONS = ("prep_with", "prep_to")
 ROLE_PREPOSITIONS = ("prep_of", "prep_by", "prep_between", "agent")
@@ -45,268 +52,14 @@ ENTITY_FACTS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Entities:
-    """The different entities of all sentences, those of a sentence together."""
-
-    arrays: PairArrays
-    token_lists: list[tuple[int, ...]]  # tokens of each, from the start of the sentence
-    entity_starts: Indices  # (sentences + 1,) the first entity of each sentence
-    mentions: Indices  # entities that are names of the sentence, in the order of the text
-    mention_starts: Indices  # (sentences + 1,) the first mention of each sentence
-    first: Indices  # (pairs,)
-    second: Indices  # (pairs,)
-
-    @classmethod
-    def from_arrays(cls, layout: PairArrays) -> Entities:
-        """Those of names of the sentences and of pairs."""
-        known: list[dict[tuple[int, ...], int]] = []
-        mentions: list[list[int]] = []
-        for context in layout.contexts:
-            rows: dict[tuple[int, ...], int] = {}
-            mentions.append([rows.setdefault(tuple(t), len(rows)) for t in context.mentions])
-            known.append(rows)
-        ends = []
-        for pair, number in zip(layout.pairs, layout.sentence_index.tolist(), strict=True):
-            rows = known[number]
-            for tokens in (pair.first, pair.second):
-                ends.append(rows.setdefault(tuple(tokens), len(rows)))
-        starts = offsets([len(rows) for rows in known])
-        named = offsets([len(own) for own in mentions])
-        sentence = np.arange(len(known)).repeat(lengths(named))
-        first, second = (
-            np.array(ends, dtype=np.intp).reshape(-1, 2).T + starts[layout.sentence_index]
-        )
-        every = [tokens for rows in known for tokens in rows]
-        return cls(layout, every, starts, concat(mentions) + starts[sentence], named, first, second)
-
-    def __len__(self) -> int:
-        return len(self.token_lists)
-
-    @cached_property
-    def sentence_index(self) -> Indices:
-        """The sentence of each entity."""
-        return np.arange(len(self.entity_starts) - 1).repeat(lengths(self.entity_starts))
-
-    @cached_property
-    def token_starts(self) -> Indices:  # (entities + 1,)
-        """Where the tokens of each begin, and the end of all."""
-        return offsets([len(tokens) for tokens in self.token_lists])
-
-    @cached_property
-    def entity_index(self) -> Indices:
-        """The entity of each of their tokens."""
-        return np.arange(len(self)).repeat(lengths(self.token_starts))
-
-    @cached_property
-    def token_index(self) -> Indices:
-        """The tokens of all of them."""
-        return (
-            concat(self.token_lists)
-            + self.arrays.sentence_starts[self.sentence_index[self.entity_index]]
-        )
-
-    @cached_property
-    def first_token(self) -> Indices:
-        """The first token of each."""
-        return self.token_index[self.token_starts[:-1]]
-
-    @cached_property
-    def last_token(self) -> Indices:
-        """The last token of each."""
-        return self.token_index[self.token_starts[1:] - 1]
-
-    @cached_property
-    def row_starts(self) -> Indices:  # (entities + 1,)
-        """Where each begins in a list of all tokens of the sentence of each; and the end."""
-        return offsets(lengths(self.arrays.sentence_starts)[self.sentence_index])
-
-    @cached_property
-    def row_offset(self) -> Indices:
-        """Where token 0 of the batch would stand in such a list, for each entity."""
-        return self.row_starts[:-1] - self.arrays.sentence_starts[self.sentence_index]
-
-    @cached_property
-    def _token_path_lengths(self) -> Vector:
-        """Dependencies from each entity to every token of its sentence, at most ``FAR``."""
-        steps, count, size = (
-            self.arrays.distances,
-            lengths(self.token_starts),
-            lengths(self.row_starts),
-        )
-        found = np.full(int(self.row_starts[-1]), MAX_DISTANCE)
-        for place in range(int(count.max(initial=0))):
-            some = (count > place).nonzero()[0]
-            source = steps.row_of_token[self.token_index[self.token_starts[some] + place]]
-            to, here = expand(self.row_starts[some], size[some])
-            there = here + (steps.row_offset[source] - self.row_offset[some])[to]
-            found[here] = np.minimum(found[here], steps.values[there])
-        return found
-
-    @cached_property
-    def _token_distances(self) -> Vector:
-        """Tokens from each entity to every token of its sentence."""
-        entity = np.arange(len(self)).repeat(lengths(self.row_starts))
-        token = np.arange(len(entity)) - self.row_offset[entity]
-        away = np.maximum(self.first_token[entity] - token, token - self.last_token[entity])
-        return np.maximum(away, 0.0)
-
-    def token_path_length(self, entity: Indices, token: Indices) -> Vector:
-        """Dependencies from entities to tokens of their sentences."""
-        return self._token_path_lengths[self.row_offset[entity] + token]
-
-    def token_distance(self, entity: Indices, token: Indices) -> Vector:
-        """Tokens from entities to tokens of their sentences."""
-        return self._token_distances[self.row_offset[entity] + token]
-
-    @cached_property
-    def _entity_tables(self) -> tuple[Indices, Vector, Vector]:
-        """Least steps and gaps from each entity to all of its sentence, and where they begin."""
-        low, high = (self.token_starts[self.entity_starts[self.sentence_index + n]] for n in (0, 1))
-        entity, place = expand(low, high - low)
-        cell = self.row_offset[entity] + self.token_index[place]
-        cuts = run_starts(entity * len(self) + self.entity_index[place])
-        tables = [
-            np.minimum.reduceat(values[cell], cuts) if len(cuts) else values
-            for values in (self._token_path_lengths, self._token_distances)
-        ]
-        sizes = lengths(self.entity_starts)[self.sentence_index]
-        return offsets(sizes)[:-1] - self.entity_starts[self.sentence_index], tables[0], tables[1]
-
-    def path_length(self, one: Indices, other: Indices) -> Vector:
-        """Dependencies between entities of one sentence; 0 where they share a token."""
-        return self._entity_tables[1][self._entity_tables[0][one] + other]
-
-    def distance(self, one: Indices, other: Indices) -> Vector:
-        """Tokens between entities of one sentence."""
-        return self._entity_tables[2][self._entity_tables[0][one] + other]
-
-    @cached_property
-    def is_verb(self) -> NDArray[np.bool_]:
-        """Which tokens are verbs."""
-        return self.arrays.lexicon.lookup(is_verb, self.arrays.token_tags)
-
-    @cached_property
-    def governors(self) -> tuple[Indices, Indices, Indices]:
-        """The steps from entities to governors outside of them: entity, step, governor."""
-        links = self.arrays.links
-        at, step = links.from_tokens(self.token_index)
-        entity, to = self.entity_index[at], links.target[step]
-        some = (~links.is_down[step] & (self.token_path_length(entity, to) > 0)).nonzero()[0]
-        return entity[some], step[some], to[some]
-
-    @cached_property
-    def facts(self) -> Matrix:  # (entities, facts)
-        """``FACTS`` of each entity, whatever it is paired with."""
-        found = np.zeros((len(self), len(ENTITY_FACTS)))
-        entity, step, to = self.governors
-        kinds = self.arrays.lexicon.lookup_rows(_relation_flags, 7, self.arrays.links.type[step])
-        found[:, :7] = sum_rows_by_owner(kinds, entity, len(self)) > 0
-        found[entity[self.is_verb[to]], 7] = 1.0
-        told = self.arrays.lexicon.isin(TRIGGERS, self.arrays.token_words[to])
-        found[entity[told], 8] = 1.0
-        found[:, 9:] = [
-            *map(self._facts_of_position, self.sentence_index.tolist(), self.token_lists)
-        ]
-        return found
-
-    def _facts_of_position(self, number: int, tokens: tuple[int, ...]) -> tuple[float, ...]:
-        """The last five ``FACTS``: what stands behind these tokens of a sentence, and where."""
-        context, behind = self.arrays.contexts[number], tokens[-1] + 1
-        tag = text = ""
-        if behind < len(context.texts):
-            tag, text = context.tags[behind], context.texts[behind].lower()
-        return (
-            tag.startswith("NN"),
-            text in ("-", "/", "\\/"),
-            text in (",", "and", "or", "/", "\\/"),
-            self._bracket_depths[number][tokens[0]],
-            tokens[0] / max(1, len(context.texts) - 1),
-        )
-
-    @cached_property
-    def _bracket_depths(self) -> list[Sequence[int]]:
-        """How many parentheses are open at each token of each sentence."""
-        return [_bracket_depths(context.texts) for context in self.arrays.contexts]
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """Each entity as written, in lower case."""
-        contexts, sentences = self.arrays.contexts, self.sentence_index.tolist()
-        return [
-            " ".join(contexts[number].texts[t].lower() for t in tokens)
-            for number, tokens in zip(sentences, self.token_lists, strict=True)
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class OtherEntities:
-    """Pairs with names of their sentences, those of a pair together."""
-
-    pair_index: Indices  # (n,)
-    entity: Indices  # (n,)
-    path_lengths: Matrix  # (2, n) dependencies from the two entities of the pair
-
-    @cached_property
-    def is_other(self) -> NDArray[np.bool_]:  # (n,)
-        """Whether it is another name than the two."""
-        return (self.path_lengths[0] > 0) & (self.path_lengths[1] > 0)
-
-
-@dataclass(frozen=True, eq=False)
-class TriggerDistances:
-    """Pairs with trigger words of their sentences but their own, those of a pair together."""
-
-    pair_index: Indices  # (n,)
-    token: Indices  # (n,)
-    path_lengths: Matrix  # (2, n) dependencies from the two entities of the pair
-    token_distances: Matrix  # (2, n) tokens
-
-    def nearest(self, away: Matrix, size: int) -> Indices:  # (2, n) -> (pairs,)
-        """The word of each pair with the least sum of both, the first one of equals; or -1."""
-        joint, found = away[0] + away[1], np.full(size, -1)
-        low = segment_min(joint, self.pair_index, size, np.inf)
-        place = first_true(joint == low[self.pair_index], self.pair_index)
-        found[self.pair_index[place]] = self.token[place]
-        return found
-
-
-@lru_cache(maxsize=1 << 12)
-def _relation_flags(type_: str) -> tuple[bool, ...]:
-    """The first seven ``FACTS`` by the type of a dependency."""
-    group = dependency_group(type_)
-    given = (type_ in PARTNER_PREPOSITIONS, type_ in ROLE_PREPOSITIONS)
-    return (*(group == g for g in _RELATION_GROUPS), *given, group == "appos")
-
-
-_RELATION_GROUPS = ("subj", "obj", "conj", "mod")
-
-
-def _bracket_depths(texts: Sequence[str]) -> list[int]:
-    depth, depths = 0, []
-    for text in texts:
-        depth = max(0, depth - (text in CLOSING_BRACKETS))
-        depths.append(depth)
-        depth += text in OPENING_BRACKETS
-    return depths
-
-
 CLAUSE_DEPENDENCIES = frozenset(
     ("ccomp", "advcl", "rcmod", "xcomp", "parataxis", "csubj", "relcl", "purpcl")
 )
 PREPOSITIONS = ("with", "to", "of", "by", "in", "between", "for", "from")
 COARSE_GROUPS = ("conj", "appos", "loose", "subj", "obj", "prep", "agent", "mod")
-STEP_KINDS = (
-    *COARSE_GROUPS,
-    "clause",
-    *(f"_{p}" for p in PREPOSITIONS),
-)  # a dependency may be of several
-PATH_WORD_GROUPS = (
-    "trigger",
-    "strong",
-    "other",
-    "verb",
-)  # what words are, as far as paths tell of it
+# Kinds of dependencies; one may belong to several.
+STEP_KINDS = (*COARSE_GROUPS, "clause", *(f"_{p}" for p in PREPOSITIONS))
+PATH_WORD_GROUPS = ("trigger", "strong", "other", "verb")  # that path descriptors use
 PATH_DESCRIPTORS = (
     "no path",
     "path is loose",
@@ -332,79 +85,353 @@ PATH_DESCRIPTORS = (
     "top is a verb",
     "subject and object of the top",
     "both beside the top",
-)  # in the order of the rows
+)  # in the order of path_descriptors
 
 
-def path_descriptors(own: PairArrays, marks: Matrix) -> Matrix:  # (tokens, MARKED)
-    """The descriptors ``PATH`` of all pairs, a row each, by what words are; counts as they are."""
-    paths, size = own.paths, len(own.pairs)
-    pair, at = (paths.steps >= 0).nonzero()
-    kinds = own.lexicon.lookup_rows(
-        _step_kinds, len(STEP_KINDS), own.links.type[paths.steps[pair, at]]
+@dataclass(frozen=True, eq=False)
+class Entities:
+    """Distinct entities of all sentences of a batch, those of a sentence together.
+
+    An entity is a set of tokens: a mention that the sentence has, or a member of a pair. Tables of
+    an entity against all tokens of its sentence are stored as one row per entity: the value of
+    entity e and token t is at ``row_offset[e] + t``.
+    """
+
+    arrays: PairArrays
+    token_lists: list[tuple[int, ...]]  # tokens of each entity, counted from its sentence's start
+    entity_starts: Indices  # (sentences + 1,) first entity of each sentence
+    mentions: Indices  # entities that are mentions of their sentence, in text order
+    mention_starts: Indices  # (sentences + 1,) first entry of `mentions` of each sentence
+    first: Indices  # (pairs,) entity that comes first in the text
+    second: Indices  # (pairs,)
+
+    @classmethod
+    def from_arrays(cls, arrays: PairArrays) -> Entities:
+        """Collect the distinct token lists of mentions and of the entities of pairs."""
+        entity_numbers: list[dict[tuple[int, ...], int]] = []
+        mentions: list[list[int]] = []
+        for context in arrays.contexts:
+            rows: dict[tuple[int, ...], int] = {}
+            mentions.append([rows.setdefault(tuple(t), len(rows)) for t in context.mentions])
+            entity_numbers.append(rows)
+        pair_entities = []
+        for pair, number in zip(arrays.pairs, arrays.sentence_index.tolist(), strict=True):
+            rows = entity_numbers[number]
+            for tokens in (pair.first, pair.second):
+                pair_entities.append(rows.setdefault(tuple(tokens), len(rows)))
+        starts = offsets([len(rows) for rows in entity_numbers])
+        mention_starts = offsets([len(row) for row in mentions])
+        sentence = np.arange(len(entity_numbers)).repeat(lengths(mention_starts))
+        members = np.array(pair_entities, dtype=np.intp).reshape(-1, 2).T
+        first, second = members + starts[arrays.sentence_index]
+        return cls(
+            arrays,
+            token_lists=[tokens for rows in entity_numbers for tokens in rows],
+            entity_starts=starts,
+            mentions=concat(mentions) + starts[sentence],
+            mention_starts=mention_starts,
+            first=first,
+            second=second,
+        )
+
+    def __len__(self) -> int:
+        return len(self.token_lists)
+
+    @cached_property
+    def sentence_index(self) -> Indices:
+        """Return the sentence of each entity."""
+        return np.arange(len(self.entity_starts) - 1).repeat(lengths(self.entity_starts))
+
+    @cached_property
+    def token_starts(self) -> Indices:  # (entities + 1,)
+        """Return where the tokens of each entity begin in ``token_index``, and their number."""
+        return offsets([len(tokens) for tokens in self.token_lists])
+
+    @cached_property
+    def entity_index(self) -> Indices:
+        """Return the entity of each entry of ``token_index``."""
+        return np.arange(len(self)).repeat(lengths(self.token_starts))
+
+    @cached_property
+    def token_index(self) -> Indices:
+        """Return the tokens of all entities, as tokens of the batch."""
+        base = self.arrays.sentence_starts[self.sentence_index[self.entity_index]]
+        return concat(self.token_lists) + base
+
+    @cached_property
+    def first_token(self) -> Indices:
+        """Return the first token of each entity."""
+        return self.token_index[self.token_starts[:-1]]
+
+    @cached_property
+    def last_token(self) -> Indices:
+        """Return the last token of each entity."""
+        return self.token_index[self.token_starts[1:] - 1]
+
+    @cached_property
+    def row_starts(self) -> Indices:  # (entities + 1,)
+        """Return where the row of each entity begins in tables against tokens, and their size."""
+        return offsets(lengths(self.arrays.sentence_starts)[self.sentence_index])
+
+    @cached_property
+    def row_offset(self) -> Indices:
+        """Return where token 0 of the batch would lie in the row of each entity."""
+        return self.row_starts[:-1] - self.arrays.sentence_starts[self.sentence_index]
+
+    @cached_property
+    def _token_path_lengths(self) -> Vector:
+        """Return the table of path lengths between entities and tokens, clipped at MAX_DISTANCE.
+
+        Of several tokens of an entity the closest counts.
+        """
+        distances = self.arrays.distances
+        count, size = lengths(self.token_starts), lengths(self.row_starts)
+        path_lengths = np.full(int(self.row_starts[-1]), MAX_DISTANCE)
+        for k in range(int(count.max(initial=0))):
+            entities = (count > k).nonzero()[0]
+            row = distances.row_of_token[self.token_index[self.token_starts[entities] + k]]
+            repeat, entry = expand(self.row_starts[entities], size[entities])
+            source_entry = entry + (distances.row_offset[row] - self.row_offset[entities])[repeat]
+            path_lengths[entry] = np.minimum(path_lengths[entry], distances.values[source_entry])
+        return path_lengths
+
+    @cached_property
+    def _token_distances(self) -> Vector:
+        """Return the table of linear distances between entities and tokens; 0 inside."""
+        entity = np.arange(len(self)).repeat(lengths(self.row_starts))
+        token = np.arange(len(entity)) - self.row_offset[entity]
+        distance = np.maximum(self.first_token[entity] - token, token - self.last_token[entity])
+        return np.maximum(distance, 0.0)
+
+    def token_path_length(self, entity: Indices, token: Indices) -> Vector:
+        """Return path lengths from entities to tokens of their sentences, at most MAX_DISTANCE."""
+        return self._token_path_lengths[self.row_offset[entity] + token]
+
+    def token_distance(self, entity: Indices, token: Indices) -> Vector:
+        """Return linear distances from entities to tokens of their sentences; 0 inside."""
+        return self._token_distances[self.row_offset[entity] + token]
+
+    @cached_property
+    def _entity_tables(self) -> tuple[Indices, Vector, Vector]:
+        """Return offset, path lengths and linear distances between entities of a sentence.
+
+        The values of entities e and f are at ``offset[e] + f``.
+        """
+        low, high = (self.token_starts[self.entity_starts[self.sentence_index + n]] for n in (0, 1))
+        entity, position = expand(low, high - low)
+        entry = self.row_offset[entity] + self.token_index[position]
+        starts = run_starts(entity * len(self) + self.entity_index[position])
+        tables = [
+            np.minimum.reduceat(values[entry], starts) if len(starts) else values
+            for values in (self._token_path_lengths, self._token_distances)
+        ]
+        sizes = lengths(self.entity_starts)[self.sentence_index]
+        return offsets(sizes)[:-1] - self.entity_starts[self.sentence_index], tables[0], tables[1]
+
+    def path_length(self, first: Indices, second: Indices) -> Vector:
+        """Return path lengths between entities of the same sentences; 0 if they share a token."""
+        return self._entity_tables[1][self._entity_tables[0][first] + second]
+
+    def distance(self, first: Indices, second: Indices) -> Vector:
+        """Return linear distances between entities of the same sentences."""
+        return self._entity_tables[2][self._entity_tables[0][first] + second]
+
+    @cached_property
+    def is_verb(self) -> NDArray[np.bool_]:
+        """Return which tokens of the batch are verbs."""
+        return self.arrays.lexicon.lookup(is_verb, self.arrays.token_tags)
+
+    @cached_property
+    def governors(self) -> tuple[Indices, Indices, Indices]:
+        """Return all dependencies of entities on tokens outside: entity, step and governor."""
+        links = self.arrays.links
+        position, step = links.from_tokens(self.token_index)
+        entity, target = self.entity_index[position], links.target[step]
+        kept = (~links.is_down[step] & (self.token_path_length(entity, target) > 0)).nonzero()[0]
+        return entity[kept], step[kept], target[kept]
+
+    @cached_property
+    def facts(self) -> Matrix:  # (entities, facts)
+        """Return ENTITY_FACTS of each entity, (entities, facts), whatever it is paired with."""
+        facts = np.zeros((len(self), len(ENTITY_FACTS)))
+        entity, step, governor = self.governors
+        relation_flags = self.arrays.lexicon.lookup_rows(
+            _relation_flags, 7, self.arrays.links.type[step]
+        )
+        facts[:, :7] = sum_rows_by_owner(relation_flags, entity, len(self)) > 0
+        facts[entity[self.is_verb[governor]], 7] = 1.0
+        is_trigger = self.arrays.lexicon.isin(TRIGGERS, self.arrays.token_words[governor])
+        facts[entity[is_trigger], 8] = 1.0
+        facts[:, 9:] = [
+            *map(self._facts_of_position, self.sentence_index.tolist(), self.token_lists)
+        ]
+        return facts
+
+    def _facts_of_position(self, sentence: int, tokens: tuple[int, ...]) -> tuple[float, ...]:
+        """Return the last five ENTITY_FACTS, which depend on the next token and the position."""
+        context, next_token = self.arrays.contexts[sentence], tokens[-1] + 1
+        tag = text = ""
+        if next_token < len(context.texts):
+            tag, text = context.tags[next_token], context.texts[next_token].lower()
+        return (
+            tag.startswith("NN"),
+            text in ("-", "/", "\\/"),
+            text in (",", "and", "or", "/", "\\/"),
+            self._bracket_depths[sentence][tokens[0]],
+            tokens[0] / max(1, len(context.texts) - 1),
+        )
+
+    @cached_property
+    def _bracket_depths(self) -> list[Sequence[int]]:
+        """Return the number of open brackets at each token of each sentence."""
+        return [_bracket_depths(context.texts) for context in self.arrays.contexts]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Return each entity as written, in lower case, tokens joined by blanks."""
+        contexts, sentences = self.arrays.contexts, self.sentence_index.tolist()
+        return [
+            " ".join(contexts[sentence].texts[t].lower() for t in tokens)
+            for sentence, tokens in zip(sentences, self.token_lists, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class OtherEntities:
+    """Each pair with each mention of its sentence, sorted by pair."""
+
+    pair_index: Indices  # (n,)
+    entity: Indices  # (n,)
+    path_lengths: Matrix  # (2, n) from the first and the second entity of the pair
+
+    @cached_property
+    def is_other(self) -> NDArray[np.bool_]:  # (n,)
+        """Return whether a mention shares no token with either entity of the pair."""
+        return (self.path_lengths[0] > 0) & (self.path_lengths[1] > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class TriggerDistances:
+    """Each pair with each trigger word of its sentence outside its entities, sorted by pair."""
+
+    pair_index: Indices  # (n,)
+    token: Indices  # (n,)
+    path_lengths: Matrix  # (2, n) from the first and the second entity of the pair
+    token_distances: Matrix  # (2, n) linear distances
+
+    def nearest(self, distances: Matrix, n_pairs: int) -> Indices:
+        """Return the trigger closest to both entities of each pair, (n_pairs,); -1 if none.
+
+        Closest by the sum of ``distances`` (2, n) from the first and the second entity, which may
+        be ``path_lengths`` or ``token_distances``. The first one wins ties.
+        """
+        joint, tokens = distances[0] + distances[1], np.full(n_pairs, -1)
+        smallest = segment_min(joint, self.pair_index, n_pairs, np.inf)
+        position = first_true(joint == smallest[self.pair_index], self.pair_index)
+        tokens[self.pair_index[position]] = self.token[position]
+        return tokens
+
+
+_RELATION_GROUPS = ("subj", "obj", "conj", "mod")
+
+
+@lru_cache(maxsize=1 << 12)
+def _relation_flags(type_: str) -> tuple[bool, ...]:
+    """Return the first seven ENTITY_FACTS for a dependency type."""
+    group = dependency_group(type_)
+    is_preposition = (type_ in PARTNER_PREPOSITIONS, type_ in ROLE_PREPOSITIONS)
+    return (*(group == g for g in _RELATION_GROUPS), *is_preposition, group == "appos")
+
+
+def _bracket_depths(texts: Sequence[str]) -> list[int]:
+    """Return the number of open brackets at each token; a bracket itself counts as outside."""
+    depth, depths = 0, []
+    for text in texts:
+        depth = max(0, depth - (text in CLOSING_BRACKETS))
+        depths.append(depth)
+        depth += text in OPENING_BRACKETS
+    return depths
+
+
+def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
+    """Return PATH_DESCRIPTORS of all pairs, (pairs, descriptors); counts are not yet scaled.
+
+    ``word_groups`` (tokens, PATH_WORD_GROUPS) says which groups each token belongs to.
+    """
+    paths, size = arrays.paths, len(arrays.pairs)
+    pair, position = (paths.steps >= 0).nonzero()
+    kinds = arrays.lexicon.lookup_rows(
+        _step_kinds, len(STEP_KINDS), arrays.links.type[paths.steps[pair, position]]
     )
     counts = sum_rows_by_owner(kinds, pair, size)
-    climbed = sum_rows_by_owner(kinds & (at < own.path_tops[pair])[:, None], pair, size)
-    num = dict(zip(STEP_KINDS, counts.T, strict=True))
-    rise = dict(zip(STEP_KINDS, (climbed > 0).T, strict=True))
-    fall = dict(zip(STEP_KINDS, (counts > climbed).T, strict=True))
-    lists = num["conj"] + num["appos"]
-    linked = paths.length > 0
-    taking = fall["obj"] | fall["prep"] | fall["agent"]
-    beside = (rise["prep"] | rise["mod"]) & (fall["prep"] | fall["mod"])
-    inner, negated = _path_words(own, marks)
+    climbed = sum_rows_by_owner(kinds & (position < arrays.path_tops[pair])[:, None], pair, size)
+    count = dict(zip(STEP_KINDS, counts.T, strict=True))
+    climbs = dict(zip(STEP_KINDS, (climbed > 0).T, strict=True))
+    descends = dict(zip(STEP_KINDS, (counts > climbed).T, strict=True))
+    list_steps = count["conj"] + count["appos"]
+    has_path = paths.length > 0
+    takes_object = descends["obj"] | descends["prep"] | descends["agent"]
+    is_beside = (climbs["prep"] | climbs["mod"]) & (descends["prep"] | descends["mod"])
+    inner_counts, negated = _path_words(arrays, word_groups)
     rows = [
         paths.length < 0,
-        linked & (lists + num["loose"] == paths.length),
-        num["conj"] > 0,
-        num["appos"] > 0,
-        num["subj"] > 0,
-        num["obj"] > 0,
-        num["prep"] + num["agent"] > 0,
-        *(inner[:, :3] > 0).T,
+        has_path & (list_steps + count["loose"] == paths.length),
+        count["conj"] > 0,
+        count["appos"] > 0,
+        count["subj"] > 0,
+        count["obj"] > 0,
+        count["prep"] + count["agent"] > 0,
+        *(inner_counts[:, :3] > 0).T,
         negated,
-        inner[:, 3],
-        lists,
-        num["mod"],
-        num["clause"],
-        num["prep"] + num["agent"],
-        np.where(linked, paths.length - lists - num["mod"], 0),
-        *(num[f"_{p}"] > 0 for p in PREPOSITIONS),
-        *_path_tops(own, marks),
-        linked & rise["subj"] & taking,
-        linked & beside,
+        inner_counts[:, 3],
+        list_steps,
+        count["mod"],
+        count["clause"],
+        count["prep"] + count["agent"],
+        np.where(has_path, paths.length - list_steps - count["mod"], 0),
+        *(count[f"_{p}"] > 0 for p in PREPOSITIONS),
+        *_path_tops(arrays, word_groups),
+        has_path & climbs["subj"] & takes_object,
+        has_path & is_beside,
     ]
     return np.array(rows, dtype=np.float64).T
 
 
 @lru_cache(maxsize=1 << 12)
 def _step_kinds(type_: str) -> tuple[bool, ...]:
-    """Which ``KINDS`` a dependency of a type is of."""
+    """Return which STEP_KINDS a dependency type belongs to."""
     group = dependency_group(type_)
-    endings = [type_.endswith(f"_{p}") or (p == "by" and type_ == "agent") for p in PREPOSITIONS]
-    return (*(group == g for g in COARSE_GROUPS), type_ in CLAUSE_DEPENDENCIES, *endings)
+    has_preposition = [
+        type_.endswith(f"_{p}") or (p == "by" and type_ == "agent") for p in PREPOSITIONS
+    ]
+    return (*(group == g for g in COARSE_GROUPS), type_ in CLAUSE_DEPENDENCIES, *has_preposition)
 
 
-def _path_words(
-    own: PairArrays, marks: Matrix
-) -> tuple[Matrix, NDArray[np.bool_]]:  # (pairs, MARKED)
-    """How many words inside each path have each mark; whether one of it has a negation below it."""
-    links, size = own.links, len(own.pairs)
-    pair, place, token = own.path_tokens()
-    inner = (place > 0) & (place < own.paths.length[pair])
-    down = (links.is_down & (links.type == own.lexicon("neg"))).nonzero()[0]
-    above = np.zeros(len(links.starts), dtype=bool)
-    above[np.searchsorted(links.starts, down, side="right") - 1] = True
+def _path_words(arrays: PairArrays, word_groups: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
+    """Count word groups inside each path, and find paths with a word that governs a negation.
+
+    Shapes (pairs, PATH_WORD_GROUPS) and (pairs,).
+    """
+    links, size = arrays.links, len(arrays.pairs)
+    pair, position, token = arrays.path_tokens()
+    is_inner = (position > 0) & (position < arrays.paths.length[pair])
+    negations = (links.is_down & (links.type == arrays.lexicon("neg"))).nonzero()[0]
+    has_negation = np.zeros(len(links.starts), dtype=bool)
+    has_negation[np.searchsorted(links.starts, negations, side="right") - 1] = True
     negated = np.zeros(size, dtype=bool)
-    negated[pair[above[token]]] = True
-    return sum_rows_by_owner(marks[token] * inner[:, None], pair, size), negated
+    negated[pair[has_negation[token]]] = True
+    return sum_rows_by_owner(word_groups[token] * is_inner[:, None], pair, size), negated
 
 
-def _path_tops(own: PairArrays, marks: Matrix) -> Matrix:  # (4, pairs)
-    """Whether the top is an entity of the pair, a trigger, a strong one, a verb."""
-    rows = (own.paths.length > 0).nonzero()[0]
-    top = own.paths.tokens[rows, own.path_tops[rows]]
-    entity = own.is_entity[top + own.offset[rows]]
-    found = np.zeros((4, len(own.pairs)))
-    found[0, rows], found[3, rows] = entity, marks[top, 3]
-    found[1:3, rows] = marks[top, :2].T * ~entity  # names are blind
-    return found
+def _path_tops(arrays: PairArrays, word_groups: Matrix) -> Matrix:
+    """Return the four "top is ..." flags of each path, (4, pairs): entity, trigger, strong, verb.
+
+    Tops that are an entity of the pair are never triggers. All 0 without a path.
+    """
+    rows = (arrays.paths.length > 0).nonzero()[0]
+    top = arrays.paths.tokens[rows, arrays.path_tops[rows]]
+    is_entity = arrays.is_entity[top + arrays.offset[rows]]
+    flags = np.zeros((4, len(arrays.pairs)))
+    flags[0, rows], flags[3, rows] = is_entity, word_groups[top, 3]
+    flags[1:3, rows] = word_groups[top, :2].T * ~is_entity
+    return flags

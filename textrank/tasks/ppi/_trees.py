@@ -1,7 +1,13 @@
-"""The trees of the sentences of a batch, and the classes of their words, as arrays.
+"""Dependency trees of the sentences of a batch, and pairs of entities in them, as arrays.
 
-A word's *classes* are those of ``EVENTS``, with what small words do to them: "down-regulate"
-lowers, "negatively regulate" and "negative regulator" too.
+``TreeNodes`` has one entry per token: head, relation, suffix and event classes. ``PairTrees`` has
+the *ancestor paths* of each pair, from each entity up to the *top*, the token where both meet,
+and the words that probably express what happens, its *triggers*. ``TreeFeatures`` is the base of
+the feature blocks that read them (``statement_features``).
+
+The classes of a word are its ``EVENT_CLASSES``, adjusted by prefixes and modifiers:
+"down-regulate", "negatively regulate" and "negative regulator" are inhibition. All words, classes
+and relations are numbers of the lexicon of the batch.
 """
 
 from __future__ import annotations
@@ -64,12 +70,20 @@ _SUFFIX_LIST = (
 )
 SUFFIXES = frozenset(_SUFFIX_LIST.split())
 MAX_SUFFIX_LENGTH = max(map(len, SUFFIXES))
-MIN_STEM_LENGTH = 3  # letters that are left at the least
+MIN_STEM_LENGTH = 3  # letters before a suffix
+TRANSPARENT_RELATIONS = ("pobj", "conj", "modifier", "appos")  # say nothing about an entity's role
+MAX_ROLE_RELATIONS = 3  # relations in the role of an entity
+MAX_NEAR_TOKENS = 3  # up to which a word stands "just" before or after the pair
+POSITION_LABELS = ("before", "just before", "after", "just after", "between", "just before second")
+Mask = NDArray[np.bool_]
 
 
 @lru_cache(maxsize=1 << 16)
 def suffix(text: str) -> str:
-    """How a word ends, since stems hide who acts: "-induced" and "-inducing", "activator".
+    """Return the derivational or inflectional suffix of a word, "" if it has none of SUFFIXES.
+
+    Stems hide who acts: "-induced" and "-inducing", "activator". At least MIN_STEM_LENGTH letters
+    must remain.
 
     >>> suffix("inducing"), suffix("activator"), suffix("bind")
     ('ing', 'tor', '')
@@ -81,9 +95,10 @@ def suffix(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TreeNodes:
-    """The trees of all sentences of a batch, tokens counted over all of them.
+    """Tokens of all sentences of a batch as nodes of their dependency trees.
 
-    Relations, classes, endings and words are numbers of the lexicon of the batch.
+    Tokens are numbered as in ``PairArrays``. Attributes are arrays or RaggedArrays with one entry
+    per token, computed on first access.
     """
 
     arrays: PairArrays
@@ -91,42 +106,44 @@ class TreeNodes:
     dep_labels: list[str]
 
     @classmethod
-    def from_arrays(cls, layout: PairArrays) -> TreeNodes:
-        """Those of the sentences of pairs.
+    def from_arrays(cls, arrays: PairArrays) -> TreeNodes:
+        """Read the trees of spaCy's parse of the sentences of pairs.
 
-        A token whose head lies in another sentence, or whose heads lead in a circle, is a root.
+        A token whose head lies in another sentence, or whose heads form a cycle, becomes a root.
         """
-        own = [context.sentence for context in layout.contexts]
-        table = np.concatenate([np.empty((0, 2), np.uint64), *(s.attributes[:, 2:] for s in own)])
+        sentences = [context.sentence for context in arrays.contexts]
+        table = np.concatenate(
+            [np.empty((0, 2), np.uint64), *(s.attributes[:, 2:] for s in sentences)]
+        )
         token = np.arange(len(table))
         heads = (token + table[:, 0].astype(np.int64)).clip(0, max(0, len(table) - 1))
-        lost = layout.token_sentence[heads] != layout.token_sentence
-        heads[lost] = token[lost]
-        top = _follow_heads(heads)
-        astray = (heads[top] != top).nonzero()[0]
-        heads[astray] = astray
+        is_outside = arrays.token_sentence[heads] != arrays.token_sentence
+        heads[is_outside] = token[is_outside]
+        root = _follow_heads(heads)
+        cyclic = (heads[root] != root).nonzero()[0]
+        heads[cyclic] = cyclic
         numbers = iter(table[:, 1].tolist())
         labels = [
             strings[number]
-            for sentence in own
+            for sentence in sentences
             for strings in [sentence.doc.vocab.strings]
             for number in islice(numbers, len(sentence))
         ]
-        return cls(layout, heads, labels)
+        return cls(arrays, heads, labels)
 
     @cached_property
     def texts(self) -> list[str]:
-        """The tokens as written."""
+        """Return the tokens as written."""
         return [text for context in self.arrays.contexts for text in context.texts]
 
     @cached_property
     def stems(self) -> list[str]:
-        """The stems of all tokens, names included."""
+        """Return the stems of all tokens, including those of entities."""
         return [stem for context in self.arrays.contexts for stem in context.stems]
 
     @cached_property
     def depths(self) -> Indices:
-        """How many heads lead from each token to its root."""
+        """Return the number of steps from each token to its root, by pointer doubling."""
         depth, up = (self.heads != np.arange(len(self.heads))).astype(np.intp), self.heads
         while (more := depth[up]).any():
             depth, up = depth + more, up[up]
@@ -134,106 +151,110 @@ class TreeNodes:
 
     @cached_property
     def name_tokens(self) -> list[int]:
-        """The tokens of names."""
+        """Return the tokens of entities."""
         return (self.arrays.token_words == self.arrays.lexicon(OTHER_ENTITY)).nonzero()[0].tolist()
 
     @cached_property
     def relations(self) -> Indices:
-        """What each token is to its head, coarse; a preposition is its own relation."""
-        found = [COARSE_RELATIONS.get(label, label) for label in self.dep_labels]
+        """Return each token's coarse relation to its head; for a preposition, the word itself."""
+        relations = [COARSE_RELATIONS.get(label, label) for label in self.dep_labels]
         for token, label in enumerate(self.dep_labels):
             if label in ("prep", "agent", "dative"):
-                found[token] = "by" if label == "agent" else self.texts[token].lower()
-        return self.arrays.lexicon.encode(found)
+                relations[token] = "by" if label == "agent" else self.texts[token].lower()
+        return self.arrays.lexicon.encode(relations)
 
     @cached_property
     def is_passive(self) -> NDArray[np.bool_]:
-        """Which tokens are verbs in the passive."""
-        marks = [n for n, label in enumerate(self.dep_labels) if label in ("auxpass", "agent")]
-        found = np.zeros(len(self.heads), dtype=bool)
-        found[self.heads[np.array(marks, dtype=np.intp)]] = True
-        return found
+        """Return which tokens are verbs in the passive."""
+        marker_tokens = [
+            n for n, label in enumerate(self.dep_labels) if label in ("auxpass", "agent")
+        ]
+        mask = np.zeros(len(self.heads), dtype=bool)
+        mask[self.heads[np.array(marker_tokens, dtype=np.intp)]] = True
+        return mask
 
     @cached_property
     def voices(self) -> Indices:
-        """The voice of each token."""
+        """Return "active" or "passive" for each token, as word numbers."""
         return self.arrays.lexicon.encode(("active", "passive"))[self.is_passive.view(np.int8)]
 
     @cached_property
     def suffixes(self) -> Indices:
-        """How each token ends."""
+        """Return the suffix of each token."""
         return self.arrays.lexicon.encode(map(suffix, self.texts))
 
     @cached_property
     def quoted(self) -> Indices:
-        """By the number of a word, that of the word in quotes."""
+        """Return, by word number, the number of the word in quotes; -1 for words of no token."""
         lexicon, word = self.arrays.lexicon, self.arrays.token_words
         pair = lexicon.encode((FIRST_ENTITY, SECOND_ENTITY))
         used = np.zeros(len(lexicon.numbers), dtype=bool)
         used[word] = used[pair] = True
-        words, known = lexicon.words(), used.nonzero()[0]
-        found = np.full(len(used), -1, dtype=np.intp)
-        found[known] = lexicon.encode(f"“{words[word]}”" for word in known.tolist())
-        return found
+        words, used_words = lexicon.words(), used.nonzero()[0]
+        quoted = np.full(len(used), -1, dtype=np.intp)
+        quoted[used_words] = lexicon.encode(f"“{words[word]}”" for word in used_words.tolist())
+        return quoted
 
     @cached_property
     def classes(self) -> RaggedArray:
-        """The classes of each token, none for those of names."""
-        found = [EVENT_CLASSES.get(stem, ()) for stem in self.stems]
-        for token, own in enumerate(found):
-            if own or self.texts[token - 1] in "-–":
-                found[token] = self._token_classes(token)
+        """Return the classes of each token; none for tokens of entities."""
+        classes = [EVENT_CLASSES.get(stem, ()) for stem in self.stems]
+        for token, word_classes in enumerate(classes):
+            if word_classes or self.texts[token - 1] in "-–":
+                classes[token] = self._token_classes(token)
         for token in self.name_tokens:
-            found[token] = ()
-        return self._encode_lists(found)
+            classes[token] = ()
+        return self._encode_lists(classes)
 
     def _token_classes(self, token: int) -> tuple[str, ...]:
+        """Return the classes of a token, adjusted by a hyphenated prefix and by modifiers."""
         stems, prefix = self.stems, self._prefix(token)
-        own = EVENT_CLASSES.get(stems[token], ())
+        classes = EVENT_CLASSES.get(stems[token], ())
         if prefix.lower() in VERB_PREFIXES:
-            own = EVENT_CLASSES.get(stem(prefix + self.texts[token]), own)
-        if "regulation" in own:
+            classes = EVENT_CLASSES.get(stem(prefix + self.texts[token]), classes)
+        if "regulation" in classes:
             children = (self.heads == token).nonzero()[0].tolist()
-            leaning = [
+            polarity = [
                 REGULATION_POLARITY[stems[c]]
                 for c in children
                 if c != token and stems[c] in REGULATION_POLARITY
             ]
-            own = (*leaning, *own) if leaning else own
-        return own
+            classes = (*polarity, *classes) if polarity else classes
+        return classes
 
     def _prefix(self, token: int) -> str:
-        """The word before the hyphen before a word; nothing where there is none."""
+        """Return the word before a preceding hyphen, "" if there is none in the sentence."""
         if self.texts[token - 1] not in "-–":
             return ""
         start = self.arrays.sentence_starts[self.arrays.token_sentence[token]]
         return self.texts[token - 2] if token > start + 1 else ""
 
     def _encode_lists(self, names: Sequence[Sequence[str]]) -> RaggedArray:
+        """Return lists of words as a RaggedArray of word numbers."""
         values = self.arrays.lexicon.encode(chain.from_iterable(names))
-        return RaggedArray(offsets([len(own) for own in names]), values)
+        return RaggedArray(offsets([len(words) for words in names]), values)
 
     @cached_property
     def classed_tokens(self) -> Indices:
-        """The tokens that have a class."""
+        """Return the sorted tokens that have a class."""
         return self.classes.sizes.nonzero()[0]
 
     @cached_property
     def event_types(self) -> RaggedArray:
-        """Those classes of each token that say what happens."""
-        kinds, number = self.arrays.lexicon.encode(EVENT_TYPES), self.classes.values
-        known = (number[:, None] == kinds).any(axis=1)
-        ends = np.append(0, known.cumsum())
-        return RaggedArray(ends[self.classes.starts], number[known])
+        """Return those classes of each token that are EVENT_TYPES."""
+        types, class_numbers = self.arrays.lexicon.encode(EVENT_TYPES), self.classes.values
+        is_type = (class_numbers[:, None] == types).any(axis=1)
+        ends = np.append(0, is_type.cumsum())
+        return RaggedArray(ends[self.classes.starts], class_numbers[is_type])
 
     @cached_property
     def event_tokens(self) -> Indices:
-        """The tokens that say what happens."""
+        """Return the sorted tokens that have an event type."""
         return self.event_types.sizes.nonzero()[0]
 
     @cached_property
     def classes_and_word(self) -> RaggedArray:
-        """The classes of each token and the word itself; all names are alike."""
+        """Return the classes of each token followed by the quoted word; entities are all "PROT"."""
         starts = self.classes.starts + np.arange(len(self.classes.starts))
         values = np.empty(starts[-1], dtype=np.intp)
         last = starts[1:] - 1
@@ -244,364 +265,399 @@ class TreeNodes:
 
     @cached_property
     def outline(self) -> Indices:
-        """Each word, or its first class and how it ends where it has one."""
-        lexicon, found, token = (
-            self.arrays.lexicon,
-            self.arrays.token_words.copy(),
-            self.classed_tokens,
-        )
-        kinds, ends = self.classes.first(token).tolist(), self.suffixes[token].tolist()
+        """Return each token's word, or "class suffix" with its first class where it has one."""
+        lexicon, token = self.arrays.lexicon, self.classed_tokens
+        outline = self.arrays.token_words.copy()
+        first_classes, suffixes = self.classes.first(token).tolist(), self.suffixes[token].tolist()
         words = lexicon.words()
-        found[token] = lexicon.encode(
-            f"{words[kind]} {words[end]}" for kind, end in zip(kinds, ends, strict=True)
+        outline[token] = lexicon.encode(
+            f"{words[class_number]} {words[suffix_number]}"
+            for class_number, suffix_number in zip(first_classes, suffixes, strict=True)
         )
-        return found
+        return outline
 
     @cached_property
     def classed_children(self) -> RaggedArray:
-        """The children of each token that have a class."""
+        """Return the children of each token that have a class."""
         heads = self.heads[self.classed_tokens]
-        some = (heads != self.classed_tokens).nonzero()[0]
-        return RaggedArray.group_by(heads[some], self.classed_tokens[some], len(self.heads))
+        kept = (heads != self.classed_tokens).nonzero()[0]
+        return RaggedArray.group_by(heads[kept], self.classed_tokens[kept], len(self.heads))
 
     @cached_property
     def cues(self) -> tuple[Indices, RaggedArray]:
-        """The words that deny or doubt and what each is called; those of names are none."""
+        """Return the sorted tokens of cue words, and the labels of each.
+
+        Labels are the cue classes and the quoted stem. Tokens of entities are never cues.
+        """
         names = set(self.name_tokens)
         tokens = [n for n, word in enumerate(self.stems) if word in CUE_CLASSES and n not in names]
-        called = [(*CUE_CLASSES[word], f"“{word}”") for word in map(self.stems.__getitem__, tokens)]
-        return np.array(tokens, dtype=np.intp), self._encode_lists(called)
+        labels = [(*CUE_CLASSES[word], f"“{word}”") for word in map(self.stems.__getitem__, tokens)]
+        return np.array(tokens, dtype=np.intp), self._encode_lists(labels)
 
     def by_pair(self, tokens: Indices) -> tuple[Indices, Indices]:
-        """For each pair those of some rising tokens that lie in its sentence: pair and place."""
-        begin = np.searchsorted(tokens, self.arrays.sentence_starts)
-        places = RaggedArray(begin, np.arange(len(tokens)))
-        return places.gather(self.arrays.sentence_index)
+        """Return, for each pair, those of the sorted ``tokens`` that lie in its sentence.
+
+        Two arrays: pair, and position in ``tokens``; sorted by pair.
+        """
+        starts = np.searchsorted(tokens, self.arrays.sentence_starts)
+        positions = RaggedArray(starts, np.arange(len(tokens)))
+        return positions.gather(self.arrays.sentence_index)
 
 
 def _follow_heads(heads: Indices) -> Indices:
-    """Where heads lead from each token; somewhere on a circle where they never end."""
-    up = heads
+    """Return the root of each token; for tokens that lead to a cycle, some token of the cycle."""
+    ancestor = heads
     for _ in range(len(heads).bit_length()):
-        if np.array_equal(up, higher := up[up]):
+        if np.array_equal(ancestor, next_ancestor := ancestor[ancestor]):
             break
-        up = higher
-    return up
-
-
-TRANSPARENT_RELATIONS = (
-    "pobj",
-    "conj",
-    "modifier",
-    "appos",
-)  # relations that say nothing of a name's part
-MAX_ROLE_RELATIONS = 3  # relations of a way that are told, the highest
-MAX_NEAR_TOKENS = 3  # tokens
-Mask = NDArray[np.bool_]
+        ancestor = next_ancestor
+    return ancestor
 
 
 @dataclass(frozen=True, eq=False)
 class AncestorPaths:
-    """Ways from names up to where they meet another name, each once."""
+    """Distinct paths from tokens of entities up to a top; pairs share equal paths."""
 
-    tokens: RaggedArray  # the top is the last
-    path_index: Indices  # (2, pairs) the way of the first name, and of the second
+    tokens: RaggedArray  # one list per path, upwards; the top is the last
+    path_index: Indices  # (2, pairs) path of the first entity, and of the second
 
 
 @dataclass(frozen=True, eq=False)
 class PairTrees:
-    """Pairs in their trees."""
+    """Pairs in the dependency trees of their sentences."""
 
     arrays: PairArrays
     nodes: TreeNodes
 
     @classmethod
-    def from_arrays(cls, layout: PairArrays) -> PairTrees:
-        """Pairs in the trees of their sentences."""
-        return cls(layout, TreeNodes.from_arrays(layout))
+    def from_arrays(cls, arrays: PairArrays) -> PairTrees:
+        """Read the trees of the sentences of pairs."""
+        return cls(arrays, TreeNodes.from_arrays(arrays))
 
     def __len__(self) -> int:
         return len(self.arrays.pairs)
 
     @cached_property
     def ancestor_paths(self) -> AncestorPaths:
-        """From each name up to the token where both meet; of several the shortest, first ones."""
-        above, start, length = self._lowest_common_ancestors()
+        """Return the paths from each entity up to the token where both meet.
+
+        Of several tokens of an entity those with the shortest connection count, the first on ties.
+        """
+        root_paths, start, length = self._lowest_common_ancestors()
         width = int(length.max(initial=0)) + 1
-        codes, number = factorize(start * width + length)
-        start, length = np.divmod(codes, width)
-        _, at = expand(above.starts[start], length)
+        distinct, number = factorize(start * width + length)
+        start, length = np.divmod(distinct, width)
+        _, position = expand(root_paths.starts[start], length)
         return AncestorPaths(
-            RaggedArray(offsets(length), above.values[at]), number.reshape(2, len(self))
+            RaggedArray(offsets(length), root_paths.values[position]), number.reshape(2, len(self))
         )
 
     def _lowest_common_ancestors(self) -> tuple[RaggedArray, Indices, Indices]:
-        """Paths up to roots, and for all first names, then all second ones, which and how far."""
-        owner, source, target = self._head_token_pairs()
-        tokens, place = factorize(np.concatenate([source, target]))
-        above, (one, two) = self._paths_to_root(tokens), place.reshape(2, len(owner))
-        low = np.maximum(
-            _count_shared_ancestors(above, one, two) - 1, 0
-        )  # without a common root both are whole
-        steps = above.sizes[one] + above.sizes[two] - 2 * low
-        fewest = segment_min(steps, owner, len(self), 0)
-        best = first_true(steps == fewest[owner], owner)
-        start = np.concatenate([one[best], two[best]])
-        return above, start, above.sizes[start] - np.tile(low[best], 2)
+        """Find the lowest common ancestor of the two entities of each pair.
+
+        Returns the paths from tokens to roots; then, for all first entities followed by all second
+        ones, (2 pairs,), the index of the entity's path and the number of its tokens up to and
+        including the ancestor. Without a common root, both paths count in full.
+        """
+        pair, source, target = self._head_token_pairs()
+        tokens, inverse = factorize(np.concatenate([source, target]))
+        root_paths, (first, second) = self._paths_to_root(tokens), inverse.reshape(2, len(pair))
+        n_shared = np.maximum(_count_shared_ancestors(root_paths, first, second) - 1, 0)
+        steps = root_paths.sizes[first] + root_paths.sizes[second] - 2 * n_shared
+        fewest = segment_min(steps, pair, len(self), 0)
+        best = first_true(steps == fewest[pair], pair)
+        start = np.concatenate([first[best], second[best]])
+        return root_paths, start, root_paths.sizes[start] - np.tile(n_shared[best], 2)
 
     def _head_token_pairs(self) -> tuple[Indices, Indices, Indices]:
-        """Pair and tokens of both names, those whose head lies outside of their name."""
-        own, heads = self.arrays, self.nodes.heads
-        if len(own.entity_token_pairs[0]) == len(own.pairs):  # names of one word
-            return own.entity_token_pairs
-        owner, *ends = own.entity_token_pairs
-        shift = own.offset[owner]
-        kept = np.ones(len(owner), dtype=bool)
-        for token, (pair, inside) in zip(ends, own.entity_tokens, strict=True):
-            name = np.zeros(int(own.pair_token_starts[-1]), dtype=bool)
-            name[inside + own.offset[pair]] = True
-            kept &= (heads[token] == token) | ~name[heads[token] + shift]
-        return owner[kept], ends[0][kept], ends[1][kept]
+        """Return ``entity_token_pairs`` of tokens whose heads lie outside their entity."""
+        arrays, heads = self.arrays, self.nodes.heads
+        if len(arrays.entity_token_pairs[0]) == len(arrays.pairs):  # entities of one token
+            return arrays.entity_token_pairs
+        pair, *tokens = arrays.entity_token_pairs
+        offset = arrays.offset[pair]
+        kept = np.ones(len(pair), dtype=bool)
+        for token, (entity_pair, entity_token) in zip(tokens, arrays.entity_tokens, strict=True):
+            is_in_entity = np.zeros(int(arrays.pair_token_starts[-1]), dtype=bool)
+            is_in_entity[entity_token + arrays.offset[entity_pair]] = True
+            kept &= (heads[token] == token) | ~is_in_entity[heads[token] + offset]
+        return pair[kept], tokens[0][kept], tokens[1][kept]
 
     def _paths_to_root(self, tokens: Indices) -> RaggedArray:
-        """Each token, its head, the head of that, and so on to the root."""
+        """Return, for each token, the token, its head, the head's head, and so on to the root."""
         heads, starts = self.nodes.heads, offsets(self.nodes.depths[tokens] + 1)
-        found = np.empty(starts[-1], dtype=np.intp)
-        place, at = starts[:-1], tokens
-        while len(at):
-            found[place] = at
-            going = (heads[at] != at).nonzero()[0]
-            place, at = place[going] + 1, heads[at[going]]
-        return RaggedArray(starts, found)
+        values = np.empty(starts[-1], dtype=np.intp)
+        position, current = starts[:-1], tokens
+        while len(current):
+            values[position] = current
+            active = (heads[current] != current).nonzero()[0]
+            position, current = position[active] + 1, heads[current[active]]
+        return RaggedArray(starts, values)
 
     @cached_property
     def top(self) -> Indices:
-        """The token where the paths of each pair meet."""
+        """Return the token where the paths of each pair meet, (pairs,)."""
         return self.path_tops[self.ancestor_paths.path_index[0]]
 
     @cached_property
     def path_tops(self) -> Indices:
-        """The last token of each way."""
+        """Return the last token of each ancestor path, (paths,)."""
         return self.ancestor_paths.tokens.values[self.ancestor_paths.tokens.starts[1:] - 1]
 
     @cached_property
     def voice(self) -> Indices:
-        """That of the top."""
+        """Return the voice of the top of each pair."""
         return self.nodes.voices[self.top]
 
     @cached_property
     def tokens_below_top(self) -> tuple[Indices, Indices, Indices]:
-        """All tokens of ways but the top: side, pair and token, each way upwards."""
-        ways, of = self.ancestor_paths.tokens, self.ancestor_paths.path_index.ravel()
-        row, place = expand(ways.starts[of], ways.sizes[of] - 1)
+        """Return all tokens of paths except tops: entity (0 or 1), pair, and token.
+
+        Sorted by entity and pair; each path upwards.
+        """
+        paths, path_index = self.ancestor_paths.tokens, self.ancestor_paths.path_index.ravel()
+        row, position = expand(paths.starts[path_index], paths.sizes[path_index] - 1)
         side, pair = np.divmod(row, max(1, len(self)))
-        return side, pair, ways.values[place]
+        return side, pair, paths.values[position]
 
     @cached_property
     def path_sides(self) -> NDArray[np.int8]:
-        """By cell: 1 on the way of the first name, 2 on that of the second, 3 on both, or 0."""
-        own, found = self.arrays, np.zeros(int(self.arrays.pair_token_starts[-1]), dtype=np.int8)
-        for mark, of in enumerate(self.ancestor_paths.path_index, start=1):
-            pair, token = self.ancestor_paths.tokens.gather(of)
-            found[token + own.offset[pair]] += mark
-        return found
+        """Return which paths each pair token lies on.
+
+        1 first entity's, 2 second's, 3 both, 0 none.
+        """
+        arrays, sides = self.arrays, np.zeros(int(self.arrays.pair_token_starts[-1]), dtype=np.int8)
+        for bit, path_index in enumerate(self.ancestor_paths.path_index, start=1):
+            pair, token = self.ancestor_paths.tokens.gather(path_index)
+            sides[token + arrays.offset[pair]] += bit
+        return sides
 
     def is_on_path(self, pair: Indices, token: Indices) -> Mask:
-        """Which tokens are on the path of a pair."""
+        """Return which tokens are on a path of the given pairs."""
         return self.path_sides[token + self.arrays.offset[pair]] > 0
 
     def is_entity(self, pair: Indices, token: Indices) -> Mask:
-        """Which tokens are of the names of a pair."""
+        """Return which tokens belong to the entities of the given pairs."""
         return self.arrays.is_entity[token + self.arrays.offset[pair]]
 
     @cached_property
     def roles(self) -> tuple[Indices, Indices]:
-        """For each way its relations that say something, at most three, and the last word."""
-        lexicon, ways = self.arrays.lexicon, self.ancestor_paths.tokens
-        way, place = expand(ways.starts[:-1], ways.sizes - 1)
-        step = self.nodes.relations[ways.values[place]]
-        telling = ~(step[:, None] == lexicon.encode(TRANSPARENT_RELATIONS)).any(axis=1)
-        some = np.bincount(way[telling], minlength=len(ways.sizes)) > 0
-        kept = (telling | (~some[way] & (place == ways.starts[way]))).nonzero()[0]
-        way, step = way[kept], step[kept]
-        after = np.bincount(way, minlength=len(ways.sizes)).cumsum()[way] - np.arange(len(way))
-        table = np.full((len(ways.sizes), MAX_ROLE_RELATIONS), -1, dtype=np.intp)
-        last = (after <= MAX_ROLE_RELATIONS).nonzero()[0]
-        table[way[last], after[last] - 1] = step[last]
+        """Return a text for the last informative relations of each path, and the last of them.
+
+        At most MAX_ROLE_RELATIONS relations, joined by blanks, without TRANSPARENT_RELATIONS unless
+        there is nothing else; "top" for an entity that is itself the top. Both (paths,), as word
+        numbers.
+        """
+        lexicon, paths = self.arrays.lexicon, self.ancestor_paths.tokens
+        path, position = expand(paths.starts[:-1], paths.sizes - 1)
+        relation = self.nodes.relations[paths.values[position]]
+        is_informative = ~(relation[:, None] == lexicon.encode(TRANSPARENT_RELATIONS)).any(axis=1)
+        has_informative = np.bincount(path[is_informative], minlength=len(paths.sizes)) > 0
+        kept = (
+            is_informative | (~has_informative[path] & (position == paths.starts[path]))
+        ).nonzero()[0]
+        path, relation = path[kept], relation[kept]
+        rank = np.bincount(path, minlength=len(paths.sizes)).cumsum()[path] - np.arange(len(path))
+        table = np.full((len(paths.sizes), MAX_ROLE_RELATIONS), -1, dtype=np.intp)
+        last = (rank <= MAX_ROLE_RELATIONS).nonzero()[0]
+        table[path[last], rank[last] - 1] = relation[last]
         return self._join_relations(table)
 
     def _join_relations(self, table: Indices) -> tuple[Indices, Indices]:
-        """Rows of words, the last first, as one text each, and the last word of each text."""
+        """Join each row of word numbers into one text; also return the last word of each text.
+
+        Rows hold the last word first and are padded with -1; an empty row gives "top".
+        """
         lexicon = self.arrays.lexicon
-        words, every = lexicon.words(), len(lexicon.numbers) + 1
-        codes, number = factorize((table + 1) @ (every ** np.arange(MAX_ROLE_RELATIONS)))
+        words, base = lexicon.words(), len(lexicon.numbers) + 1
+        distinct, inverse = factorize((table + 1) @ (base ** np.arange(MAX_ROLE_RELATIONS)))
         texts = []
-        for code in codes.tolist():
-            parts = [code // every**k % every for k in reversed(range(MAX_ROLE_RELATIONS))]
+        for code in distinct.tolist():
+            parts = [code // base**k % base for k in reversed(range(MAX_ROLE_RELATIONS))]
             texts.append(" ".join(words[part - 1] for part in parts if part) or "top")
         ends = [text.rpartition(" ")[-1] for text in texts]
-        return lexicon.encode(texts)[number], lexicon.encode(ends)[number]
+        return lexicon.encode(texts)[inverse], lexicon.encode(ends)[inverse]
 
     @cached_property
     def first_relation(self) -> Indices:
-        """By what each way begins."""
-        ways = self.ancestor_paths.tokens
-        found = self.nodes.relations[ways.values[ways.starts[:-1]]]
-        return np.where(ways.sizes > 1, found, self.arrays.lexicon("top"))
+        """Return the relation of the first token of each path; "top" for a path of one token."""
+        paths = self.ancestor_paths.tokens
+        relations = self.nodes.relations[paths.values[paths.starts[:-1]]]
+        return np.where(paths.sizes > 1, relations, self.arrays.lexicon("top"))
 
     def classes_of(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
-        """The classes of words, none of words of the pair: place, and class."""
-        free = (~self.is_entity(pair, token)).nonzero()[0]
-        at, name = self.nodes.classes.gather(token[free])
-        return free[at], name
+        """Return all classes of tokens: position in ``token``, and class.
+
+        Tokens of the entities of their pair have none.
+        """
+        outside = (~self.is_entity(pair, token)).nonzero()[0]
+        position, class_number = self.nodes.classes.gather(token[outside])
+        return outside[position], class_number
 
     def labels_of(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
-        """The classes of words and the words themselves as the pair sees them: place and name."""
-        at, name = self.classes_of(pair, token)
+        """Return all classes and the quoted word of tokens: position in ``token``, and label.
+
+        Words are as the pairs see them, with entities blinded.
+        """
+        position, class_number = self.classes_of(pair, token)
         words = self.nodes.quoted[self.arrays.words_at(pair, token)]
-        return np.concatenate([at, np.arange(len(token))]), np.concatenate([name, words])
+        positions = np.concatenate([position, np.arange(len(token))])
+        return positions, np.concatenate([class_number, words])
 
     @cached_property
     def top_classes(self) -> RaggedArray:
-        """The classes of the top of each pair, or that it has none."""
-        every = np.arange(len(self))
-        pair, name = self.classes_of(every, self.top)
-        none = (np.bincount(pair, minlength=len(self)) == 0).nonzero()[0]
-        other = np.full(len(none), self.arrays.lexicon("other"), dtype=np.intp)
-        both = np.concatenate([pair, none]), np.concatenate([name, other])
-        return RaggedArray.group_by(*both, len(self))
+        """Return the classes of the top of each pair, ("other",) if it has none."""
+        all_pairs = np.arange(len(self))
+        pair, class_number = self.classes_of(all_pairs, self.top)
+        without = (np.bincount(pair, minlength=len(self)) == 0).nonzero()[0]
+        other = np.full(len(without), self.arrays.lexicon("other"), dtype=np.intp)
+        entries = np.concatenate([pair, without]), np.concatenate([class_number, other])
+        return RaggedArray.group_by(*entries, len(self))
 
     @cached_property
     def triggers(self) -> RaggedArray:
-        """Words of events for each pair, the most likely trigger first.
+        """Return event words of the sentence of each pair, the most likely trigger first.
 
-        The top of the path, then others on it, then words that hang on it or carry it, then words
-        between the names, then the rest; of equals the nearest to the path.
+        The order: the top, other words on the path, children and heads of words on the path, words
+        between the entities, the rest; within each group by distance to the path, then in text
+        order.
         """
-        own = self.arrays
-        pair, place = self.nodes.by_pair(self.nodes.event_tokens)
-        token = self.nodes.event_tokens[place]
-        free = (~self.is_entity(pair, token)).nonzero()[0]
-        pair, token = pair[free], token[free]
+        arrays = self.arrays
+        pair, position = self.nodes.by_pair(self.nodes.event_tokens)
+        token = self.nodes.event_tokens[position]
+        outside = (~self.is_entity(pair, token)).nonzero()[0]
+        pair, token = pair[outside], token[outside]
         rank, distance = self._trigger_ranks(pair, token)
-        width = int(own.sentence_sizes.max(initial=0)) + 1
-        codes = ((pair * 5 + rank) * width + distance) * width + token - own.sentence_base[pair]
+        width = int(arrays.sentence_sizes.max(initial=0)) + 1
+        codes = ((pair * 5 + rank) * width + distance) * width + token - arrays.sentence_base[pair]
         codes.sort()
         pair = codes // (5 * width * width)
         return RaggedArray(
-            offsets(np.bincount(pair, minlength=len(self))), codes % width + own.sentence_base[pair]
+            offsets(np.bincount(pair, minlength=len(self))),
+            codes % width + arrays.sentence_base[pair],
         )
 
     def _trigger_ranks(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
-        """How words stand to the path, the closest as 0, and how many tokens away from it."""
-        own, heads = self.arrays, self.nodes.heads
-        on_path = self.path_sides.nonzero()[0]
-        inner = self.path_sides > 0
-        inner &= ~own.is_entity
-        carries = np.zeros(len(inner), dtype=bool)
-        cells = inner.nonzero()[0]
-        carries[heads[own.token_index[cells]] + own.offset[own.pair_index[cells]]] = True
-        cell = token + own.offset[pair]
-        hangs = inner[heads[token] + own.offset[pair]] | carries[cell]
-        between = (own.first_token[pair] < token) & (token < own.last_token[pair])
-        rank = np.where(inner[cell], token != self.top[pair], np.where(hangs, 2, 4 - between))
-        return rank, _nearest_marked_distance(on_path, cell, own.pair_token_starts, pair)
+        """Return the group (0 to 4) of event words as in ``triggers``, and tokens to the path."""
+        arrays, heads = self.arrays, self.nodes.heads
+        path_tokens = self.path_sides.nonzero()[0]
+        is_inner = self.path_sides > 0
+        is_inner &= ~arrays.is_entity
+        is_head = np.zeros(len(is_inner), dtype=bool)
+        inner_tokens = is_inner.nonzero()[0]
+        inner_offset = arrays.offset[arrays.pair_index[inner_tokens]]
+        is_head[heads[arrays.token_index[inner_tokens]] + inner_offset] = True
+        pair_token = token + arrays.offset[pair]
+        is_adjacent = is_inner[heads[token] + arrays.offset[pair]] | is_head[pair_token]
+        is_between = (arrays.first_token[pair] < token) & (token < arrays.last_token[pair])
+        off_path = np.where(is_adjacent, 2, 4 - is_between)
+        rank = np.where(is_inner[pair_token], token != self.top[pair], off_path)
+        starts = arrays.pair_token_starts
+        return rank, _nearest_marked_distance(path_tokens, pair_token, starts, pair)
 
-    def best_trigger(self, kinds: Indices) -> Indices:
-        """The likeliest trigger of an event of a kind for each pair, -1 where no word tells any.
+    def best_trigger(self, types: Indices) -> Indices:
+        """Return the most likely trigger of the event type that each pair has, (pairs,).
 
-        Any trigger where no word near the path is of that kind.
+        That is the first of ``triggers`` with this type that lies on the path or depends on it (or
+        lies anywhere, if no trigger does), else the first of ``triggers``; -1 if there is none.
         """
-        found = np.where(self.triggers.sizes > 0, self.likeliest_trigger, -1)
+        triggers = np.where(self.triggers.sizes > 0, self.likeliest_trigger, -1)
         pair, token = self.triggers.gather(np.arange(len(self)))
-        near = self.is_on_path(pair, token) | self.is_on_path(pair, self.nodes.heads[token])
-        near |= ~np.bincount(pair[near], minlength=len(self)).astype(bool)[pair]
-        at, kind = self.nodes.event_types.gather(token)
-        fits = first_true(near[at] & (kind == kinds[pair[at]]), pair[at])
-        found[pair[at[fits]]] = token[at[fits]]
-        return found
+        is_near = self.is_on_path(pair, token) | self.is_on_path(pair, self.nodes.heads[token])
+        is_near |= ~np.bincount(pair[is_near], minlength=len(self)).astype(bool)[pair]
+        position, event_type = self.nodes.event_types.gather(token)
+        matching = first_true(
+            is_near[position] & (event_type == types[pair[position]]), pair[position]
+        )
+        triggers[pair[position[matching]]] = token[position[matching]]
+        return triggers
 
     @cached_property
     def likeliest_trigger(self) -> Indices:
-        """The likeliest trigger of each pair, its top where there is none."""
-        found = self.top.copy()
-        some = self.triggers.sizes.nonzero()[0]
-        found[some] = self.triggers.first(some)
-        return found
+        """Return the first of ``triggers`` of each pair, the top if there is none."""
+        tokens = self.top.copy()
+        with_trigger = self.triggers.sizes.nonzero()[0]
+        tokens[with_trigger] = self.triggers.first(with_trigger)
+        return tokens
 
     def position_label(self, pair: Indices, token: Indices) -> Indices:
-        """Where words stand in the order of the sentence, by name."""
-        own = self.arrays
-        begin, end = own.first_token[pair], own.last_token[pair]
-        second = self.entity_starts[1][pair] - token
-        number = np.where(
-            token < begin, begin - token <= MAX_NEAR_TOKENS, 4 + ((second > 0) & (second <= 2))
-        )
-        number = np.where(token > end, 2 + (token - end <= MAX_NEAR_TOKENS), number)
-        return own.lexicon.encode(POSITION_LABELS)[number]
+        """Return where tokens stand in text order, as one of POSITION_LABELS."""
+        arrays = self.arrays
+        begin, end = arrays.first_token[pair], arrays.last_token[pair]
+        to_second = self.entity_starts[1][pair] - token
+        between = 4 + ((to_second > 0) & (to_second <= 2))
+        label_index = np.where(token < begin, begin - token <= MAX_NEAR_TOKENS, between)
+        label_index = np.where(token > end, 2 + (token - end <= MAX_NEAR_TOKENS), label_index)
+        return arrays.lexicon.encode(POSITION_LABELS)[label_index]
 
     @cached_property
     def entity_starts(self) -> tuple[Indices, Indices]:
-        """The first token of the first and of the second name of each pair."""
-        one, two = (
+        """Return the first token of the first and of the second entity of each pair."""
+        first, second = (
             np.minimum.reduceat(t, run_starts(o)) if len(o) else t
             for o, t in self.arrays.entity_tokens
         )
-        return one, two
+        return first, second
 
     @cached_property
     def entity_ends(self) -> tuple[Indices, Indices]:
-        """The last token of the first and of the second name of each pair."""
-        one, two = (
+        """Return the last token of the first and of the second entity of each pair."""
+        first, second = (
             np.maximum.reduceat(t, run_starts(o)) if len(o) else t
             for o, t in self.arrays.entity_tokens
         )
-        return one, two
+        return first, second
 
 
 class TreeFeatures(ABC):
-    """A block of what is told of pairs in their trees, present or absent."""
+    """Base of the feature blocks that read pairs in their trees; 0/1 features."""
 
     binary: ClassVar[bool] = True
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        """Return the features of candidates, which must be pairs of entities in parsed Docs."""
         return self.represent(analyze_pairs(candidates, "own"))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
+        """Return the features of pairs that are already analysed."""
         return extract_features(self, pairs)
 
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds what is met in pairs."""
-        self.extract_from_trees(own.cached(PairTrees.from_arrays), found)
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the features of all pairs; the trees are built once per batch."""
+        self.extract_from_trees(arrays.cached(PairTrees.from_arrays), counter)
 
     @abstractmethod
-    def extract_from_trees(self, told: PairTrees, found: FeatureCounter) -> None:
-        """Adds what is told of pairs."""
+    def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
+        """Add the features of all pairs to ``counter``."""
 
 
-POSITION_LABELS = ("before", "just before", "after", "just after", "between", "just before second")
+def _count_shared_ancestors(root_paths: RaggedArray, first: Indices, second: Indices) -> Indices:
+    """Return how many tokens two paths to roots share, counted from the root.
 
-
-def _count_shared_ancestors(above: RaggedArray, one: Indices, two: Indices) -> Indices:
-    """How many tokens the paths from two tokens to their root share, counted from the root."""
-    owner, step = expand(np.ones_like(one), np.minimum(above.sizes[one], above.sizes[two]))
-    same = above.values[above.starts[one + 1][owner] - step]
-    same = same == above.values[above.starts[two + 1][owner] - step]
-    return np.bincount(owner[same], minlength=len(one))
+    ``first`` and ``second`` are indices of paths in ``root_paths``.
+    """
+    shorter = np.minimum(root_paths.sizes[first], root_paths.sizes[second])
+    pair, step = expand(np.ones_like(first), shorter)
+    token_of_first = root_paths.values[root_paths.starts[first + 1][pair] - step]
+    token_of_second = root_paths.values[root_paths.starts[second + 1][pair] - step]
+    is_shared = token_of_first == token_of_second
+    return np.bincount(pair[is_shared], minlength=len(first))
 
 
 def _nearest_marked_distance(
-    marked: Indices, cell: Indices, cells: Indices, pair: Indices
+    marked: Indices, pair_token: Indices, starts: Indices, pair: Indices
 ) -> Indices:
-    """From cells of pairs to the nearest of rising marked ones; each pair has some."""
-    bounds = np.searchsorted(marked, cells)
-    place = np.searchsorted(marked, cell)
-    left = marked[np.maximum(place - 1, bounds[pair])]
-    right = marked[np.minimum(place, bounds[pair + 1] - 1)]
-    return np.minimum(abs(cell - left), abs(cell - right))
+    """Return the distance from pair tokens to the nearest marked one of the same pair.
+
+    ``marked`` is sorted; ``starts`` are the bounds of the pairs, each of which has a marked token.
+    """
+    bounds = np.searchsorted(marked, starts)
+    position = np.searchsorted(marked, pair_token)
+    left = marked[np.maximum(position - 1, bounds[pair])]
+    right = marked[np.minimum(position, bounds[pair + 1] - 1)]
+    return np.minimum(abs(pair_token - left), abs(pair_token - right))
 
 
 def pair_trees(pairs: Sequence[EntityPair]) -> PairTrees:
-    """The pairs in their trees; a sentence is looked at once."""
+    """Return the pairs in their trees, built once per batch."""
     return pair_arrays(pairs).cached(PairTrees.from_arrays)

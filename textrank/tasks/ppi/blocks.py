@@ -1,7 +1,15 @@
-"""The words next to each entity of a pair."""
+"""Blocks of named features of a pair of entities, each for a linear kernel.
+
+``LocalContext`` (words next to each entity), ``GlobalContext`` (n-grams before, between and
+after), ``SideWords`` (bag of words per side), ``PathWalks`` (the dependency path) and
+``TriggerRoles`` (trigger words and how they relate to the pair). All are registered
+representations and ``FeatureBlock``s: ``extract`` adds the features of all pairs of a batch to a
+counter at once. The helpers ``_add_*`` each add one group of features.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
@@ -27,8 +35,30 @@ from textrank.tasks.ppi.sentences import Parse, check_choice
 from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, dependency_group, is_verb
 
 
+class _Block(ABC):
+    """Base of the feature blocks: the two entry points that all of them share."""
+
+    binary: ClassVar[bool]
+    parse: Parse
+
+    def __post_init__(self) -> None:
+        check_choice("parse", [self.parse], get_args(Parse))
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        """Return the features of candidates, which must be pairs of entities."""
+        return self.represent(analyze_pairs(candidates, self.parse))
+
+    def represent(self, pairs: Sequence[EntityPair]) -> Features:
+        """Return the features of pairs that are already analysed."""
+        return extract_features(self, pairs)
+
+    @abstractmethod
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the features of all pairs to ``counter``, under its current view."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class LocalContext:
+class LocalContext(_Block):
     """Counts of stems and parts of speech within ``width`` tokens of each entity of a pair.
 
     Each is counted with its offset from the entity (-1 is the token before it) and without.
@@ -41,46 +71,42 @@ class LocalContext:
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_choice("parse", [self.parse], get_args(Parse))
+        super().__post_init__()
         if self.width < 1:
             raise ValueError(f"width must be at least 1, got {self.width}")
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.represent(analyze_pairs(candidates, self.parse))
-
-    def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return extract_features(self, pairs)
-
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds what is met in pairs."""
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the words and tags around both entities of all pairs."""
         steps = np.arange(1, self.width + 1)
         offset = np.concatenate([-steps[::-1], steps])
-        word, tag, *places = own.lexicon.encode(["word", "tag", *map(str, offset.tolist())])
-        for entity, (owner, token) in zip(
-            (FIRST_ENTITY, SECOND_ENTITY), own.entity_tokens, strict=True
+        word, tag, *offset_words = arrays.lexicon.encode(
+            ["word", "tag", *map(str, offset.tolist())]
+        )
+        for entity, (pair, entity_token) in zip(
+            (FIRST_ENTITY, SECOND_ENTITY), arrays.entity_tokens, strict=True
         ):
-            first = run_starts(owner)
-            last = np.append(first[1:], len(owner))[: len(first)] - 1
-            beside = np.where(offset < 0, token[first, None], token[last, None]) + offset
-            low, high = (
-                own.sentence_base[:, None],
-                (own.sentence_base + own.sentence_sizes)[:, None],
-            )
-            rows, column = ((beside >= low) & (beside < high)).nonzero()
-            place, at = np.array(places)[column], beside[rows, column]
-            for kind, value in ((word, own.words_at(rows, at)), (tag, own.token_tags[at])):
-                found.add(entity, rows, kind, place, value)
-                found.add(entity, rows, kind, value)
+            first = run_starts(pair)
+            last = np.append(first[1:], len(pair))[: len(first)] - 1
+            edge = np.where(offset < 0, entity_token[first, None], entity_token[last, None])
+            neighbour = edge + offset
+            low = arrays.sentence_base[:, None]
+            high = low + arrays.sentence_sizes[:, None]
+            rows, column = ((neighbour >= low) & (neighbour < high)).nonzero()
+            offset_word, token = np.array(offset_words)[column], neighbour[rows, column]
+            words, tags = arrays.words_at(rows, token), arrays.token_tags[token]
+            for kind, value in ((word, words), (tag, tags)):
+                counter.add(entity, rows, kind, offset_word, value)
+                counter.add(entity, rows, kind, value)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GlobalContext:
-    """Counts of runs of one to ``longest`` stems in three windows, for a linear kernel.
+class GlobalContext(_Block):
+    """Counts of n-grams of one to ``longest`` stems in three windows, for a linear kernel.
 
     The windows are *fore* (up to ``outer`` words before the pair, the pair and its middle),
-    *between* (the pair and its middle) and *after* (the same with up to ``outer`` words behind).
-    Of a long middle the first ``inner`` words count. An entity is one word, however many tokens.
+    *between* (the pair and its middle) and *after* (the pair, its middle and up to ``outer`` words
+    behind). Of a long middle the first ``inner`` words count. An entity is one word, however many
+    tokens it has.
 
     Giuliano, Lavelli and Romano (2006), EACL.
     """
@@ -92,54 +118,56 @@ class GlobalContext:
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_choice("parse", [self.parse], get_args(Parse))
+        super().__post_init__()
         for name, least in (("longest", 1), ("outer", 0), ("inner", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.represent(analyze_pairs(candidates, self.parse))
-
-    def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return extract_features(self, pairs)
-
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds what is met in pairs."""
-        windows = self._windows(own)
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the n-grams of all windows of all pairs."""
+        windows = self._windows(arrays)
         for size in range(1, self.longest + 1):
             last = np.arange(size - 1, len(windows.word))
             start = last - size + 1
-            whole = windows.pair_index[start] == windows.pair_index[last]
-            open_, closed = windows.from_first[start], windows.up_to_second[last]
-            inside = {"fore": closed, "between": open_ & closed, "after": open_}
+            same_pair = windows.pair_index[start] == windows.pair_index[last]
+            after_first, before_second = windows.from_first[start], windows.up_to_second[last]
+            inside = {
+                "fore": before_second,
+                "between": after_first & before_second,
+                "after": after_first,
+            }
             for name, mask in inside.items():
-                some = start[mask & whole]
-                runs = [windows.word[some + place] for place in range(size)]
-                found.add(name, windows.pair_index[some], *runs)
+                kept = start[mask & same_pair]
+                ngram = [windows.word[kept + position] for position in range(size)]
+                counter.add(name, windows.pair_index[kept], *ngram)
 
-    def _windows(self, own: PairArrays) -> Windows:
-        """The words that count, pair after pair; those of the pair stand at its ends."""
-        cell = (own.side >= 0).nonzero()[0]
-        cell = cell[~_continues_name(own, cell)]
-        side, owner = own.side[cell], own.pair_index[cell]
-        count = np.bincount(3 * owner + side, minlength=3 * len(own.pairs))
-        rank = np.arange(len(cell)) - (np.cumsum(count) - count)[3 * owner + side]
-        left = np.where(side == 0, count[3 * owner] - 1 - rank, rank)
-        kept = (left < np.array([self.outer, self.inner, self.outer])[side]).nonzero()[0]
-        every = np.arange(len(own.pairs))
+    def _windows(self, arrays: PairArrays) -> Windows:
+        """Return the words that count, pair by pair in text order, each entity as one word."""
+        pair_token = (arrays.side >= 0).nonzero()[0]
+        pair_token = pair_token[~_continues_name(arrays, pair_token)]
+        side, pair = arrays.side[pair_token], arrays.pair_index[pair_token]
+        count = np.bincount(3 * pair + side, minlength=3 * len(arrays.pairs))
+        rank = np.arange(len(pair_token)) - (np.cumsum(count) - count)[3 * pair + side]
+        distance = np.where(side == 0, count[3 * pair] - 1 - rank, rank)
+        kept = (distance < np.array([self.outer, self.inner, self.outer])[side]).nonzero()[0]
+        all_pairs = np.arange(len(arrays.pairs))
         words = np.concatenate(
-            [own.words[cell[kept]], *(_repeat_word(own, n) for n in (FIRST_ENTITY, SECOND_ENTITY))]
+            [
+                arrays.words[pair_token[kept]],
+                *(_repeat_word(arrays, n) for n in (FIRST_ENTITY, SECOND_ENTITY)),
+            ]
         )
-        pairs = np.concatenate([owner[kept], every, every])
-        places = np.concatenate([2 * side[kept], np.full_like(every, 1), np.full_like(every, 3)])
-        order = np.lexsort((places, pairs))  # stable: words of one side keep their order
-        return Windows(words[order], pairs[order], places[order] >= 1, places[order] <= 3)
+        pairs = np.concatenate([pair[kept], all_pairs, all_pairs])
+        region = np.concatenate(
+            [2 * side[kept], np.full_like(all_pairs, 1), np.full_like(all_pairs, 3)]
+        )
+        order = np.lexsort((region, pairs))  # stable: words of one side keep their order
+        return Windows(words[order], pairs[order], region[order] >= 1, region[order] <= 3)
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """The words of all windows of all pairs."""
+    """Words of the windows of all pairs, one after the other."""
 
     word: Indices
     pair_index: Indices
@@ -147,24 +175,28 @@ class Windows:
     up_to_second: NDArray[np.bool_]  # whether at the second or before it
 
 
-def _repeat_word(own: PairArrays, name: str) -> Indices:
-    return np.full(len(own.pairs), own.lexicon(name), dtype=np.intp)
+def _repeat_word(arrays: PairArrays, word: str) -> Indices:
+    """Return the number of one word, repeated for every pair."""
+    return np.full(len(arrays.pairs), arrays.lexicon(word), dtype=np.intp)
 
 
-def _continues_name(own: PairArrays, cell: Indices) -> NDArray[np.bool_]:
-    """Which cells go on with another name: a run of tokens of names counts as one word."""
-    name = own.words[cell] == own.lexicon(OTHER_ENTITY)
-    found = np.zeros(len(cell), dtype=bool)
-    same = (own.pair_index[cell[1:]] == own.pair_index[cell[:-1]]) & (
-        own.side[cell[1:]] == own.side[cell[:-1]]
+def _continues_name(arrays: PairArrays, pair_token: Indices) -> NDArray[np.bool_]:
+    """Return which pair tokens are not the first of a run of other entities on one side.
+
+    Such a run counts as one word. ``pair_token`` is sorted.
+    """
+    is_other = arrays.words[pair_token] == arrays.lexicon(OTHER_ENTITY)
+    mask = np.zeros(len(pair_token), dtype=bool)
+    same = (arrays.pair_index[pair_token[1:]] == arrays.pair_index[pair_token[:-1]]) & (
+        arrays.side[pair_token[1:]] == arrays.side[pair_token[:-1]]
     )
-    found[1:] = name[1:] & name[:-1] & same
-    return found
+    mask[1:] = is_other[1:] & is_other[:-1] & same
+    return mask
 
 
 @dataclass(frozen=True, kw_only=True)
-class SideWords:
-    """Counts of stems before, in the middle of and after a pair, for a linear kernel.
+class SideWords(_Block):
+    """Counts of stems before, between and after the entities of a pair, for a linear kernel.
 
     The pair itself is left out, other entities count as ``PROT``.
     """
@@ -172,33 +204,23 @@ class SideWords:
     parse: Parse = "auto"
     binary: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_choice("parse", [self.parse], get_args(Parse))
-
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.represent(analyze_pairs(candidates, self.parse))
-
-    def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return extract_features(self, pairs)
-
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds what is met in pairs."""
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the words on each side of all pairs."""
         for number, side in enumerate(SIDES):
-            some = (own.side == number).nonzero()[0]
-            found.add(side, own.pair_index[some], own.words[some])
+            pair_token = (arrays.side == number).nonzero()[0]
+            counter.add(side, arrays.pair_index[pair_token], arrays.words[pair_token])
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathWalks:
-    """Counts of the walks along the path between two entities, for a linear kernel.
+class PathWalks(_Block):
+    """Counts of walks along the dependency path between two entities, for a linear kernel.
 
-    The path is the alternating sequence ``w0 d1 w1 d2 ... wk`` of words and dependencies, the
-    latter marked ``>`` where they lead down to a dependent and ``<`` where up to a governor.
-    Counted are its runs of three (word-dependency-word and dependency-word-dependency) in words
-    and in parts of speech, its runs of five in words, single words and dependencies, the whole
-    path as dependencies, as words and as parts of speech, its length, and every dependency by
-    which a word beside the path hangs on a word of the path. Without a path, only that is said.
+    The path is the alternating sequence ``w0 d1 w1 d2 ... wk`` of words and dependencies, marked
+    ``>`` if they lead down to a dependent and ``<`` if up to a governor. Counted are its n-grams of
+    three (word-dependency-word and dependency-word-dependency) in words and in parts of speech, its
+    n-grams of five in words, single words and dependencies, the whole path as dependencies, as
+    words and as parts of speech, its length, and every dependency by which a word off the path
+    depends on a word of the path. A pair without a path has only the feature ``length none``.
 
     Bunescu and Mooney (2005), HLT/EMNLP; Kim, Yoon and Yang (2008), Bioinformatics 24(1).
     """
@@ -206,110 +228,93 @@ class PathWalks:
     parse: Parse = "auto"
     binary: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_choice("parse", [self.parse], get_args(Parse))
-
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.represent(analyze_pairs(candidates, self.parse))
-
-    def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return extract_features(self, pairs)
-
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds what is met in pairs."""
-        lengths = [str(n) if n >= 0 else "none" for n in own.paths.length.tolist()]
-        found.add("length", np.arange(len(lengths)), own.lexicon.encode(lengths))
-        _add_walks(own, found)
-        _add_path_children(own, found)
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the features of the paths of all pairs."""
+        lengths = [str(n) if n >= 0 else "none" for n in arrays.paths.length.tolist()]
+        counter.add("length", np.arange(len(lengths)), arrays.lexicon.encode(lengths))
+        _add_walks(arrays, counter)
+        _add_path_children(arrays, counter)
 
 
-def _add_walks(own: PairArrays, found: FeatureCounter) -> None:
-    pair, place, token = own.path_tokens()
-    tokens = own.paths.tokens
-    some = (own.paths.length >= 0).nonzero()[0]
-    kinds = np.full_like(own.paths.steps, -1)
-    row, at = np.nonzero(own.paths.steps >= 0)
-    kinds[row, at] = own.step_labels[own.paths.steps[row, at]]
+def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add n-grams of the path, the whole path, and its inner words and dependencies."""
+    pair, position, token = arrays.path_tokens()
+    tokens = arrays.paths.tokens
+    connected = (arrays.paths.length >= 0).nonzero()[0]
+    dependencies = np.full_like(arrays.paths.steps, -1)
+    row, step = np.nonzero(arrays.paths.steps >= 0)
+    dependencies[row, step] = arrays.step_labels[arrays.paths.steps[row, step]]
     for kind, values in (
-        ("words", own.words_at(pair, token)),
-        ("tags", own.token_coarse_tags[token]),
+        ("words", arrays.words_at(pair, token)),
+        ("tags", arrays.token_coarse_tags[token]),
     ):
         sequence = np.full_like(tokens, -1)
-        sequence[pair, place] = values
-        walk = interleave(sequence, kinds)
+        sequence[pair, position] = values
+        walk = interleave(sequence, dependencies)
         for size in (3, 5) if kind == "words" else (3,):
-            _add_ngrams(f"walk of {kind}", walk, size, found)
-        found.add_padded(f"path of {kind}", some, sequence[some])
+            _add_ngrams(f"walk of {kind}", walk, size, counter)
+        counter.add_padded(f"path of {kind}", connected, sequence[connected])
         if kind == "words":
-            inner = ((place > 0) & (place < own.paths.length[pair])).nonzero()[0]
-            found.add("word", pair[inner], values[inner])
-    found.add_padded("path of dependencies", some, kinds[some])
-    found.add("dependency", row, kinds[row, at])
+            inner = ((position > 0) & (position < arrays.paths.length[pair])).nonzero()[0]
+            counter.add("word", pair[inner], values[inner])
+    counter.add_padded("path of dependencies", connected, dependencies[connected])
+    counter.add("dependency", row, dependencies[row, step])
 
 
-def _add_path_children(own: PairArrays, found: FeatureCounter) -> None:
-    """The dependencies by which a word beside the path hangs on a word of the path."""
-    pair, _, token = own.path_tokens()
-    on_path = np.zeros(int(own.pair_token_starts[-1]), dtype=bool)
-    on_path[token + own.offset[pair]] = True
-    at, step = own.links.from_tokens(token)
-    to = own.links.target[step]
-    some = (own.links.is_down[step] & ~on_path[to + own.offset[pair[at]]]).nonzero()[0]
-    at, step, to = at[some], step[some], to[some]
-    rows, kind = pair[at], own.links.type[step]
-    hanging = own.words_at(rows, to)
-    found.add("beside", rows, own.words_at(rows, token[at]), kind, hanging)
-    found.add("beside", rows, kind, hanging)
+def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add the dependencies by which a word off the path depends on a word of the path."""
+    pair, _, token = arrays.path_tokens()
+    on_path = np.zeros(int(arrays.pair_token_starts[-1]), dtype=bool)
+    on_path[token + arrays.offset[pair]] = True
+    position, step = arrays.links.from_tokens(token)
+    target = arrays.links.target[step]
+    kept = (
+        arrays.links.is_down[step] & ~on_path[target + arrays.offset[pair[position]]]
+    ).nonzero()[0]
+    position, step, target = position[kept], step[kept], target[kept]
+    rows, dependency = pair[position], arrays.links.type[step]
+    child_word = arrays.words_at(rows, target)
+    counter.add("beside", rows, arrays.words_at(rows, token[position]), dependency, child_word)
+    counter.add("beside", rows, dependency, child_word)
 
 
-def _add_ngrams(prefix: str, sequence: Indices, size: int, found: FeatureCounter) -> None:
-    """All runs of a size, of sequences that hold -1 behind their end."""
+def _add_ngrams(prefix: str, sequence: Indices, size: int, counter: FeatureCounter) -> None:
+    """Add all n-grams of ``size`` consecutive items of each row; -1 ends a row."""
     row, start = np.nonzero(sequence[:, size - 1 :] >= 0)
-    found.add(prefix, row, *(sequence[row, start + place] for place in range(size)))
+    counter.add(prefix, row, *(sequence[row, start + k] for k in range(size)))
 
 
-def interleave(words: Indices, kinds: Indices) -> Indices:  # (n, k + 1), (n, k)
-    """``w0 d1 w1 d2 ... wk``, a row a path.
+def interleave(words: Indices, dependencies: Indices) -> Indices:
+    """Return the rows ``w0 d1 w1 d2 ... wk`` of words w (n, k + 1) and dependencies d (n, k).
 
     >>> interleave(np.array([[1, 2, 3]]), np.array([[8, 9]])).tolist()
     [[1, 8, 2, 9, 3]]
     """
-    found = np.empty((len(words), words.shape[1] + kinds.shape[1]), dtype=np.intp)
-    found[:, ::2], found[:, 1::2] = words, kinds
-    return found
+    path = np.empty((len(words), words.shape[1] + dependencies.shape[1]), dtype=np.intp)
+    path[:, ::2], path[:, 1::2] = words, dependencies
+    return path
 
 
 _ENTITY_SYMBOLS = {FIRST_ENTITY: ord("1"), SECOND_ENTITY: ord("2"), OTHER_ENTITY: ord("X")}
 
 
 @dataclass(frozen=True, kw_only=True)
-class TriggerRoles:
-    """What links a pair at a glance, each present or absent, for a linear kernel.
+class TriggerRoles(_Block):
+    """Trigger words and the structure that links a pair, 0/1 features for a linear kernel.
 
-    Trigger stems before, in the middle, after, anywhere and on the path; the top of the path with
-    its part of speech and with the first and last dependency; verbs and words of the path; the
-    path as coarse dependencies; a middle of up to four tokens as words and as parts of speech;
-    the words before and after the pair; the order of entities (1, 2, X), triggers (k) and
-    negations (n) as a pattern; lengths of path and middle in doubling bins.
+    Trigger stems before, between, after, anywhere and on the path; the top of the path with its
+    part of speech and with the first and last dependency; verbs and words of the path; the path as
+    coarse dependencies; a middle of up to four tokens as words and as parts of speech; the words
+    before and after the pair; the order of entities (1, 2, X), triggers (k) and negations (n) as a
+    pattern; lengths of path and middle in doubling bins.
     """
 
     parse: Parse = "auto"
     binary: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        check_choice("parse", [self.parse], get_args(Parse))
-
-    def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        return self.represent(analyze_pairs(candidates, self.parse))
-
-    def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The features of pairs that are already analysed."""
-        return extract_features(self, pairs)
-
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds what is met in pairs."""
-        for part in (
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add all groups of features of all pairs."""
+        for add in (
             _add_triggers,
             _add_path,
             _add_middle,
@@ -317,125 +322,137 @@ class TriggerRoles:
             _add_patterns,
             _add_lengths,
         ):
-            part(own, found)
+            add(arrays, counter)
 
 
-def _is_trigger(own: PairArrays, words: Indices) -> NDArray[np.bool_]:
-    """Which words are triggers."""
-    return own.lexicon.isin(TRIGGERS, words)
+def _is_trigger(arrays: PairArrays, words: Indices) -> NDArray[np.bool_]:
+    """Return which words are triggers."""
+    return arrays.lexicon.isin(TRIGGERS, words)
 
 
-def _add_triggers(own: PairArrays, found: FeatureCounter) -> None:
-    some = ((own.side >= 0) & _is_trigger(own, own.words)).nonzero()[0]
-    sides = own.lexicon.encode(SIDES)[own.side[some]]
-    pair, _, token = own.path_tokens()
-    words = own.words_at(pair, token)
-    on = _is_trigger(own, words).nonzero()[0]
+def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add trigger words with the side they stand on, and those on the path."""
+    pair_token = ((arrays.side >= 0) & _is_trigger(arrays, arrays.words)).nonzero()[0]
+    sides = arrays.lexicon.encode(SIDES)[arrays.side[pair_token]]
+    pair, _, token = arrays.path_tokens()
+    words = arrays.words_at(pair, token)
+    on_path = _is_trigger(arrays, words).nonzero()[0]
     for rows, where, word in (
-        (own.pair_index[some], sides, own.words[some]),
-        (pair[on], own.lexicon("path"), words[on]),
+        (arrays.pair_index[pair_token], sides, arrays.words[pair_token]),
+        (pair[on_path], arrays.lexicon("path"), words[on_path]),
     ):
-        found.add("trigger", rows, where, word)
-        found.add("trigger", rows, own.lexicon("anywhere"), word)
+        counter.add("trigger", rows, where, word)
+        counter.add("trigger", rows, arrays.lexicon("anywhere"), word)
 
 
-def _add_path(own: PairArrays, found: FeatureCounter) -> None:
-    paths = own.paths
+def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add top, ends, words and verbs of the path, and the path as coarse dependencies."""
+    paths = arrays.paths
     rows = (paths.length > 0).nonzero()[0]
     if not len(rows):
         return
-    top = paths.tokens[rows, own.path_tops[rows]]
-    word = own.words_at(rows, top)
-    ends = [own.step_labels[paths.steps[rows, at]] for at in (0, paths.length[rows] - 1)]
-    found.add("top", rows, word, own.token_coarse_tags[top])
-    found.add("top between", rows, word, *ends)
-    found.add("ends of path", rows, *ends)
-    pair, place, token = own.path_tokens()
-    inner = ((place > 0) & (place < paths.length[pair])).nonzero()[0]
+    top = paths.tokens[rows, arrays.path_tops[rows]]
+    word = arrays.words_at(rows, top)
+    ends = [arrays.step_labels[paths.steps[rows, step]] for step in (0, paths.length[rows] - 1)]
+    counter.add("top", rows, word, arrays.token_coarse_tags[top])
+    counter.add("top between", rows, word, *ends)
+    counter.add("ends of path", rows, *ends)
+    pair, position, token = arrays.path_tokens()
+    inner = ((position > 0) & (position < paths.length[pair])).nonzero()[0]
     pair, token = pair[inner], token[inner]
-    words = own.words_at(pair, token)
-    found.add("path word", pair, words)
-    verbs = own.lexicon.lookup(is_verb, own.token_tags[token])
-    found.add("path verb", pair[verbs], words[verbs])
-    found.add_padded("coarse path", rows, _coarse_paths(own)[rows])
+    words = arrays.words_at(pair, token)
+    counter.add("path word", pair, words)
+    verbs = arrays.lexicon.lookup(is_verb, arrays.token_tags[token])
+    counter.add("path verb", pair[verbs], words[verbs])
+    counter.add_padded("coarse path", rows, _coarse_paths(arrays)[rows])
 
 
-def _coarse_paths(own: PairArrays) -> Indices:
-    """Each path as kinds of dependencies with their directions, every run of equals as one."""
-    words = own.lexicon.words()
-    known, place = np.unique(own.step_labels, return_inverse=True)
-    coarse = own.lexicon.encode(
-        f"{dependency_group(words[mark][:-1])}{words[mark][-1]}" for mark in known.tolist()
-    )[place]
-    pair, at = np.nonzero(own.paths.steps >= 0)
-    kinds = coarse[own.paths.steps[pair, at]]
-    kept = ((at == 0) | (kinds != np.roll(kinds, 1))).nonzero()[0]
-    found = np.full_like(own.paths.steps, -1)
+def _coarse_paths(arrays: PairArrays) -> Indices:
+    """Return the coarse dependencies along each path with directions, (pairs, k), padded with -1.
+
+    Runs of equal ones are merged.
+    """
+    words = arrays.lexicon.words()
+    distinct, inverse = np.unique(arrays.step_labels, return_inverse=True)
+    coarse = arrays.lexicon.encode(
+        f"{dependency_group(words[mark][:-1])}{words[mark][-1]}" for mark in distinct.tolist()
+    )[inverse]
+    pair, step = np.nonzero(arrays.paths.steps >= 0)
+    labels = coarse[arrays.paths.steps[pair, step]]
+    kept = ((step == 0) | (labels != np.roll(labels, 1))).nonzero()[0]
+    paths = np.full_like(arrays.paths.steps, -1)
     pair = pair[kept]
-    rank = np.arange(len(pair)) - (at[kept] == 0).nonzero()[0][np.cumsum(at[kept] == 0) - 1]
-    found[pair, rank] = kinds[kept]
-    return found
+    rank = np.arange(len(pair)) - (step[kept] == 0).nonzero()[0][np.cumsum(step[kept] == 0) - 1]
+    paths[pair, rank] = labels[kept]
+    return paths
 
 
-def _add_middle(own: PairArrays, found: FeatureCounter) -> None:
-    rows, cells = own.short_middles
+def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add the words and tags between the entities where there are few."""
+    rows, pair_tokens = arrays.short_middles
     for name, values in (
-        ("middle", own.words[cells]),
-        ("middle tags", own.token_tags[own.token_index[cells]]),
+        ("middle", arrays.words[pair_tokens]),
+        ("middle tags", arrays.token_tags[arrays.token_index[pair_tokens]]),
     ):
-        found.add_padded(name, rows, np.where(cells >= 0, values, -1))
+        counter.add_padded(name, rows, np.where(pair_tokens >= 0, values, -1))
 
 
-def _add_neighbours(own: PairArrays, found: FeatureCounter) -> None:
-    every = np.arange(len(own.pairs))
-    first, last = (
-        own.first_token == own.sentence_base,
-        own.last_token == own.sentence_base + own.sentence_sizes - 1,
-    )
-    for name, at, edge, none in (
-        ("previous", own.first_token - 1, first, "start"),
-        ("next", own.last_token + 1, last, "end"),
+def _add_neighbours(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add the word before and the word after each pair."""
+    all_pairs = np.arange(len(arrays.pairs))
+    starts_sentence = arrays.first_token == arrays.sentence_base
+    ends_sentence = arrays.last_token == arrays.sentence_base + arrays.sentence_sizes - 1
+    for name, token, is_missing, placeholder in (
+        ("previous", arrays.first_token - 1, starts_sentence, "start"),
+        ("next", arrays.last_token + 1, ends_sentence, "end"),
     ):
-        words = np.full(len(every), own.lexicon(none), dtype=np.intp)
-        words[~edge] = own.words_at(every[~edge], at[~edge])
-        found.add(name, every, words)
+        words = np.full(len(all_pairs), arrays.lexicon(placeholder), dtype=np.intp)
+        words[~is_missing] = arrays.words_at(all_pairs[~is_missing], token[~is_missing])
+        counter.add(name, all_pairs, words)
 
 
-def _add_patterns(own: PairArrays, found: FeatureCounter) -> None:
-    symbol = own.lexicon.lookup(_pattern_symbol, own.words, np.uint8)
-    cell = symbol.nonzero()[0]
-    symbol, owner = symbol[cell], own.pair_index[cell]
-    region = np.where(own.is_entity[cell], 1, own.side[cell])
-    new = np.ones(len(cell), dtype=bool)
-    new[1:] = (symbol[1:] != symbol[:-1]) | (owner[1:] != owner[:-1]) | (region[1:] != region[:-1])
-    text = symbol[new].tobytes().decode("ascii")
-    counts = np.bincount(3 * owner[new] + region[new], minlength=3 * len(own.pairs))
-    cuts = offsets(counts).tolist()
+def _add_patterns(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add the order of entities, triggers and negations as a text of symbols.
+
+    ``pattern`` covers the pair and its middle, ``pattern around`` one more symbol on either side.
+    Runs of equal symbols on one side are merged.
+    """
+    symbol = arrays.lexicon.lookup(_pattern_symbol, arrays.words, np.uint8)
+    pair_token = symbol.nonzero()[0]
+    symbol, pair = symbol[pair_token], arrays.pair_index[pair_token]
+    region = np.where(arrays.is_entity[pair_token], 1, arrays.side[pair_token])
+    is_new = np.ones(len(pair_token), dtype=bool)
+    is_new[1:] = (symbol[1:] != symbol[:-1]) | (pair[1:] != pair[:-1]) | (region[1:] != region[:-1])
+    text = symbol[is_new].tobytes().decode("ascii")
+    counts = np.bincount(3 * pair[is_new] + region[is_new], minlength=3 * len(arrays.pairs))
+    bounds = offsets(counts).tolist()
     middle, around = [], []
-    for place in range(0, 3 * len(own.pairs), 3):
-        begin, one, other, end = cuts[place : place + 4]
-        middle.append(text[one:other])
-        before, after = text[max(begin, one - 1) : one], text[other : min(other + 1, end)]
+    for row in range(0, 3 * len(arrays.pairs), 3):
+        begin, middle_start, middle_end, end = bounds[row : row + 4]
+        middle.append(text[middle_start:middle_end])
+        before = text[max(begin, middle_start - 1) : middle_start]
+        after = text[middle_end : min(middle_end + 1, end)]
         around.append(f"{before} {middle[-1]} {after}")
-    every = np.arange(len(own.pairs))
-    found.add("pattern", every, own.lexicon.encode(middle))
-    found.add("pattern around", every, own.lexicon.encode(around))
+    all_pairs = np.arange(len(arrays.pairs))
+    counter.add("pattern", all_pairs, arrays.lexicon.encode(middle))
+    counter.add("pattern around", all_pairs, arrays.lexicon.encode(around))
 
 
 def _pattern_symbol(word: str) -> int:
-    """The letter of a word in patterns, as its number; 0 for words that do not stand in them."""
+    """Return the letter of a word in patterns as its ASCII code; 0 for words that are left out."""
     if word in TRIGGERS:
         return ord("k")
     return ord("n") if word in NEGATIONS else _ENTITY_SYMBOLS.get(word, 0)
 
 
-def _add_lengths(own: PairArrays, found: FeatureCounter) -> None:
-    every = np.arange(len(own.pairs))
-    told = ((own.side == 1) & _is_trigger(own, own.words)).nonzero()[0]
-    triggers = np.bincount(own.pair_index[told], minlength=len(every))
-    path = [str(n.bit_length()) if n >= 0 else "none" for n in own.paths.length.tolist()]
-    middle = [str(n.bit_length()) for n in own.side_sizes[:, 1].tolist()]
-    found.add("length of path", every, own.lexicon.encode(path))
-    found.add("length of middle", every, own.lexicon.encode(middle))
-    words = own.lexicon.encode(str(n.bit_length()) for n in triggers.tolist())
-    found.add("triggers in middle", every, words)
+def _add_lengths(arrays: PairArrays, counter: FeatureCounter) -> None:
+    """Add the bit lengths of path length, middle size and number of triggers between."""
+    all_pairs = np.arange(len(arrays.pairs))
+    pair_token = ((arrays.side == 1) & _is_trigger(arrays, arrays.words)).nonzero()[0]
+    triggers = np.bincount(arrays.pair_index[pair_token], minlength=len(all_pairs))
+    path = [str(n.bit_length()) if n >= 0 else "none" for n in arrays.paths.length.tolist()]
+    middle = [str(n.bit_length()) for n in arrays.side_sizes[:, 1].tolist()]
+    counter.add("length of path", all_pairs, arrays.lexicon.encode(path))
+    counter.add("length of middle", all_pairs, arrays.lexicon.encode(middle))
+    words = arrays.lexicon.encode(str(n.bit_length()) for n in triggers.tolist())
+    counter.add("triggers in middle", all_pairs, words)

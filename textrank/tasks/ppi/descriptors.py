@@ -1,12 +1,16 @@
-"""The descriptors of a pair, one by one: name, meaning, scale, and what kind of fact it uses.
+"""Numeric descriptors of a pair of entities, for a Gaussian kernel.
 
-Trigger words are those of ``trigger_words``, the strong ones tell of physical interaction; words of
-entities never count. Flags are 1 or 0. Distances without an end are 12.
+``DESCRIPTORS`` lists all of them with meaning and scale; ``PairDescriptors`` is the registered
+representation; ``descriptor_values`` computes the table for all pairs of a batch, one group of
+columns per function ``_fill_*``.
 
-Scales are standard deviations, of 0.15 at least, over 4059 pairs of protein names in the first 400
-abstracts of the JNLPBA training part, which has no interactions marked and serves no evaluation of
-pairs; parsed by an early version of the shipped language model, sentences of more than 8 names
-left out.
+Trigger words are those of ``vocabulary``; strong triggers express physical interaction; words of
+entities never count. Flags are 1 or 0. Missing distances are 12.
+
+Scales are standard deviations, at least 0.15, over 4059 pairs of protein names in the first 400
+abstracts of the JNLPBA training part, which has no interactions annotated and is not used to
+evaluate pairs; parsed by an early version of the shipped language model, without sentences of more
+than 8 names.
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ from textrank.tasks.ppi.vocabulary import HEDGES, NEGATIONS, STRONG_TRIGGERS, TR
 
 @dataclass(frozen=True)
 class Descriptor:
-    """One number about a pair; it is divided by ``scale`` before pairs are compared."""
+    """Definition of one number about a pair, which is divided by ``scale`` before use."""
 
     name: str
     meaning: str
@@ -356,7 +360,7 @@ DESCRIPTORS = tuple(
     for level, rows in (("basic", _BASIC), ("position", _POSITION), ("relation", _RELATION))
     for name, meaning, scale, *group in rows
 )
-MAX_NEAR_TOKENS = 3  # tokens within which a trigger belongs to an entity
+MAX_NEAR_TOKENS = 3  # up to which a trigger stands "just" before or after the pair
 SEPARATORS = frozenset(
     (",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER_ENTITY)
 )
@@ -384,9 +388,10 @@ WORD_GROUPS = {
     **FOLLOWING_WORD_GROUPS,
 }
 GROUP_COLUMN = {
-    name: i for i, name in enumerate((*WORD_GROUPS, "parenthesis", "verb", "number", "told"))
+    name: i
+    for i, name in enumerate((*WORD_GROUPS, "parenthesis", "verb", "number", "trigger verb"))
 }
-# Counts between the two entities, as descriptors; those below are only asked whether there are any.
+# Descriptors that count words of a group between the entities: first six counts, then flags.
 GROUP_BETWEEN = {
     "commas between": "comma",
     "parentheses between": "parenthesis",
@@ -401,7 +406,7 @@ GROUP_BETWEEN = {
     "cue but": "but",
     "cue semicolon": "semicolon",
     "negation between": "negation",
-    "trigger verb between": "told",
+    "trigger verb between": "trigger verb",
 }
 LOG_SCALED = (
     *list(GROUP_BETWEEN)[:6],
@@ -425,25 +430,28 @@ COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 @lru_cache(maxsize=1 << 12)
 def groups_of_word(word: str) -> tuple[bool, ...]:
-    """Which groups a word is of."""
+    """Return which WORD_GROUPS a word belongs to, and whether it is a bracket."""
     return (*(word in words for words in WORD_GROUPS.values()), word in "()[]" or "rb-" in word)
 
 
 @lru_cache(maxsize=256)
 def column_indices(names: tuple[str, ...]) -> Indices:
-    """Where descriptors stand in the table."""
+    """Return the columns of descriptors in the table, in the order of names."""
     return np.array([COLUMN[name] for name in names], dtype=np.intp)
 
 
 Mask: TypeAlias = NDArray[np.bool_]
 Measure: TypeAlias = Callable[[Indices, Indices], Vector]
-TRIGGER_GROUPS = {"trigger": "trigger", "strong trigger": "strong"}  # and which words these are
+TRIGGER_GROUPS = {
+    "trigger": "trigger",
+    "strong trigger": "strong",
+}  # name in descriptors -> word group
 ENTITY_NAMES = ("first", "second")
 
 
 @dataclass(frozen=True, eq=False)
 class DescriptorContext:
-    """Pairs with what several descriptors ask about them."""
+    """Intermediate results that several descriptors of the pairs of a batch share."""
 
     arrays: PairArrays
     entities: Entities
@@ -452,406 +460,429 @@ class DescriptorContext:
         return len(self.arrays.pairs)
 
     @cached_property
-    def word_groups(self) -> Matrix:  # (tokens, marks)
-        """Which groups the words of all sentences are of; entities are blind."""
-        own = self.arrays
-        found = np.zeros((len(own.token_words), len(GROUP_COLUMN)))
-        found[:, :-3] = own.lexicon.lookup_rows(
-            groups_of_word, len(GROUP_COLUMN) - 3, own.token_words
+    def word_groups(self) -> Matrix:
+        """Return the groups of each token's word, (tokens, groups), 0/1; entities are blinded.
+
+        Columns are those of GROUP_COLUMN; the last is trigger verbs.
+        """
+        arrays = self.arrays
+        groups = np.zeros((len(arrays.token_words), len(GROUP_COLUMN)))
+        groups[:, :-3] = arrays.lexicon.lookup_rows(
+            groups_of_word, len(GROUP_COLUMN) - 3, arrays.token_words
         )
-        found[:, -3] = self.entities.is_verb
-        found[:, -2] = own.token_tags == own.lexicon("CD")
-        found[:, -1] = found[:, GROUP_COLUMN["verb"]] * found[:, GROUP_COLUMN["trigger"]]
-        return found
+        groups[:, -3] = self.entities.is_verb
+        groups[:, -2] = arrays.token_tags == arrays.lexicon("CD")
+        groups[:, -1] = groups[:, GROUP_COLUMN["verb"]] * groups[:, GROUP_COLUMN["trigger"]]
+        return groups
 
     @cached_property
-    def cumulative_counts(self) -> Matrix:  # (tokens + 1, marks)
-        """How many tokens of each group stand before each token."""
-        found = np.zeros((len(self.word_groups) + 1, len(GROUP_COLUMN)))
-        np.cumsum(self.word_groups, axis=0, out=found[1:])
-        return found
+    def cumulative_counts(self) -> Matrix:
+        """Return how many tokens of each group stand before each token, (tokens + 1, groups)."""
+        counts = np.zeros((len(self.word_groups) + 1, len(GROUP_COLUMN)))
+        np.cumsum(self.word_groups, axis=0, out=counts[1:])
+        return counts
 
     @cached_property
-    def counts_between(self) -> Matrix:  # (pairs, marks)
-        """How many tokens of each group stand between the two entities."""
-        own = self.arrays
-        cell = own.is_entity.nonzero()[0]
-        owner, token = own.pair_index[cell], own.token_index[cell]
-        theirs = self.word_groups[token] * (token < own.last_token[owner])[:, None]
-        between = self.cumulative_counts[own.last_token] - self.cumulative_counts[own.first_token]
-        return np.asarray(between - np.add.reduceat(theirs, run_starts(owner)))
+    def counts_between(self) -> Matrix:
+        """Return how many tokens of each group stand between the entities, (pairs, groups)."""
+        arrays = self.arrays
+        pair_token = arrays.is_entity.nonzero()[0]
+        pair, token = arrays.pair_index[pair_token], arrays.token_index[pair_token]
+        inside_entities = self.word_groups[token] * (token < arrays.last_token[pair])[:, None]
+        counts = self.cumulative_counts
+        from_first_to_last = counts[arrays.last_token] - counts[arrays.first_token]
+        return np.asarray(from_first_to_last - np.add.reduceat(inside_entities, run_starts(pair)))
 
     @cached_property
     def middle_tokens(self) -> tuple[Indices, Indices]:
-        """The cells between the two entities: pair and token."""
-        own = self.arrays
-        cell = (own.side == 1).nonzero()[0]
-        return own.pair_index[cell], own.token_index[cell]
+        """Return all tokens between the entities: pair and token, in text order."""
+        arrays = self.arrays
+        pair_token = (arrays.side == 1).nonzero()[0]
+        return arrays.pair_index[pair_token], arrays.token_index[pair_token]
 
     @cached_property
-    def pair_entities(self) -> Indices:  # (2, pairs)
-        """The first and the second entity of each pair."""
+    def pair_entities(self) -> Indices:
+        """Return the first and the second entity of each pair, (2, pairs)."""
         return np.array([self.entities.first, self.entities.second])
 
     @cached_property
     def other_entities(self) -> OtherEntities:
-        """Each pair with each name of its sentence."""
-        names, number = self.entities, self.arrays.sentence_index
-        begin = names.mention_starts[number]
-        pair, place = expand(begin, names.mention_starts[number + 1] - begin)
-        entity = names.mentions[place]
-        return OtherEntities(
-            pair, entity, names.path_length(self.pair_entities.take(pair, axis=1), entity)
-        )
+        """Return each pair with each mention of its sentence."""
+        entities, sentence = self.entities, self.arrays.sentence_index
+        start = entities.mention_starts[sentence]
+        pair, position = expand(start, entities.mention_starts[sentence + 1] - start)
+        entity = entities.mentions[position]
+        path_lengths = entities.path_length(self.pair_entities.take(pair, axis=1), entity)
+        return OtherEntities(pair, entity, path_lengths)
 
     @cached_property
     def mention_pairs(self) -> tuple[Indices, Indices]:
-        """Every two names of a sentence."""
-        names = self.entities
-        place = np.arange(len(names.mentions))
-        end = names.mention_starts[1:].repeat(lengths(names.mention_starts))
-        one, other = expand(place + 1, end - place - 1)
-        return names.mentions[one], names.mentions[other]
+        """Return all combinations of two mentions of a sentence, as two arrays of entities."""
+        entities = self.entities
+        position = np.arange(len(entities.mentions))
+        end = entities.mention_starts[1:].repeat(lengths(entities.mention_starts))
+        first, second = expand(position + 1, end - position - 1)
+        return entities.mentions[first], entities.mentions[second]
 
     @cached_property
     def triggers(self) -> dict[str, TriggerDistances]:
-        """The trigger words of each group."""
+        """Return the trigger words of each of TRIGGER_GROUPS."""
         return {
-            name: self._find_triggers(GROUP_COLUMN[mark]) for name, mark in TRIGGER_GROUPS.items()
+            name: self._find_triggers(GROUP_COLUMN[group]) for name, group in TRIGGER_GROUPS.items()
         }
 
-    def _find_triggers(self, mark: int) -> TriggerDistances:
-        own = self.arrays
-        at = self.word_groups[:, mark].nonzero()[0]
-        starts = np.searchsorted(at, own.sentence_starts)
-        begin = starts[own.sentence_index]
-        pair, place = expand(begin, starts[own.sentence_index + 1] - begin)
-        token = at[place]
-        free = (~own.is_entity[token + own.offset[pair]]).nonzero()[0]
-        pair, token = pair[free], token[free]
-        ends = self.pair_entities.take(pair, axis=1)
+    def _find_triggers(self, column: int) -> TriggerDistances:
+        """Return each pair with the words of a group in its sentence, except in its entities."""
+        arrays = self.arrays
+        trigger_tokens = self.word_groups[:, column].nonzero()[0]
+        starts = np.searchsorted(trigger_tokens, arrays.sentence_starts)
+        start = starts[arrays.sentence_index]
+        pair, position = expand(start, starts[arrays.sentence_index + 1] - start)
+        token = trigger_tokens[position]
+        outside = (~arrays.is_entity[token + arrays.offset[pair]]).nonzero()[0]
+        pair, token = pair[outside], token[outside]
+        entities = self.pair_entities.take(pair, axis=1)
         return TriggerDistances(
             pair,
             token,
-            self.entities.token_path_length(ends, token),
-            self.entities.token_distance(ends, token),
+            self.entities.token_path_length(entities, token),
+            self.entities.token_distance(entities, token),
         )
 
     def any_per_pair(self, pair: Indices, mask: Mask) -> Mask:
-        """Which pairs have something for which the mask holds."""
+        """Return which pairs have an entry with a true mask; entry i belongs to ``pair[i]``."""
         return np.bincount(pair[mask], minlength=len(self)) > 0
 
 
-def descriptor_values(layout: PairArrays) -> Matrix:
-    """The descriptors of pairs, (pairs, descriptors), for ``finished`` to complete."""
-    out = np.empty((len(layout.pairs), len(COLUMN)))
-    if not len(out):
-        return out
-    own = DescriptorContext(layout, Entities.from_arrays(layout))
-    for part in _FILL_FUNCTIONS:
-        part(own, out)
-    out[:, column_indices(PATH_DESCRIPTORS)] = path_descriptors(
-        layout, own.word_groups[:, _PATH_GROUP_COLUMNS]
+def descriptor_values(arrays: PairArrays) -> Matrix:
+    """Return all descriptors of pairs, (pairs, DESCRIPTORS), before ``scale``."""
+    table = np.empty((len(arrays.pairs), len(COLUMN)))
+    if not len(table):
+        return table
+    context = DescriptorContext(arrays, Entities.from_arrays(arrays))
+    for fill in _FILL_FUNCTIONS:
+        fill(context, table)
+    table[:, column_indices(PATH_DESCRIPTORS)] = path_descriptors(
+        arrays, context.word_groups[:, _PATH_GROUP_COLUMNS]
     )
-    return out
-
-
-_PATH_GROUP_COLUMNS = np.array([GROUP_COLUMN[mark] for mark in PATH_WORD_GROUPS])
-
-
-def scale(table: Matrix) -> Matrix:
-    """The descriptors, logarithms of counts taken and flags made of them."""
-    at = column_indices(LOG_SCALED)
-    table[:, at] = np.log1p(table[:, at])
-    at = column_indices(FLAGS)
-    table[:, at] = table[:, at] > 0
     return table
 
 
-def _fill_distances(own: DescriptorContext, out: Matrix) -> None:
-    layout, names, rivals = own.arrays, own.entities, own.other_entities
-    path, gap = (how(names.first, names.second) for how in (names.path_length, names.distance))
-    low, high = names.first_token[rivals.entity], names.last_token[rivals.entity]
-    inside = (low > layout.first_token[rivals.pair_index]) & (
-        high < layout.last_token[rivals.pair_index]
+_PATH_GROUP_COLUMNS = np.array([GROUP_COLUMN[group] for group in PATH_WORD_GROUPS])
+
+
+def scale(table: Matrix) -> Matrix:
+    """Replace LOG_SCALED columns x by log(1 + x) and FLAGS by x > 0, in place; return the table."""
+    columns = column_indices(LOG_SCALED)
+    table[:, columns] = np.log1p(table[:, columns])
+    columns = column_indices(FLAGS)
+    table[:, columns] = table[:, columns] > 0
+    return table
+
+
+def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
+    """Fill distances, counts of entities, and counts of the whole sentence."""
+    arrays, entities, others = context.arrays, context.entities, context.other_entities
+    path, gap = (
+        measure(entities.first, entities.second)
+        for measure in (entities.path_length, entities.distance)
     )
-    between = np.bincount(rivals.pair_index[inside & rivals.is_other], minlength=len(own))
-    sentences = len(layout.contexts)
-    begins, number = names.first_token[names.mentions], names.sentence_index[names.mentions]
-    earliest = segment_min(begins, number, sentences, np.iinfo(np.intp).max)
-    latest = -segment_min(-begins, number, sentences, 1)
-    hedged = np.zeros(sentences, dtype=bool)
-    hedged[layout.token_sentence[layout.lexicon.isin(HEDGES, layout.token_words)]] = True
-    marked = lengths(own.cumulative_counts[layout.sentence_starts])[layout.sentence_index]
+    starts, ends = entities.first_token[others.entity], entities.last_token[others.entity]
+    pair = others.pair_index
+    is_inside = (starts > arrays.first_token[pair]) & (ends < arrays.last_token[pair])
+    n_between = np.bincount(pair[is_inside & others.is_other], minlength=len(context))
+    sentence, n_sentences = arrays.sentence_index, len(arrays.contexts)
+    mention_start = entities.first_token[entities.mentions]
+    mention_sentence = entities.sentence_index[entities.mentions]
+    earliest = segment_min(mention_start, mention_sentence, n_sentences, np.iinfo(np.intp).max)
+    latest = -segment_min(-mention_start, mention_sentence, n_sentences, 1)
+    log_mentions = np.log(np.maximum(lengths(entities.mention_starts), 1))
+    has_hedge = np.zeros(n_sentences, dtype=bool)
+    has_hedge[arrays.token_sentence[arrays.lexicon.isin(HEDGES, arrays.token_words)]] = True
+    group_counts = lengths(context.cumulative_counts[arrays.sentence_starts])[sentence]
     values = {
         "path length": path,
-        "distance": layout.side_sizes[:, 1],
-        "sentence length": np.log(layout.sentence_sizes),
-        "entities between": between,
-        "entities in sentence": np.log(np.maximum(lengths(names.mention_starts), 1))[
-            layout.sentence_index
-        ],
-        "share of shorter paths": _share_below(own, path, names.path_length),
-        "share of nearer pairs": _share_below(own, gap, names.distance),
-        "first entity": names.first_token[names.first] <= earliest[layout.sentence_index],
-        "last entity": names.first_token[names.second] >= latest[layout.sentence_index],
-        "adjacent entities": between == 0,
+        "distance": arrays.side_sizes[:, 1],
+        "sentence length": np.log(arrays.sentence_sizes),
+        "entities between": n_between,
+        "entities in sentence": log_mentions[sentence],
+        "share of shorter paths": _share_below(context, path, entities.path_length),
+        "share of nearer pairs": _share_below(context, gap, entities.distance),
+        "first entity": entities.first_token[entities.first] <= earliest[sentence],
+        "last entity": entities.first_token[entities.second] >= latest[sentence],
+        "adjacent entities": n_between == 0,
         "shared token": path == 0,
-        "doubt": hedged[layout.sentence_index],
-        "triggers in sentence": marked[:, GROUP_COLUMN["trigger"]],
-        "strong triggers in sentence": marked[:, GROUP_COLUMN["strong"]],
+        "doubt": has_hedge[sentence],
+        "triggers in sentence": group_counts[:, GROUP_COLUMN["trigger"]],
+        "strong triggers in sentence": group_counts[:, GROUP_COLUMN["strong"]],
     }
     for name, value in values.items():
-        out[:, COLUMN[name]] = value
+        table[:, COLUMN[name]] = value
 
 
-def _share_below(own: DescriptorContext, limits: Vector, how: Measure) -> Vector:
-    """Of all pairs of names of the sentence of each pair, the share with a lower value."""
-    one, other = own.mention_pairs
-    values, sentence = how(one, other), own.arrays.sentence_index
+def _share_below(context: DescriptorContext, limits: Vector, measure: Measure) -> Vector:
+    """Return the share of mention pairs of the sentence with a value below each limit, (pairs,).
+
+    ``limits`` has one value per pair; ``measure`` gives the values of pairs of mentions.
+    """
+    first, second = context.mention_pairs
+    values, sentence = measure(first, second), context.arrays.sentence_index
     high = max(values.max(initial=0.0), limits.max(initial=0.0)) + 1.0
-    ordered = np.sort(own.entities.sentence_index[one] * high + values)
-    names = lengths(own.entities.mention_starts)
-    count = names * (names - 1) // 2
-    below = np.searchsorted(ordered, sentence * high + limits) - offsets(count)[sentence]
-    return np.asarray(below / np.maximum(count, 1)[sentence])
+    ordered = np.sort(context.entities.sentence_index[first] * high + values)
+    n_mentions = lengths(context.entities.mention_starts)
+    n_mention_pairs = n_mentions * (n_mentions - 1) // 2
+    rank = np.searchsorted(ordered, sentence * high + limits)
+    n_below = rank - offsets(n_mention_pairs)[sentence]
+    return np.asarray(n_below / np.maximum(n_mention_pairs, 1)[sentence])
 
 
-_BETWEEN_COLUMNS = np.array([GROUP_COLUMN[mark] for mark in GROUP_BETWEEN.values()])
+_BETWEEN_COLUMNS = np.array([GROUP_COLUMN[group] for group in GROUP_BETWEEN.values()])
 
 
-def _fill_counts_between(own: DescriptorContext, out: Matrix) -> None:
-    out[:, column_indices(tuple(GROUP_BETWEEN))] = own.counts_between[:, _BETWEEN_COLUMNS]
+def _fill_counts_between(context: DescriptorContext, table: Matrix) -> None:
+    """Fill counts of word groups between the entities."""
+    table[:, column_indices(tuple(GROUP_BETWEEN))] = context.counts_between[:, _BETWEEN_COLUMNS]
 
 
-def _fill_triggers_around(own: DescriptorContext, out: Matrix) -> None:
-    layout, counts, begin, end = (
-        own.arrays,
-        own.cumulative_counts,
-        own.arrays.first_token,
-        own.arrays.last_token,
+def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
+    """Fill triggers before, after and next to the pair, and their order with entities between."""
+    arrays, counts = context.arrays, context.cumulative_counts
+    first_token, last_token = arrays.first_token, arrays.last_token
+    sentence_start, sentence_end = (
+        arrays.sentence_base,
+        arrays.sentence_base + arrays.sentence_sizes,
     )
-    low, high = layout.sentence_base, layout.sentence_base + layout.sentence_sizes
-    before, after = counts[begin] - counts[low], counts[high] - counts[end + 1]
-    near = counts[begin] - counts[np.maximum(begin - MAX_NEAR_TOKENS, low)]
-    next_ = counts[np.minimum(end + 1 + MAX_NEAR_TOKENS, high)] - counts[end + 1]
-    trigger, strong, cue, other = (
-        GROUP_COLUMN[m] for m in ("trigger", "strong", "between", "other")
-    )
-    both = (own.counts_between[:, trigger] > 0) & (own.counts_between[:, other] > 0)
-    (first, last), (first_other, last_other) = (_extremes(own, m) for m in (trigger, other))
+    window_start = np.maximum(first_token - MAX_NEAR_TOKENS, sentence_start)
+    window_end = np.minimum(last_token + 1 + MAX_NEAR_TOKENS, sentence_end)
+    before = counts[first_token] - counts[sentence_start]
+    after = counts[sentence_end] - counts[last_token + 1]
+    just_before = counts[first_token] - counts[window_start]
+    just_after = counts[window_end] - counts[last_token + 1]
+    columns = (GROUP_COLUMN[group] for group in ("trigger", "strong", "between", "other"))
+    trigger, strong, between, other = columns
+    has_both = (context.counts_between[:, trigger] > 0) & (context.counts_between[:, other] > 0)
+    first, last = _extremes(context, trigger)
+    first_other, last_other = _extremes(context, other)
     values = {
         "trigger before": before[:, trigger] > 0,
         "trigger after": after[:, trigger] > 0,
         "strong trigger before": before[:, strong] > 0,
         "strong trigger after": after[:, strong] > 0,
-        "strong trigger just before": near[:, strong] > 0,
-        "strong trigger just after": next_[:, strong] > 0,
-        "cue between": before[:, cue] + own.counts_between[:, cue] > 0,
-        "trigger before entities between": both & (first < first_other),
-        "trigger after entities between": both & (last > last_other),
+        "strong trigger just before": just_before[:, strong] > 0,
+        "strong trigger just after": just_after[:, strong] > 0,
+        "cue between": before[:, between] + context.counts_between[:, between] > 0,
+        "trigger before entities between": has_both & (first < first_other),
+        "trigger after entities between": has_both & (last > last_other),
     }
     for name, value in values.items():
-        out[:, COLUMN[name]] = value
+        table[:, COLUMN[name]] = value
 
 
-def _extremes(own: DescriptorContext, mark: int) -> tuple[Indices, Indices]:
-    """The first and the last token of a group between the two entities of each pair."""
-    pair, token = own.middle_tokens
-    some = own.word_groups[token, mark].nonzero()[0]
-    pair, token = pair[some], token[some]
-    found = np.zeros((2, len(own)), dtype=np.intp)
-    found[0, pair[::-1]], found[1, pair] = token[::-1], token  # what is put last stays
-    return found[0], found[1]
+def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices]:
+    """Return the first and last token of a word group between the entities; 0 if there is none."""
+    pair, token = context.middle_tokens
+    kept = context.word_groups[token, column].nonzero()[0]
+    pair, token = pair[kept], token[kept]
+    extremes = np.zeros((2, len(context)), dtype=np.intp)
+    extremes[0, pair[::-1]], extremes[1, pair] = token[::-1], token  # the last assignment wins
+    return extremes[0], extremes[1]
 
 
-def _fill_short_middles(own: DescriptorContext, out: Matrix) -> None:
-    layout, size = own.arrays, own.arrays.side_sizes[:, 1]
-    listed = (size == own.counts_between[:, GROUP_COLUMN["separator"]]) & (size > 0)
-    out[:, COLUMN["members of one list"]] = listed
-    out[:, COLUMN["nothing between"]] = size == 0
-    cell = ((layout.side == 1) & (size <= 2)[layout.pair_index]).nonzero()[0]
-    begins = offsets(np.where(size <= 2, size, 0))[:-1]
-    words = np.append(layout.token_words[layout.token_index[cell]], [-1, -1])
-    one, two = size == 1, size == 2
-    first, second = words[begins * (one | two)], words[(begins + 1) * two]
-    high = layout.sentence_base + layout.sentence_sizes
-    behind = np.append(layout.token_words, -1)[
-        np.where(layout.last_token + 1 < high, layout.last_token + 1, -1)
-    ]
-    lexicon = layout.lexicon
-    opened, closed, joints = (
-        np.array([lexicon(w) for w in g])
-        for g in (OPENING_BRACKETS, CLOSING_BRACKETS, JOINING_SYMBOLS)
+def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
+    """Fill whether the entities are in one list, or joined by at most two tokens and by which."""
+    arrays, size = context.arrays, context.arrays.side_sizes[:, 1]
+    is_list = (size == context.counts_between[:, GROUP_COLUMN["separator"]]) & (size > 0)
+    table[:, COLUMN["members of one list"]] = is_list
+    table[:, COLUMN["nothing between"]] = size == 0
+    pair_token = ((arrays.side == 1) & (size <= 2)[arrays.pair_index]).nonzero()[0]
+    starts = offsets(np.where(size <= 2, size, 0))[:-1]
+    words = np.append(arrays.token_words[arrays.token_index[pair_token]], [-1, -1])
+    has_one, has_two = size == 1, size == 2
+    first, second = words[starts * (has_one | has_two)], words[(starts + 1) * has_two]
+    sentence_end = arrays.sentence_base + arrays.sentence_sizes
+    next_token = np.where(arrays.last_token + 1 < sentence_end, arrays.last_token + 1, -1)
+    next_word = np.append(arrays.token_words, -1)[next_token]
+    lexicon = arrays.lexicon
+    opening, closing, joints = (
+        np.array([lexicon(word) for word in words])
+        for words in (OPENING_BRACKETS, CLOSING_BRACKETS, JOINING_SYMBOLS)
     )
     comma, and_ = lexicon(","), lexicon("and")
+    in_brackets = _isin_few(first, opening) & _isin_few(next_word, closing)
+    by_and = (has_one & (first == and_)) | (has_two & (first == comma) & (second == and_))
     values = {
-        "second in parentheses behind first": one
-        & _isin_few(first, opened)
-        & _isin_few(behind, closed),
-        "joined by hyphen or slash": one & _isin_few(first, joints),
-        "joined by and": (one & (first == and_)) | (two & (first == comma) & (second == and_)),
+        "second in parentheses behind first": has_one & in_brackets,
+        "joined by hyphen or slash": has_one & _isin_few(first, joints),
+        "joined by and": by_and,
     }
     for name, value in values.items():
-        out[:, COLUMN[name]] = value
+        table[:, COLUMN[name]] = value
 
 
-def _isin_few(words: Indices, few: Indices) -> Mask:
-    """Which words are among a few; NumPy's own way sorts them."""
-    return (words[:, None] == few).any(axis=1)
+def _isin_few(words: Indices, members: Indices) -> Mask:
+    """Return which words are among a few; faster than ``np.isin`` for so few."""
+    return (words[:, None] == members).any(axis=1)
 
 
-def _fill_trigger_distances(own: DescriptorContext, out: Matrix) -> None:
-    layout = own.arrays
-    for name, told in own.triggers.items():
-        away = np.empty(
-            (2, 3, len(told.pair_index))
-        )  # paths and distances, of first, second and both
-        away[0, :2], away[1, :2] = told.path_lengths, np.minimum(told.token_distances, MAX_DISTANCE)
-        np.add(away[:, 0], away[:, 1], out=away[:, 2])
-        nearest = told.nearest(told.path_lengths, len(own))
-        found = np.full((len(own), 7), (MAX_DISTANCE, MAX_DISTANCE, 2 * MAX_DISTANCE) * 2 + (0.0,))
-        begins = run_starts(told.pair_index)
-        if len(begins):
-            low = np.minimum.reduceat(
-                away.reshape(6, -1), begins, axis=1
-            )  # quicker than by columns
-            found[told.pair_index[begins], :6] = low.T
-        found[:, 6] = (layout.first_token < nearest) & (nearest < layout.last_token)
-        out[:, column_indices(_TRIGGER_DISTANCE_NAMES[name])] = found
+def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
+    """Fill the distances from each entity and from both to the nearest trigger."""
+    arrays = context.arrays
+    for name, triggers in context.triggers.items():
+        # Path lengths and linear distances, from the first entity, the second, and both together.
+        distances = np.empty((2, 3, len(triggers.pair_index)))
+        distances[0, :2] = triggers.path_lengths
+        distances[1, :2] = np.minimum(triggers.token_distances, MAX_DISTANCE)
+        np.add(distances[:, 0], distances[:, 1], out=distances[:, 2])
+        nearest = triggers.nearest(triggers.path_lengths, len(context))
+        defaults = (MAX_DISTANCE, MAX_DISTANCE, 2 * MAX_DISTANCE) * 2 + (0.0,)
+        values = np.full((len(context), 7), defaults)
+        starts = run_starts(triggers.pair_index)
+        if len(starts):
+            smallest = np.minimum.reduceat(distances.reshape(6, -1), starts, axis=1)  # fast axis
+            values[triggers.pair_index[starts], :6] = smallest.T
+        values[:, 6] = (arrays.first_token < nearest) & (nearest < arrays.last_token)
+        table[:, column_indices(_TRIGGER_DISTANCE_NAMES[name])] = values
 
 
 def _trigger_distance_names(name: str) -> tuple[str, ...]:
-    kinds = [
+    """Return the names of the seven descriptors of distances to a group of triggers."""
+    names = [
         f"{what} from {end} to {name}"
         for what in ("path", "distance")
         for end in (*ENTITY_NAMES, "joint")
     ]
-    return (*kinds, f"nearest joint {name} between")
+    return (*names, f"nearest joint {name} between")
 
 
 _TRIGGER_DISTANCE_NAMES = {name: _trigger_distance_names(name) for name in TRIGGER_GROUPS}
 
 
-def _fill_closer_entities(own: DescriptorContext, out: Matrix) -> None:
-    names, rivals = own.entities, own.other_entities
-    distances = names.distance(own.pair_entities.take(rivals.pair_index, axis=1), rivals.entity)
-    for how, measure, away in (
-        (" by path", names.path_length, rivals.path_lengths),
-        ("", names.distance, distances),
+def _fill_closer_entities(context: DescriptorContext, table: Matrix) -> None:
+    """Fill whether another entity is closer to the first or second than they are to each other."""
+    entities, others = context.entities, context.other_entities
+    pair = others.pair_index
+    linear = entities.distance(context.pair_entities.take(pair, axis=1), others.entity)
+    for suffix, measure, distances in (
+        (" by path", entities.path_length, others.path_lengths),
+        ("", entities.distance, linear),
     ):
-        limit = measure(names.first, names.second)[rivals.pair_index]
-        for which, nearer in zip(ENTITY_NAMES, (away < limit) & rivals.is_other, strict=True):
-            out[:, COLUMN[f"other entity nearer {which}{how}"]] = own.any_per_pair(
-                rivals.pair_index, nearer
-            )
+        limit = measure(entities.first, entities.second)[pair]
+        is_closer = (distances < limit) & others.is_other
+        for which, mask in zip(ENTITY_NAMES, is_closer, strict=True):
+            column = COLUMN[f"other entity nearer {which}{suffix}"]
+            table[:, column] = context.any_per_pair(pair, mask)
 
 
 _FACT_NAMES = {which: tuple(f"{which} {name}" for name in ENTITY_FACTS) for which in ENTITY_NAMES}
 
 
-def _fill_entity_facts(own: DescriptorContext, out: Matrix) -> None:
-    for which, entity in zip(ENTITY_NAMES, own.pair_entities, strict=True):
-        out[:, column_indices(_FACT_NAMES[which])] = own.entities.facts[entity]
+def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
+    """Fill ENTITY_FACTS of both entities."""
+    for which, entity in zip(ENTITY_NAMES, context.pair_entities, strict=True):
+        table[:, column_indices(_FACT_NAMES[which])] = context.entities.facts[entity]
 
 
-def _fill_heads(own: DescriptorContext, out: Matrix) -> None:
-    names = own.entities
-    above, _, governor = names.governors
-    governs = np.zeros(int(names.row_starts[-1]), dtype=bool)
-    governs[names.row_offset[above] + governor] = True
-    starts = np.searchsorted(above, np.arange(len(names) + 1))
-    heads = np.zeros(len(own), dtype=bool)
-    for one, other in ((names.first, names.second), (names.second, names.first)):
-        pair, place = expand(starts[one], starts[one + 1] - starts[one])
-        to = governor[place]
-        heads |= own.any_per_pair(pair, names.token_path_length(other[pair], to) == 0)
-        common = own.any_per_pair(pair, governs[names.row_offset[other[pair]] + to])
-    out[:, COLUMN["common head"]] = common
-    out[:, COLUMN["one heads the other"]] = heads
+def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
+    """Fill whether the entities have a common head and whether one depends on the other."""
+    entities = context.entities
+    entity, _, governor = entities.governors
+    is_governor = np.zeros(int(entities.row_starts[-1]), dtype=bool)
+    is_governor[entities.row_offset[entity] + governor] = True
+    starts = np.searchsorted(entity, np.arange(len(entities) + 1))
+    one_heads_other = np.zeros(len(context), dtype=bool)
+    for first, second in ((entities.first, entities.second), (entities.second, entities.first)):
+        pair, position = expand(starts[first], starts[first + 1] - starts[first])
+        token = governor[position]
+        is_in_second = entities.token_path_length(second[pair], token) == 0
+        one_heads_other |= context.any_per_pair(pair, is_in_second)
+        common = context.any_per_pair(pair, is_governor[entities.row_offset[second[pair]] + token])
+    table[:, COLUMN["common head"]] = common
+    table[:, COLUMN["one heads the other"]] = one_heads_other
 
 
-def _fill_name_equality(own: DescriptorContext, out: Matrix) -> None:
-    names = own.entities
-    texts = names.texts
-    known: dict[tuple[int, str], int] = {}
-    for entity in names.mentions.tolist():
-        key = int(names.sentence_index[entity]), texts[entity]
-        known[key] = known.get(key, 0) + 1
-    again = [
-        known.get((n, t), 0) > 1 for n, t in zip(names.sentence_index.tolist(), texts, strict=True)
+def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
+    """Fill whether the names are equal, one contains the other, or one is repeated."""
+    entities = context.entities
+    texts = entities.texts
+    n_mentions: dict[tuple[int, str], int] = {}
+    for entity in entities.mentions.tolist():
+        key = int(entities.sentence_index[entity]), texts[entity]
+        n_mentions[key] = n_mentions.get(key, 0) + 1
+    is_repeated = [
+        n_mentions.get((n, t), 0) > 1
+        for n, t in zip(entities.sentence_index.tolist(), texts, strict=True)
     ]
     rows = []
-    for i, j in zip(names.first.tolist(), names.second.tolist(), strict=True):
+    for i, j in zip(entities.first.tolist(), entities.second.tolist(), strict=True):
         a, b = texts[i], texts[j]
-        rows.append((a == b, a != b and (a in b or b in a), again[i] or again[j]))
-    out[:, column_indices(("names equal", "name within name", "name repeated"))] = rows
+        rows.append((a == b, a != b and (a in b or b in a), is_repeated[i] or is_repeated[j]))
+    table[:, column_indices(("names equal", "name within name", "name repeated"))] = rows
 
 
-def _fill_trigger_rivals(own: DescriptorContext, out: Matrix) -> None:
-    """How many other entities are nearer to the pair's best trigger than its own are."""
-    names, rivals, told = own.entities, own.other_entities, own.triggers["trigger"]
-    for how, measure, away in (
-        (" by path", names.token_path_length, told.path_lengths),
-        ("", names.token_distance, told.token_distances),
+def _fill_trigger_rivals(context: DescriptorContext, table: Matrix) -> None:
+    """Fill how many other entities are closer to the pair's best trigger than its own are."""
+    entities, others = context.entities, context.other_entities
+    triggers = context.triggers["trigger"]
+    for suffix, measure, distances in (
+        (" by path", entities.token_path_length, triggers.path_lengths),
+        ("", entities.token_distance, triggers.token_distances),
     ):
-        best = told.nearest(away, len(own))
-        some = ((best[rivals.pair_index] >= 0) & rivals.is_other).nonzero()[0]
-        rows = rivals.pair_index[some]
-        theirs = measure(rivals.entity[some], best[rows])
-        ours = measure(own.pair_entities, np.maximum(best, own.arrays.sentence_base))
-        for which, nearer in zip(ENTITY_NAMES, theirs < ours.take(rows, axis=1), strict=True):
-            counts = np.bincount(rows[nearer], minlength=len(own))
-            out[:, COLUMN[f"rivals of {which} for the trigger{how}"]] = counts
+        trigger = triggers.nearest(distances, len(context))
+        kept = ((trigger[others.pair_index] >= 0) & others.is_other).nonzero()[0]
+        rows = others.pair_index[kept]
+        their_distance = measure(others.entity[kept], trigger[rows])
+        valid_trigger = np.maximum(trigger, context.arrays.sentence_base)
+        own_distance = measure(context.pair_entities, valid_trigger).take(rows, axis=1)
+        for which, is_closer in zip(ENTITY_NAMES, their_distance < own_distance, strict=True):
+            counts = np.bincount(rows[is_closer], minlength=len(context))
+            table[:, COLUMN[f"rivals of {which} for the trigger{suffix}"]] = counts
 
 
-_FOLLOWING_COLUMNS = np.array([GROUP_COLUMN[kind] for kind in FOLLOWING_WORD_GROUPS])
+_FOLLOWING_COLUMNS = np.array([GROUP_COLUMN[group] for group in FOLLOWING_WORD_GROUPS])
 _FOLLOWING_NAMES = tuple(
     f"{which} before {kind} words" for which in ENTITY_NAMES for kind in FOLLOWING_WORD_GROUPS
 )
 
 
-def _fill_following_words(own: DescriptorContext, out: Matrix) -> None:
-    layout = own.arrays
-    high = layout.sentence_base + layout.sentence_sizes
-    found = np.zeros((2, len(own), len(FOLLOWING_WORD_GROUPS)), dtype=bool)
+def _fill_following_words(context: DescriptorContext, table: Matrix) -> None:
+    """Fill whether certain words follow each entity within two tokens."""
+    arrays = context.arrays
+    sentence_end = arrays.sentence_base + arrays.sentence_sizes
+    follows = np.zeros((2, len(context), len(FOLLOWING_WORD_GROUPS)), dtype=bool)
     for step in (1, 2):
-        at = own.entities.last_token[own.pair_entities] + step
-        near = np.minimum(at, high - 1)
-        seen = (at < high) & ~layout.is_entity[near + layout.offset]
-        found |= (own.word_groups[:, _FOLLOWING_COLUMNS] > 0)[near] & seen[:, :, None]
-    out[:, column_indices(_FOLLOWING_NAMES)] = found.swapaxes(0, 1).reshape(len(own), -1)
+        token = context.entities.last_token[context.pair_entities] + step
+        next_token = np.minimum(token, sentence_end - 1)
+        is_visible = (token < sentence_end) & ~arrays.is_entity[next_token + arrays.offset]
+        has_group = (context.word_groups[:, _FOLLOWING_COLUMNS] > 0)[next_token]
+        follows |= has_group & is_visible[:, :, None]
+    table[:, column_indices(_FOLLOWING_NAMES)] = follows.swapaxes(0, 1).reshape(len(context), -1)
 
 
 _FILL_FUNCTIONS = (
-    *(
-        _fill_distances,
-        _fill_counts_between,
-        _fill_triggers_around,
-        _fill_short_middles,
-        _fill_trigger_distances,
-    ),
-    *(
-        _fill_closer_entities,
-        _fill_entity_facts,
-        _fill_heads,
-        _fill_name_equality,
-        _fill_trigger_rivals,
-        _fill_following_words,
-    ),
+    _fill_distances,
+    _fill_counts_between,
+    _fill_triggers_around,
+    _fill_short_middles,
+    _fill_trigger_distances,
+    _fill_closer_entities,
+    _fill_entity_facts,
+    _fill_heads,
+    _fill_name_equality,
+    _fill_trigger_rivals,
+    _fill_following_words,
 )
 DescriptorSet: TypeAlias = Literal["basic", "position", "relation"]
-Values: TypeAlias = dict[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairDescriptors:
-    """Blinded numbers about a pair, each divided by a fixed scale, for a Gaussian kernel.
+    """Numbers about a pair, each divided by a fixed scale, for a Gaussian kernel.
 
-    ``which="basic"`` gives 32 of them, ``"position"`` these and 56 more, ``"relation"`` all 136;
-    ``descriptor_table`` documents each one and its scale. The scales are constants, not estimated
-    from the data at hand: nothing leaks from a test fold, and the closed-form hold-out stays
-    exact. A Gaussian does not see centres.
+    Names are blinded. ``which="basic"`` gives 32 of them, ``"position"`` these and 56 more,
+    ``"relation"`` all 136; ``DESCRIPTORS`` documents each one and its scale. The scales are
+    constants, not estimated from the data at hand: nothing leaks from a test fold, and the
+    closed-form hold-out stays exact. Values are not centred, since a Gaussian kernel ignores the
+    centre.
 
     Two groups exploit how corpora are annotated and can be left out: ``entity_counts`` (how many
     entities are marked in the sentence, between the two and nearer to one of them) and
@@ -868,39 +899,53 @@ class PairDescriptors:
         check_choice("which", [self.which], get_args(DescriptorSet))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        """Return the descriptors of candidates, which must be pairs of entities."""
         return self.represent(analyze_pairs(candidates, self.parse))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """The descriptors of pairs that are already analysed."""
+        """Return the descriptors of pairs that are already analysed."""
         return self.represent_all_sizes(pairs)[self.which]
 
     def represent_all_sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
-        """The descriptors in every size up to this one, for the price of the largest."""
-        kept, scales, sizes = self._selection
-        every = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, kept] / scales)
+        """Return the descriptors of every size up to ``which``, at the cost of the largest.
+
+        The keys are ``"basic"``, ``"position"`` and ``"relation"``.
+        """
+        columns, scales, selections = self._selection
+        cells = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, columns] / scales)
         return {
-            which: Features(_select_columns(every, number, len(names)), names)
-            for which, (number, names) in sizes.items()
+            which: Features(_select_columns(cells, new_columns, len(names)), names)
+            for which, (new_columns, names) in selections.items()
         }
 
     @cached_property
     def _selection(
         self,
     ) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], FeatureNames]]]:
-        """Which descriptors are kept, their scales; in each size their numbers, -1, and names."""
+        """Return the columns that are used, their scales, and for each size a selection among them.
+
+        A selection is the new column of each used one, -1 if it is left out, and the names of the
+        rest.
+        """
         sizes: tuple[DescriptorSet, ...] = get_args(DescriptorSet)
         levels = sizes[: sizes.index(self.which) + 1]
-        kept = [i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._is_selected(d)]
-        chosen = [DESCRIPTORS[i] for i in kept]
-        found: dict[str, tuple[NDArray[np.int32], FeatureNames]] = {}
-        for place, which in enumerate(levels):
-            some = [i for i, d in enumerate(chosen) if d.level in levels[: place + 1]]
-            number = np.full(len(chosen), -1, dtype=np.int32)
-            number[some] = np.arange(len(some))
-            found[which] = number, FeatureNames.from_iterable(chosen[i].name for i in some)
-        return np.array(kept, dtype=np.intp), np.array([d.scale for d in chosen]), found
+        columns = [
+            i for i, d in enumerate(DESCRIPTORS) if d.level in levels and self._is_selected(d)
+        ]
+        selected = [DESCRIPTORS[i] for i in columns]
+        selections: dict[str, tuple[NDArray[np.int32], FeatureNames]] = {}
+        for level, which in enumerate(levels):
+            kept = [i for i, d in enumerate(selected) if d.level in levels[: level + 1]]
+            new_columns = np.full(len(selected), -1, dtype=np.int32)
+            new_columns[kept] = np.arange(len(kept))
+            selections[which] = (
+                new_columns,
+                FeatureNames.from_iterable(selected[i].name for i in kept),
+            )
+        return np.array(columns, dtype=np.intp), np.array([d.scale for d in selected]), selections
 
     def _is_selected(self, descriptor: Descriptor) -> bool:
+        """Return whether a descriptor belongs to no group that is left out."""
         left_out = {
             "entity count": not self.entity_counts,
             "name equality": not self.name_equality,
@@ -908,9 +953,9 @@ class PairDescriptors:
         return not left_out.get(descriptor.group, False)
 
 
-def _select_columns(cells: RawCSR, number: NDArray[np.int32], width: int) -> RawCSR:
-    """Some of the columns, given the number of each among them; -1 for the others."""
-    indices = number[cells.indices]
-    kept = indices >= 0
-    ends = offsets(kept)[cells.indptr].astype(np.int32)
-    return RawCSR(cells.data[kept], indices[kept], ends, (cells.shape[0], width))
+def _select_columns(cells: RawCSR, new_columns: NDArray[np.int32], width: int) -> RawCSR:
+    """Return the cells with columns renumbered to ``new_columns``; -1 leaves a column out."""
+    indices = new_columns[cells.indices]
+    is_kept = indices >= 0
+    ends = offsets(is_kept)[cells.indptr].astype(np.int32)
+    return RawCSR(cells.data[is_kept], indices[is_kept], ends, (cells.shape[0], width))

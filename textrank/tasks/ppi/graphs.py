@@ -1,4 +1,10 @@
-"""Pairs of entities as graphs of their sentence: its dependencies and its word order."""
+"""Pairs of entities as labelled graphs of their sentence, for graph kernels.
+
+``DependencyGraph`` is the registered representation: dependencies and word order of the sentence,
+with options. ``PathGraphs`` builds its dependency part for all pairs of a batch at once, from
+``PairArrays``; ``PairViews`` uses it because it is faster. ``to_networkx`` and ``from_networkx``
+convert single graphs.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +37,12 @@ from textrank.tasks.ppi.sentences import (
 
 PATH_PREFIXES = ("", "path:")  # off and on a shortest path
 SIDE_PREFIXES = ("before:", "middle:", "after:")
-ENTITY_LABELS = (
-    "PROT1",
-    "PROT2",
-    "PROT",
-)  # the pair in the order of the text, and any other entity
+ENTITY_LABELS = ("PROT1", "PROT2", "PROT")  # first and second of the pair, any other entity
 
 
 @dataclass(frozen=True, kw_only=True)
 class DependencyGraph:
-    """A pair of entities as the graph of its sentence, in two unconnected parts.
+    """Graph of the sentence of a pair of entities, in two unconnected parts.
 
     The dependency part has a vertex per token and per dependency, and edges governor ->
     dependency -> dependent. Every dependency on a shortest undirected path between any token of
@@ -62,9 +64,9 @@ class DependencyGraph:
     words
         The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
-        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
-        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined,
-        ``"own"`` the same with spaCy's parse preferred.
+        Which dependencies to use: ``"given"`` with the corpus, those of ``"spacy"``, or given if
+        present and spaCy's otherwise (``"auto"``). ``"collapsed"`` is auto with prepositions and
+        coordinations of spaCy's parse collapsed, ``"own"`` the same with spaCy's parse preferred.
     parts
         ``"dependency"``, ``"linear"`` or both.
     drop
@@ -91,64 +93,81 @@ class DependencyGraph:
         check_choice("words", [self.words], get_args(WordForm))
         check_choice("parse", [self.parse], get_args(Parse))
         if not self.parts:
-            raise ValueError("parts is empty; name 'dependency', 'linear' or both")
+            raise ValueError("parts is empty; choose 'dependency', 'linear' or both")
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """One graph a candidate; the candidates of a sentence share its shape."""
+        """Return one graph per candidate; the candidates of a sentence share its shape."""
         for index, candidate in enumerate(candidates):
             if len(candidate.spans) != 2:
                 raise ValueError(
                     f"candidate {index} of document {candidate.document!r} has "
-                    f"{len(candidate.spans)} spans; a dependency graph is made of a pair of them."
+                    f"{len(candidate.spans)} spans, but a dependency graph needs two."
                 )
         return self.represent_sentences(
             analyze_sentences(candidates, self.parse, self.drop), candidates
         )
 
     def represent_sentences(
-        self, found: Iterable[Sentence], candidates: Sequence[Candidate]
+        self, sentences: Iterable[Sentence], candidates: Sequence[Candidate]
     ) -> GraphBatch:
-        """The graphs of candidates in sentences that are already analysed."""
+        """Return the graphs of candidates whose sentences are already analysed.
+
+        Parameters
+        ----------
+        sentences
+            Sentences that together hold every candidate, as ``analyze_sentences`` yields them.
+        candidates
+            Candidates that ``candidate_indices`` of the sentences refer to.
+        """
         families: list[GraphFamily] = []
-        words = LabelIndex()
-        for sentence in track(found, "sentence graphs"):
+        labels = LabelIndex()
+        for sentence in track(sentences, "sentence graphs"):
             pairs = SentencePairs.from_candidates(sentence, candidates)
-            tokens = self._token_labels(sentence, pairs, words)
+            tokens = self._token_labels(sentence, pairs, labels)
             if "dependency" in self.parts:
-                families.append(self._dependency_part(sentence, pairs, tokens, words))
+                families.append(self._dependency_part(sentence, pairs, tokens, labels))
             if "linear" in self.parts:
                 families.append(self._linear_part(sentence, pairs, tokens))
-        return GraphBatch(tuple(words.ids), tuple(families), len(candidates))
+        return GraphBatch(tuple(labels.ids), tuple(families), len(candidates))
 
     def _dependency_part(
-        self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels, words: LabelIndex
+        self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels, label_index: LabelIndex
     ) -> GraphFamily:
-        own, n = sentence.dependencies, len(sentence)
-        on_path = pairs.shortest_paths(own)
-        touched = np.zeros(pairs.first.shape, dtype=np.intp)
-        row, edge = np.nonzero(on_path)
-        touched[row, own.governor[edge]] = touched[row, own.dependent[edge]] = 1
+        """Build the dependency graphs of all pairs of a sentence, as one family.
 
-        labels = np.full((len(on_path), n + len(own), max(1, len(tokens))), -1, dtype=np.int32)
-        labels[:, :n, : len(tokens)] = tokens.labels(touched)
-        types = words.prefixed_ids(own.types, PATH_PREFIXES)
-        labels[:, n:, 0] = types[on_path.astype(np.intp), np.arange(len(own))]
+        Vertices 0 to n - 1 are tokens, vertex n + k is dependency k. Labels are padded with -1.
+        """
+        dependencies, n = sentence.dependencies, len(sentence)
+        on_path = pairs.shortest_paths(dependencies)
+        token_on_path = np.zeros(pairs.first.shape, dtype=np.intp)
+        row, edge = np.nonzero(on_path)
+        for tokens_of_arc in (dependencies.governor, dependencies.dependent):
+            token_on_path[row, tokens_of_arc[edge]] = 1
+
+        labels = np.full(
+            (len(on_path), n + len(dependencies), max(1, len(tokens))), -1, dtype=np.int32
+        )
+        labels[:, :n, : len(tokens)] = tokens.labels(token_on_path)
+        type_ids = label_index.prefixed_ids(dependencies.types, PATH_PREFIXES)
+        labels[:, n:, 0] = type_ids[on_path.astype(np.intp), np.arange(len(dependencies))]
 
         weights = np.where(on_path, self.path_weight, self.other_weight)
-        both = np.hstack([weights, weights])
-        return GraphFamily(sentence.candidate_indices, own.edges(n), both, labels)
+        edge_weights = np.hstack([weights, weights])
+        return GraphFamily(sentence.candidate_indices, dependencies.edges(n), edge_weights, labels)
 
     def _linear_part(
         self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels
     ) -> GraphFamily:
+        """Build the graph of word order: an edge from each token to the next."""
         labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDE_PREFIXES))
-        at = np.arange(len(sentence))
-        weights = np.full((1, len(at) - 1), self.linear_weight)
+        position = np.arange(len(sentence))
+        weights = np.full((1, len(position) - 1), self.linear_weight)
         return GraphFamily(
-            sentence.candidate_indices, np.stack([at[:-1], at[1:]], 1), weights, labels
+            sentence.candidate_indices, np.stack([position[:-1], position[1:]], 1), weights, labels
         )
 
     def _word_forms(self, sentence: Sentence) -> list[str]:
+        """Return the text of each token in the chosen form."""
         if self.words == "raw":
             return list(sentence.texts)
         if self.words == "stem":
@@ -157,44 +176,54 @@ class DependencyGraph:
 
     @property
     def _prefixes(self) -> tuple[str, ...]:
+        """Return the label prefixes that the chosen parts need: path marks first, then sides."""
         return (PATH_PREFIXES if "dependency" in self.parts else ()) + (
             SIDE_PREFIXES if "linear" in self.parts else ()
         )
 
     def _token_labels(
-        self, sentence: Sentence, pairs: SentencePairs, words: LabelIndex
+        self, sentence: Sentence, pairs: SentencePairs, label_index: LabelIndex
     ) -> TokenLabels:
-        at = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
-        names, places = [], []
+        """Return the names of the tokens of a sentence, entities blinded.
+
+        One kind of label for the text and one for the part of speech, as chosen.
+        """
+        position = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
+        names, name_index = [], []
         if "text" in self.labels:
             forms = self._word_forms(sentence)
             for token in sentence.entities:
                 forms[token] = ENTITY_LABELS[2]
             names.append((*forms, *ENTITY_LABELS[:2]))
-            blind = np.where(pairs.first, len(forms), len(forms) + 1)
-            places.append(np.where(pairs.first | pairs.second, blind, at))
+            entity_name = np.where(pairs.first, len(forms), len(forms) + 1)
+            name_index.append(np.where(pairs.first | pairs.second, entity_name, position))
         if "pos" in self.labels:
             names.append(tuple(sentence.tags))
-            places.append(at)
-        numbers = tuple(words.prefixed_ids(own, self._prefixes) for own in names)
-        return TokenLabels(numbers, tuple(places))
+            name_index.append(position)
+        numbers = tuple(
+            label_index.prefixed_ids(token_names, self._prefixes) for token_names in names
+        )
+        return TokenLabels(numbers, tuple(name_index))
 
 
 @dataclass(frozen=True, eq=False)
 class TokenLabels:
-    """What the tokens of a sentence are called, each kind of label with a list of names."""
+    """Labels of the tokens of a sentence in g graphs, one list of names per kind of label."""
 
-    label_ids: tuple[NDArray[np.int32], ...]  # (prefixes, names) each: a name behind each prefix
-    name_index: tuple[Indices, ...]  # (g, n) each: which of the names a token has
+    label_ids: tuple[NDArray[np.int32], ...]  # (prefixes, names) per kind
+    name_index: tuple[Indices, ...]  # (g, n) per kind: column of label_ids of each token
 
     def __len__(self) -> int:
         return len(self.label_ids)
 
     def labels(self, variant: Indices) -> NDArray[np.int32]:
-        """The labels (g, n, k) behind the prefix that ``variant`` (g, n) says."""
+        """Return label ids (g, n, kinds) behind the prefixes with the indices ``variant`` (g, n).
+
+        If text and part of speech have the same label, as commas do, the second is -1.
+        """
         out = np.empty((*variant.shape, len(self)), dtype=np.int32)
-        for k, (numbers, at) in enumerate(zip(self.label_ids, self.name_index, strict=True)):
-            out[:, :, k] = numbers[variant, at]
+        for k, (numbers, names) in enumerate(zip(self.label_ids, self.name_index, strict=True)):
+            out[:, :, k] = numbers[variant, names]
         if len(self) == 2:  # a comma is its own part of speech: one label, not two
             out[out[:, :, 0] == out[:, :, 1], 1] = -1
         return out
@@ -202,56 +231,60 @@ class TokenLabels:
 
 @dataclass(frozen=True, eq=False)
 class SentencePairs:
-    """Which tokens of a sentence belong to the two entities of each candidate."""
+    """Tokens of the two entities of each of the g candidates of a sentence with n tokens."""
 
     first: NDArray[np.bool_]  # (g, n)
-    second: NDArray[np.bool_]  # (g, n) also where both share a token
-    token_pairs: Indices  # (p, 3) candidate, token of the first, token of the second: all of them
+    second: NDArray[np.bool_]  # (g, n) a shared token is in both
+    token_pairs: Indices  # (p, 3) candidate, token of first, token of second
 
     @classmethod
     def from_candidates(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> SentencePairs:
-        """Those of the candidates."""
+        """Collect the entities' tokens of the candidates of a sentence."""
         first, second = (
             np.zeros((len(sentence.candidate_indices), len(sentence)), bool) for _ in range(2)
         )
-        links = []
-        for row, member in enumerate(sentence.candidate_indices):
-            one, other = sentence.span_tokens(candidates[member])
-            first[row, one] = second[row, other] = True
-            links += [(row, s, t) for s in one for t in other]
-        return cls(first, second, np.array(links, dtype=np.intp))
+        token_pairs = []
+        for row, index in enumerate(sentence.candidate_indices):
+            first_tokens, second_tokens = sentence.span_tokens(candidates[index])
+            first[row, first_tokens] = second[row, second_tokens] = True
+            token_pairs += [(row, s, t) for s in first_tokens for t in second_tokens]
+        return cls(first, second, np.array(token_pairs, dtype=np.intp))
 
     def sides(self) -> Indices:
-        """Where each token lies: 0 before the pair, 1 in the middle or in it, 2 after, (g, n)."""
-        either = self.first | self.second
-        begun = np.logical_or.accumulate(either, axis=1)
-        to_come = np.logical_or.accumulate(either[:, ::-1], axis=1)[:, ::-1]
-        return np.where(begun, np.where(to_come, 1, 2), 0)
+        """Return 0 for tokens before the pair, 1 inside or between, 2 after it, (g, n)."""
+        is_entity = self.first | self.second
+        has_begun = np.logical_or.accumulate(is_entity, axis=1)
+        is_to_come = np.logical_or.accumulate(is_entity[:, ::-1], axis=1)[:, ::-1]
+        return np.where(has_begun, np.where(is_to_come, 1, 2), 0)
 
-    def shortest_paths(self, own: Dependencies) -> NDArray[np.bool_]:
-        """Which dependencies lie on a shortest path of each pair, (g, e).
+    def shortest_paths(self, dependencies: Dependencies) -> NDArray[np.bool_]:
+        """Return which dependencies lie on a shortest path of each pair, (g, e).
 
-        A dependency of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
+        All combinations of a token of either entity count. The dependency between u and v lies on a
+        shortest path from s to t if d(s, u) + 1 + d(v, t) = d(s, t).
         """
-        ends, at = np.unique(self.token_pairs[:, 1:], return_inverse=True)
-        s, t = at.reshape(-1, 2).T
-        distance = own.distances(self.first.shape[1], ends)
-        whole = distance[s, ends[t]]
-        some = np.flatnonzero((whole > 0) & (whole < np.inf))
-        s, t, whole = s[some], t[some], whole[some, None]
-        up, down = distance[:, own.governor], distance[:, own.dependent]
-        way, edge = np.nonzero((up[s] + 1 + down[t] == whole) | (down[s] + 1 + up[t] == whole))
-        on_path = np.zeros((len(self.first), len(own)), dtype=bool)
-        on_path[self.token_pairs[some[way], 0], edge] = True
+        end_tokens, inverse = np.unique(self.token_pairs[:, 1:], return_inverse=True)
+        s, t = inverse.reshape(-1, 2).T
+        distance = dependencies.distances(self.first.shape[1], end_tokens)
+        path_length = distance[s, end_tokens[t]]
+        connected = np.flatnonzero((path_length > 0) & (path_length < np.inf))
+        s, t, path_length = s[connected], t[connected], path_length[connected, None]
+        up, down = distance[:, dependencies.governor], distance[:, dependencies.dependent]
+        token_pair, edge = np.nonzero(
+            (up[s] + 1 + down[t] == path_length) | (down[s] + 1 + up[t] == path_length)
+        )
+        on_path = np.zeros((len(self.first), len(dependencies)), dtype=bool)
+        on_path[self.token_pairs[connected[token_pair], 0], edge] = True
         return on_path
 
 
 @dataclass(frozen=True, eq=False)
 class PathGraphs:
-    """Pairs with the dependencies of their sentences, marked where they lie on a shortest path.
+    """Dependency graphs of all pairs of a batch, with weights and labels marking shortest paths.
 
-    An *arc* is a dependency, counted over all sentences. A *mark* is an arc as one pair sees it:
-    the marks of a pair are the arcs of its sentence.
+    Equal to the dependency part of ``DependencyGraph(words="stem", parse=...)``. An *arc* is a
+    dependency, numbered over all sentences. A *mark* is an arc as one pair sees it; the marks of a
+    pair are the arcs of its sentence.
     """
 
     arrays: PairArrays
@@ -260,89 +293,98 @@ class PathGraphs:
 
     @cached_property
     def _dependencies(self) -> list[Dependencies]:
+        """Return the dependencies of each sentence."""
         return [context.sentence.dependencies for context in self.arrays.contexts]
 
     @cached_property
     def _arc_starts(self) -> Indices:
-        """The first arc of each sentence, and the end."""
-        return offsets([len(own) for own in self._dependencies])
+        """Return the first arc of each sentence, and the number of arcs."""
+        return offsets([len(dependencies) for dependencies in self._dependencies])
 
     @cached_property
     def _arc_sentence(self) -> Indices:
-        """The sentence of each arc."""
+        """Return the sentence of each arc."""
         return np.arange(len(self._dependencies)).repeat(lengths(self._arc_starts))
 
     @cached_property
     def _arc_tokens(self) -> tuple[Indices, Indices]:
-        """The governor and the dependent of each arc, as tokens of the batch."""
-        shift = self.arrays.sentence_starts[self._arc_sentence]
-        none = np.zeros(0, dtype=np.intp)
-        governor = np.concatenate([none, *(own.governor for own in self._dependencies)])
-        dependent = np.concatenate([none, *(own.dependent for own in self._dependencies)])
-        return governor + shift, dependent + shift
+        """Return governor and dependent of each arc, as tokens of the batch."""
+        base = self.arrays.sentence_starts[self._arc_sentence]
+        empty = np.zeros(0, dtype=np.intp)
+        governor = np.concatenate(
+            [empty, *(dependencies.governor for dependencies in self._dependencies)]
+        )
+        dependent = np.concatenate(
+            [empty, *(dependencies.dependent for dependencies in self._dependencies)]
+        )
+        return governor + base, dependent + base
 
     @cached_property
     def _arc_counts(self) -> Indices:
-        """The arcs of the sentence of each pair."""
+        """Return the number of arcs in the sentence of each pair."""
         return lengths(self._arc_starts)[self.arrays.sentence_index]
 
     @cached_property
     def _mark_starts(self) -> Indices:
-        """Where the marks of each pair begin, pairs of one sentence together; and the end."""
+        """Return where the marks of each pair begin, with pairs ordered by sentence."""
         return _starts_in_order(self._arc_counts, self._pair_order)
 
     @cached_property
     def _pair_order(self) -> Indices:
+        """Return the order that sorts pairs by sentence."""
         return np.argsort(self.arrays.sentence_index, kind="stable")
 
     @cached_property
     def _path_arcs(self) -> tuple[Indices, Indices]:
-        """Pairs and arcs on a shortest path between any two tokens of the two names.
+        """Return (pair, arc) of all arcs on a shortest path between any tokens of the two entities.
 
-        An arc of u and v is on one from s to t where d(s, u) + 1 + d(v, t) = d(s, t).
+        The arc between u and v lies on a shortest path from s to t if d(s, u) + 1 + d(v, t) =
+        d(s, t). A (pair, arc) may occur several times.
         """
-        own, steps = self.arrays, self.arrays.distances
-        owner, source, target = own.entity_token_pairs
-        whole = steps.between(source, target)
-        some = ((whole > 0) & (whole < np.inf)).nonzero()[0]
-        owner, whole = owner[some], whole[some]
-        from_, to = (
-            steps.row_offset[steps.row_of_token[tokens[some]]] for tokens in (source, target)
+        arrays, distances = self.arrays, self.arrays.distances
+        pair, source, target = arrays.entity_token_pairs
+        path_length = distances.between(source, target)
+        connected = ((path_length > 0) & (path_length < np.inf)).nonzero()[0]
+        pair, path_length = pair[connected], path_length[connected]
+        from_row, to_row = (
+            distances.row_offset[distances.row_of_token[tokens[connected]]]
+            for tokens in (source, target)
         )
-        at, arc = expand(self._arc_starts[own.sentence_index[owner]], self._arc_counts[owner])
+        repeat, arc = expand(self._arc_starts[arrays.sentence_index[pair]], self._arc_counts[pair])
         governor, dependent = (ends[arc] for ends in self._arc_tokens)
-        from_, to, whole = from_[at], to[at], whole[at] - 1
-        hit = steps.values[from_ + governor] + steps.values[to + dependent] == whole
-        hit |= steps.values[from_ + dependent] + steps.values[to + governor] == whole
-        on = hit.nonzero()[0]
-        return owner[at[on]], arc[on]
+        from_row, to_row, path_length = from_row[repeat], to_row[repeat], path_length[repeat] - 1
+        values = distances.values
+        is_on_path = values[from_row + governor] + values[to_row + dependent] == path_length
+        is_on_path |= values[from_row + dependent] + values[to_row + governor] == path_length
+        kept = is_on_path.nonzero()[0]
+        return pair[repeat[kept]], arc[kept]
 
     @cached_property
     def _is_on_path(self) -> NDArray[np.bool_]:
+        """Return whether each mark lies on a shortest path of its pair."""
         pair, arc = self._path_arcs
-        found = np.zeros(int(self._arc_counts.sum()), dtype=bool)
-        found[
-            self._mark_starts[pair] + arc - self._arc_starts[self.arrays.sentence_index[pair]]
-        ] = True
-        return found
+        mask = np.zeros(int(self._arc_counts.sum()), dtype=bool)
+        position = arc - self._arc_starts[self.arrays.sentence_index[pair]]
+        mask[self._mark_starts[pair] + position] = True
+        return mask
 
     def to_batch(self) -> GraphBatch:
-        """The graphs, a family a sentence."""
-        own = self.arrays
+        """Return the graphs as a batch, one family per sentence."""
+        arrays = self.arrays
         vocabulary, labels = self._labels()
         weights = np.where(self._is_on_path, self.path_weight, self.other_weight)
         edges = self._edges()
-        arcs, sizes = lengths(self._arc_starts), lengths(own.sentence_starts)
-        pairs = np.bincount(own.sentence_index, minlength=len(sizes))
-        cuts = zip(
+        arcs, sizes = lengths(self._arc_starts), lengths(arrays.sentence_starts)
+        pairs = np.bincount(arrays.sentence_index, minlength=len(sizes))
+        bounds = zip(
             offsets(pairs).tolist(), offsets(pairs * arcs).tolist(),
             offsets(pairs * (arcs + sizes)).tolist(), strict=True,
         )  # fmt: skip
-        families, low = [], next(cuts)
+        families, low = [], next(bounds)
         rows = zip(
             pairs.tolist(), arcs.tolist(), sizes.tolist(), self._arc_starts.tolist(), strict=False
         )
-        for (g, e, n, first), high in zip(rows, cuts, strict=True):
+        for (g, e, n, first), high in zip(rows, bounds, strict=True):
             weight = weights[low[1] : high[1]].reshape(g, e)
             families.append(
                 GraphFamily(
@@ -353,54 +395,66 @@ class PathGraphs:
                 )
             )
             low = high
-        return GraphBatch(vocabulary, tuple(families), len(own.pairs))
+        return GraphBatch(vocabulary, tuple(families), len(arrays.pairs))
 
     def _edges(self) -> Indices:  # (2 arcs, 2)
-        """Governor -> dependency -> dependent, in vertices of the sentence of each."""
-        number = self._arc_sentence
-        base = self.arrays.sentence_starts[number]
-        nth = np.arange(len(number)) - self._arc_starts[number]
-        vertex = lengths(self.arrays.sentence_starts)[number] + nth
-        found = np.empty((2 * len(number), 2), dtype=np.intp)
-        out = 2 * self._arc_starts[number] + nth
-        into = out + lengths(self._arc_starts)[number]
-        found[out, 0], found[out, 1] = self._arc_tokens[0] - base, vertex
-        found[into, 0], found[into, 1] = vertex, self._arc_tokens[1] - base
-        return found
+        """Return edges governor -> dependency and dependency -> dependent, (2 arcs, 2).
+
+        Vertices count from the start of the sentence; the 2 e edges of a sentence stand together.
+        """
+        sentence = self._arc_sentence
+        base = self.arrays.sentence_starts[sentence]
+        position = np.arange(len(sentence)) - self._arc_starts[sentence]
+        vertex = lengths(self.arrays.sentence_starts)[sentence] + position
+        edges = np.empty((2 * len(sentence), 2), dtype=np.intp)
+        outgoing = 2 * self._arc_starts[sentence] + position
+        incoming = outgoing + lengths(self._arc_starts)[sentence]
+        edges[outgoing, 0], edges[outgoing, 1] = self._arc_tokens[0] - base, vertex
+        edges[incoming, 0], edges[incoming, 1] = vertex, self._arc_tokens[1] - base
+        return edges
 
     def _labels(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-        """Words, parts of speech and types of dependencies, each marked or not."""
-        own = self.arrays
+        """Return the label vocabulary, and label ids of all vertices, (vertices, 2), -1 for none.
+
+        Tokens have word and part of speech, dependencies their type, each with or without
+        ``path:``. Vertices are ordered by sentence, then pair, then tokens before dependencies.
+        """
+        arrays = self.arrays
         pair, arc = self._path_arcs
-        touched = np.zeros(int(own.pair_token_starts[-1]), dtype=np.intp)
+        on_path = np.zeros(int(arrays.pair_token_starts[-1]), dtype=np.intp)
         for ends in self._arc_tokens:
-            touched[ends[arc] + own.offset[pair]] = 1
-        size = own.sentence_sizes + self._arc_counts
+            on_path[ends[arc] + arrays.offset[pair]] = 1
+        size = arrays.sentence_sizes + self._arc_counts
         codes = np.full((int(size.sum()), 2), -1, dtype=np.intp)
-        begin = _starts_in_order(size, self._pair_order)
-        place = (begin - own.sentence_base)[own.pair_index] + own.token_index
-        word, tag = own.words, own.token_tags[own.token_index]
-        codes[place, 0] = 2 * word + touched
+        starts = _starts_in_order(size, self._pair_order)
+        vertex = (starts - arrays.sentence_base)[arrays.pair_index] + arrays.token_index
+        word, tag = arrays.words, arrays.token_tags[arrays.token_index]
+        codes[vertex, 0] = 2 * word + on_path
         # a comma is its own part of speech: one label, not two
-        codes[place, 1] = np.where(word == tag, -1, 2 * tag + touched)
-        types = own.lexicon.encode(kind for found in self._dependencies for kind in found.types)
-        at, arc = expand(self._arc_starts[own.sentence_index], self._arc_counts)
-        nth = arc - self._arc_starts[own.sentence_index[at]]
-        codes[(begin + own.sentence_sizes)[at] + nth, 0] = (
-            2 * types[arc] + self._is_on_path[self._mark_starts[at] + nth]
+        codes[vertex, 1] = np.where(word == tag, -1, 2 * tag + on_path)
+        types = arrays.lexicon.encode(
+            kind for dependencies in self._dependencies for kind in dependencies.types
         )
-        return _label_ids(codes, own.lexicon.words())
+        pair_of_mark, arc = expand(self._arc_starts[arrays.sentence_index], self._arc_counts)
+        position = arc - self._arc_starts[arrays.sentence_index[pair_of_mark]]
+        codes[(starts + arrays.sentence_sizes)[pair_of_mark] + position, 0] = (
+            2 * types[arc] + self._is_on_path[self._mark_starts[pair_of_mark] + position]
+        )
+        return _label_ids(codes, arrays.lexicon.words())
 
 
 def _starts_in_order(sizes: Indices, order: Indices) -> Indices:
-    """Where lists of these sizes begin when they stand in this order."""
-    found = np.empty(len(sizes), dtype=np.intp)
-    found[order] = offsets(sizes[order])[:-1]
-    return found
+    """Return where lists of these sizes begin if they are stored in this order."""
+    starts = np.empty(len(sizes), dtype=np.intp)
+    starts[order] = offsets(sizes[order])[:-1]
+    return starts
 
 
 def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """The labels that occur, and their numbers; a code is twice a word, and one where marked."""
+    """Return the labels that occur, and their ids in place of codes, dtype int32.
+
+    A code is 2 * word, plus 1 on a path; -1 stands for no label and stays.
+    """
     used = np.zeros(2 * len(words) + 1, dtype=bool)
     used[codes.ravel()] = True
     used[-1] = False  # that of no label
@@ -413,24 +467,33 @@ def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArr
 
 
 def to_networkx(graph: LabelledGraph) -> nx.DiGraph:
-    """The graph with ``labels`` (a tuple) on every vertex and ``weight`` on every edge.
+    """Return the graph as a networkx DiGraph.
+
+    Vertices have the attribute ``labels`` (a tuple), edges ``weight``.
 
     >>> to_networkx(LabelledGraph(["a", "b"], {(0, 1): 0.5})).edges[0, 1]
     {'weight': 0.5}
     """
-    out: nx.DiGraph = nx.DiGraph()
-    out.add_nodes_from((i, {"labels": own}) for i, own in enumerate(graph.labels))
-    out.add_edges_from((*edge, {"weight": weight}) for edge, weight in graph.edges.items())
-    return out
+    network: nx.DiGraph = nx.DiGraph()
+    network.add_nodes_from((i, {"labels": labels}) for i, labels in enumerate(graph.labels))
+    network.add_edges_from((*edge, {"weight": weight}) for edge, weight in graph.edges.items())
+    return network
 
 
 def from_networkx(
     graph: nx.Graph, *, labels: str = "labels", weight: str = "weight", default: float = 1.0
 ) -> LabelledGraph:
-    """A labelled graph of any networkx graph, its nodes numbered in their order.
+    """Return a labelled graph made from any networkx graph, nodes numbered in their order.
 
-    ``labels`` is the node attribute with a label or several; nodes without it have none. Edges
-    without ``weight`` weigh ``default``; parallel edges add up, undirected ones go both ways.
+    Parameters
+    ----------
+    labels
+        Node attribute with a label or several; nodes without it get none.
+    weight, default
+        Edge attribute with the weight, and the weight of edges without it. Weights of parallel
+        edges add up; undirected edges go both ways.
+
+    Raises ValueError if a weight is not a number.
 
     >>> from_networkx(nx.Graph([("x", "y")])).edges
     {(0, 1): 1.0, (1, 0): 1.0}
@@ -438,21 +501,23 @@ def from_networkx(
     number = {node: i for i, node in enumerate(graph.nodes)}
     edges: dict[tuple[int, int], float] = {}
     for source, target, value in graph.edges(data=weight, default=default):
-        ways = {(number[source], number[target])}
+        directions = {(number[source], number[target])}
         if not graph.is_directed():
-            ways.add((number[target], number[source]))
-        for way in ways:
-            edges[way] = edges.get(way, 0.0) + _edge_weight(value, (source, target))
-    return LabelledGraph([_label_tuple(own) for _, own in graph.nodes(data=labels)], edges)
+            directions.add((number[target], number[source]))
+        for edge in directions:
+            edges[edge] = edges.get(edge, 0.0) + _edge_weight(value, (source, target))
+    return LabelledGraph([_label_tuple(value) for _, value in graph.nodes(data=labels)], edges)
 
 
-def _label_tuple(own: Any) -> tuple[str, ...]:
-    if own is None:
+def _label_tuple(value: Any) -> tuple[str, ...]:
+    """Return a node attribute (None, a label or several) as a tuple of strings."""
+    if value is None:
         return ()
-    return (own,) if isinstance(own, str) else tuple(str(label) for label in own)
+    return (value,) if isinstance(value, str) else tuple(str(label) for label in value)
 
 
 def _edge_weight(value: Any, edge: tuple[Any, Any]) -> float:
+    """Return the weight as a float; raise ValueError that names the edge if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError) as error:

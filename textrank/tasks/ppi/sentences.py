@@ -27,7 +27,8 @@ from spacy.attrs import DEP, HEAD, ORTH, TAG
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
 
-from textrank.candidates import Candidate, tokens_of
+from textrank.candidates import Candidate
+from textrank.candidates import span_tokens as tokens_of
 from textrank.features import Indices, Matrix
 from textrank.language.alignment import trim_to_words
 

@@ -1,4 +1,10 @@
-"""Denial and doubt: cue words by class, and how they stand to the path between two names."""
+"""Features of the statement about a pair: cues, roles and facts about each entity.
+
+``StatementCues`` (negation and speculation cues and where they attach) and ``StatementRoles``
+(events on and around the path, and the role of each entity) are feature blocks.
+``EntityFacts`` holds features of single entities, which a pair combines as a sum and a difference,
+so that direction can be learnt; ``EntityFactExtractor`` adds them to a joint extraction.
+"""
 
 from __future__ import annotations
 
@@ -16,87 +22,107 @@ from textrank.tasks.ppi._trees import PairTrees, TreeFeatures
 from textrank.tasks.ppi.pairs import FeatureCounter, Lexicon, PairArrays
 from textrank.tasks.ppi.vocabulary import CUE_CLASSES
 
-MAX_STEPS_ABOVE = 3  # steps above the top of the path that are followed
-MAX_CUE_PARTS = (
-    2 + MAX_STEPS_ABOVE
-)  # words by which a cue stands: what it does, steps, and its own relation
-OPENING_WORDS = ("to", "in", "we")  # first words worth telling apart, besides cues
+MAX_STEPS_ABOVE = 3  # ancestors of the top of the path that are searched for cues
+MAX_CUE_PARTS = 2 + MAX_STEPS_ABOVE  # kind of placement, relations upwards, relation of the cue
+OPENING_WORDS = ("to", "in", "we")  # first words of a sentence worth distinguishing, besides cues
 PATH_PARTS = ("neither", "first", "second", "both")
+MAX_TRIGGERS = 4  # event words whose type counts
+ENTITY_NAMES = ("first", "second")
+EVENT_WINDOW_TOKENS = 6  # tokens on either side of an entity that are searched for event words
+MAX_ORDERED_EVENTS = 2  # event words whose order with the entity counts
+NEIGHBOUR_TOKENS = 3  # tokens on either side of an entity
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatementCues(TreeFeatures):
-    """Which words deny or doubt, each by its class and its place in the tree, present or absent.
+    """Cue words of negation and speculation by class and place in the tree, 0/1 features.
 
-    A cue stands on the path between the names, at a word of it, above its top, beside a word above
-    it, or below a word beside the path; which relations lead there is part of the feature, so that
-    "no binding", "failed to bind" and "binding was not seen" are three features that other verbs
-    and other names share. Each cue is named by its class and by its own word.
+    A cue lies on the path between the entities, depends on a word of it, lies above its top,
+    depends on a word above, or depends on a word next to the path. The relations that lead there
+    are part of the feature, so "no binding", "failed to bind" and "binding was not seen" are three
+    features that other verbs and entities share. Each cue is named by its class and by its own
+    word.
     """
 
-    def extract_from_trees(self, told: PairTrees, found: FeatureCounter) -> None:
-        """Adds what is told of pairs."""
-        _add_openings(told, found)
-        _Cues.from_trees(told).add_to(found)
+    def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
+        """Add the features of cues and of how sentences begin."""
+        _add_openings(trees, counter)
+        _Cues.from_trees(trees).add_to(counter)
 
 
-def _add_openings(told: PairTrees, found: FeatureCounter) -> None:
-    """How a sentence begins, and whether it asks."""
-    own = told.arrays
-    begins = [c.stems[0] for c in own.contexts]
-    words = [word if word in CUE_CLASSES or word in OPENING_WORDS else "other" for word in begins]
-    found.add("opening", np.arange(len(told)), own.lexicon.encode(words)[own.sentence_index])
-    asks = np.array([c.texts[-1] == "?" for c in own.contexts], dtype=bool)
-    found.add("question mark", asks[own.sentence_index].nonzero()[0])
+def _add_openings(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add how the sentence of each pair begins, and whether it ends with a question mark."""
+    arrays = trees.arrays
+    first_stems = [c.stems[0] for c in arrays.contexts]
+    words = [
+        word if word in CUE_CLASSES or word in OPENING_WORDS else "other" for word in first_stems
+    ]
+    openings = arrays.lexicon.encode(words)[arrays.sentence_index]
+    counter.add("opening", np.arange(len(trees)), openings)
+    is_question = np.array([c.texts[-1] == "?" for c in arrays.contexts], dtype=bool)
+    counter.add("question mark", is_question[arrays.sentence_index].nonzero()[0])
 
 
 @dataclass(frozen=True, eq=False)
 class _Cues:
-    """The cues in the sentence of each pair, and how they stand to its path."""
+    """Cues in the sentence of each pair, and how each attaches to the pair's path.
+
+    All arrays have one entry per combination of a pair and a cue of its sentence.
+    """
 
     trees: PairTrees
     pair_index: Indices
     token: Indices
-    cue_index: Indices  # which of the cues of the batch
+    cue_index: Indices  # index into trees.nodes.cues
 
     @classmethod
-    def from_trees(cls, told: PairTrees) -> _Cues:
-        tokens, _ = told.nodes.cues
-        pair, number = told.nodes.by_pair(tokens)
-        return cls(told, pair, tokens[number], number)
+    def from_trees(cls, trees: PairTrees) -> _Cues:
+        """Combine each pair with the cues of its sentence."""
+        tokens, _ = trees.nodes.cues
+        pair, number = trees.nodes.by_pair(tokens)
+        return cls(trees, pair, tokens[number], number)
 
     @property
     def lexicon(self) -> Lexicon:
+        """Return the lexicon of the batch."""
         return self.trees.arrays.lexicon
 
-    def add_to(self, found: FeatureCounter) -> None:
-        """All features; the first way to say how a cue stands is the most exact."""
+    def add_to(self, counter: FeatureCounter) -> None:
+        """Add all features of cues to the counter.
+
+        Each cue is added with its placements, its position in the text, alone, and with the event
+        type.
+        """
         if not len(self.pair_index):
             return
-        at, name = self.trees.nodes.cues[1].gather(self.cue_index)
-        pair = self.pair_index[at]
+        cue, label = self.trees.nodes.cues[1].gather(self.cue_index)
+        pair = self.pair_index[cue]
         exact = self.placements[0]
-        for standing in self.placements:
-            some = (standing[at, 0] >= 0).nonzero()[0]
-            words = np.column_stack([name[some], standing[at[some]]])
-            found.add_padded("cue", pair[some], words)
-        found.add("cue side", pair, name, self.position[at])
-        found.add("cue", pair, name)
-        near = (exact[at, 0] != self.lexicon("elsewhere")).nonzero()[0]
-        found.add(
-            "cue with", pair[near], name[near], exact[at[near], 0], self._event_type()[pair[near]]
-        )
+        for placement in self.placements:
+            kept = (placement[cue, 0] >= 0).nonzero()[0]
+            words = np.column_stack([label[kept], placement[cue[kept]]])
+            counter.add_padded("cue", pair[kept], words)
+        counter.add("cue side", pair, label, self.position[cue])
+        counter.add("cue", pair, label)
+        attached = (exact[cue, 0] != self.lexicon("elsewhere")).nonzero()[0]
+        cue, label, pair = cue[attached], label[attached], pair[attached]
+        counter.add("cue with", pair, label, exact[cue, 0], self._event_type()[pair])
 
     @cached_property
     def position(self) -> Indices:
+        """Return where each cue stands in text order."""
         return self.trees.position_label(self.pair_index, self.token)
 
     @cached_property
-    def placements(self) -> Indices:  # (3, cues, LONGEST)
-        """Each cue in up to three ways, from the most exact to the least."""
-        found = np.full((3, len(self.pair_index), MAX_CUE_PARTS), -1, dtype=np.intp)
+    def placements(self) -> Indices:
+        """Return up to three descriptions of how each cue attaches, from exact to coarse.
+
+        Shape (3, cues, MAX_CUE_PARTS), word numbers padded with -1. The rules ``_place_*`` are
+        tried in order; each fills in the cues it applies to and returns the others.
+        """
+        placements = np.full((3, len(self.pair_index), MAX_CUE_PARTS), -1, dtype=np.intp)
         rest = np.arange(len(self.pair_index))
-        for part in (
+        for place in (
             self._place_on_path,
             self._place_below_path,
             self._place_above_top,
@@ -104,127 +130,141 @@ class _Cues:
             self._place_elsewhere,
         ):
             if len(rest):
-                rest = part(found, rest)
-        return found
+                rest = place(placements, rest)
+        return placements
 
     @cached_property
     def head(self) -> Indices:
+        """Return the head of each cue."""
         return self.trees.nodes.heads[self.token]
 
-    def _place_on_path(self, found: Indices, rest: Indices) -> Indices:
-        """Tells of cues on the path; gives those that are left, as the next ones do."""
-        place = self._path_roles(self.pair_index[rest], self.token[rest])
-        some = rest[place >= 0]
+    def _place_on_path(self, placements: Indices, rest: Indices) -> Indices:
+        """Describe cues on the path; return the indices of the others."""
+        role = self._path_roles(self.pair_index[rest], self.token[rest])
+        placed = rest[role >= 0]
         _fill_columns(
-            found[0], some, self.lexicon("on path"), place[place >= 0], self._relation(some)
+            placements[0], placed, self.lexicon("on path"), role[role >= 0], self._relation(placed)
         )
-        return rest[place < 0]
+        return rest[role < 0]
 
-    def _place_below_path(self, found: Indices, rest: Indices) -> Indices:
-        """Those that hang on the path."""
+    def _place_below_path(self, placements: Indices, rest: Indices) -> Indices:
+        """Describe cues that depend on a word of the path; return the indices of the others."""
         head = self.head
-        place = self._path_roles(self.pair_index[rest], head[rest])
-        some, at = rest[place >= 0], place[place >= 0]
-        columns = self.lexicon("at"), at, self._relation(some), self._path_part(some, head[some])
-        for standing, size in zip(found, (4, 3, 2), strict=True):
-            _fill_columns(standing, some, *columns[:size])
-        return rest[place < 0]
-
-    def _place_above_top(self, found: Indices, rest: Indices) -> Indices:
-        """Those above the top, or beside a word above it."""
-        heads, relation = self.trees.nodes.heads, self.trees.nodes.relations
-        up = np.empty((MAX_STEPS_ABOVE + 1, len(rest)), dtype=np.intp)
-        up[0] = self.trees.top[self.pair_index[rest]]
-        for step in range(MAX_STEPS_ABOVE):
-            up[step + 1] = heads[up[step]]
-        risen = up[1:] != up[:-1]  # a root is its own head
-        itself, beside = ((up[1:] == t[rest]) & risen for t in (self.token, self.head))
-        itself_at, beside_at = itself.any(axis=0), beside.any(axis=0)
-        some = (itself_at | beside_at).nonzero()[0]
-        steps = np.where(itself_at, itself.argmax(axis=0), beside.argmax(axis=0))[some]
-        rows, also = rest[some], np.where(itself_at[some], -1, self._relation(rest[some]))
-        titles = self.lexicon.encode(("above", "beside above"))[(also >= 0).view(np.int8)]
-        along = relation[up[:, some]]
-        found[:, rows, 0] = titles
-        for step in range(MAX_STEPS_ABOVE):
-            found[0, rows, 1 + step] = np.where(step <= steps, along[step], -1)
-        found[0, rows, 2 + steps] = also
-        counts = self.lexicon.encode(map(str, range(1, MAX_STEPS_ABOVE + 1)))
-        _fill_columns(
-            found[1, :, 1:], rows, counts[steps], along[steps, np.arange(len(rows))], also
+        role = self._path_roles(self.pair_index[rest], head[rest])
+        placed, placed_role = rest[role >= 0], role[role >= 0]
+        columns = (
+            self.lexicon("at"),
+            placed_role,
+            self._relation(placed),
+            self._path_part(placed, head[placed]),
         )
-        _fill_columns(found[2, :, 1:], rows, along[0], also)
-        return np.delete(rest, some)
+        for placement, size in zip(placements, (4, 3, 2), strict=True):
+            _fill_columns(placement, placed, *columns[:size])
+        return rest[role < 0]
 
-    def _place_two_below_path(self, found: Indices, rest: Indices) -> Indices:
-        """Those that hang on a word beside the path."""
-        over = self.head[rest]
-        beyond = self.trees.nodes.heads[over]
-        place = self._path_roles(self.pair_index[rest], beyond)
-        on = (place >= 0).nonzero()[0]
-        some, below, way = rest[on], self.lexicon("below"), self.trees.nodes.relations[over[on]]
-        _fill_columns(found[0], some, below, place[on], way, self._relation(some))
-        _fill_columns(found[1], some, below, place[on], way)
-        _fill_columns(found[2], some, below, way, self._path_part(some, beyond[on]))
-        return rest[place < 0]
+    def _place_above_top(self, placements: Indices, rest: Indices) -> Indices:
+        """Describe cues that are one of the top's ancestors or depend on one.
 
-    def _place_elsewhere(self, found: Indices, rest: Indices) -> Indices:
-        _fill_columns(found[0], rest, self.lexicon("elsewhere"), self.position[rest])
+        Up to MAX_STEPS_ABOVE ancestors are searched. Returns the indices of the other cues.
+        """
+        heads, relation = self.trees.nodes.heads, self.trees.nodes.relations
+        ancestors = np.empty((MAX_STEPS_ABOVE + 1, len(rest)), dtype=np.intp)
+        ancestors[0] = self.trees.top[self.pair_index[rest]]
+        for step in range(MAX_STEPS_ABOVE):
+            ancestors[step + 1] = heads[ancestors[step]]
+        is_higher = ancestors[1:] != ancestors[:-1]  # a root is its own head
+        is_cue, is_cue_head = (
+            (ancestors[1:] == t[rest]) & is_higher for t in (self.token, self.head)
+        )
+        cue_above, head_above = is_cue.any(axis=0), is_cue_head.any(axis=0)
+        placed = (cue_above | head_above).nonzero()[0]
+        steps = np.where(cue_above, is_cue.argmax(axis=0), is_cue_head.argmax(axis=0))[placed]
+        rows = rest[placed]
+        own_relation = np.where(cue_above[placed], -1, self._relation(rows))
+        titles = self.lexicon.encode(("above", "beside above"))[(own_relation >= 0).view(np.int8)]
+        relations = relation[ancestors[:, placed]]
+        placements[:, rows, 0] = titles
+        for step in range(MAX_STEPS_ABOVE):
+            placements[0, rows, 1 + step] = np.where(step <= steps, relations[step], -1)
+        placements[0, rows, 2 + steps] = own_relation
+        counts = self.lexicon.encode(map(str, range(1, MAX_STEPS_ABOVE + 1)))
+        last_relation = relations[steps, np.arange(len(rows))]
+        _fill_columns(placements[1, :, 1:], rows, counts[steps], last_relation, own_relation)
+        _fill_columns(placements[2, :, 1:], rows, relations[0], own_relation)
+        return np.delete(rest, placed)
+
+    def _place_two_below_path(self, placements: Indices, rest: Indices) -> Indices:
+        """Describe cues whose grandparent is on the path; return the indices of the others."""
+        head = self.head[rest]
+        grandparent = self.trees.nodes.heads[head]
+        role = self._path_roles(self.pair_index[rest], grandparent)
+        placed = (role >= 0).nonzero()[0]
+        rows, below = rest[placed], self.lexicon("below")
+        head_relation = self.trees.nodes.relations[head[placed]]
+        path_part = self._path_part(rows, grandparent[placed])
+        _fill_columns(placements[0], rows, below, role[placed], head_relation, self._relation(rows))
+        _fill_columns(placements[1], rows, below, role[placed], head_relation)
+        _fill_columns(placements[2], rows, below, head_relation, path_part)
+        return rest[role < 0]
+
+    def _place_elsewhere(self, placements: Indices, rest: Indices) -> Indices:
+        """Describe all remaining cues by their position in the text; return no indices."""
+        _fill_columns(placements[0], rest, self.lexicon("elsewhere"), self.position[rest])
         return rest[:0]
 
-    def _relation(self, some: Indices) -> Indices:
-        return self.trees.nodes.relations[self.token[some]]
+    def _relation(self, index: Indices) -> Indices:
+        """Return the relation of cues to their heads."""
+        return self.trees.nodes.relations[self.token[index]]
 
     def _path_roles(self, pair: Indices, token: Indices) -> Indices:
-        """What words of the path are, and the likeliest trigger; -1 for others."""
-        told, lexicon = self.trees, self.lexicon
-        kind = np.where(told.is_entity(pair, token), lexicon("name"), lexicon("path"))
-        place = np.where(told.is_on_path(pair, token), kind, -1)
-        place[token == told.likeliest_trigger[pair]] = lexicon("trigger")
-        place[token == told.top[pair]] = lexicon("top")
-        return place
+        """Return "top", "trigger", "name" or "path" for tokens on the path, -1 for others.
 
-    def _path_part(self, some: Indices, token: Indices) -> Indices:
-        """Whether words lie on the way up from the first name, from the second, or on both."""
-        told = self.trees
-        cell = token + told.arrays.offset[self.pair_index[some]]
-        return self.lexicon.encode(PATH_PARTS)[told.path_sides[cell]]
+        The likeliest trigger counts even off the path.
+        """
+        trees, lexicon = self.trees, self.lexicon
+        default = np.where(trees.is_entity(pair, token), lexicon("name"), lexicon("path"))
+        role = np.where(trees.is_on_path(pair, token), default, -1)
+        role[token == trees.likeliest_trigger[pair]] = lexicon("trigger")
+        role[token == trees.top[pair]] = lexicon("top")
+        return role
+
+    def _path_part(self, index: Indices, token: Indices) -> Indices:
+        """Return which entities' paths tokens lie on, as one of PATH_PARTS; cues give the pairs."""
+        trees = self.trees
+        pair_token = token + trees.arrays.offset[self.pair_index[index]]
+        return self.lexicon.encode(PATH_PARTS)[trees.path_sides[pair_token]]
 
     def _event_type(self) -> Indices:
-        """What happens, by the likeliest trigger, or by the top where there is none."""
-        told = self.trees
-        every = np.arange(len(told))
-        kinds = told.nodes.event_types
-        found = np.full(len(told), self.lexicon("other"), dtype=np.intp)
-        some = (kinds.sizes[told.likeliest_trigger] > 0) & ~told.is_entity(
-            every, told.likeliest_trigger
-        )
-        found[some] = kinds.first(told.likeliest_trigger[some])
-        return found
+        """Return the event type of the likeliest trigger of each pair, "other" if it has none."""
+        trees = self.trees
+        all_pairs = np.arange(len(trees))
+        event_types = trees.nodes.event_types
+        types = np.full(len(trees), self.lexicon("other"), dtype=np.intp)
+        trigger = trees.likeliest_trigger
+        has_type = (event_types.sizes[trigger] > 0) & ~trees.is_entity(all_pairs, trigger)
+        types[has_type] = event_types.first(trigger[has_type])
+        return types
 
 
 def _fill_columns(table: Indices, rows: Indices, *columns: Indices | int) -> None:
-    for place, column in enumerate(columns):
-        table[rows, place] = column
-
-
-MAX_TRIGGERS = 4  # words of events that are looked at
-ENTITY_NAMES = ("first", "second")
+    """Write columns into the first columns of some rows of a table, in place."""
+    for position, column in enumerate(columns):
+        table[rows, position] = column
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatementRoles(TreeFeatures):
-    """What happens between two names and which part each plays, present or absent.
+    """Events between two entities and the role of each, 0/1 features.
 
-    The top of the path with its voice and the relations by which each name is reached; the words
-    on both paths up and beside them; classes along the whole path as one skeleton ("loss, subject,
+    The top of the path with its voice and the relations that lead to each entity; the words on both
+    paths and their children; the classes along the whole path as one skeleton ("loss, subject,
     ^activation^, object, level"); the likeliest trigger. Words are named by their classes and by
-    themselves, so that "knockdown of A impairs B" is like "deletion of A reduces B".
+    themselves, so that "knockdown of A impairs B" resembles "deletion of A reduces B".
     """
 
-    def extract_from_trees(self, told: PairTrees, found: FeatureCounter) -> None:
-        """Adds what is told of pairs."""
-        for part in (
+    def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
+        """Add all groups of features of all pairs."""
+        for add in (
             _add_top,
             _add_skeletons,
             _add_path_words,
@@ -232,352 +272,377 @@ class StatementRoles(TreeFeatures):
             _add_triggers,
             _add_middle,
         ):
-            part(told, found)
+            add(trees, counter)
 
 
-def _add_top(told: PairTrees, found: FeatureCounter) -> None:
-    every, voice = np.arange(len(told)), told.voice
-    one, two = told.roles[0][told.ancestor_paths.path_index]
-    found.add("parts", every, voice, one, two)
-    found.add("ends", every, *told.first_relation[told.ancestor_paths.path_index])
-    pair, name = told.labels_of(every, told.top)
-    one, two, voice = one[pair], two[pair], voice[pair]
-    found.add("top", pair, name, _top_tag_letters(told)[pair])
-    found.add("top", pair, name, voice)
-    found.add("top with both", pair, name, voice, one, two)
-    found.add("top with first", pair, name, voice, one)
-    found.add("top with second", pair, name, voice, two)
+def _add_top(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add the voice and classes of the top with the roles of both entities."""
+    all_pairs, voice = np.arange(len(trees)), trees.voice
+    first_role, second_role = trees.roles[0][trees.ancestor_paths.path_index]
+    counter.add("parts", all_pairs, voice, first_role, second_role)
+    counter.add("ends", all_pairs, *trees.first_relation[trees.ancestor_paths.path_index])
+    pair, label = trees.labels_of(all_pairs, trees.top)
+    first_role, second_role, voice = first_role[pair], second_role[pair], voice[pair]
+    counter.add("top", pair, label, _top_tag_letters(trees)[pair])
+    counter.add("top", pair, label, voice)
+    counter.add("top with both", pair, label, voice, first_role, second_role)
+    counter.add("top with first", pair, label, voice, first_role)
+    counter.add("top with second", pair, label, voice, second_role)
 
 
-def _top_tag_letters(told: PairTrees) -> Indices:
-    """The first letter of the part of speech of each top."""
-    own = told.arrays
-    known, place = np.unique(own.token_tags[told.top], return_inverse=True)
-    words = own.lexicon.words()
-    return own.lexicon.encode(words[tag][:1] for tag in known.tolist())[place]
+def _top_tag_letters(trees: PairTrees) -> Indices:
+    """Return the first letter of the part of speech of the top of each pair."""
+    arrays = trees.arrays
+    distinct, inverse = np.unique(arrays.token_tags[trees.top], return_inverse=True)
+    words = arrays.lexicon.words()
+    return arrays.lexicon.encode(words[tag][:1] for tag in distinct.tolist())[inverse]
 
 
-def _add_skeletons(told: PairTrees, found: FeatureCounter) -> None:
-    """Classes from name to name, with and without the relations to the top."""
-    every, own = np.arange(len(told)), _Skeletons.from_trees(told)
-    kind, sign = told.top_classes.first(every), found.lexicon("^")
-    one, two = told.roles[1][told.ancestor_paths.path_index]
-    found.add_padded("skeleton", every, own.table([], [sign, kind, sign]))
-    found.add_padded("parts in", every, own.table([told.voice], [one, sign, kind, sign, two]))
+def _add_skeletons(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add the classes along the path from entity to entity, with and without roles."""
+    all_pairs, skeletons = np.arange(len(trees)), _Skeletons.from_trees(trees)
+    top_class, marker = trees.top_classes.first(all_pairs), counter.lexicon("^")
+    first_relation, second_relation = trees.roles[1][trees.ancestor_paths.path_index]
+    counter.add_padded("skeleton", all_pairs, skeletons.table([], [marker, top_class, marker]))
+    central = [first_relation, marker, top_class, marker, second_relation]
+    counter.add_padded("parts in", all_pairs, skeletons.table([trees.voice], central))
 
 
 @dataclass(frozen=True, eq=False)
 class _Skeletons:
-    """The first class of each word on the way from name to name, without the top."""
+    """First class of each word on the path between two entities, without the top.
+
+    ``side`` is 0 on the path of the first entity and 1 on that of the second; ``position`` counts
+    from the first entity to the second.
+    """
 
     side: Indices
     pair: Indices
-    position: Indices  # among those of the pair, from the first name to the second
+    position: Indices
     class_name: Indices
-    first_sizes: Indices  # (pairs,) how many are on the side of the first name
-    sizes: Indices  # (pairs,) how many there are
+    first_sizes: Indices  # (pairs,) words with side 0
+    sizes: Indices  # (pairs,) all words
 
     @classmethod
-    def from_trees(cls, told: PairTrees) -> _Skeletons:
-        side, pair, token = told.tokens_below_top
-        classes = told.nodes.classes
-        kept = (~told.is_entity(pair, token) & (classes.sizes[token] > 0)).nonzero()[0]
-        side, pair = side[kept], pair[kept]
-        row = side * len(told) + pair
-        counts = np.bincount(row, minlength=2 * len(told))
+    def from_trees(cls, trees: PairTrees) -> _Skeletons:
+        """Collect the classes of words on the paths, except those of the entities."""
+        side, pair, token = trees.tokens_below_top
+        classes = trees.nodes.classes
+        with_class = (~trees.is_entity(pair, token) & (classes.sizes[token] > 0)).nonzero()[0]
+        side, pair = side[with_class], pair[with_class]
+        row = side * len(trees) + pair
+        counts = np.bincount(row, minlength=2 * len(trees))
         rank = np.arange(len(row)) - offsets(counts)[row]
         first, second = counts.reshape(2, -1)
         size = first + second
-        place = np.where(side, size[pair] - 1 - rank, rank)
-        return cls(side, pair, place, classes.first(token[kept]), first, size)
+        position = np.where(side, size[pair] - 1 - rank, rank)
+        return cls(side, pair, position, classes.first(token[with_class]), first, size)
 
-    def table(
-        self, before: Sequence[Indices | int], middle: Sequence[Indices | int]
-    ) -> Indices:  # (pairs, most)
-        """Rows with columns before them and in their middle; behind its end a row holds -1."""
-        start, every = len(before), np.arange(len(self.sizes))
-        width = start + len(middle) + int(self.sizes.max(initial=0))
-        table = np.full((len(every), width), -1, dtype=np.intp)
-        for place, column in enumerate(before):
-            table[:, place] = column
-        for place, column in enumerate(middle):
-            table[every, start + self.first_sizes + place] = column
-        table[self.pair, start + self.position + self.side * len(middle)] = self.class_name
+    def table(self, leading: Sequence[Indices | int], central: Sequence[Indices | int]) -> Indices:
+        """Return one row of word numbers per pair, padded with -1.
+
+        A row has the ``leading`` columns, the classes with side 0, the ``central`` columns and the
+        classes with side 1. Columns are arrays (pairs,) or one number for all pairs.
+        """
+        n_leading, rows = len(leading), np.arange(len(self.sizes))
+        width = n_leading + len(central) + int(self.sizes.max(initial=0))
+        table = np.full((len(rows), width), -1, dtype=np.intp)
+        for column_index, column in enumerate(leading):
+            table[:, column_index] = column
+        for column_index, column in enumerate(central):
+            table[rows, n_leading + self.first_sizes + column_index] = column
+        table[self.pair, n_leading + self.position + self.side * len(central)] = self.class_name
         return table
 
 
-def _add_path_words(told: PairTrees, found: FeatureCounter) -> None:
-    """Words between a name and the top."""
-    side, pair, token = told.tokens_below_top
-    free = (~told.is_entity(pair, token)).nonzero()[0]
-    side, pair, token = side[free], pair[free], token[free]
-    at, name = told.labels_of(pair, token)
-    side, pair = found.lexicon.encode(ENTITY_NAMES)[side[at]], pair[at]
-    found.add("way", pair, side, name, told.nodes.relations[token[at]])
-    found.add("way", pair, side, name)
-    at, top = told.top_classes.gather(pair)
-    pair = pair[at]
-    found.add("way to top", pair, side[at], name[at], top, told.voice[pair])
+def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add the words between each entity and the top."""
+    side, pair, token = trees.tokens_below_top
+    outside = (~trees.is_entity(pair, token)).nonzero()[0]
+    side, pair, token = side[outside], pair[outside], token[outside]
+    position, label = trees.labels_of(pair, token)
+    side, pair = counter.lexicon.encode(ENTITY_NAMES)[side[position]], pair[position]
+    counter.add("way", pair, side, label, trees.nodes.relations[token[position]])
+    counter.add("way", pair, side, label)
+    position, top_class = trees.top_classes.gather(pair)
+    pair = pair[position]
+    counter.add("way to top", pair, side[position], label[position], top_class, trees.voice[pair])
 
 
-def _add_path_children(told: PairTrees, found: FeatureCounter) -> None:
-    """Words of events that hang on the path."""
-    children, relation = told.nodes.classed_children, told.nodes.relations
-    side, pair, token = told.tokens_below_top
-    at, child = children.gather(token)
-    aside = (~told.is_on_path(pair[at], child)).nonzero()[0]
-    at, child = at[aside], child[aside]
-    side, pair = found.lexicon.encode(ENTITY_NAMES)[side[at]], pair[at]
-    at, name = told.classes_of(pair, child)
-    found.add("beside", pair[at], side[at], name, relation[child[at]])
+def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add event words that depend on words of the path or on its top."""
+    children, relation = trees.nodes.classed_children, trees.nodes.relations
+    side, pair, token = trees.tokens_below_top
+    position, child = children.gather(token)
+    off_path = (~trees.is_on_path(pair[position], child)).nonzero()[0]
+    position, child = position[off_path], child[off_path]
+    side, pair = counter.lexicon.encode(ENTITY_NAMES)[side[position]], pair[position]
+    position, label = trees.classes_of(pair, child)
+    counter.add("beside", pair[position], side[position], label, relation[child[position]])
 
-    pair, child = children.gather(told.top)
-    aside = (~told.is_on_path(pair, child) & ~told.is_entity(pair, child)).nonzero()[0]
-    pair, child = pair[aside], child[aside]
-    at, name = told.labels_of(pair, child)
-    found.add("beside top", pair[at], name, relation[child[at]])
-
-
-def _add_triggers(told: PairTrees, found: FeatureCounter) -> None:
-    triggers = told.triggers
-    pair, place = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_TRIGGERS))
-    token = triggers.values[place]
-    on_path = found.lexicon("path")
-    where = np.where(told.is_on_path(pair, token), on_path, told.position_label(pair, token))
-    at, kind = told.nodes.event_types.gather(token)
-    found.add("event", pair[at], kind, where[at])
-    best = (place == triggers.starts[pair]).nonzero()[0]
-    pair, where = pair[best], where[best]
-    at, name = told.labels_of(pair, token[best])
-    found.add("trigger", pair[at], name, where[at])
-    found.add("trigger", pair[at], name)
+    pair, child = children.gather(trees.top)
+    off_path = (~trees.is_on_path(pair, child) & ~trees.is_entity(pair, child)).nonzero()[0]
+    pair, child = pair[off_path], child[off_path]
+    position, label = trees.labels_of(pair, child)
+    counter.add("beside top", pair[position], label, relation[child[position]])
 
 
-def _add_middle(told: PairTrees, found: FeatureCounter) -> None:
-    """The words between two names where they are few, and the classes of all of them."""
-    own, kinds, classed = told.arrays, told.nodes.event_types, told.nodes.classed_tokens
-    rows, cells = own.short_middles
-    words, token = np.where(cells >= 0, own.words[cells], -1), own.token_index[cells]
-    some = (kinds.sizes[token] > 0) & (cells >= 0)
-    words[some] = kinds.first(token[some])
-    found.add_padded("between", rows, words)
+def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add event words with their positions: types of the first MAX_TRIGGERS, words of the first."""
+    triggers = trees.triggers
+    pair, position = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_TRIGGERS))
+    token = triggers.values[position]
+    on_path = counter.lexicon("path")
+    where = np.where(trees.is_on_path(pair, token), on_path, trees.position_label(pair, token))
+    index, event_type = trees.nodes.event_types.gather(token)
+    counter.add("event", pair[index], event_type, where[index])
+    first = (position == triggers.starts[pair]).nonzero()[0]
+    pair, where = pair[first], where[first]
+    index, label = trees.labels_of(pair, token[first])
+    counter.add("trigger", pair[index], label, where[index])
+    counter.add("trigger", pair[index], label)
 
-    pair, place = told.nodes.by_pair(classed)
-    token = classed[place]
-    inside = (own.first_token[pair] < token) & (token < own.last_token[pair])
-    pair, token = pair[inside], token[inside]
-    at, name = told.classes_of(pair, token)
-    found.add("class between", pair[at], name)
 
+def _add_middle(trees: PairTrees, counter: FeatureCounter) -> None:
+    """Add the words between the entities where they are few, and the classes of all of them."""
+    arrays, event_types = trees.arrays, trees.nodes.event_types
+    rows, pair_tokens = arrays.short_middles
+    words = np.where(pair_tokens >= 0, arrays.words[pair_tokens], -1)
+    token = arrays.token_index[pair_tokens]
+    has_type = (event_types.sizes[token] > 0) & (pair_tokens >= 0)
+    words[has_type] = event_types.first(token[has_type])
+    counter.add_padded("between", rows, words)
 
-EVENT_WINDOW_TOKENS = 6  # tokens to either side in which a word of events is looked for
-MAX_ORDERED_EVENTS = 2  # words of events whose order with the name counts
-NEIGHBOUR_TOKENS = 3  # words to either side that are told
+    classed_tokens = trees.nodes.classed_tokens
+    pair, position = trees.nodes.by_pair(classed_tokens)
+    token = classed_tokens[position]
+    is_between = (arrays.first_token[pair] < token) & (token < arrays.last_token[pair])
+    pair, token = pair[is_between], token[is_between]
+    index, class_number = trees.classes_of(pair, token)
+    counter.add("class between", pair[index], class_number)
 
 
 @dataclass(frozen=True, eq=False)
 class EntityFacts:
-    """What two names of each pair have in common, and in what they differ.
+    """Features of the two entities of each pair, which combine as a sum or a difference.
 
-    Facts are of a name, of its way to the top, or of its order with words of events. Most belong
-    to several pairs, so each list of facts is made once, and what is told of a pair is a sum.
+    Facts are about an entity, about its path to the top, or about its order with event words. Most
+    belong to several pairs, so each list of facts is one row of ``features``, and the facts of an
+    entity in a pair are three such rows.
     """
 
-    features: Features  # a row a list
-    rows: Indices  # (pairs, 2, 3) those of the first name and of the second
+    features: Features  # one row per list of facts, 0/1
+    rows: Indices  # (pairs, 2, 3) rows of the first entity and of the second
 
     @classmethod
-    def from_trees(cls, told: PairTrees) -> EntityFacts:
-        """Those of pairs in their trees."""
-        found = FeatureCounter(told.arrays.lexicon, 0)
-        lists = _add_entity_facts(told, found)
-        return cls(found.features(binary=True), lists)
+    def from_trees(cls, trees: PairTrees) -> EntityFacts:
+        """Extract the facts of all pairs."""
+        counter = FeatureCounter(trees.arrays.lexicon, 0)
+        rows = _add_entity_facts(trees, counter)
+        return cls(counter.features(binary=True), rows)
 
     @property
     def sum(self) -> Features:
-        """A fact told of both names counts twice."""
+        """Return the sum of both entities' facts, (pairs, facts): a fact of both counts twice."""
         return self._combine(1.0)
 
     @property
     def difference(self) -> Features:
-        """A fact told of the first name counts plus, of the second minus."""
+        """Return the facts of the first entity minus those of the second, (pairs, facts)."""
         return self._combine(-1.0)
 
     def squared_norms(self) -> tuple[Vector, Vector]:
-        """The squared lengths of the rows of both, without either: (a ± b)² = a² + b² ± 2ab."""
-        n, _, kinds = self.rows.shape
-        own, lists = self.features.cells, self.rows.reshape(2 * n * kinds)
-        size = lengths(own.indptr)[lists]
-        at, place = expand(own.indptr.astype(np.intp)[lists], size)
-        facts = at // (2 * kinds) * own.shape[1] + own.indices[place]
-        facts.sort()
-        shared = facts[1:][facts[1:] == facts[:-1]] // own.shape[1]
-        both = 2.0 * np.bincount(shared, minlength=n)
-        alone = size.reshape(n, 2 * kinds).sum(axis=1)
-        return alone + both, alone - both
+        """Return the squared row norms of ``sum`` and ``difference``, without computing either.
+
+        With 0/1 facts a and b: |a ± b|² = |a|² + |b|² ± 2 a·b.
+        """
+        n, _, n_lists = self.rows.shape
+        cells, lists = self.features.cells, self.rows.reshape(2 * n * n_lists)
+        size = lengths(cells.indptr)[lists]
+        row, position = expand(cells.indptr.astype(np.intp)[lists], size)
+        fact_of_pair = row // (2 * n_lists) * cells.shape[1] + cells.indices[position]
+        fact_of_pair.sort()
+        shared = fact_of_pair[1:][fact_of_pair[1:] == fact_of_pair[:-1]] // cells.shape[1]
+        twice_shared = 2.0 * np.bincount(shared, minlength=n)
+        n_facts = size.reshape(n, 2 * n_lists).sum(axis=1)
+        return n_facts + twice_shared, n_facts - twice_shared
 
     def _combine(self, sign: float) -> Features:
-        n, _, kinds = self.rows.shape
-        signs = np.tile(np.repeat([1.0, sign], kinds), n)
-        cells = signs, self.rows.ravel(), np.arange(0, self.rows.size + 1, 2 * kinds)
-        found = sp.csr_array(cells, shape=(n, len(self.features))) @ self.features.values
-        found.eliminate_zeros()
-        found.sort_indices()
-        return Features(found, self.features.names)
+        """Return the first entity's facts plus ``sign`` times the second's."""
+        n, _, n_lists = self.rows.shape
+        signs = np.tile(np.repeat([1.0, sign], n_lists), n)
+        cells = signs, self.rows.ravel(), np.arange(0, self.rows.size + 1, 2 * n_lists)
+        product = sp.csr_array(cells, shape=(n, len(self.features))) @ self.features.values
+        product.eliminate_zeros()
+        product.sort_indices()
+        return Features(product, self.features.names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntityFactExtractor:
-    """What is told of names, in rows below those of pairs."""
+    """Extractor of the facts of entities as shared rows below those of pairs."""
 
     binary: ClassVar[bool] = True
 
-    def extract(self, own: PairArrays, found: FeatureCounter) -> None:
-        """Adds the facts, and which of their lists are whose."""
-        found.shared[found.view] = _add_entity_facts(own.cached(PairTrees.from_arrays), found)
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the facts, and record in ``counter.shared`` which rows belong to each pair."""
+        counter.shared[counter.view] = _add_entity_facts(
+            arrays.cached(PairTrees.from_arrays), counter
+        )
 
 
-def _add_entity_facts(told: PairTrees, found: FeatureCounter) -> Indices:  # (pairs, 2, 3)
-    """Adds lists of facts; which three are of the first name, and which three of the second."""
-    lists = np.empty((len(told), 2, 3), dtype=np.intp)
-    for kind, part in enumerate((_add_neighbours, _add_ancestor_paths, _add_event_order)):
-        lists[:, :, kind] = part(told, found).reshape(2, len(told)).T
-    return lists
+def _add_entity_facts(trees: PairTrees, counter: FeatureCounter) -> Indices:  # (pairs, 2, 3)
+    """Add rows of facts and return which belong to whom, (pairs, 2 entities, 3 kinds)."""
+    rows = np.empty((len(trees), 2, 3), dtype=np.intp)
+    for k, add in enumerate((_add_neighbours, _add_ancestor_paths, _add_event_order)):
+        rows[:, :, k] = add(trees, counter).reshape(2, len(trees)).T
+    return rows
 
 
-def _add_neighbours(told: PairTrees, found: FeatureCounter) -> Indices:
-    """Words next to names, and the nearest words of events; the row of each name."""
-    own, trees = told.arrays, told.nodes
-    begin, end = np.concatenate(told.entity_starts), np.concatenate(told.entity_ends)
-    width = int((end - begin).max(initial=0)) + 1
-    codes, number = factorize(begin * width + end - begin)
-    begin, length = np.divmod(codes, width)
-    end, rows = begin + length, found.new_rows(len(codes))
-    steps = np.append(np.arange(-NEIGHBOUR_TOKENS, 0), np.arange(1, NEIGHBOUR_TOKENS + 1))
-    tokens = np.where(steps < 0, begin[:, None], end[:, None]) + steps
-    for before, after, values, most in (
-        ("previous", "next", own.token_words, 2),
-        ("classes before", "classes after", trees.outline, NEIGHBOUR_TOKENS),
+def _add_neighbours(trees: PairTrees, counter: FeatureCounter) -> Indices:
+    """Add words next to entities and the nearest event words; return rows, (2 pairs,).
+
+    Rows are those of all first entities, then all second ones; equal entities share a row.
+    """
+    arrays, nodes = trees.arrays, trees.nodes
+    start, end = np.concatenate(trees.entity_starts), np.concatenate(trees.entity_ends)
+    width = int((end - start).max(initial=0)) + 1
+    distinct, inverse = factorize(start * width + end - start)
+    start, length = np.divmod(distinct, width)
+    end, rows = start + length, counter.new_rows(len(distinct))
+    offset = np.append(np.arange(-NEIGHBOUR_TOKENS, 0), np.arange(1, NEIGHBOUR_TOKENS + 1))
+    tokens = np.where(offset < 0, start[:, None], end[:, None]) + offset
+    for before, after, values, max_size in (
+        ("previous", "next", arrays.token_words, 2),
+        ("classes before", "classes after", nodes.outline, NEIGHBOUR_TOKENS),
     ):
-        words = _values_in_sentence(told, values, tokens, begin)
-        for size in range(1, most + 1):
-            found.add(before, rows, *words[:, NEIGHBOUR_TOKENS - size : NEIGHBOUR_TOKENS].T)
-            found.add(after, rows, *words[:, NEIGHBOUR_TOKENS : NEIGHBOUR_TOKENS + size].T)
-    _add_nearest_events(told, found, rows, begin, end)
-    return rows[number]
+        words = _values_in_sentence(trees, values, tokens, start)
+        for size in range(1, max_size + 1):
+            counter.add(before, rows, *words[:, NEIGHBOUR_TOKENS - size : NEIGHBOUR_TOKENS].T)
+            counter.add(after, rows, *words[:, NEIGHBOUR_TOKENS : NEIGHBOUR_TOKENS + size].T)
+    _add_nearest_events(trees, counter, rows, start, end)
+    return rows[inverse]
 
 
 def _values_in_sentence(
-    told: PairTrees, values: Indices, tokens: Indices, within: Indices
+    trees: PairTrees, values: Indices, tokens: Indices, anchor: Indices
 ) -> Indices:
-    """What tokens are, a sign for those outside of the sentence that a token of each row is in."""
-    own = told.arrays
-    sentence = own.token_sentence[within][:, None]
-    found = values[tokens.clip(0, len(values) - 1)]
-    found[tokens < own.sentence_starts[sentence]] = own.lexicon("<")
-    found[tokens >= own.sentence_starts[sentence + 1]] = own.lexicon(">")
-    return found
+    """Return ``values`` of tokens; "<" and ">" for tokens before and after the sentence.
+
+    ``tokens`` is (rows, k); row i must lie in the sentence of token ``anchor[i]``.
+    """
+    arrays = trees.arrays
+    sentence = arrays.token_sentence[anchor][:, None]
+    result = values[tokens.clip(0, len(values) - 1)]
+    result[tokens < arrays.sentence_starts[sentence]] = arrays.lexicon("<")
+    result[tokens >= arrays.sentence_starts[sentence + 1]] = arrays.lexicon(">")
+    return result
 
 
 def _add_nearest_events(
-    told: PairTrees, found: FeatureCounter, rows: Indices, begin: Indices, end: Indices
+    trees: PairTrees, counter: FeatureCounter, rows: Indices, start: Indices, end: Indices
 ) -> None:
-    """The words of events next to names, on both sides."""
-    own, trees = told.arrays, told.nodes
-    known = np.concatenate([[-1], trees.event_tokens, [len(trees.heads)]])
-    left = known[np.searchsorted(known, begin) - 1]
-    right = known[np.searchsorted(known, end, side="right")]
-    sentence = own.token_sentence[begin]
-    near = (
-        left >= np.maximum(begin - EVENT_WINDOW_TOKENS, own.sentence_starts[sentence]),
-        right <= np.minimum(end + EVENT_WINDOW_TOKENS, own.sentence_starts[sentence + 1] - 1),
+    """Add the nearest event word on either side of entities, at most EVENT_WINDOW_TOKENS away."""
+    arrays, nodes = trees.arrays, trees.nodes
+    event_tokens = np.concatenate([[-1], nodes.event_tokens, [len(nodes.heads)]])
+    left = event_tokens[np.searchsorted(event_tokens, start) - 1]
+    right = event_tokens[np.searchsorted(event_tokens, end, side="right")]
+    sentence = arrays.token_sentence[start]
+    is_near = (
+        left >= np.maximum(start - EVENT_WINDOW_TOKENS, arrays.sentence_starts[sentence]),
+        right <= np.minimum(end + EVENT_WINDOW_TOKENS, arrays.sentence_starts[sentence + 1] - 1),
     )
-    side, name = np.nonzero(near)
-    event = np.stack([left, right])[side, name]
-    at, called = trees.classes_and_word.gather(event)
-    where, row = own.lexicon.encode(("left", "right"))[side[at]], rows[name[at]]
-    found.add("nearest", row, where, called)
-    found.add("nearest", row, where, called, trees.suffixes[event[at]])
+    direction, entity = np.nonzero(is_near)
+    event = np.stack([left, right])[direction, entity]
+    index, label = nodes.classes_and_word.gather(event)
+    where, row = arrays.lexicon.encode(("left", "right"))[direction[index]], rows[entity[index]]
+    counter.add("nearest", row, where, label)
+    counter.add("nearest", row, where, label, nodes.suffixes[event[index]])
 
 
-def _add_ancestor_paths(told: PairTrees, found: FeatureCounter) -> Indices:
-    """From names up to the top; the row of the way of each name."""
-    trees, ways, top, part = told.nodes, told.ancestor_paths.tokens, told.path_tops, told.roles[0]
-    rows, voice, ends = found.new_rows(len(top)), trees.voices[top], trees.suffixes[top]
-    found.add("part", rows, part)
-    found.add("part", rows, part, voice)
-    found.add("part", rows, part, voice, found.lexicon("ending"), ends)
-    found.add("part", rows, part, voice, trees.classes_and_word.first(top), ends)
-    at, name = trees.classes_and_word.gather(top)
-    found.add("part", rows[at], part[at], voice[at], name)
-    found.add("end", rows, told.first_relation)
-    way, place = expand(ways.starts[:-1] + 1, np.maximum(ways.sizes - 2, 0))
-    token = ways.values[place]
-    at, name = trees.classes_and_word.gather(token)
-    row, token = rows[way[at]], token[at]
-    found.add("way", row, name)
-    found.add("way", row, name, trees.relations[token])
-    found.add("way", row, name, found.lexicon("ending"), trees.suffixes[token])
-    _add_governors(told, found, rows)
-    _add_siblings(told, found, rows)
-    return rows[told.ancestor_paths.path_index]
+def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
+    """Add role, top and words of each ancestor path; return the rows of entities, (2, pairs)."""
+    nodes, paths = trees.nodes, trees.ancestor_paths.tokens
+    top, role = trees.path_tops, trees.roles[0]
+    rows, voice, suffixes = counter.new_rows(len(top)), nodes.voices[top], nodes.suffixes[top]
+    counter.add("part", rows, role)
+    counter.add("part", rows, role, voice)
+    counter.add("part", rows, role, voice, counter.lexicon("ending"), suffixes)
+    counter.add("part", rows, role, voice, nodes.classes_and_word.first(top), suffixes)
+    index, label = nodes.classes_and_word.gather(top)
+    counter.add("part", rows[index], role[index], voice[index], label)
+    counter.add("end", rows, trees.first_relation)
+    path, position = expand(paths.starts[:-1] + 1, np.maximum(paths.sizes - 2, 0))
+    token = paths.values[position]
+    index, label = nodes.classes_and_word.gather(token)
+    row, token = rows[path[index]], token[index]
+    counter.add("way", row, label)
+    counter.add("way", row, label, nodes.relations[token])
+    counter.add("way", row, label, counter.lexicon("ending"), nodes.suffixes[token])
+    _add_governors(trees, counter, rows)
+    _add_event_children(trees, counter, rows)
+    return rows[trees.ancestor_paths.path_index]
 
 
-def _add_governors(told: PairTrees, found: FeatureCounter, rows: Indices) -> None:
-    """The words that names hang on, below the top."""
-    trees, ways = told.nodes, told.ancestor_paths.tokens
-    some = (ways.sizes > 2).nonzero()[0]
-    governor, rows, relation = (
-        ways.values[ways.starts[some] + 1],
-        rows[some],
-        told.first_relation[some],
-    )
-    ends = trees.suffixes[governor]
-    found.add("governor", rows, ends, relation)
-    at, name = trees.classes_and_word.gather(governor)
-    found.add("governor", rows[at], name, relation[at])
-    found.add("governor", rows[at], name, relation[at], ends[at])
+def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
+    """Add the words that entities depend on, unless they are the top."""
+    nodes, paths = trees.nodes, trees.ancestor_paths.tokens
+    long_paths = (paths.sizes > 2).nonzero()[0]
+    governor = paths.values[paths.starts[long_paths] + 1]
+    rows, relation = rows[long_paths], trees.first_relation[long_paths]
+    suffixes = nodes.suffixes[governor]
+    counter.add("governor", rows, suffixes, relation)
+    index, label = nodes.classes_and_word.gather(governor)
+    counter.add("governor", rows[index], label, relation[index])
+    counter.add("governor", rows[index], label, relation[index], suffixes[index])
 
 
-def _add_siblings(told: PairTrees, found: FeatureCounter, rows: Indices) -> None:
-    """Words of events that hang on ways."""
-    trees, ways = told.nodes, told.ancestor_paths.tokens
-    way, place = expand(ways.starts[:-1], ways.sizes - 1)
-    at, child = trees.classed_children.gather(ways.values[place])
-    way, place = way[at], place[at]
-    aside = ((place == ways.starts[way]) | (child != ways.values[place - 1])).nonzero()[0]
-    way, child = way[aside], child[aside]
-    at, name = trees.classes.gather(child)
-    row, child = rows[way[at]], child[at]
-    found.add("beside", row, name, trees.relations[child])
-    found.add("beside", row, name, found.lexicon("ending"), trees.suffixes[child])
+def _add_event_children(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
+    """Add event words that depend on a word of an ancestor path below the top."""
+    nodes, paths = trees.nodes, trees.ancestor_paths.tokens
+    path, position = expand(paths.starts[:-1], paths.sizes - 1)
+    index, child = nodes.classed_children.gather(paths.values[position])
+    path, position = path[index], position[index]
+    is_off_path = (position == paths.starts[path]) | (child != paths.values[position - 1])
+    path, child = path[is_off_path], child[is_off_path]
+    index, class_number = nodes.classes.gather(child)
+    row, child = rows[path[index]], child[index]
+    counter.add("beside", row, class_number, nodes.relations[child])
+    counter.add("beside", row, class_number, counter.lexicon("ending"), nodes.suffixes[child])
 
 
-def _add_event_order(told: PairTrees, found: FeatureCounter) -> Indices:
-    """Whether names come before words of events; the row of each name in its pair."""
-    triggers, every = told.triggers, 8 * len(told.nodes.heads) + 1
-    pair, place = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_ORDERED_EVENTS))
-    event = triggers.values[place]
-    keys = np.zeros((2, len(told), MAX_ORDERED_EVENTS), dtype=np.intp)
-    for side, begin in enumerate(told.entity_starts):
-        first, top = begin[pair] < event, event == told.top[pair]
-        code = ((2 * event + first) * 2 + top) * 2 + told.is_on_path(pair, event)
-        keys[side, pair, place - triggers.starts[pair]] = code + 1
-    codes, number = factorize((keys @ (every ** np.arange(MAX_ORDERED_EVENTS))).ravel())
-    known = codes // every ** np.arange(MAX_ORDERED_EVENTS)[:, None] % every
-    place, row = known.nonzero()
-    rows = found.new_rows(len(codes))
-    _add_order(told, found, rows[row], known[place, row] - 1)
-    return rows[number]
+def _add_event_order(trees: PairTrees, counter: FeatureCounter) -> Indices:
+    """Add whether entities come before event words; return the row of each entity, (2 pairs,).
+
+    The first MAX_ORDERED_EVENTS triggers of each pair count.
+    """
+    triggers, base = trees.triggers, 8 * len(trees.nodes.heads) + 1
+    pair, position = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_ORDERED_EVENTS))
+    event = triggers.values[position]
+    keys = np.zeros((2, len(trees), MAX_ORDERED_EVENTS), dtype=np.intp)
+    for side, begin in enumerate(trees.entity_starts):
+        first, top = begin[pair] < event, event == trees.top[pair]
+        code = ((2 * event + first) * 2 + top) * 2 + trees.is_on_path(pair, event)
+        keys[side, pair, position - triggers.starts[pair]] = code + 1
+    distinct, inverse = factorize((keys @ (base ** np.arange(MAX_ORDERED_EVENTS))).ravel())
+    distinct_keys = distinct // base ** np.arange(MAX_ORDERED_EVENTS)[:, None] % base
+    position, row = distinct_keys.nonzero()
+    rows = counter.new_rows(len(distinct))
+    _add_order(trees, counter, rows[row], distinct_keys[position, row] - 1)
+    return rows[inverse]
 
 
-def _add_order(told: PairTrees, found: FeatureCounter, rows: Indices, keys: Indices) -> None:
-    """Events by number, and whether the name comes first, the event is top, is on the path."""
-    trees, lexicon = told.nodes, found.lexicon
-    event, first, top, on_path = keys // 8, keys // 4 % 2, keys // 2 % 2, keys % 2
-    order = lexicon.encode(("name later", "name first"))[first]
-    form = np.where(top, trees.voices[event], told.arrays.token_tags[event])
-    at, name = trees.classes_and_word.gather(event)
-    found.add("order", rows[at], name, order[at], form[at])
-    where = lexicon.encode(("elsewhere", "path"))[on_path]
-    found.add("order", rows, trees.event_types.first(event), order, trees.suffixes[event], where)
+def _add_order(trees: PairTrees, counter: FeatureCounter, rows: Indices, keys: Indices) -> None:
+    """Add the order of an entity and an event to each row.
+
+    A key is 8 * event token + 4 * (entity comes first) + 2 * (event is the top) + (event is on the
+    path).
+    """
+    nodes, lexicon = trees.nodes, counter.lexicon
+    event, entity_first, is_top, is_on_path = keys // 8, keys // 4 % 2, keys // 2 % 2, keys % 2
+    order = lexicon.encode(("name later", "name first"))[entity_first]
+    form = np.where(is_top, nodes.voices[event], trees.arrays.token_tags[event])
+    index, label = nodes.classes_and_word.gather(event)
+    counter.add("order", rows[index], label, order[index], form[index])
+    where = lexicon.encode(("elsewhere", "path"))[is_on_path]
+    counter.add("order", rows, nodes.event_types.first(event), order, nodes.suffixes[event], where)
