@@ -36,7 +36,7 @@ PORTABLE = (
     "tests/tasks/",
     "tests/language/",
     "tests/reproduce/",
-    "tests/test_docs.py",
+    "tests/test_candidates.py",
     "tests/test_estimators.py",
     "tests/test_figures.py",
     "tests/test_laws.py",

@@ -1,4 +1,4 @@
-"""The files and commands of the tutorials, as they stand there and changed as they invite to."""
+"""The files and commands of the tutorials work, as written and with the suggested changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from textrank.cli.app import run
 
 KERNEL, TASK = "docs/tutorials/kernel.md", "docs/tutorials/task.md"
 PAGES = (KERNEL, TASK)
-# What the tests below take from each page; a block under another title is run by none.
+# Titles of the code blocks that the tests below use; other titles are not tested.
 TITLES = {
     KERNEL: {"mykernel.py", "mine.cfg", "commands", "output", "another", "another output", "train",
              "features", "explain", "reasons"},
@@ -32,42 +32,42 @@ TITLES = {
 
 
 NUMBER = re.compile(r"\d+\.\d+")
-PERCENT = re.compile(r"(?:AUC|F) ")  # rows of a table of measures
+PERCENT = re.compile(r"(?:AUC|F) ")  # rows of a table of metrics
 
 
-def rounded(text: str) -> str:
-    """Long numbers to six digits: the last ones are the processor's."""
-    return re.sub(r"\d\.\d{7,}", lambda found: f"{float(found[0]):.6f}", text)
+def round_numbers(text: str) -> str:
+    """Round long numbers to six digits; the last digits depend on the processor."""
+    return re.sub(r"\d\.\d{7,}", lambda match: f"{float(match[0]):.6f}", text)
 
 
-def lacking(shown: str, told: str) -> list[str]:
+def missing_lines(shown: str, output: str) -> list[str]:
     """Return the lines that a page shows and that were not printed."""
-    return [
-        line for line in shown.splitlines() if not any(same(line, x) for x in told.splitlines())
-    ]
+    printed = output.splitlines()
+    return [line for line in shown.splitlines() if not any(is_same(line, x) for x in printed)]
 
 
-def same(shown: str, told: str) -> bool:
+def is_same(shown: str, printed: str) -> bool:
     """Compare words exactly, percentages to the digit they are rounded to and scores to 1e-4."""
-    words = [NUMBER.sub("#", line).split() for line in (shown, told)]
-    figures = [list(map(float, NUMBER.findall(line))) for line in (shown, told)]
+    words = [NUMBER.sub("#", line).split() for line in (shown, printed)]
+    figures = [list(map(float, NUMBER.findall(line))) for line in (shown, printed)]
     tolerance = 0.11 if PERCENT.match(shown) else 1e-4
     return words[0] == words[1] and all(
         abs(x - y) <= tolerance for x, y in zip(*figures, strict=True)
     )
 
 
-def typed(folder: Path, block: str) -> str:
-    """What the commands of a block print."""
+def run_in_shell(folder: Path, block: str) -> str:
+    """Return the output of the commands of a block, run in a shell."""
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    told = ""
+    output = ""
     for line in block.splitlines():
         assert line.startswith("$ ")
-        how = {"cwd": folder, "env": env, "capture_output": True, "text": True}
-        done = subprocess.run(["bash", "-c", line[2:]], **how)
-        assert done.returncode == 0, done.stderr
-        told += done.stdout
-    return told
+        result = subprocess.run(
+            ["bash", "-c", line[2:]], cwd=folder, env=env, capture_output=True, text=True
+        )
+        assert result.returncode == 0, result.stderr
+        output += result.stdout
+    return output
 
 
 @contextlib.contextmanager
@@ -84,61 +84,61 @@ def forget_code() -> Iterator[None]:
             del sys.modules[name]
 
 
-def called(folder: Path, block: str) -> str:
-    """Return what the commands of a block print; faster than ``typed``, for it starts no process.
+def run_commands(folder: Path, block: str) -> str:
+    """Return the output of the commands of a block, without starting a process for textrank.
 
-    Lines that are more than a textrank command are typed.
+    Lines with other programs run in a shell.
     """
     output = io.StringIO()
     for line in block.splitlines():
         if not line.startswith("$ textrank ") or "|" in line:
-            output.write(typed(folder, line))
+            output.write(run_in_shell(folder, line))
             continue
         with contextlib.chdir(folder), contextlib.redirect_stdout(output), forget_code():
             assert run(shlex.split(line.removeprefix("$ textrank "))) == 0, line
     return output.getvalue()
 
 
-def copied(page: str, folder: Path) -> dict[str, str]:
-    """The titled blocks of a page, those with the name of a file written under it."""
-    found = titled(page)
-    for name in (name for name in found if "." in name):
-        (folder / name).write_text(found[name], encoding="utf-8")
+def write_files(page: str, folder: Path) -> dict[str, str]:
+    """Return the titled blocks of a page; write those whose title is a file name."""
+    code = titled(page)
+    for name in (name for name in code if "." in name):
+        (folder / name).write_text(code[name], encoding="utf-8")
     (folder / "corpora").symlink_to(ROOT / "corpora")
-    return found
+    return code
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_files_copied_and_the_commands_typed(page, tmp_path):
-    found = copied(page, tmp_path)
-    assert set(found) == TITLES[page]
-    assert lacking(found["output"], called(tmp_path, found["commands"])) == []
-    if "use.py" in found:
-        assert "'urgent': True" in typed(tmp_path, "$ python use.py")
+def test_files_and_commands_of_a_page(page, tmp_path):
+    code = write_files(page, tmp_path)
+    assert set(code) == TITLES[page]
+    assert missing_lines(code["output"], run_commands(tmp_path, code["commands"])) == []
+    if "use.py" in code:
+        assert "'urgent': True" in run_in_shell(tmp_path, "$ python use.py")
 
 
-def test_another_kernel_is_ten_lines(tmp_path):
-    found = copied(KERNEL, tmp_path)
-    call, shared = re.split(r"\n(?=# in SharedEnding)", found["another"])
-    own = method(found["mykernel.py"], r"def __call__\(self, candidates\)", call)
-    (tmp_path / "mykernel.py").write_text(method(own, r"def _shared", shared))
-    first, _ = found["commands"].splitlines()
-    assert lacking(found["another output"], called(tmp_path, first)) == []
+def test_another_kernel(tmp_path):
+    code = write_files(KERNEL, tmp_path)
+    call, shared = re.split(r"\n(?=# in SharedEnding)", code["another"])
+    source = replace_method(code["mykernel.py"], r"def __call__\(self, candidates\)", call)
+    (tmp_path / "mykernel.py").write_text(replace_method(source, r"def _shared", shared))
+    first, _ = code["commands"].splitlines()
+    assert missing_lines(code["another output"], run_commands(tmp_path, first)) == []
 
 
-def test_a_model_of_it_and_one_with_reasons(tmp_path):
-    found = copied(KERNEL, tmp_path)
-    plain = called(tmp_path, found["train"])
+def test_trained_model_and_explanations(tmp_path):
+    code = write_files(KERNEL, tmp_path)
+    plain = run_commands(tmp_path, code["train"])
     assert '"label": "DNA"' in plain
-    start = found["mykernel.py"].index("@registry.kernels")
-    (tmp_path / "mykernel.py").write_text(found["mykernel.py"][:start] + found["features"])
-    named = called(tmp_path, found["train"])
-    assert rounded(named.splitlines()[-1]) == rounded(plain.splitlines()[-1])
-    assert lacking(found["reasons"], called(tmp_path, found["explain"])) == []
+    start = code["mykernel.py"].index("@registry.kernels")
+    (tmp_path / "mykernel.py").write_text(code["mykernel.py"][:start] + code["features"])
+    named = run_commands(tmp_path, code["train"])
+    assert round_numbers(named.splitlines()[-1]) == round_numbers(plain.splitlines()[-1])
+    assert missing_lines(code["reasons"], run_commands(tmp_path, code["explain"])) == []
 
 
-def method(text: str, start: str, new: str) -> str:
-    """A class with one method exchanged; the new one may begin with a remark."""
+def replace_method(text: str, start: str, new: str) -> str:
+    """Return a class with one method replaced; the new method may begin with a comment."""
     body = textwrap.indent(re.sub(r"^#.*\n", "", new).strip("\n"), "    ")
     old = rf"    {start}.*?(?=\n\n|\Z)"
     changed, count = re.subn(old, lambda _: body, text, count=1, flags=re.DOTALL)
@@ -146,10 +146,10 @@ def method(text: str, start: str, new: str) -> str:
     return changed
 
 
-def test_the_change_to_sentences_is_two_places(tmp_path):
-    found = copied(TASK, tmp_path)
-    task = method(found["mytask.py"], r"def candidates", found["sentences"])
-    settings = found["urgent.cfg"].replace('"keep"\n', '"keep"\nbounds = "sentence"\n')
+def test_one_decision_per_sentence(tmp_path):
+    code = write_files(TASK, tmp_path)
+    task = replace_method(code["mytask.py"], r"def candidates", code["sentences"])
+    settings = code["urgent.cfg"].replace('"keep"\n', '"keep"\nbounds = "sentence"\n')
     things = "server", "freezer", "lamp", "printer", "door", "alarm"
     rows = [
         {"id": x, "text": f"The {x} is fine. Come at once, the {x} is down! Bye.", "urgent": [1]}
@@ -158,25 +158,27 @@ def test_the_change_to_sentences_is_two_places(tmp_path):
     (tmp_path / "mytask.py").write_text(task)
     (tmp_path / "urgent.cfg").write_text(settings)
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told = called(tmp_path, "$ textrank run urgent.cfg rows.jsonl --code mytask.py --folds 3")
-    assert "6 documents · 18 candidates · 6 positive" in told
-    assert re.search(r"^AUC +100\.0", told, re.MULTILINE)
+    output = run_commands(
+        tmp_path, "$ textrank run urgent.cfg rows.jsonl --code mytask.py --folds 3"
+    )
+    assert "6 documents · 18 candidates · 6 positive" in output
+    assert re.search(r"^AUC +100\.0", output, re.MULTILINE)
 
 
-def test_the_change_to_names_is_two_methods_and_two_words(tmp_path):
-    found = copied(TASK, tmp_path)
-    candidates, annotate = re.split(r"\n(?=def annotate)", found["names"])
-    task = method(found["mytask.py"], r"def candidates", candidates)
-    task = method(task, r"def annotate", annotate)
-    task = task.replace("import document_id\n", "import document_id, named_spans\n")
-    settings = found["urgent.cfg"].replace('target = "keep"\n', "").replace("bag.v1", "smooth.v1")
+def test_one_decision_per_name(tmp_path):
+    code = write_files(TASK, tmp_path)
+    candidates, annotate = re.split(r"\n(?=def annotate)", code["names"])
+    task = replace_method(code["mytask.py"], r"def candidates", candidates)
+    task = replace_method(task, r"def annotate", annotate)
+    task = task.replace("import document_id\n", "import document_id, entity_spans\n")
+    settings = code["urgent.cfg"].replace('target = "keep"\n', "").replace("bag.v1", "smooth.v1")
     (tmp_path / "mytask.py").write_text(task)
     (tmp_path / "urgent.cfg").write_text(settings)
-    told = called(
+    output = run_commands(
         tmp_path,
         "$ textrank run urgent.cfg effects.jsonl --code mytask.py --folds 3\n"
         "$ textrank train urgent.cfg effects.jsonl model --code mytask.py\n"
         "$ textrank apply model effects.jsonl --code mytask.py\n",
     )
-    assert "6 documents · 12 candidates · 6 positive" in told
-    assert '{"name": "Aspirin", "effect": false}, {"name": "nausea", "effect": true}' in told
+    assert "6 documents · 12 candidates · 6 positive" in output
+    assert '{"name": "Aspirin", "effect": false}, {"name": "nausea", "effect": true}' in output

@@ -1,4 +1,4 @@
-"""Where names come from: the span group, else the entities of a recogniser."""
+"""``named_spans`` returns the spans of a group, or else the entities of a recogniser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Span
 
-from textrank.candidates import named_spans
+from textrank.candidates import entity_spans
 from textrank.tasks.ppi.task import PPI
 
 
@@ -15,9 +15,9 @@ def doc():
     return spacy.blank("en")("SHC binds GRB2 and SOS")
 
 
-def test_entities_of_a_recogniser_fill_the_group(doc):
+def test_entities_are_copied_to_the_span_group(doc):
     doc.ents = [Span(doc, 2, 3, "GENE"), Span(doc, 0, 1, "GENE")]
-    assert [span.text for span in named_spans(doc, "entities")] == ["SHC", "GRB2"]
+    assert [span.text for span in entity_spans(doc, "entities")] == ["SHC", "GRB2"]
     assert [span.id_ for span in doc.spans["entities"]] == ["e0", "e1"]
     doc[0].is_sent_start = True
     for token in doc[1:]:
@@ -25,17 +25,17 @@ def test_entities_of_a_recogniser_fill_the_group(doc):
     assert [[s.text for s in c.spans] for c in PPI().candidates(doc)] == [["SHC", "GRB2"]]
 
 
-def test_a_group_wins_over_entities_even_when_empty(doc):
+def test_span_group_takes_precedence_even_if_empty(doc):
     doc.ents = [Span(doc, 0, 1, "GENE")]
     doc.spans["entities"] = []
-    assert named_spans(doc, "entities") == []
+    assert entity_spans(doc, "entities") == []
 
 
-def test_a_recogniser_that_found_nothing_is_not_a_missing_one(doc):
+def test_recogniser_without_entities_gives_no_spans(doc):
     doc.set_ents([], default="outside")
-    assert named_spans(doc, "entities") == []
+    assert entity_spans(doc, "entities") == []
 
 
-def test_neither_group_nor_recogniser_is_explained(doc):
+def test_missing_group_and_recogniser_raise(doc):
     with pytest.raises(ValueError, match="no span group 'entities' and no entities"):
-        named_spans(doc, "entities")
+        entity_spans(doc, "entities")
