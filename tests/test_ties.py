@@ -89,7 +89,9 @@ THRESHOLDS = {
     "rate of one": lambda y, s: metrics.positive_rate_threshold(s, 1.0),
     "expected_threshold": lambda y, s: expected_threshold(s, 1 / (1 + np.exp(-s))),
     "mean_threshold": lambda y, s: mean_threshold(s),
-    "level of a precision": lambda y, s: PPI(precision=0.5).leveled(y, s / 2 + 0.4).level * 2 - 0.8,
+    "level of a precision": lambda y, s: (
+        PPI(precision=0.5).at_precision(y, s / 2 + 0.4).level * 2 - 0.8
+    ),
 }
 
 
@@ -169,9 +171,9 @@ def test_the_first_of_tied_answers_is_given(rng):
 
 
 def test_conformal_p_values_ignore_round_off(labels, tied, noisy):
-    exact = ConformalPredictor.of(tied, labels).p_values(tied)
+    exact = ConformalPredictor.fit(tied, labels).p_values(tied)
     for scores in noisy:
-        assert (ConformalPredictor.of(scores, labels).p_values(noisy[0]) == exact).all()
+        assert (ConformalPredictor.fit(scores, labels).p_values(noisy[0]) == exact).all()
 
 
 def test_equal_figures_of_two_runs_are_ties_not_wins(rng):

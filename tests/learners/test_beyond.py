@@ -63,7 +63,7 @@ def test_probabilities_are_right_on_average(rng):
 def test_platt_finds_the_slope_and_shift(rng):
     scores = 100 + 5 * rng.standard_normal(20000)
     y = np.where(rng.random(20000) < 1 / (1 + np.exp(-(scores - 101) / 2)), 1, -1)
-    found = PlattCalibration.of(scores, y)
+    found = PlattCalibration.fit(scores, y)
     assert found.slope == pytest.approx(0.5, rel=0.1)
     assert -found.shift / found.slope == pytest.approx(101, abs=0.2)
 
@@ -73,7 +73,7 @@ def test_conformal_sets_err_no_more_than_stated_in_each_class(rng):
         y = np.where(rng.random(n) < 0.2, 1, -1)
         return y + rng.standard_normal(n), y
 
-    conformal = ConformalPredictor.of(*draw(2000))
+    conformal = ConformalPredictor.fit(*draw(2000))
     scores, y = draw(20000)
     for error in (0.05, 0.2):
         sets = conformal.sets(scores, error=error)

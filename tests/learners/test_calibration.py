@@ -30,13 +30,13 @@ def log_loss(p: Vector, y: Vector) -> float:
 
 
 def test_sources_that_do_not_differ_give_back_their_curve():
-    curve = PlattCalibration.across(*draw_sources(np.random.default_rng(0), 40, 0.0))
+    curve = PlattCalibration.fit_across_sources(*draw_sources(np.random.default_rng(0), 40, 0.0))
     np.testing.assert_allclose((curve.slope, curve.shift, curve.above), (5, 0.5, -2), atol=0.4)
     assert curve.sources == 40
 
 
 def test_probabilities_of_new_sources_shrink_by_how_far_sources_differ():
-    curve = PlattCalibration.across(*draw_sources(np.random.default_rng(1), 60, 2.0))
+    curve = PlattCalibration.fit_across_sources(*draw_sources(np.random.default_rng(1), 60, 2.0))
     assert curve.slope == pytest.approx(5 / np.sqrt(1 + np.pi * 4 / 8), rel=0.15)
     scores, y, _ = draw_sources(np.random.default_rng(2), 200, 2.0)
     sure = PlattCalibration(5.0, 0.5, -2.0)  # true of an average source
@@ -47,8 +47,8 @@ def test_order_of_candidates_and_names_of_sources_do_not_matter():
     scores, y, sources = draw_sources(np.random.default_rng(3), 6, 1.0)
     order = np.random.default_rng(4).permutation(len(y))
     renamed = [f"corpus {9 - int(sources[i])}" for i in order]
-    one = PlattCalibration.across(scores, y, sources)
-    other = PlattCalibration.across(scores[order], y[order], renamed)
+    one = PlattCalibration.fit_across_sources(scores, y, sources)
+    other = PlattCalibration.fit_across_sources(scores[order], y[order], renamed)
     np.testing.assert_allclose(one(scores), other(scores), atol=1e-9)
 
 
@@ -58,7 +58,7 @@ def test_platt_fits_as_well_as_a_general_optimiser():
     for n, gap in ((4, 3.0), (30, 50.0), (500, 0.3)):
         y = np.where(np.arange(n) % 2, 1.0, -1.0)
         scores = 1e3 * (y * gap + rng.normal(size=n)) + 7e3
-        curve = PlattCalibration.of(scores, y)
+        curve = PlattCalibration.fit(scores, y)
         targets = np.where(y > 0, (n / 2 + 1) / (n / 2 + 2), 1 / (n / 2 + 2))
         z = (scores - scores.mean()) / scores.std()
 

@@ -16,19 +16,19 @@ def draw(rng: np.random.Generator, n: int, share: float) -> tuple[np.ndarray, np
 
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.8])
 def test_the_share_of_positives_is_found(rng, share):
-    shift = PriorShift.of(*draw(rng, 5000, 0.2))
+    shift = PriorShift.fit(*draw(rng, 5000, 0.2))
     new, y = draw(rng, 5000, share)
     assert shift.estimate(new) == pytest.approx((y > 0).mean(), abs=0.05)
 
 
 def test_the_estimate_is_the_mean_of_the_probabilities_it_corrects(rng):
-    shift = PriorShift.of(*draw(rng, 2000, 0.3))
+    shift = PriorShift.fit(*draw(rng, 2000, 0.3))
     new, _ = draw(rng, 500, 0.6)
     assert shift.probabilities(new).mean() == pytest.approx(shift.estimate(new), abs=1e-6)
 
 
 def test_the_threshold_has_the_highest_expected_f(rng):
-    shift = PriorShift.of(*draw(rng, 2000, 0.3))
+    shift = PriorShift.fit(*draw(rng, 2000, 0.3))
     new, _ = draw(rng, 200, 0.6)
     p = shift.probabilities(new)
 
@@ -44,7 +44,7 @@ def test_a_training_threshold_is_improved_where_positives_are_frequent(rng):
     scores, y = draw(rng, 5000, 0.15)
     new, truth = draw(rng, 5000, 0.6)
     before = precision_recall_f(truth, new >= best_threshold(y, scores)).f
-    after = precision_recall_f(truth, new >= PriorShift.of(scores, y).threshold(new)).f
+    after = precision_recall_f(truth, new >= PriorShift.fit(scores, y).threshold(new)).f
     assert after > before + 0.02
     optimum = precision_recall_f(truth, new >= best_threshold(truth, new)).f
     assert after > optimum - 0.02
@@ -52,7 +52,7 @@ def test_a_training_threshold_is_improved_where_positives_are_frequent(rng):
 
 def test_no_scores_are_refused(rng):
     with pytest.raises(ValueError, match="no scores"):
-        PriorShift.of(*draw(rng, 100, 0.5)).threshold(np.empty(0))
+        PriorShift.fit(*draw(rng, 100, 0.5)).threshold(np.empty(0))
 
 
 def test_the_mean_is_as_good_a_threshold_on_any_scale(rng):

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, find_overlap, labels_of, shares_text
-from textrank.config import config_of
-from textrank.evaluation.cross_validation import FoldScores, document_intervals
+from textrank.candidates import Candidate, find_training_overlap, gold_labels, shares_text
+from textrank.config import to_config
+from textrank.evaluation.cross_validation import FoldScores, group_intervals
 from textrank.evaluation.report import Counts, Fold, Report, classification_fold, ranking_fold
-from textrank.evaluation.splits import document_folds, given_folds
+from textrank.evaluation.splits import folds_from_table, make_folds
 from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Features, Indices, Vector
 from textrank.language.alignment import original_doc
@@ -35,7 +35,7 @@ from textrank.metrics import (
 from textrank.model import Model
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
-from textrank.tasks.base import nothing_found
+from textrank.tasks.base import no_candidates_error
 from textrank.tasks.ppi.task import PPI
 
 Positives = float | Literal["auto"] | None
@@ -61,26 +61,26 @@ def evaluate(
     unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, found, strict=True))
     candidates = [candidate for own in found for candidate in own]
     if not candidates:
-        raise nothing_found(task, len(docs))
+        raise no_candidates_error(task, len(docs))
     scores = model.score(candidates)
-    threshold, words = decided(model, scores, positives)
+    threshold, words = choose_threshold(model, scores, positives)
     test = single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measured(task)
     beside = at_level(model, candidates, scores, unreachable)
     fold = replace(fold, measures={**fold.measures, **beside})
     probabilities = model.probability(scores)
-    overlap = find_overlap(model.meta, docs, corpus)
+    overlap = find_training_overlap(model.meta, docs, corpus)
     return Report(
         task=task.name,
         corpus=corpus,
         procedure=f"trained on {model.meta.get('corpus') or 'another corpus'}; {words}",
-        settings=config_of(model.pipeline),
+        settings=to_config(model.pipeline),
         seed=None,
         counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
         folds=[fold],
-        intervals=document_intervals([test], [fold], {}) if not unreachable else {},
+        intervals=group_intervals([test], [fold], {}) if not unreachable else {},
         decisions=list(test.decisions(fold)),
-        curves=_curves(labels_of(candidates), probabilities),
+        curves=_curves(gold_labels(candidates), probabilities),
         notes=[overlap.note] if overlap else (),
         trained_on=overlap.to_dict() if overlap else {},
     )
@@ -106,20 +106,22 @@ def at_level(
     task, probabilities = model.pipeline.task, model.probability(scores)
     if not isinstance(task, PPI) or probabilities is None:
         return {}
-    y, sure = labels_of(candidates), probabilities >= task.level
+    y, sure = gold_labels(candidates), probabilities >= task.level
     found: dict[str, float | None] = {
         "f_at_level": precision_recall_f(y, sure, unreachable).f,
         "calibration_error": calibration_error(y, probabilities),
         "calibration_error_of_chance": chance_calibration_error(probabilities),
     }
-    statements = model.stated(candidates)
+    statements = model.attributes(candidates)
     if statements:
         asserted = np.array([row.get("status", "asserted") == "asserted" for row in statements])
         found["f_asserted_at_level"] = precision_recall_f(y, sure & asserted, unreachable).f
     return found
 
 
-def decided(model: Model, scores: Vector, positives: Positives) -> tuple[float | None, str]:
+def choose_threshold(
+    model: Model, scores: Vector, positives: Positives
+) -> tuple[float | None, str]:
     """The threshold for these scores, and how it came about in words."""
     if positives == "auto" and model.calibration is not None and model.calibration.sources:
         words = "alpha by leave-document-out there; threshold of the best F that it expects here"
@@ -146,7 +148,7 @@ def single_fold(
 
 
 @dataclass(frozen=True)
-class Cross:
+class CrossCorpus:
     """A report for every pair of different corpora, trained on the first, tested on the second."""
 
     corpora: Sequence[str]
@@ -172,7 +174,7 @@ class Cross:
         return {"corpora": list(self.corpora), "cells": rows, "seconds": dict(self.seconds)}
 
 
-def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> Cross:
+def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> CrossCorpus:
     """Examines every corpus once, trains a model on each, and tests it on all others.
 
     Alpha and threshold are chosen by leave-document-out in the training corpus. Test documents that
@@ -188,7 +190,7 @@ def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> Cross:
     dropped: dict[tuple[str, str], int] = {}
     for train in track(corpora, "training", len(corpora)):
         with clock.step("learner"):
-            model = pipeline.fit_prepared(dataset[train])
+            model = pipeline.fit_dataset(dataset[train])
         for test in corpora:
             if test != train:
                 with clock.step("measures"):
@@ -198,7 +200,7 @@ def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> Cross:
                     cell = _cell(model, dataset[test], out, len(corpora[test]) - len(out))
                     reports[train, test] = _report(model, cell, train, test)
     order = list(corpora)
-    return Cross(order, reports, dropped, clock.seconds)
+    return CrossCorpus(order, reports, dropped, clock.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,10 +231,10 @@ def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cel
 
 def _scores(model: Model, dataset: Dataset) -> Vector:
     """Scores of candidates that were examined before, without looking at their text again."""
-    neighbourhood = dataset.targets.neighbourhood
+    context = dataset.targets.context
     if model.names is not None and isinstance(dataset.data, Features):
-        return model.fit.predict(dataset.data.align_to(model.names), neighbourhood)
-    return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), neighbourhood)
+        return model.fit.predict(dataset.data.align_to(model.names), context)
+    return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), context)
 
 
 def _with_mean(test: FoldScores, fold: Fold) -> Fold:
@@ -251,11 +253,11 @@ def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
         task=model.pipeline.task.name,
         corpus=test,
         procedure=f"trained on {train}; alpha and threshold by leave-document-out there",
-        settings=config_of(model.pipeline),
+        settings=to_config(model.pipeline),
         seed=None,
         counts=Counts(cell.documents, size, fold.positives, cell.test.unreachable),
         folds=[fold],
-        intervals=document_intervals([cell.test], [fold], cell.unreachable),
+        intervals=group_intervals([cell.test], [fold], cell.unreachable),
     )
 
 
@@ -350,7 +352,7 @@ def _inner(
 ) -> Vector:
     """Scores of the training part by models that did not see the document, for the threshold."""
     inside = [documents[int(i)] for i in rest]
-    partition = document_folds(inside, min(k, len(set(inside))), seed)
+    partition = make_folds(inside, min(k, len(set(inside))), seed)
     held = np.empty(len(rest))
     for fold in np.unique(partition):
         train, test = rest[partition != fold], rest[partition == fold]
@@ -417,8 +419,8 @@ def _partitions(
     documents: Sequence[str], folds: int | Mapping[str, int], seed: int, splits: int
 ) -> list[Indices]:
     if isinstance(folds, Mapping):
-        return [given_folds(documents, folds)]
-    return [document_folds(documents, folds, seed + split) for split in range(splits)]
+        return [folds_from_table(documents, folds)]
+    return [make_folds(documents, folds, seed + split) for split in range(splits)]
 
 
 def _procedure(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:

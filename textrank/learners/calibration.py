@@ -1,4 +1,13 @@
-"""Scores as probabilities and as sets with a stated error, learned from held-out scores alone."""
+"""Probabilities, prediction sets and thresholds learned from held-out scores.
+
+``fit_calibration`` gives the curve that a trained model carries: a ``PlattCalibration`` from scores
+to probabilities. ``IsotonicCalibration`` needs more scores, ``ConformalPredictor`` returns sets of
+labels with a stated error, ``PriorShift`` corrects for another share of positives, and
+``expected_threshold`` and ``mean_threshold`` choose thresholds for corpora without labels.
+``fit_logistic`` is the one logistic regression of all learners.
+
+Scores must be held out: scores of training candidates by the model itself are far too good.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +25,24 @@ from textrank.learners.base import check_alphas, check_gram, check_targets
 from textrank.linalg import inverse
 from textrank.metrics import TIE_TOLERANCE, choose_first, sort_ties, tie_tolerance
 
-MOST = 100  # steps until weights stand still
-MIN_STEP = 1e-10  # a fit ends at smaller changes of its weights
-MIN_RIDGE = 1e-9  # so that a constant score leaves the equations solvable
+MAX_NEWTON_STEPS = 100
+MIN_STEP = 1e-10  # a logistic fit ends at smaller changes of its weights
+MIN_RIDGE = 1e-9  # keeps the equations solvable if a column is constant
+MIN_SOURCE_VARIANCE = 1e-3  # of the constants of sources in ``fit_across_sources``
+MAX_PRIOR_STEPS = 1000
+PRIOR_TOLERANCE = 1e-9  # of the estimated share of positives
 
 
 @dataclass(frozen=True)
 class PlattCalibration:
     """Logistic curve from scores to probabilities (Platt 1999).
 
-    ``p(s) = 1 / (1 + exp(-(slope s + above max(s, 0) + shift)))``. ``of`` fits slope and shift, so
-    a few hundred scores are enough; ``across`` also fits ``above``, from several corpora. The
-    probability of a candidate depends on its own score only.
+    ``p(s) = 1 / (1 + exp(-(slope s + above max(s, 0) + shift)))``. ``fit`` learns slope and shift,
+    so a few hundred scores are enough; ``fit_across_sources`` also learns ``above``, from several
+    corpora. The probability of a candidate depends on its own score only.
 
-    >>> PlattCalibration.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1]))(0.0).round(6)
+    >>> heldout, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, -1, 1, 1])
+    >>> PlattCalibration.fit(heldout, y)(0.0).round(6)
     np.float64(0.5)
     """
 
@@ -39,22 +52,24 @@ class PlattCalibration:
     sources: int = 0  # left-out corpora it was fitted on; 0 if only documents were left out
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> PlattCalibration:
-        """Fit slope and shift to held-out scores, with Platt's smoothed targets.
+    def fit(cls, heldout: Vector, y: Vector) -> PlattCalibration:
+        """Fit slope and shift to held-out scores (n,) of labels (n,), with Platt's smoothed targets.
 
-        Scores of training candidates by the model itself would give far too sure probabilities.
+        A label is positive if it is above 0. Raises ValueError unless both kinds occur.
         """
         scores, positive = _two_classes(heldout, y)
         n = positive.sum()
         targets = np.where(positive, (n + 1) / (n + 2), 1 / (len(scores) - n + 2))
         spread, centre = float(scores.std()) or 1.0, float(scores.mean())
         Z = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
-        slope, shift = map(float, _fit_logistic(Z, targets, np.full(2, MIN_RIDGE)))
+        slope, shift = map(float, fit_logistic(Z, targets, np.full(2, MIN_RIDGE)))
         return cls(slope / spread, shift - slope * centre / spread)
 
     @classmethod
-    def across(cls, heldout: Vector, y: Vector, sources: Sequence[str]) -> PlattCalibration:
-        """Fit the curve for a corpus that is none of the ``sources`` the scores come from.
+    def fit_across_sources(
+        cls, heldout: Vector, y: Vector, sources: Sequence[str]
+    ) -> PlattCalibration:
+        """Fit the curve for a corpus that is none of the ``sources`` (n,) the scores come from.
 
         Sources differ in their share of positives: each has a constant ``b ~ N(0, v)`` of its own
         in the log-odds, where ``v`` is the mean square of the fitted constants (one degree of
@@ -65,7 +80,7 @@ class PlattCalibration:
         >>> corpora, s = np.repeat(list("abcdef"), 500), rng.normal(size=3000)
         >>> log_odds = 4 * s + np.repeat([-2, 2, -1, 1, 0, 0], 500)
         >>> y = np.where(rng.random(3000) < expit(log_odds), 1, -1)
-        >>> 2 < PlattCalibration.across(s, y, corpora).slope < 4
+        >>> 2 < PlattCalibration.fit_across_sources(s, y, corpora).slope < 4
         True
         """
         scores, positive = _two_classes(heldout, y)
@@ -73,9 +88,9 @@ class PlattCalibration:
         shared = np.column_stack([scores, np.maximum(scores, 0), np.ones(len(scores))])
         Z = np.hstack([shared, np.eye(len(names))[column]])
         targets, variance, w = positive.astype(np.float64), 1.0, np.zeros(Z.shape[1])
-        for _ in range(MOST):
+        for _ in range(MAX_NEWTON_STEPS):
             ridge = np.append(np.full(3, MIN_RIDGE), np.full(len(names), 1 / variance))
-            w = _fit_logistic(Z, targets, ridge, w)
+            w = fit_logistic(Z, targets, ridge, w)
             before, variance = variance, _source_variance(w[3:])
             if abs(variance - before) < 1e-6:
                 break
@@ -102,19 +117,21 @@ def fit_calibration(heldout: Vector, y: Vector) -> PlattCalibration | None:
     >>> fit_calibration(np.array([0.1, 0.5, 0.9]), np.array([1.0, 2.0, 3.0])) is None
     True
     """
-    return PlattCalibration.of(heldout, y) if set(np.unique(y)) == {-1.0, 1.0} else None
+    return PlattCalibration.fit(heldout, y) if set(np.unique(y)) == {-1.0, 1.0} else None
 
 
 def _source_variance(constants: Vector) -> float:
     """Return the variance of the constants of sources, whose mean went into the shift."""
-    return float(max((constants**2).sum() / max(len(constants) - 1, 1), 1e-3))
+    return float(max((constants**2).sum() / max(len(constants) - 1, 1), MIN_SOURCE_VARIANCE))
 
 
-def _fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None = None) -> Vector:
-    """Return the weights ``w`` of ``expit(Z w)`` by Newton's method, with a ridge per weight.
+def fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None = None) -> Vector:
+    """Return the weights ``w`` (d,) of ``expit(Z w)`` by Newton's method, with a ridge per weight.
 
-    Targets are probabilities. A step that does not lower the penalised log loss is halved, so the
-    fit also converges for candidates that are almost separable.
+    Minimises the log loss of ``targets`` (n,), which are probabilities, plus
+    ``(ridge * w**2).sum() / 2``. ``Z`` (n, d) has a column of ones if a constant is wanted. Starts
+    at ``start``, by default at zero. A step that does not lower the penalised loss is halved, so
+    the fit also converges for candidates that are almost separable.
     """
 
     def loss(w: Vector) -> float:
@@ -124,13 +141,15 @@ def _fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | Non
 
     w = np.zeros(Z.shape[1]) if start is None else start
     value = loss(w)
-    for _ in range(MOST):
+    for _ in range(MAX_NEWTON_STEPS):
         p = expit(Z @ w)
-        H = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(ridge)
+        H = (Z * (p * (1 - p))[:, None]).T @ Z + np.diag(np.maximum(ridge, MIN_RIDGE))
         step = np.linalg.solve(H, Z.T @ (targets - p) - ridge * w)
-        while loss(w + step) > value and np.abs(step).max() > MIN_STEP:
+        new_value = loss(w + step)
+        while new_value > value and np.abs(step).max() > MIN_STEP:
             step = step / 2
-        w, value = w + step, loss(w + step)
+            new_value = loss(w + step)
+        w, value = w + step, new_value
         if np.abs(step).max() < MIN_STEP:
             break
     return w
@@ -139,74 +158,75 @@ def _fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | Non
 def fit_temperature(
     logits: Matrix, classes: NDArray[np.intp], weights: Vector | None = None
 ) -> float:
-    """Return what divides held-out logits (n, classes) so that their softmax fits the classes.
+    """Return the number that divides held-out logits (n, k) so that their softmax fits the classes.
 
-    One number, so the order of the classes of a sample stays (Guo et al., 2017). The targets are
+    ``classes`` (n,) are class numbers, ``weights`` (n,) sample weights, by default equal. One
+    number, so the order of the classes of a sample stays (Guo et al., 2017). The targets are
     smoothed as Platt (1999) does: of ``k`` classes, a sample of one with ``N`` samples counts as
     that class with probability ``(N + 1) / (N + k)`` and as each other with ``1 / (N + k)``. So
-    classes that are parted perfectly do not get probabilities of 0 and 1.
+    classes that are separated perfectly do not get probabilities of 0 and 1.
 
     >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
-    >>> fit_temperature(logits, np.array([0, 1, 1])) > 1  # too sure: one of three is wrong
+    >>> fit_temperature(logits, np.array([0, 1, 1])) > 1  # overconfident: one of three is wrong
     True
     """
     count = np.bincount(classes, weights, logits.shape[1])[classes]
     # (N + 1) / (N + k) of the class itself and 1 / (N + k) of the others
-    own = logits[np.arange(len(classes)), classes]
-    expected = (count * own + logits.sum(axis=1)) / (count + logits.shape[1])
+    true_logit = logits[np.arange(len(classes)), classes]
+    expected = (count * true_logit + logits.sum(axis=1)) / (count + logits.shape[1])
 
     def slope(log_t: float) -> float:
-        """Of the loss, which is convex in ``1 / t``: likely logits less expected ones."""
+        """Return the slope of the loss, which is convex in ``1 / t``."""
         likely = (softmax(logits * np.exp(-log_t), axis=1) * logits).sum(axis=1)
         return float(np.average(likely - expected, weights=weights))
 
     middle = np.log(float(np.abs(logits).max()) or 1.0)
     low, high = middle - 8, middle + 5
-    if slope(low) <= 0:  # as sure as is allowed
+    if slope(low) <= 0:  # the smallest temperature allowed
         return float(np.exp(low))
-    if slope(high) >= 0:  # no better than chance: as unsure
+    if slope(high) >= 0:  # no better than chance: the largest one
         return float(np.exp(high))
     return float(np.exp(brentq(slope, low, high, xtol=1e-14)))
 
 
 @dataclass(frozen=True, eq=False)
 class IsotonicCalibration:
-    """The rising step-free curve that fits best; needs a thousand scores or more.
+    """Non-decreasing, piecewise linear curve from scores to probabilities, for 1000 or more scores.
 
-    >>> curve = IsotonicCalibration.of(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, 1, -1, 1]))
+    >>> curve = IsotonicCalibration.fit(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1, 1, -1, 1]))
     >>> curve(np.array([-3.0, 0.0, 3.0])).tolist()
     [0.0, 0.5, 1.0]
     """
 
     scores: Vector  # (k,) ascending
-    values: Vector  # (k,)
+    values: Vector  # (k,) probabilities at these scores
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> IsotonicCalibration:
-        """From held-out scores."""
+    def fit(cls, heldout: Vector, y: Vector) -> IsotonicCalibration:
+        """Fit the curve to held-out scores; raise ValueError unless both kinds of labels occur."""
         scores, positive = _two_classes(heldout, y)
-        from sklearn.isotonic import IsotonicRegression  # only who trains waits for it
+        from sklearn.isotonic import IsotonicRegression  # slow to import, needed in training only
 
         curve = IsotonicRegression(out_of_bounds="clip").fit(scores, positive.astype(np.float64))
         return cls(curve.X_thresholds_, curve.y_thresholds_)
 
     def __call__(self, scores: Any) -> Vector:
-        """Probabilities of a positive label."""
+        """Return the probability of a positive label for each score."""
         return np.asarray(np.interp(scores, self.scores, self.values))
 
 
 @dataclass(frozen=True, eq=False)
 class ConformalPredictor:
-    """Sets of labels that miss the true one in at most a stated share of each class.
+    """Prediction sets that miss the true label in at most a stated share of each class.
 
-    A new candidate's p-value for a class is the share of that class's held-out scores that are
-    no better than its own, itself counted. Labels with a p-value above the error level make the
-    set: both where the data cannot tell, none where the candidate is unlike either class. The
-    held-out scores stand in for scores of new candidates, which is exact up to the effect of
-    one document on the model; ``exact_p_values`` has no such remainder.
+    The p-value of a new candidate for a class is the share of the held-out scores of that class
+    that are no better than its score, itself counted. Labels with a p-value above the error level
+    make the set: both labels if the data do not decide, none if the candidate is unlike either
+    class. Held-out scores replace scores of new candidates, which is exact up to the effect of one
+    document on the model; ``exact_p_values`` has no such remainder.
 
     >>> heldout, y = np.linspace(-2, 2, 40), np.repeat([-1.0, 1.0], 20)
-    >>> ConformalPredictor.of(heldout, y).sets(np.array([-1.5, 1.5]), error=0.1).tolist()
+    >>> ConformalPredictor.fit(heldout, y).sets(np.array([-1.5, 1.5]), error=0.1).tolist()
     [[True, False], [False, True]]
     """
 
@@ -214,13 +234,13 @@ class ConformalPredictor:
     positive: Vector  # (n+,) ascending
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> ConformalPredictor:
-        """From held-out scores."""
+    def fit(cls, heldout: Vector, y: Vector) -> ConformalPredictor:
+        """Store held-out scores by class; raise ValueError unless both kinds of labels occur."""
         scores, positive = _two_classes(heldout, y)
         return cls(np.sort(scores[~positive]), np.sort(scores[positive]))
 
     def p_values(self, scores: Any) -> Matrix:  # (m, 2)
-        """For each score its p-value as a negative and as a positive."""
+        """Return for each score its p-values as a negative and as a positive."""
         s = np.asarray(scores, dtype=np.float64)
         tie = tie_tolerance(np.concatenate([self.negative, self.positive]))
         higher = len(self.negative) - np.searchsorted(self.negative, s - tie, "left")
@@ -231,20 +251,22 @@ class ConformalPredictor:
         )
 
     def sets(self, scores: Any, *, error: float) -> NDArray[np.bool_]:  # (m, 2)
-        """Whether negative and positive belong to each candidate's set at this error level."""
+        """Return whether negative and positive are in the set of each score at this error level."""
         return prediction_sets(self.p_values(scores), error)
 
 
 def exact_p_values(
     K: Matrix, y: Vector, cross: Matrix, own: Vector, *, alpha: float
 ) -> Matrix:  # (m, 2)
-    """P-values by full conformal prediction: RLS trained with each new candidate and each label.
+    """Return p-values, as negative and as positive, by full conformal prediction with RLS.
 
-    With the new candidate in, every candidate is scored by leave-one-out, all in closed form:
-    ``v = G k``, ``s = k(x, x) + alpha - k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``.
-    Valid for any number of candidates, if they are exchangeable; O(n) a label after one product.
-    ``cross`` (m, n) are kernel values of new with old candidates, ``own`` (m,) of each new one
-    with itself.
+    RLS is trained with each new candidate and each label. With the new candidate in, every
+    candidate is scored by leave-one-out, all in closed form: ``v = G k``,
+    ``s = k(x, x) + alpha - k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``. Valid for any
+    number of candidates, if they are exchangeable; O(n) per label after one product.
+
+    ``K`` (n, n) and ``y`` (n,) are the training data, ``cross`` (m, n) the kernel values of new
+    with training candidates, ``own`` (m,) those of each new candidate with itself.
     """
     K = check_gram(K)
     _, positive = _two_classes(y, y)
@@ -260,21 +282,25 @@ def exact_p_values(
     for column, (label, same) in enumerate([(-1.0, ~positive), (1.0, positive)]):
         residual = (a - V * ((label - f) / s)[:, None]) / diagonal  # y_j - f_j without j
         # (y - f) y is one minus the margin: the larger, the stranger
-        strange = residual[:, same] * labels[same]
-        mine = (label - f) * label
-        reached = strange >= mine[:, None] - TIE_TOLERANCE  # labels are of size one
+        strangeness = residual[:, same] * labels[same]
+        limit = (label - f) * label
+        reached = strangeness >= limit[:, None] - TIE_TOLERANCE  # labels are of size one
         p[:, column] = (1 + reached.sum(axis=1)) / (same.sum() + 1)
     return p
 
 
 def prediction_sets(p: Matrix, error: float) -> NDArray[np.bool_]:
-    """The labels whose p-value is above the error level."""
+    """Return whether each p-value is above the error level, which must be between 0 and 1."""
     if not 0 < error < 1:
         raise ValueError(f"error must be between 0 and 1, got {error}")
     return np.asarray(p > error)
 
 
 def _two_classes(scores: Any, y: Any) -> tuple[Vector, NDArray[np.bool_]]:
+    """Return scores (n,) as floats and whether each label is positive.
+
+    Raises ValueError unless there are positive and negative labels.
+    """
     values = check_targets(scores, len(scores))[:, 0]
     positive = check_targets(y, len(values))[:, 0] > 0
     if positive.all() or not positive.any():
@@ -285,26 +311,22 @@ def _two_classes(scores: Any, y: Any) -> tuple[Vector, NDArray[np.bool_]]:
     return values, positive
 
 
-STEPS = 1000
-TOLERANCE = 1e-9
-
-
 @dataclass(frozen=True)
 class PriorShift:
-    """What held-out scores say about a corpus with another share of positives than in training.
+    """Probabilities for a corpus with another share of positives than the training corpus.
 
-    Scores become probabilities by ``Platt``. New ones are corrected for the share of positives
-    among them, which is estimated by expectation maximisation: the share is the mean of the
-    probabilities that it itself corrects. This assumes that positives look like positives and
-    negatives like negatives in both corpora, only their numbers differ. Between PPI corpora that
-    does not hold: all scores shrink where training examples are less alike, and the estimate
-    fails. Then take ``mean_threshold``, or state the share of positives.
+    Scores become probabilities by ``PlattCalibration``. New ones are corrected for the share of
+    positives among them, which is estimated by expectation maximisation: the share is the mean of
+    the probabilities that it itself corrects. This assumes that positives look like positives and
+    negatives like negatives in both corpora and only their numbers differ. Between PPI corpora
+    that does not hold: all scores shrink if training examples are less alike, and the estimate
+    fails. Then use ``mean_threshold``, or state the share of positives.
 
     Saerens, Latinne and Decaestecker (2002), Neural Computation 14(1).
 
     >>> rng = np.random.default_rng(0)
     >>> y = np.where(rng.random(4000) < 0.2, 1.0, -1.0)
-    >>> shift = PriorShift.of(y + rng.standard_normal(4000), y)
+    >>> shift = PriorShift.fit(y + rng.standard_normal(4000), y)
     >>> new = np.where(rng.random(4000) < 0.5, 1.0, -1.0) + rng.standard_normal(4000)
     >>> round(shift.prior, 1), round(shift.estimate(new), 1)
     (0.2, 0.5)
@@ -314,36 +336,37 @@ class PriorShift:
     prior: float  # share of positives in training
 
     @classmethod
-    def of(cls, heldout: Vector, y: Vector) -> PriorShift:
-        """From held-out scores and their answers."""
-        return cls(PlattCalibration.of(heldout, y), float((np.asarray(y) > 0).mean()))
+    def fit(cls, heldout: Vector, y: Vector) -> PriorShift:
+        """Fit the calibration and the share of positives to held-out scores and their labels."""
+        return cls(PlattCalibration.fit(heldout, y), float((np.asarray(y) > 0).mean()))
 
     def estimate(self, scores: Vector) -> float:
-        """The share of positives among new candidates."""
+        """Return the estimated share of positives among new candidates with these scores."""
         raw = self.calibration(scores)
         share = self.prior
-        for _ in range(STEPS):
-            before, share = share, float(_moved(raw, self.prior, share).mean())
-            if abs(share - before) < TOLERANCE:
+        for _ in range(MAX_PRIOR_STEPS):
+            before, share = share, float(_shift_prior(raw, self.prior, share).mean())
+            if abs(share - before) < PRIOR_TOLERANCE:
                 break
         return share
 
     def probabilities(self, scores: Vector) -> Vector:
-        """Probabilities of new candidates, corrected for their share of positives."""
-        return _moved(self.calibration(scores), self.prior, self.estimate(scores))
+        """Return probabilities of new candidates, corrected for their share of positives."""
+        return _shift_prior(self.calibration(scores), self.prior, self.estimate(scores))
 
     def threshold(self, scores: Vector) -> float:
-        """The threshold of highest expected F among the new scores themselves."""
-        known = self.probabilities(scores) if len(scores) else np.empty(0)
-        return expected_threshold(scores, known)
+        """Return the threshold that maximises expected F1 on the new scores themselves."""
+        probabilities = self.probabilities(scores) if len(scores) else np.empty(0)
+        return expected_threshold(scores, probabilities)
 
 
 def expected_threshold(scores: Vector, probabilities: Vector) -> float:
-    """The threshold of highest expected F among scores with their probabilities.
+    """Return the threshold that maximises expected F1, from scores (n,) and probabilities (n,).
 
-    Of the ``k`` highest, ``Σ p`` are expected to be positive, so that the F expected of saying
-    yes to them is ``2 Σ_k p / (k + Σ p)``. It lies below the last of these scores by the tolerance
-    of ties, so that round-off does not change who reaches it.
+    Of the ``k`` highest scores, ``Σ_k p`` are expected to be positive, so predicting these has an
+    expected F1 of ``2 Σ_k p / (k + Σ p)``. The threshold lies below the last of these scores by the
+    tolerance of ties, so that round-off does not decide who reaches it. Raises ValueError for no
+    scores.
 
     >>> round(expected_threshold(np.array([3.0, 1.0, 2.0]), np.array([0.9, 0.1, 0.7])), 6)
     2.0
@@ -360,15 +383,16 @@ def expected_threshold(scores: Vector, probabilities: Vector) -> float:
 
 
 def mean_threshold(scores: Vector) -> float:
-    """The mean of the scores: yes to what scores above the average of its own corpus.
+    """Return the mean of the scores (n,) as a threshold for a corpus without labels.
 
-    A model scores another corpus on another scale, where the training threshold means nothing. The
-    mean needs no label and assumes no share of positives; it moves up where few scores are far
-    above the rest. Between interaction corpora it lost least against the best threshold in
-    hindsight (docs/experiments/interactions.md). Where the two kinds are far apart and one is
-    rare it lies too low: then state the share.
+    A model scores another corpus on another scale, to which the threshold of training does not
+    apply. The mean needs no label and assumes no share of positives; it moves up if few scores are
+    far above the rest. Between interaction corpora it lost least against the best threshold in
+    hindsight (docs/experiments/interactions.md). If classes are far apart and positives are rare
+    it is too low: then state the share of positives.
 
-    The threshold lies below the mean by the tolerance of ties: a score equal to the mean is a yes.
+    The threshold lies below the mean by the tolerance of ties, so a score equal to the mean is
+    positive. Raises ValueError for no scores.
 
     >>> round(mean_threshold(np.array([-1.25, -1.0, -0.75, 0.0])), 6)
     -0.75
@@ -379,8 +403,8 @@ def mean_threshold(scores: Vector) -> float:
     return float(values.mean()) - tie_tolerance(values)
 
 
-def _moved(probabilities: Vector, old: float, new: float) -> Vector:
-    """Probabilities under another share of positives, by Bayes' rule."""
+def _shift_prior(probabilities: Vector, old: float, new: float) -> Vector:
+    """Return probabilities for a share ``new`` of positives instead of ``old``, by Bayes' rule."""
     yes = probabilities * new / old
     no = (1 - probabilities) * (1 - new) / (1 - old)
     return np.asarray(yes / np.maximum(yes + no, np.finfo(float).tiny))

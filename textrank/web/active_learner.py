@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, Targets, document_id, held_together
-from textrank.explanation import Parts, together
-from textrank.features import AdditiveKernel, ChoiceKernel, Indices, Matrix, Vector, has_features
+from textrank.candidates import Candidate, Targets, dedup_groups, document_id
+from textrank.explanation import merge_explanations
+from textrank.protocols import Explanation
+from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import score_alphas
 from textrank.learners.calibration import PlattCalibration
 from textrank.learners.online import OnlineRLS
@@ -30,7 +31,8 @@ from textrank.metrics import (
 )
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.tasks.base import nothing_found
+from textrank.protocols import AdditiveKernel, ChoiceKernel, has_features
+from textrank.tasks.base import no_candidates_error
 from textrank.web._kernel_rows import FeatureRows, Rows, rows_of
 
 YES, NO, UNSURE, NEGATED, WRONG = "yes", "no", "unsure", "negated", "wrong name"
@@ -103,7 +105,7 @@ def _question(together: Sequence[Candidate], row: int) -> Question:
         )
     document = document_id(one.doc)
     places = ",".join(f"{span.start_char}-{span.end_char}" for span in one.spans)
-    asked = tuple(c.asked for c in together)
+    asked = tuple(c.label_key for c in together)
     alone = len(together) == 1
     kind = asked[0] if alone and len(one.spans) == 1 else ""
     rows = tuple(range(row, row + len(together)))
@@ -212,7 +214,7 @@ def quality(y: Vector, heldout: Vector, documents: Indices) -> Quality:
     for own, other in (halves, halves[::-1]):
         cut = best_threshold(y[other], heldout[other])
         yes[own] = heldout[own] >= (0.0 if cut is None else cut)
-        p[own] = PlattCalibration.of(heldout[other], y[other])(heldout[own])
+        p[own] = PlattCalibration.fit(heldout[other], y[other])(heldout[own])
     f = precision_recall_f(y, yes).f
     return Quality(auc(y, heldout), f, calibration_error(y, p), n)
 
@@ -296,7 +298,7 @@ def explains(teaching: Teaching) -> bool:
     return (isinstance(teaching.rows, FeatureRows) or splits) and not staged
 
 
-def parts_of(teaching: Teaching, row: int) -> Parts:
+def parts_of(teaching: Teaching, row: int) -> Explanation:
     """What makes a candidate differ from the average one, largest first; sums exact.
 
     Average is among those that ask the same. The lock is held only to look at the answers: nobody
@@ -308,10 +310,10 @@ def parts_of(teaching: Teaching, row: int) -> Parts:
             weights = teaching.once("weights", lambda: _weights(teaching, rows))
     candidates, prior = teaching.candidates, teaching.prior
     if not isinstance(rows, FeatureRows):
-        known = prior.explain_all([candidates[row]])[0] if prior is not None else []
-        return together(rows.reasons(row, index, coef), known)
-    asked = candidates[row].asked
-    alike = [i for i, c in enumerate(candidates[: len(rows)]) if c.asked == asked]
+        known = prior.explain_relative([candidates[row]])[0] if prior is not None else []
+        return merge_explanations(rows.reasons(row, index, coef), known)
+    asked = candidates[row].label_key
+    alike = [i for i, c in enumerate(candidates[: len(rows)]) if c.label_key == asked]
     return rows.reasons(row, weights, rows.average(asked, alike))
 
 
@@ -380,22 +382,22 @@ class Teaching:
     ) -> Teaching:
         """Of the texts to ask about, beginning with a model, with answered texts, or nothing."""
         task = pipeline.task
-        names = held_together([*training, *docs])
+        names = dedup_groups([*training, *docs])
         numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
         found = [task.candidates(doc) for doc in (*training, *docs)]
         old = [c for own in found[: len(training)] for c in own]
         new = [replace(c, label=None) for own in found[len(training) :] for c in own]
         if not new:
-            raise nothing_found(task, len(docs))
+            raise no_candidates_error(task, len(docs))
         groups = [numbers[n] for n, own in zip(names, found, strict=True) for _ in own]
         pipeline = settled(pipeline if prior is None else prior.pipeline)
         homes = {id(doc): numbers[n] for doc, n in zip((*training, *docs), names, strict=True)}
         candidates = [*old, *new]
         rows = rows_of(pipeline.kernel, pipeline.representation(candidates))
         base = np.zeros(len(candidates)) if prior is None else prior.score(candidates)
-        if task.ranks:
+        if task.is_ranking:
             raise ValueError(f"task {task.name!r} ranks; only answers of yes or no can be curated.")
-        y = Targets.of(old).y if old else np.empty(0)
+        y = Targets.from_candidates(old).y if old else np.empty(0)
         alphas, alpha = alphas_of(pipeline, prior)
         questions = {q.key: q for q in questions_of(new, len(old))}
         made = cls(
@@ -471,7 +473,7 @@ class Teaching:
 
     @property
     def _platt(self) -> PlattCalibration:
-        return self.once("platt", lambda: PlattCalibration.of(self.heldout, self.answers))
+        return self.once("platt", lambda: PlattCalibration.fit(self.heldout, self.answers))
 
     @property
     def measurable(self) -> bool:

@@ -70,7 +70,7 @@ def measure(
         other = replace(
             model,
             fit=replace(model.fit, coef=models.fit((name,))),
-            calibration=PlattCalibration.across(*models.heldout(name)),
+            calibration=PlattCalibration.fit_across_sources(*models.heldout(name)),
         )
         figures[name] = models.evaluate(name)
         figures[name] |= recognised_names(other, docs, nlp, sentences=name == "IEPA")

@@ -210,7 +210,7 @@ class SourceModels:
         """
         rows = np.flatnonzero(self.pairs.source == name)
         y, scores = self.pairs.y[rows], self.scores_without(name)
-        p = PlattCalibration.across(*self.heldout(name))(scores)
+        p = PlattCalibration.fit_across_sources(*self.heldout(name))(scores)
         decisions = {
             "f": scores >= expected_threshold(scores, p),
             "f_at_level": p >= 0.5,
@@ -281,7 +281,7 @@ def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) ->
         heldout,
         labels,
         meta,
-        calibration=PlattCalibration.across(heldout, labels, sources),
+        calibration=PlattCalibration.fit_across_sources(heldout, labels, sources),
     )
 
 
