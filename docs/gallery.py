@@ -19,8 +19,8 @@ from sklearn.decomposition import TruncatedSVD
 
 from textrank import plotting
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation import assess
-from textrank.evaluation.splits import splitter_of
+from textrank.evaluation import cross_validate_dataset
+from textrank.evaluation.splits import make_splitter
 from textrank.evaluation.sweep import learning_curve
 from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.kernels.sequences import positional_matrix
@@ -377,13 +377,17 @@ def _dataset(name: str, corpus: str) -> Any:
 def _alpha_curve(name: str, alphas: tuple[float, ...]) -> Any:
     """Return cross-validated metrics at each alpha on the interaction sample."""
     pipeline = load_pipeline(name, {"learner.alphas": list(alphas)})
-    return assess(pipeline, _dataset(name, "ppi"), splitter_of(folds=5)).curves["alpha"]
+    return cross_validate_dataset(pipeline, _dataset(name, "ppi"), make_splitter(folds=5)).curves[
+        "alpha"
+    ]
 
 
 @cache
 def _heldout(name: str, corpus: str) -> tuple[Any, Any]:
     """Return scores and labels of all held-out candidates of a sample."""
-    report = assess(load_pipeline(name), _dataset(name, corpus), splitter_of(folds=5))
+    report = cross_validate_dataset(
+        load_pipeline(name), _dataset(name, corpus), make_splitter(folds=5)
+    )
     scores = np.array([d.score for d in report.decisions])
     return scores, np.array([d.label for d in report.decisions])
 
@@ -391,7 +395,7 @@ def _heldout(name: str, corpus: str) -> tuple[Any, Any]:
 @cache
 def _learning(name: str, corpus: str) -> Any:
     """Return the learning curve of a pipeline on a sample."""
-    return learning_curve(load_pipeline(name), _dataset(name, corpus), splitter_of(folds=5))
+    return learning_curve(load_pipeline(name), _dataset(name, corpus), make_splitter(folds=5))
 
 
 FIGURES: dict[str, Callable[[Theme], Any]] = {

@@ -1,4 +1,4 @@
-"""``named_spans`` returns the spans of a group, or else the entities of a recogniser."""
+"""``entity_spans`` returns the spans of a group, or else the entities of a recogniser."""
 
 from __future__ import annotations
 
