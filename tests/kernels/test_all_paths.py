@@ -113,7 +113,7 @@ def test_many_labels_in_one_graph_need_no_square_table(monkeypatch, rng):
     for combine in ("max", "sum"):
         expected = AllPathsGraph(combine=combine).features(graphs)
         with monkeypatch.context() as patch:
-            patch.setattr("textrank.kernels._walks.LARGE", 0)
+            patch.setattr("textrank.kernels._walks.MAX_DENSE_PAIRS", 0)
             found = AllPathsGraph(combine=combine).features(graphs)
         assert list(found.names) == list(expected.names)
         np.testing.assert_array_equal(found.values.toarray(), expected.values.toarray())
@@ -150,12 +150,12 @@ def test_a_family_that_does_not_fit_is_solved_in_pieces(monkeypatch, rng):
 @pytest.mark.parametrize(
     "least",
     [
-        {"all_paths.TIGHT": 0},  # cycles by an inverse
-        {"all_paths.MOST": 0},  # no table of labels
-        {"all_paths.MOST": 0, "label_pairs.LARGE": 0},
-        {"gathering.CACHE": 1},  # a family at a time
-        {"gathering.LARGEST": 1},  # a graph at a time
-        {"gathering.ROOM": 1, "gathering.LARGEST": 1},
+        {"graphs.MAX_UNROLLED_VERTICES": 0},  # cycles by an inverse
+        {"graphs.MAX_TABLE_LABELS": 0},  # no table of labels
+        {"graphs.MAX_TABLE_LABELS": 0, "_walks.MAX_DENSE_PAIRS": 0},
+        {"_walks.MAX_TABLE_VALUES": 1},  # a family at a time
+        {"_walks.MAX_FAMILY_VALUES": 1},  # a graph at a time
+        {"_walks.MAX_WALK_VALUES": 1, "_walks.MAX_FAMILY_VALUES": 1},
     ],
     ids=str,
 )
@@ -195,7 +195,7 @@ def parsed(rng, members, words=6):
 @pytest.mark.parametrize("seed", range(4))
 def test_sentences_with_different_numbers_of_pairs_together(monkeypatch, few, options, seed):
     """Laid out as if all had as many, or apart; dependencies are only passed through."""
-    monkeypatch.setattr("textrank.kernels._walks.FEW", few)
+    monkeypatch.setattr("textrank.kernels._walks.MAX_SMALL_VALUES", few)
     rng = np.random.default_rng(seed)
     members = np.split(rng.permutation(17), [1, 2, 4, 8])
     batch = GraphBatch(tuple("uvwxyz"), tuple(parsed(rng, own) for own in members), 17)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from textrank.features import LabelledGraph, MultiView
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.graphs import AllPathsGraph, LabelBag
-from textrank.kernels.views import EachView, count_diverging
+from textrank.kernels.views import EachView
+from textrank.protocols import count_diverging
 
 TAME = LabelledGraph(["a", "b"], {(0, 1): 0.9})
 WILD = LabelledGraph(["a", "b"], {(0, 1): 2.0, (1, 0): 2.0})

@@ -82,7 +82,7 @@ def test_views_that_contain_one_another_or_do_not(rng, turned, odd):
     kernel = replace(KERNEL, linear={}, gaussian=gaussian)
     X, Y = nested(rng, 5, turned=odd), nested(rng, 9, turned=turned)
     prepared = kernel.index(Y)
-    assert [own.start for own in prepared.numbers.values()] == [0, 2, 0 if turned else 4]
+    assert [own.start for own in prepared.gaussian_tables.values()] == [0, 2, 0 if turned else 4]
     np.testing.assert_allclose(prepared(X), kernel(X, Y), atol=1e-12)
     X = nested(rng, 70, turned=odd)  # more than have their exponentials at a time
     np.testing.assert_allclose(prepared(X), kernel(X, Y), atol=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textrank.graphs import GraphFamily
-from textrank.kernels._walks import cyclic_parts, levels
+from textrank.kernels._walks import cyclic_parts, longest_walks
 
 
 def reached(edges, start):
@@ -29,7 +29,7 @@ def test_levels_are_the_longest_walks(seed):
     edges = [(s, t) for s in range(7) for t in range(7) if s < t and rng.random() < 0.4]
     order = rng.permutation(7)
     ends = order[np.array(edges, dtype=np.intp).reshape(-1, 2)]
-    level, left = levels(*ends.T, 7)
+    level, left = longest_walks(*ends.T, 7)
     assert level.tolist() == [longest(ends.tolist(), vertex) for vertex in range(7)]
     assert not len(left)
 
@@ -41,7 +41,7 @@ def test_edges_left_are_those_on_cycles_and_behind(seed):
     ends = np.array(edges, dtype=np.intp).reshape(-1, 2)
     cyclic = {v for v in range(7) if v in reached(edges, v)}
     behind = cyclic.union(*(reached(edges, v) for v in cyclic))
-    _, left = levels(*ends.T, 7)
+    _, left = longest_walks(*ends.T, 7)
     assert left.tolist() == [i for i, (s, _) in enumerate(edges) if s in behind]
 
     family = GraphFamily(np.arange(1), ends, np.ones((1, len(ends))), np.zeros((1, 7, 1), np.int32))

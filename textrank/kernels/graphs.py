@@ -18,20 +18,20 @@ from textrank.features import FeatureNames, Features, Indices, LabelledGraph, Ma
 from textrank.graphs import GraphBatch, GraphFamily
 from textrank.kernels._walks import (
     CyclicPart,
-    JoinedWalks,
+    LabelledVertices,
     LabelPairs,
     ManyWalks,
-    Places,
-    Unrolled,
+    UnrolledFamily,
+    UnrolledWalks,
     Walks,
     all_walks,
-    bounded,
+    bound_weights,
     cyclic_parts,
-    label_pairs,
-    merged,
-    portions,
-    short_walks,
-    undirected,
+    find_label_pairs,
+    group_families,
+    make_undirected,
+    merge_label_pairs,
+    walks_up_to,
 )
 from textrank.linalg import ExplicitKernel
 from textrank.progress import track
@@ -100,7 +100,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Return path weights by label pair, one row per graph; columns are sorted by label."""
         batch = GraphBatch.from_graphs(X)
-        return merged(batch, self._label_pairs(batch))
+        return merge_label_pairs(batch, self._label_pairs(batch))
 
     def count_diverging(self, X: Sequence[LabelledGraph]) -> int:
         """Return how many graphs had their edge weights scaled down to ``max_radius``."""
@@ -111,7 +111,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         is_scaled = np.zeros(len(batch), dtype=bool)
         for index, parts in cyclic_parts(families).items():
             members = families[index].members
-            is_scaled[members] |= bounded(families[index], parts, self.max_radius)[1]
+            is_scaled[members] |= bound_weights(families[index], parts, self.max_radius)[1]
         return int(is_scaled.sum())
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
@@ -125,7 +125,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         with_edges = {index: family for index, family in enumerate(families) if len(family.edges)}
         small = {index: family for index, family in with_edges.items() if _has_few_labels(family)}
         for walks in self._find_walks(small, cycles):
-            yield from walks.gathered(rank, self.combine, self.threshold)
+            yield from walks.label_pairs(rank, self.combine, self.threshold)
         large = [index for index in with_edges if index not in small]
         for index in track(large, "all paths", len(large)):
             yield from self._large_label_pairs(with_edges[index], rank, cycles.get(index, ()))
@@ -147,15 +147,17 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             for index, family in families.items()
             if self._can_unroll(cycles.get(index, ()))
         }
-        for indices, slices in portions(unrollable):
+        for indices, slices in group_families(unrollable):
             unrolled = [
-                Unrolled.from_family(unrollable[index], cycles.get(index, ()), self.max_radius)
+                UnrolledFamily.from_family(
+                    unrollable[index], cycles.get(index, ()), self.max_radius
+                )
                 for index in indices
             ]
-            walks = JoinedWalks.from_families([unrollable[index] for index in indices], unrolled)
+            walks = UnrolledWalks.from_families([unrollable[index] for index in indices], unrolled)
             yield from map(walks.of_graphs, slices)
         cache: dict[tuple[bytes, ...], Walks] = {}
-        for indices, slices in portions(
+        for indices, slices in group_families(
             {index: families[index] for index in families if index not in unrollable}
         ):
             for graphs in slices:
@@ -197,7 +199,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         self, family: GraphFamily, rank: Indices, cycles: Sequence[CyclicPart]
     ) -> Iterator[LabelPairs]:
         """Yield the label pairs of a family of large graphs, as many graphs at a time as fit."""
-        places = Places.from_family(family, rank)
+        places = LabelledVertices.from_family(family, rank)
         if not len(places):
             return
         count = max(1, MAX_MATRIX_VALUES // family.labels.shape[1] ** 2)
@@ -206,18 +208,18 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             part = family.of_graphs(rows)
             part_places = replace(places, labels=places.labels[rows])
             walks = self._walks(part, places.vertices, cycles)
-            yield from label_pairs(part.members, part_places, walks, self.combine)
+            yield from find_label_pairs(part.members, part_places, walks, self.combine)
 
     def _walks(self, family: GraphFamily, places: Indices, cycles: Sequence[CyclicPart]) -> Walks:
         """Return the walks between ``places`` (vertices) of a family, bounded by the settings."""
         if self.max_length is not None:
-            return short_walks(family, family.weights, places, self.threshold, self.max_length)
-        weights, _ = bounded(family, cycles, self.max_radius)
+            return walks_up_to(family, family.weights, places, self.threshold, self.max_length)
+        weights, _ = bound_weights(family, cycles, self.max_radius)
         return all_walks(family, weights, places, self.threshold)
 
     def _orient(self, family: GraphFamily) -> GraphFamily:
         """Return the family, with every edge in both directions if the kernel is undirected."""
-        return family if self.directed else undirected(family)
+        return family if self.directed else make_undirected(family)
 
 
 def _has_few_labels(family: GraphFamily) -> bool:
@@ -260,20 +262,20 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Return counts by labels and distance, one row per graph."""
         batch = GraphBatch.from_graphs(X)
-        return merged(batch, self._label_pairs(batch))
+        return merge_label_pairs(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         """Yield the counts of each family and distance."""
         rank = batch.ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
-            places = Places.from_family(family, rank)
+            places = LabelledVertices.from_family(family, rank)
             if not len(places):
                 continue
             distance = self._distances(family)[places.vertices][:, places.vertices]
             for steps in range(1, int(distance.max(initial=0)) + 1):
                 source, target = np.nonzero(distance == steps)
                 walks = Walks(source, target, np.ones((1, len(source))))
-                yield from label_pairs(family.members, places, walks, "sum", steps=steps)
+                yield from find_label_pairs(family.members, places, walks, "sum", steps=steps)
 
     def _distances(self, family: GraphFamily) -> Matrix:
         """Return the number of edges between any two vertices, (v, v), as float.
