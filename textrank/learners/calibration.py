@@ -53,7 +53,7 @@ class PlattCalibration:
 
     @classmethod
     def fit(cls, heldout: Vector, y: Vector) -> PlattCalibration:
-        """Fit slope and shift to held-out scores (n,) of labels (n,), with Platt's smoothed targets.
+        """Fit slope and shift to held-out scores (n,) and labels (n,), by Platt's smoothed targets.
 
         A label is positive if it is above 0. Raises ValueError unless both kinds occur.
         """
