@@ -1,9 +1,9 @@
-"""Planted errors and flags of the shipped confusion pairs on texts of your own.
+"""Evaluate the confusion pairs of the linter on texts with inserted errors.
 
 ``python docs/experiments/spelling.py planted TEXT…`` prints precision and recall with 1 % and 5 %
-of the words wrong, and a table of the pairs; ``… flags TEXT…`` prints every flag with its context.
-Each occurrence of a word of a pair counts once as printed, where any proposal is a false alarm,
-and once with each partner in its place, where only the printed word is a find.
+of the words wrong, and a table of the pairs. ``… flags TEXT…`` prints every flag with its context.
+Each occurrence of a word of a pair is used once as printed, where any proposal is a false alarm,
+and once with each other word of its pairs, where only the printed word is a correct proposal.
 """
 
 from __future__ import annotations
@@ -21,150 +21,164 @@ import numpy as np
 from textrank.lint import kind_of, prose
 from textrank.lint.model import CLEAR, PRECISION, Confusions, shipped
 
-MOST = 1500  # places of a word that errors are planted at; they stand for all
+MAX_INSERTIONS = 1500  # sampled occurrences of a word, weighted to represent all
 SEED = 1
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What is counted for each pair: alarms, finds, wrong finds, trials; each printed word once."""
+    """Counts per pair: false alarms, correct proposals, wrong proposals and inserted errors.
+
+    Counts are weighted so that each printed word counts once.
+    """
 
     pairs: Any  # (pairs, 4)
     words: int
 
     def measures(self, rate: float, rows: Any = slice(None)) -> tuple[float, float]:
-        """Precision and recall where a share of the words is wrong."""
-        alarms, finds, wrong, tried = self.pairs[rows].sum(axis=0)
-        shown = (1 - rate) * alarms + rate * (finds + wrong)
-        return float(rate * finds / shown) if shown else 0.0, float(finds / max(tried, 1e-9))
+        """Return precision and recall if a fraction ``rate`` of the words is wrong."""
+        alarms, correct, wrong, inserted = self.pairs[rows].sum(axis=0)
+        proposals = (1 - rate) * alarms + rate * (correct + wrong)
+        precision = float(rate * correct / proposals) if proposals else 0.0
+        return precision, float(correct / max(inserted, 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
-class Planting:
-    """Puts every partner of every word into its place."""
+class ErrorInsertion:
+    """Replace every word of a pair by the other words of its pairs, and count proposals."""
 
     confusions: Confusions
     precision: float
 
     @cached_property
     def questions(self) -> dict[int, list[tuple[int, int]]]:
-        """Pairs and sides of each word."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        """Map the id of each word to its pairs and its position (0 or 1) in them."""
+        questions: dict[int, list[tuple[int, int]]] = {}
         for number, pair in enumerate(self.confusions.pairs):
             for side, word in enumerate(pair.words):
-                found.setdefault(self.confusions.words[word], []).append((number, side))
-        return found
+                questions.setdefault(self.confusions.words[word], []).append((number, side))
+        return questions
 
     def partner(self, pair: int, side: int) -> int:
-        """The other word of a pair."""
+        """Return the id of the other word of a pair."""
         return self.confusions.words[self.confusions.pairs[pair].words[1 - side]]
 
     @cached_property
     def levels(self) -> Any:
-        """Of the precision asked for."""
+        """Thresholds of all pairs at the required precision."""
         return self.confusions.levels(self.precision)
 
     def proposals(self, word: int, odds: Any) -> tuple[Any, Any]:
-        """For each row of log-odds the question that proposes another word, and whether it does."""
-        asked = self.questions[word]
-        values = np.stack([odds[pair] * (1 - 2 * side) for pair, side in asked], axis=1)
+        """Return, per row of log-odds, the best question and whether it proposes another word."""
+        questions = self.questions[word]
+        values = np.stack([odds[pair] * (1 - 2 * side) for pair, side in questions], axis=1)
         best = values.argmax(axis=1)
         rows = np.arange(len(values))
-        ahead = np.sort(values, axis=1)
-        clear = values.shape[1] == 1 or ahead[:, -1] >= ahead[:, -2] + CLEAR
-        level = np.array([self.levels[pair, side] for pair, side in asked])[best]
+        ranked = np.sort(values, axis=1)
+        clear = values.shape[1] == 1 or ranked[:, -1] >= ranked[:, -2] + CLEAR
+        level = np.array([self.levels[pair, side] for pair, side in questions])[best]
         return best, (values[rows, best] >= level) & clear
 
     def trials(self, text: str) -> Trials:
-        """All words of a text as printed, and with their partners."""
+        """Count proposals for all words of a text, as printed and with inserted errors."""
         counts = np.zeros((len(self.confusions.pairs), 4))
         tokens, start, end, member = self.confusions.places(text)
         rng = np.random.default_rng(SEED)
         for word in np.unique(member).tolist():
             rows = np.flatnonzero(member == word)
-            self._alarms(counts, word, self._odds(tokens, start[rows], end[rows], [word]))
-            some = rows if len(rows) <= MOST else rng.choice(rows, MOST, replace=False)
-            own = self.questions[word]
-            partners = [self.partner(*one) for one in own]
-            odds = self._odds(tokens, start[some], end[some], partners)
-            for (pair, _), other in zip(own, partners, strict=True):
-                share = len(rows) / len(some) / len(own)
-                best, shown = self.proposals(other, odds)
-                meant = np.array([self.partner(*q) == word for q in self.questions[other]])[best]
-                counts[pair, 1] += share * (shown & meant).sum()
-                counts[pair, 2] += share * (shown & ~meant).sum()
-                counts[pair, 3] += share * len(some)
+            self._count_alarms(counts, word, self._odds(tokens, start[rows], end[rows], [word]))
+            sample = (
+                rows
+                if len(rows) <= MAX_INSERTIONS
+                else rng.choice(rows, MAX_INSERTIONS, replace=False)
+            )
+            questions = self.questions[word]
+            partners = [self.partner(*question) for question in questions]
+            odds = self._odds(tokens, start[sample], end[sample], partners)
+            for (pair, _), other in zip(questions, partners, strict=True):
+                weight = len(rows) / len(sample) / len(questions)
+                best, is_proposed = self.proposals(other, odds)
+                is_correct = np.array([self.partner(*q) == word for q in self.questions[other]])[
+                    best
+                ]
+                counts[pair, 1] += weight * (is_proposed & is_correct).sum()
+                counts[pair, 2] += weight * (is_proposed & ~is_correct).sum()
+                counts[pair, 3] += weight * len(sample)
         return Trials(counts, len(text.split()))
 
-    def _alarms(self, counts: Any, word: int, odds: Any) -> None:
-        best, shown = self.proposals(word, odds)
+    def _count_alarms(self, counts: Any, word: int, odds: Any) -> None:
+        """Add the false alarms of a word as printed to ``counts``."""
+        best, is_proposed = self.proposals(word, odds)
         for number, (pair, _) in enumerate(self.questions[word]):
-            counts[pair, 0] += (shown & (best == number)).sum()
+            counts[pair, 0] += (is_proposed & (best == number)).sum()
 
     def _odds(self, tokens: Any, start: Any, end: Any, words: Sequence[int]) -> dict[int, Any]:
-        """The log-odds of all pairs of some words, at each place."""
-        asked = sorted({pair for word in words for pair, _ in self.questions[word]})
+        """Return the log-odds of all pairs of the given words at each position."""
+        pairs = sorted({pair for word in words for pair, _ in self.questions[word]})
         features = tokens.features(start, end)
         return {
-            pair: self.confusions.of_features(features, np.full(len(start), pair)) for pair in asked
+            pair: self.confusions.of_features(features, np.full(len(start), pair)) for pair in pairs
         }
 
 
 def read(path: Path) -> str:
-    """The prose of a file."""
+    """Return the prose of a file."""
     return prose(path.read_text(encoding="utf-8", errors="replace"), kind_of(path))
 
 
 def planted(confusions: Confusions, paths: Sequence[Path], precision: float) -> None:
-    """A line for each text and one for each pair."""
-    runs = [Planting(confusions, precision).trials(read(path)) for path in paths]
+    """Print one line per text and one per pair."""
+    runs = [ErrorInsertion(confusions, precision).trials(read(path)) for path in paths]
     for path, run in zip(paths, runs, strict=True):
-        _line(path.name, run)
-    whole = Trials(sum(run.pairs for run in runs), sum(run.words for run in runs))
-    _line("together", whole)
+        _print_summary(path.name, run)
+    total = Trials(sum(run.pairs for run in runs), sum(run.words for run in runs))
+    _print_summary("together", total)
     for number, pair in enumerate(confusions.pairs):
-        if whole.pairs[number, 3] >= 1:
-            one, five = (whole.measures(rate, [number]) for rate in (0.01, 0.05))
+        if total.pairs[number, 3] >= 1:
+            one, five = (total.measures(rate, [number]) for rate in (0.01, 0.05))
             show(f"| {pair.title} | {one[0]:.3f} | {five[0]:.3f} | {one[1]:.2f} |")
 
 
-def _line(name: str, run: Trials) -> None:
-    met = run.pairs[:, 3] >= 1
-    recall = run.pairs[met, 1] / run.pairs[met, 3]
+def _print_summary(name: str, run: Trials) -> None:
+    """Print precision, recall and alarms of a text."""
+    occurring = run.pairs[:, 3] >= 1
+    recall = run.pairs[occurring, 1] / run.pairs[occurring, 3]
     one, five = run.measures(0.01), run.measures(0.05)
     alarms = 1e4 * run.pairs[:, 0].sum() / max(run.words, 1)
     show(
-        f"{name}: {met.sum()} pairs, 1 %: P {one[0]:.3f} R {one[1]:.3f}; 5 %: P {five[0]:.3f}; "
-        f"median recall of pairs {np.median(recall) if met.any() else 0:.2f}; "
-        f"{alarms:.2f} alarms in 10 000 words"
+        f"{name}: {occurring.sum()} pairs, 1 %: P {one[0]:.3f} R {one[1]:.3f}; 5 %: P {five[0]:.3f}; "
+        f"median recall of pairs {np.median(recall) if occurring.any() else 0:.2f}; "
+        f"{alarms:.2f} alarms per 10 000 words"
     )
 
 
 def flags(confusions: Confusions, paths: Sequence[Path], precision: float) -> None:
-    """Every flag with a few words around it."""
+    """Print every flag with a few words of context."""
     words = 0
     for path in paths:
         text = read(path)
         words += len(text.split())
-        for one in confusions.flags(text, precision):
-            before = " ".join(text[max(0, one.start - 60) : one.start].split()[-7:])
-            after = " ".join(text[one.end : one.end + 60].split()[:7])
-            shown = f"{before} [{one.printed} → {one.proposal}] {after}"
-            show(f"{path.stem}: {shown} ({one.score:.1f})".replace("\x00", "▯"))
+        for flag in confusions.flags(text, precision):
+            before = " ".join(text[max(0, flag.start - 60) : flag.start].split()[-7:])
+            after = " ".join(text[flag.end : flag.end + 60].split()[:7])
+            shown = f"{before} [{flag.printed} → {flag.proposal}] {after}"
+            show(f"{path.stem}: {shown} ({flag.score:.1f})".replace("\x00", "▯"))
     show(f"{words} words")
 
 
 def show(line: str) -> None:
-    """Prints a line."""
+    """Print a line."""
     sys.stdout.write(f"{line}\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("planted", "flags"))
+    parser.add_argument("command", choices=("planted", "flags"))
     parser.add_argument("texts", nargs="+", type=Path)
     parser.add_argument("--precision", type=float, default=PRECISION)
     parser.add_argument("--model", default="confusions")
-    chosen = parser.parse_args()
-    model = Confusions.from_disk(shipped(chosen.model) or chosen.model)
-    {"planted": planted, "flags": flags}[chosen.what](model, chosen.texts, chosen.precision)
+    arguments = parser.parse_args()
+    model = Confusions.from_disk(shipped(arguments.model) or arguments.model)
+    {"planted": planted, "flags": flags}[arguments.command](
+        model, arguments.texts, arguments.precision
+    )
