@@ -146,7 +146,8 @@ def _print_summary(name: str, run: Trials) -> None:
     one, five = run.measures(0.01), run.measures(0.05)
     alarms = 1e4 * run.pairs[:, 0].sum() / max(run.words, 1)
     show(
-        f"{name}: {occurring.sum()} pairs, 1 %: P {one[0]:.3f} R {one[1]:.3f}; 5 %: P {five[0]:.3f}; "
+        f"{name}: {occurring.sum()} pairs, "
+        f"1 %: P {one[0]:.3f} R {one[1]:.3f}; 5 %: P {five[0]:.3f}; "
         f"median recall of pairs {np.median(recall) if occurring.any() else 0:.2f}; "
         f"{alarms:.2f} alarms per 10 000 words"
     )
