@@ -1,4 +1,4 @@
-"""The blocks of code of the README and of every page of the site."""
+"""Code blocks of the README and of the pages of the site."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FENCE = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, with the title that names a file or what a test does with it."""
+    """A fenced block; its title is a file name or tells a test how to use it."""
 
-    page: str  # as README.md, docs/start.md
+    page: str  # such as README.md or docs/start.md
     language: str
     title: str
     body: str
@@ -31,43 +31,43 @@ class Block:
 
     @property
     def commands(self) -> list[str]:
-        """What follows a dollar, without remarks; a backslash or a bar goes on to the next line."""
+        """Commands after ``$`` without comments; lines may continue after a backslash or pipe."""
         lines = re.sub(r"\\\n|(?<=\|)\n", " ", self.body).splitlines()
-        typed = [line[2:] for line in lines if line.startswith("$ ")]
-        return [re.sub(r"\s{2,}#.*", "", line).strip() for line in typed]
+        commands = [line[2:] for line in lines if line.startswith("$ ")]
+        return [re.sub(r"\s{2,}#.*", "", line).strip() for line in commands]
 
 
 def pages() -> list[str]:
-    """The README and the pages of the site."""
-    found = sorted((ROOT / "docs").rglob("*.md"))
-    return ["README.md", *(path.relative_to(ROOT).as_posix() for path in found)]
+    """Return the paths of the README and of the pages of the site."""
+    paths = sorted((ROOT / "docs").rglob("*.md"))
+    return ["README.md", *(path.relative_to(ROOT).as_posix() for path in paths)]
 
 
 @cache
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page, in order; a fence that no block begins or ends is an error."""
+    """Return the blocks of a page in order; raise ValueError for an unbalanced fence."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    found = [
+    page_blocks = [
         Block(page, m["language"], m["title"] or "", m["body"], text.count("\n", 0, m.start()) + 1)
         for m in FENCE.finditer(text)
     ]
-    if 2 * len(found) != len(re.findall(r"^ *```", text, re.MULTILINE)):
-        raise ValueError(f"{page}: a fence that is no block")
-    return found
+    if 2 * len(page_blocks) != len(re.findall(r"^ *```", text, re.MULTILINE)):
+        raise ValueError(f"{page}: a fence does not belong to a block")
+    return page_blocks
 
 
 def titled(page: str) -> dict[str, str]:
-    """The blocks of a page that have a title, by it."""
+    """Return the text of the titled blocks of a page by title."""
     return {block.title: block.body for block in blocks(page) if block.title}
 
 
 def programs(line: str) -> list[list[str]]:
-    """The words of each program in a line of the shell."""
+    """Return the arguments of each program in a shell command."""
     words = shlex.split(line.replace("|", " | ").replace("&&", " && ").replace("> ", " > "))
-    found: list[list[str]] = [[]]
+    arguments: list[list[str]] = [[]]
     for word in words:
         if word in ("|", "&&"):
-            found.append([])
+            arguments.append([])
         else:
-            found[-1].append(word)
-    return [words[: words.index(">")] if ">" in words else words for words in found]
+            arguments[-1].append(word)
+    return [words[: words.index(">")] if ">" in words else words for words in arguments]

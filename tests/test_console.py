@@ -1,4 +1,4 @@
-"""The console blocks of the README and of the site, run as a reader would type them."""
+"""The console blocks of the README and of the site run as shown."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "start", "scale", "reference/names", "tutorials/abstracts", "tutorials/cluster",
     "tutorials/corpus", "tutorials/curation", "tutorials/documents", "tutorials/spacy",
     "experiments/interactions", "experiments/spelling"))]  # fmt: skip
-# Pages with statements as `apply --table` prints them.
+# Pages that show output of `apply --table`.
 SHOWN = ("README.md", "docs/index.md", "docs/start.md")
-# What needs a network, a cluster, another program or data that are not ours to ship.
+# Commands that need a network, a cluster, another program or corpora that are not shipped.
 ELSEWHERE = re.compile(r"git clone|make |\. \.venv|--dask|^duckdb|reut2-000")
 SERVERS = ("explore", "curate")
 
 
 def commands(page: str) -> list[str]:
-    """The lines after a dollar in the console blocks of a page, that this machine can run."""
-    typed = [line for b in blocks(page) if b.language == "console" for line in b.commands]
-    return [line for line in typed if not ELSEWHERE.search(line)]
+    """Return the commands of a page that can run on this machine."""
+    lines = [line for b in blocks(page) if b.language == "console" for line in b.commands]
+    return [line for line in lines if not ELSEWHERE.search(line)]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a reader has at hand: the project's samples, texts of their own, corpora of others."""
+    """Return a folder with the files that the pages assume: samples, texts and other corpora."""
     for name in ("corpora", "docs", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
     for name in ("abstracts", "pubmed"):
@@ -44,55 +44,57 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "corpora" / "sample-spelling" / "texts", tmp_path / "texts")
     (tmp_path / "letter.txt").write_text("It is larger then that. The new one is better then it.\n")
     sample = (ROOT / "corpora" / "sample-ppi" / "corpus.xml").read_text("utf-8")
-    _corpora(tmp_path, sample)
+    _write_corpora(tmp_path, sample)
     return tmp_path
 
 
-def _corpora(folder: Path, sample: str) -> None:
-    """The sample as a corpus of others, and cut in two: one to learn from, one to be tested on."""
-    packed(folder / "another-corpus.xml.gz", sample)
+def _write_corpora(folder: Path, sample: str) -> None:
+    """Write the sample as another corpus, and split into a training and a test corpus."""
+    write_gzip(folder / "another-corpus.xml.gz", sample)
     (folder / "another-corpus.xml").write_text(sample, encoding="utf-8")
     head, *documents = re.split(r"(?=<document )", sample)
     last = documents[-1].partition("</document>")
     documents[-1], end = last[0] + last[1], last[2]
-    packed(folder / "LLL.xml.gz", head + "".join(documents[35:]) + end)
+    write_gzip(folder / "LLL.xml.gz", head + "".join(documents[35:]) + end)
     (folder / "three").mkdir()
-    packed(folder / "three" / "AImed.xml.gz", head + "".join(documents[:35]) + end)
+    write_gzip(folder / "three" / "AImed.xml.gz", head + "".join(documents[:35]) + end)
     lines = ['[corpus]', '@readers = "together.v1"', "[corpus.corpora]", "[corpus.corpora.AImed]",
              '@readers = "ppi_xml.v1"', 'path = "AImed.xml.gz"', 'analysis = "spacy"']  # fmt: skip
     (folder / "three" / "corpus.cfg").write_text("\n".join(lines) + "\n")
 
 
-def packed(file: Path, text: str) -> None:
-    """Text as a gzip file."""
+def write_gzip(file: Path, text: str) -> None:
+    """Write text as a gzip file."""
     with gzip.open(file, "wt", encoding="utf-8") as out:
         out.write(text)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
+def test_commands_of_a_page(page: str, folder: Path) -> None:
     lines = commands(page)
-    assert lines, f"{page} has no command that can be tried"
+    assert lines, f"{page} has no command that can be run"
     for block in blocks(page):
-        if "." in block.title:  # a file that the page shows by its name
+        if "." in block.title:  # the title is a file name
             (folder / block.title).write_text(block.body, encoding="utf-8")
     for line in lines:
-        serves = any(f"textrank {word} " in line for word in SERVERS)
-        (served if serves else run)(line, folder)
+        is_server = any(f"textrank {word} " in line for word in SERVERS)
+        (check_server if is_server else run)(line, folder)
 
 
 def run(line: str, folder: Path) -> str:
-    """What is printed; a linter may end with 1, for it may have found something."""
+    """Run a command and return its output; `textrank spell` may exit with 1."""
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True)
+    result = subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True
+    )
     allowed = (0, 1) if "textrank spell" in line else (0,)
-    assert done.returncode in allowed, f"{line}\n{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    return done.stdout
+    assert result.returncode in allowed, f"{line}\n{result.stdout}\n{result.stderr}"
+    assert "Traceback" not in result.stderr
+    return result.stdout
 
 
-def served(line: str, folder: Path) -> None:
-    """A page is served until it is told to end."""
+def check_server(line: str, folder: Path) -> None:
+    """Check that a command serves pages until it is terminated."""
     words = [sys.executable, "-m", *shlex.split(line), "--no-browser", "--port", "0"]
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -102,22 +104,22 @@ def served(line: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", SHOWN)
-def test_statements_are_shown_as_they_are_printed(page: str, folder: Path) -> None:
+def test_shown_tables_equal_the_output(page: str, folder: Path) -> None:
     (shown,) = [b.body for b in blocks(page) if b.language == "text"]
     text = (ROOT / "Makefile" if "make demo" in shown else ROOT / page).read_text("utf-8")
     said = re.search(r'(?:^DEMO_TEXT := |echo ")(GRB2 binds.*?\.)(?=\n[^ ]|")', text, re.M | re.S)
     assert said is not None
     sentences = said[1].replace("\\\n", "")
-    told = run(f"echo {shlex.quote(sentences)} | textrank apply ppi - --table", folder)
-    rows = [line.split() for line in told.splitlines() if line.strip()]
+    output = run(f"echo {shlex.quote(sentences)} | textrank apply ppi - --table", folder)
+    rows = [line.split() for line in output.splitlines() if line.strip()]
     table = shown[shown.index(" statement ") :]
     assert [line.split() for line in table.splitlines() if line.strip()] == rows
 
 
-def test_the_page_of_commands_shows_their_help(folder: Path) -> None:
+def test_commands_page_shows_current_help(folder: Path) -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
     from textrank.cli import COMMANDS
 
     for name in COMMANDS:
-        told = run(f"COLUMNS=100 TERM=dumb NO_COLOR=1 textrank {name} --help", folder).strip()
-        assert told in page, f"textrank {name} --help is not what docs/commands.md shows: make docs"
+        text = run(f"COLUMNS=100 TERM=dumb NO_COLOR=1 textrank {name} --help", folder).strip()
+        assert text in page, f"docs/commands.md is outdated for {name}; run make docs"
