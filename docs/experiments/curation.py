@@ -24,27 +24,29 @@ from textrank.learners.online import OnlineRLS
 from textrank.metrics import auc, precision_recall_f
 from textrank.pipeline import Dataset, Pipeline
 from textrank.web._kernel_rows import FeatureRows
-from textrank.web.active_learner import Choice, Teaching, alphas_of, questions_of
+from textrank.web.active_learner import ActiveLearner, QueryStrategy, build_questions, select_alphas
 
 STEP = 20
 
 
-def teaching_of(pipeline: Pipeline, data: Dataset, index: np.ndarray, choice: Choice) -> Teaching:
+def teaching_of(
+    pipeline: Pipeline, data: Dataset, index: np.ndarray, choice: QueryStrategy
+) -> ActiveLearner:
     """A teaching of some candidates of a dataset, without representing them again."""
     candidates = [data.candidates[i] for i in index]
     rows = FeatureRows(data.data.values[index], data.data.names)
-    alphas, alpha = alphas_of(pipeline, None)
-    questions = {q.key: q for q in questions_of(candidates)}
+    alphas, alpha = select_alphas(pipeline, None)
+    questions = {q.key: q for q in build_questions(candidates)}
     groups = data.targets.groups[index].tolist()
     base = np.zeros(len(index))
-    made = Teaching(pipeline, None, candidates, groups, rows, base, OnlineRLS.empty(alpha=alpha), [],
+    made = ActiveLearner(pipeline, None, candidates, groups, rows, base, OnlineRLS.empty(alpha=alpha), [],
                     {}, questions, {}, alphas, choice)  # fmt: skip
     made._density = rows.density()
     return made
 
 
 def curve(
-    teaching: Teaching, y: np.ndarray, test: FeatureRows, answers: int, seed: int | None
+    teaching: ActiveLearner, y: np.ndarray, test: FeatureRows, answers: int, seed: int | None
 ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Scores and decisions on the left-out documents after every STEP answers."""
     rng = np.random.default_rng(seed)
@@ -52,20 +54,26 @@ def curve(
     by_row = {q.rows[0]: q for q in teaching.questions.values()}
     found = {}
     for number in range(1, answers + 1):
-        question = teaching.next() if order is None else by_row.get(next(order, -1))
+        question = teaching.next_question() if order is None else by_row.get(next(order, -1))
         if question is None:
             break
         teaching.learn(question, "yes" if y[question.rows[0]] > 0 else "no")
         if number % STEP == 0:
-            teaching.settle()
-            weights = teaching.rows.weights(teaching.index, teaching.online.coef)
+            teaching.tune()
+            weights = teaching.rows.feature_weights(teaching.index, teaching.online.coef)
             scores = np.asarray(test.values @ weights)
             found[number] = scores, scores >= teaching.threshold
     return found
 
 
 def simulate(
-    pipeline: Pipeline, data: Dataset, *, answers: int, folds: int, seed: int | None, choice: Choice
+    pipeline: Pipeline,
+    data: Dataset,
+    *,
+    answers: int,
+    folds: int,
+    seed: int | None,
+    choice: QueryStrategy,
 ) -> dict[int, tuple[float, float]]:
     """F and mean AUC on left-out documents by the number of answers; random with a seed."""
     documents = [str(d) for d in data.targets.groups]
@@ -95,14 +103,14 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=400)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--typical", type=float, default=Choice.typical)
-    parser.add_argument("--varied", type=float, default=Choice.varied)
-    parser.add_argument("--reach", type=float, default=Choice.reach)
+    parser.add_argument("--typical", type=float, default=QueryStrategy.typical)
+    parser.add_argument("--varied", type=float, default=QueryStrategy.varied)
+    parser.add_argument("--reach", type=float, default=QueryStrategy.reach)
     given = parser.parse_args()
     pipeline = load_pipeline(given.pipeline)
     docs = list(load_corpus(given.corpus)(load_language(None, pipeline.task)))
     data = pipeline.prepare(docs)
-    choice = Choice(given.typical, given.varied, given.reach)
+    choice = QueryStrategy(given.typical, given.varied, given.reach)
     for seed in [None, *range(given.seeds)]:
         found = simulate(pipeline, data, answers=given.answers, folds=given.folds, seed=seed,
                          choice=choice)  # fmt: skip

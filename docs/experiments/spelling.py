@@ -61,12 +61,12 @@ class ErrorInsertion:
 
     def partner(self, pair: int, side: int) -> int:
         """Return the id of the other word of a pair."""
-        return self.confusions.words[self.confusions.pairs[pair].words[1 - side]]
+        return self.confusions.word_ids[self.confusions.pairs[pair].words[1 - side]]
 
     @cached_property
     def levels(self) -> Any:
         """Thresholds of all pairs at the required precision."""
-        return self.confusions.levels(self.precision)
+        return self.confusions.thresholds(self.precision)
 
     def proposals(self, word: int, odds: Any) -> tuple[Any, Any]:
         """Return, per row of log-odds, the best question and whether it proposes another word."""
@@ -82,7 +82,7 @@ class ErrorInsertion:
     def trials(self, text: str) -> Trials:
         """Count proposals for all words of a text, as printed and with inserted errors."""
         counts = np.zeros((len(self.confusions.pairs), 4))
-        tokens, start, end, member = self.confusions.places(text)
+        tokens, start, end, member = self.confusions.find_words(text)
         rng = np.random.default_rng(SEED)
         for word in np.unique(member).tolist():
             rows = np.flatnonzero(member == word)
