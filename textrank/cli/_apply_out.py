@@ -1,4 +1,4 @@
-"""``apply --out``: judges inputs part by part into a folder, and says how far it is."""
+"""``textrank apply --out``: annotate inputs part by part into a folder, with progress."""
 
 from __future__ import annotations
 
@@ -18,13 +18,29 @@ from textrank.scale.run import Progress, Run, Summary
 from textrank.scale.supervisor import START_TIMEOUT_SECONDS, Pool, create_pool
 from textrank.scale.two_pass import job_settings
 
-EXIT_SOME_FAILED = 3  # exit code when all parts are done and some documents failed
-PROGRESS_SECONDS = 30.0  # seconds between lines of progress where there is no terminal
+EXIT_SOME_FAILED = 3  # all parts are done, but some documents failed
+PROGRESS_SECONDS = 30.0  # between lines of progress if there is no terminal
 
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """Who works: processes of this machine or a cluster, and what is expected of them."""
+    """Options of the workers of ``apply --out``.
+
+    Attributes
+    ----------
+    count
+        Number of processes.
+    dask
+        Address of a Dask scheduler, or None.
+    timeout
+        Seconds without progress after which a worker is killed.
+    strict
+        Stop at the first document that fails.
+    size
+        Bytes of text per part, about.
+    start_timeout
+        Seconds to load the model.
+    """
 
     count: int = 1
     dask: str | None = None
@@ -56,21 +72,31 @@ def apply_to_folder(
     whole: bool = False,
     workers: WorkerOptions = ONE_WORKER,
 ) -> Summary:
-    """Does what is missing of a result, shows progress and the final table.
+    """Annotate what is missing in the folder ``out``, show progress and print a summary.
 
-    The folder then holds documents, names, statements and errors as plain tables.
+    The folder then holds documents, names, statements and errors as tables. Other arguments are as
+    in ``scale.job.Job``.
+
+    Raises
+    ------
+    ValueError
+        If standard input is among the inputs, and as ``scale.run.Run``.
+    ModuleNotFoundError
+        If pyarrow or Dask are needed and not installed.
     """
     _check_installed(format)
     if "-" in inputs:
-        raise ValueError("--out reads files and folders, not standard input: it may be run again.")
+        raise ValueError("--out needs files or folders, not standard input, to be resumable.")
     job = Job(model, str(out.resolve()), nlp, tuple(settings), format, whole)
-    run = Run(job, job_settings(job), workers.strict, workers.size, _Told())
-    summary = run(inputs, _pool(job, workers))
-    Console(width=None if sys.stdout.isatty() else 100).print(_table(summary, out))
+    run = Run(job, job_settings(job), workers.strict, workers.size, _ProgressPrinter())
+    summary = run(inputs, _pool_factory(job, workers))
+    Console(width=None if sys.stdout.isatty() else 100).print(_summary_table(summary, out))
     return summary
 
 
-def _pool(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
+def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
+    """Return a function that creates the workers."""
+
     def pool() -> Pool:
         return create_pool(
             job.to_dict(),
@@ -84,6 +110,7 @@ def _pool(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
 
 
 def _check_installed(format: Format) -> None:
+    """Raise ModuleNotFoundError if the format needs pyarrow and it is missing."""
     if format != "parquet":
         return
     try:
@@ -96,39 +123,44 @@ def _check_installed(format: Format) -> None:
 
 
 @dataclass
-class _Told:
-    """Says on standard error how far a run is: at once on a terminal, else now and then."""
+class _ProgressPrinter:
+    """Printer of progress on standard error: always on a terminal, else every 30 seconds."""
 
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, progress: Progress) -> None:
-        terminal = sys.stderr.isatty()
+        is_terminal = sys.stderr.isatty()
         now = time.monotonic()
-        if not terminal and now - self.last < PROGRESS_SECONDS and progress.parts < progress.total:
+        if (
+            not is_terminal
+            and now - self.last < PROGRESS_SECONDS
+            and progress.parts < progress.total
+        ):
             return
         self.last = now
-        end = "\n" if not terminal or progress.parts == progress.total else "\r"
+        end = "\n" if not is_terminal or progress.parts == progress.total else "\r"
         sys.stderr.write(progress_line(progress) + end)
         sys.stderr.flush()
 
 
 def progress_line(progress: Progress) -> str:
-    """Parts, documents, speed and the time that is left, in one line.
+    """Return parts, documents, speed and remaining time in one line.
 
     >>> progress_line(Progress(3, 4, 2000, 400000, 1, 40.0, 3))
     '3 of 4 parts, 2,000 documents, 10,000 words/s, 1 errors, 1 parts left, about 0:00:13'
     """
-    left = progress.total - progress.parts
-    rest = progress.seconds / max(progress.done, 1) * left
-    shown = time.strftime("%H:%M:%S", time.gmtime(rest)).removeprefix("0")
+    parts_left = progress.total - progress.parts
+    seconds_left = progress.seconds / max(progress.done, 1) * parts_left
+    time_left = time.strftime("%H:%M:%S", time.gmtime(seconds_left)).removeprefix("0")
     return (
         f"{progress.parts} of {progress.total} parts, {progress.documents:,} documents, "
-        f"{progress.speed:,.0f} words/s, {progress.errors:,} errors, {left} parts left, "
-        f"about {shown}"
+        f"{progress.speed:,.0f} words/s, {progress.errors:,} errors, {parts_left} parts left, "
+        f"about {time_left}"
     )
 
 
-def _table(summary: Summary, out: Path) -> Table:
+def _summary_table(summary: Summary, out: Path) -> Table:
+    """Return the summary of a run as a table."""
     table = Table(title=str(out), show_header=False)
     table.add_column()
     table.add_column(justify="right")
@@ -143,7 +175,7 @@ def _table(summary: Summary, out: Path) -> Table:
     for name, value in rows.items():
         table.add_row(name, f"{value:,}")
     speed = summary.words / summary.seconds if summary.seconds else 0.0
-    table.add_row("words a second", f"{speed:,.0f}")
+    table.add_row("words per second", f"{speed:,.0f}")
     if summary.first_error is not None:
         table.add_row("first error", str(summary.first_error["reason"]))
     return table

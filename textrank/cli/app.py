@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take, and what several of them do."""
+"""Typer application: options shared by commands, loading of the requested command, exit codes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -24,35 +25,36 @@ from textrank.cli import COMMANDS
 if TYPE_CHECKING:
     from rich.console import Console
 
-PipelineName = Annotated[str, typer.Argument(help="A shipped pipeline (ppi) or the path of a cfg.")]
-CorpusPath = Annotated[str, typer.Argument(help="A data file, or a folder with a corpus.cfg.")]
-ModelName = Annotated[str, typer.Argument(help="A shipped model or the folder of a trained one.")]
+    from textrank.config import NamedCorpus
+
+PipelineName = Annotated[str, typer.Argument(help="Name of a shipped pipeline, or path of a cfg.")]
+CorpusPath = Annotated[str, typer.Argument(help="Data file, or folder with a corpus.cfg.")]
+ModelName = Annotated[str, typer.Argument(help="Name of a shipped model, or folder of a model.")]
 Texts = Annotated[list[str], typer.Argument(help="Text or corpus files; - is standard input.")]
 Settings = Annotated[
-    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Overrides a value of the cfg.")
+    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the cfg.")
 ]
 TaskSettings = Annotated[
     list[str],
-    typer.Option("--set", metavar="KEY=VALUE", help="As task.precision=0.99 of a spelling model."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a setting of the task."),
 ]
-Nlp = Annotated[
-    str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
-]
+Nlp = Annotated[str | None, typer.Option("--nlp", help="Name or path of a spaCy pipeline to use.")]
 
 
 def check_output_file(path: Path | None) -> Path | None:
-    """Refuses before long work, not after it."""
+    """Raise ValueError unless a file can be written at ``path`` (callback of options)."""
     from textrank.io import check_writable
 
     return check_writable(path)
 
 
-def _drawable(path: Path | None) -> Path | None:
+def _check_report_folder(path: Path | None) -> Path | None:
+    """Raise ValueError unless a report with plots can be written to ``path`` (callback)."""
     if path is not None:
         from textrank.io import check_folder_writable
-        from textrank.reports.plots import check_installed
+        from textrank.reports.plots import require_matplotlib
 
-        check_installed()
+        require_matplotlib()
         check_folder_writable(path)
     return path
 
@@ -60,51 +62,54 @@ def _drawable(path: Path | None) -> Path | None:
 JsonFile = Annotated[
     Path | None,
     typer.Option(
-        "--json", metavar="FILE", help="Writes figures as JSON.", callback=check_output_file
+        "--json", metavar="FILE", help="Write the results as JSON.", callback=check_output_file
     ),
 ]
 ReportFolder = Annotated[
     Path | None,
     typer.Option(
-        "--report", metavar="DIR", help="Writes report.html, with curves.", callback=_drawable
+        "--report",
+        metavar="DIR",
+        help="Write report.html with curves.",
+        callback=_check_report_folder,
     ),
 ]
 
 
 def make_console() -> Console:
-    """Standard output; wide enough for every table where it goes to a file or a pipe."""
+    """Return a console for standard output; 140 columns wide if it is not a terminal."""
     from rich.console import Console
 
-    own = Console()
-    return own if own.is_terminal else Console(width=140)
+    terminal = Console()
+    return terminal if terminal.is_terminal else Console(width=140)
 
 
-def write_json_figures(found: Any, file: Path | None) -> None:
-    """The figures as JSON, where a file is named."""
+def write_json_figures(result: Any, file: Path | None) -> None:
+    """Write ``result.to_dict()`` as JSON; does nothing if ``file`` is None."""
     if file is not None:
-        from textrank.reports.table import write_data
+        from textrank.reports.table import write_json
 
-        write_data(found.to_dict(), file)
+        write_json(result.to_dict(), file)
 
 
 def given_options(context: typer.Context, *names: str) -> list[str]:
-    """Return the options among ``names`` that were typed, as they are written: ``--part-size``.
+    """Return which of the options ``names`` were given on the command line, as ``--part-size``.
 
-    ``names`` are parameters of the command's function. Defaults do not count.
+    ``names`` are parameters of the command's function.
     """
-    written = {parameter.name: parameter.opts for parameter in context.command.params}
+    option_strings = {parameter.name: parameter.opts for parameter in context.command.params}
     return [
-        max(written[name], key=len)
+        max(option_strings[name], key=len)
         for name in names
         if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
     ]
 
 
 def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fix: str) -> None:
-    """Raise ValueError if one of the options ``names`` was typed, since it would have no effect.
+    """Raise ValueError if one of the options ``names`` was given although it has no effect.
 
-    ``when`` completes "--option has no effect ..." and names the other option; ``fix`` says what
-    to do besides leaving the option out.
+    ``when`` completes "--option has no effect …" and names the other option; ``fix`` says what to
+    do besides leaving the option out.
     """
     if options := given_options(context, *names):
         verb = "has" if len(options) == 1 else "have"
@@ -117,16 +122,14 @@ def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fi
 SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 Code = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.py", help="Runs your own Python first, which registers classes."),
+    typer.Option(metavar="FILE.py", help="Run this Python file first, e.g. to register classes."),
 ]
 MaxBytes = Annotated[
     str | None,
-    typer.Option(
-        metavar="SIZE", help="Bytes of a document or packed file that may be held, as 200M."
-    ),
+    typer.Option(metavar="SIZE", help="Largest document or compressed file to accept, e.g. 200M."),
 ]
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leaves out documents with errors and says how many.")
+    bool, typer.Option("--skip-bad", help="Skip documents with errors and report how many.")
 ]
 COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
     "code": (Code, None),
@@ -135,33 +138,69 @@ COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def with_common_options(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a command, with ``--code``, ``--max-bytes`` and ``--skip-bad`` besides."""
+@dataclass(frozen=True)
+class CommonOptions:
+    """Options of reading that every command has.
 
-    @functools.wraps(run)
-    def whole(*arguments: Any, **named: Any) -> Any:
-        own = {key: named.pop(key) for key in COMMON_OPTIONS}
-        import_code_file(own["code"])
-        from textrank.formats.base import READING, ReadOptions
+    Attributes
+    ----------
+    max_bytes
+        Largest number of bytes of one document held in memory; None keeps the reader's setting.
+    skip_bad
+        Leave out documents with errors, with a warning.
+    """
 
-        READING.set(ReadOptions(limit=parse_size(own["max_bytes"]), skip_bad=own["skip_bad"]))
-        return run(*arguments, **named)
+    max_bytes: int | None = None
+    skip_bad: bool = False
 
-    hints = get_type_hints(run, include_extras=True)
-    given = inspect.signature(run).parameters.values()
-    parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in given]
+    def load_corpus(self, path: str | Path) -> NamedCorpus:
+        """Load a corpus with these options; see ``config.load_corpus``."""
+        from textrank.config import load_corpus
+
+        return load_corpus(path, limit=self.max_bytes, skip_bad=self.skip_bad)
+
+
+DEFAULT_OPTIONS = CommonOptions()
+
+
+def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command with the options ``--code``, ``--max-bytes`` and ``--skip-bad`` added.
+
+    The file of ``--code`` is imported before the command runs. The others are passed to it as
+    ``options: CommonOptions``, if it has such a parameter.
+    """
+    own_parameters = inspect.signature(command).parameters
+
+    @functools.wraps(command)
+    def extended(*arguments: Any, **named: Any) -> Any:
+        common = {key: named.pop(key) for key in COMMON_OPTIONS}
+        import_code_file(common["code"])
+        options = CommonOptions(parse_size(common["max_bytes"]), common["skip_bad"])
+        if "options" in own_parameters:
+            named["options"] = options
+        return command(*arguments, **named)
+
+    hints = get_type_hints(command, include_extras=True)
+    parameters = [
+        parameter.replace(annotation=hints.get(name, parameter.annotation))
+        for name, parameter in own_parameters.items()
+        if name != "options"
+    ]
     parameters += [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for key, (kind, default) in COMMON_OPTIONS.items()
     ]
-    shown: Any = whole
+    shown: Any = extended
     shown.__signature__ = inspect.Signature(parameters)
     shown.__annotations__ = {p.name: p.annotation for p in parameters}
-    return whole
+    return extended
 
 
 def import_code_file(file: Path | None) -> None:
-    """Imports a file the user named: the one way to code that no package registers."""
+    """Import a Python file that the user named with ``--code``; None does nothing.
+
+    Raises ValueError if there is no such file.
+    """
     if file is None:
         return
     if file.suffix != ".py" or not file.is_file():
@@ -170,78 +209,83 @@ def import_code_file(file: Path | None) -> None:
     if spec is None or spec.loader is None:
         raise ValueError(f"--code {file}: cannot be imported.")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module  # dataclasses look their module up there
+    sys.modules[file.stem] = module  # dataclasses look up their module here
     spec.loader.exec_module(module)
 
 
 def parse_size(text: str | None) -> int | None:
-    """A number of bytes, as people write it.
+    """Return a size such as "200M" in bytes; None stays None.
+
+    Units are k, M and G (powers of 1024). Raises ValueError if the text is not a positive size.
 
     >>> parse_size("2k"), parse_size("200M")
     (2048, 209715200)
     """
     if text is None:
         return None
-    found = re.fullmatch(r"(\d{1,9})([kmg]?)b?", text.strip().lower())
-    if not found or not int(found[1]):
-        raise ValueError(f"--max-bytes {text}: write a number of bytes, as 500k, 200M or 2G.")
-    return int(found[1]) * SIZE_UNITS[found[2]]
+    match = re.fullmatch(r"(\d{1,9})([kmg]?)b?", text.strip().lower())
+    if not match or not int(match[1]):
+        raise ValueError(
+            f"--max-bytes {text}: not a size. Write a number of bytes, e.g. 500k, 200M or 2G."
+        )
+    return int(match[1]) * SIZE_UNITS[match[2]]
 
 
 T = TypeVar("T")
 DESCRIPTION = (
-    "Mines text with kernel methods on spaCy: a pipeline meets a corpus and yields a report or a "
-    "model."
+    "Biomedical text mining with kernel methods on spaCy: train, evaluate and apply models for "
+    "protein interactions, gene names, spelling and parse ranking."
 )
 EXIT_INTERRUPTED, EXIT_SIGPIPE = 130, 141
 WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def build_app(asked: str | None) -> typer.Typer:
-    """All commands, of which only the one asked for is more than its name and a line of help."""
+    """Return the application; only the command ``asked`` is imported, the others are stubs."""
     app = typer.Typer(
         help=DESCRIPTION,
         no_args_is_help=True,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_options)
+    app.callback()(_global_options)
     for name, line in COMMANDS.items():
         if name == asked:
             module = import_module(f"textrank.cli.{name}")
             app.command(name, epilog=module.EXAMPLE)(with_common_options(module.command))
         else:
-            app.command(name, help=line)(_unasked(name))
+            app.command(name, help=line)(_make_stub(name))
     return app
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command and gives its exit code.
+    """Run a command and return its exit code.
 
-    What a user can mend ends with code 2 and one message, no traceback; Ctrl-C with 130.
+    Errors that a user can fix give code 2 and a one-line message without traceback, Ctrl-C 130, and
+    a closed pipe 141. Other exceptions are programming errors and are raised.
     """
     warnings.showwarning = _warn
     try:
-        with progress.report_progress(_Bars()):
+        with progress.report_progress(_ProgressBars()):
             if sys.stdout is None:
                 raise ValueError("standard output is closed, so results would be lost. Open it.")
-            code = build_app(_asked(arguments))(args=list(arguments), standalone_mode=False)
+            code = build_app(_find_command(arguments))(args=list(arguments), standalone_mode=False)
             if not sys.stdout.closed:  # a language server closes it
-                sys.stdout.flush()  # here a full disk is an error, not a strange code later
+                sys.stdout.flush()  # so that a full disk is reported as an error
         if code == EXIT_INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing half-written remains.", EXIT_INTERRUPTED)
+        return _fail("interrupted; no partial output remains.", EXIT_INTERRUPTED)
     except typer.Exit as stop:
         return int(stop.exit_code)
-    except SystemExit as stop:  # so typer ends when nobody reads its output any more
-        return _closed() if stop.code == 1 else int(stop.code or 0)
+    except SystemExit as stop:  # raised by typer when the reader of its output has gone
+        return _handle_closed_stdout() if stop.code == 1 else int(stop.code or 0)
     except BrokenPipeError:
-        return _closed()
+        return _handle_closed_stdout()
     except OSError as error:
         if error.filename is None and error.errno in WRITE_ERRNOS:
-            sys.stdout = None  # what it still holds cannot be written at the end either
+            sys.stdout = None  # or Python would fail again when it flushes at exit
             return _fail(f"standard output cannot be written: {error.strerror}.")
         return _fail(str(error))
     except (ValueError, ModuleNotFoundError) as error:
@@ -250,46 +294,54 @@ def run(arguments: Sequence[str]) -> int:
         return _fail("not enough memory. Split the input, or use a smaller part of it.")
     except Exception as error:
         show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
-        if show is None or code is None:  # not a usage error of typer's: ours to mend
+        if show is None or code is None:  # not a usage error of typer: a bug
             raise
         show()
         return int(code)
 
 
-def _tell_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_given: bool) -> None:
+    """Print the version and exit, if ``--version`` was given."""
+    if is_given:
         typer.echo(f"textrank {textrank.__version__}")
         raise typer.Exit()
 
 
-def _options(
+def _global_options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", "-V", help="Prints the version.", callback=_tell_version, is_eager=True
+            "--version",
+            "-V",
+            help="Print the version and exit.",
+            callback=_print_version,
+            is_eager=True,
         ),
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """Accept the options that precede a command."""
 
 
-def _asked(arguments: Sequence[str]) -> str | None:
-    """The command among the arguments, or among those that a shell wants completed."""
+def _find_command(arguments: Sequence[str]) -> str | None:
+    """Return the command among the arguments, or in the line that a shell wants completed."""
     words = os.environ.get("COMP_WORDS", "").split()[1:] or arguments
     return next((word for word in words if not word.startswith("-")), None)
 
 
-def _unasked(name: str) -> Callable[[], None]:
+def _make_stub(name: str) -> Callable[[], None]:
+    """Return a command that only has a name and a line of help."""
+
     def stub() -> None:
         raise ValueError(f"the command {name!r} was not loaded.")
 
     return stub
 
 
-class _Bars:
-    """Progress bars on standard error; none where it is not a terminal."""
+class _ProgressBars:
+    """Progress bars on standard error, shown only if it is a terminal."""
 
     def track(self, items: Iterable[T], what: str, total: int | None) -> Iterator[T]:
+        """Iterate over ``items`` with a bar labelled ``what``."""
         if not sys.stderr.isatty():
             return iter(items)
         from rich.console import Console
@@ -299,15 +351,17 @@ class _Bars:
 
 
 def _warn(message: Any, *_: Any, **__: Any) -> None:
+    """Print a warning on standard error (replaces ``warnings.showwarning``)."""
     typer.echo(f"textrank: warning: {message}", err=True)
 
 
 def _fail(message: str, code: int = 2) -> int:
+    """Print an error on standard error and return the exit code."""
     typer.echo(f"textrank: error: {message}", err=True)
     return code
 
 
-def _closed() -> int:
-    """Whoever read standard output has gone; Python must not try to flush it once more."""
+def _handle_closed_stdout() -> int:
+    """Keep Python from flushing the closed standard output at exit; return code 141."""
     sys.stdout = None
     return EXIT_SIGPIPE

@@ -1,26 +1,33 @@
-"""``textrank apply``: what a model says about texts."""
+"""``textrank apply``: annotate texts with a model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import ModelName, Nlp, TaskSettings, Texts, refuse_ignored
+from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
+    ModelName,
+    Nlp,
+    TaskSettings,
+    Texts,
+    refuse_ignored,
+)
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
     from textrank.model import Model
+    from textrank.protocols import Task
 
-BATCH_DOCS = 64  # documents that are judged at once
 OUT_OPTIONS = (
     *("format", "workers", "dask", "strict", "timeout", "start_timeout", "part_size", "whole"),
 )
-MIN_SHOWN_PROBABILITY = 0.5  # what a table shows, whatever its status
 EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 
 
@@ -33,48 +40,55 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Also writes who interacts with whom: .graphml, .cyjs, .sif or .csv.",
+            help="Also write the interaction network (.graphml, .cyjs, .sif or .csv).",
         ),
     ] = None,
     facts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also writes one row for every two proteins, as JSON."),
+        typer.Option(metavar="FILE", help="Also write one row per pair of proteins, as JSON."),
     ] = None,
     precision: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Says yes only where so large a share of it is right."),
+        typer.Option(metavar="P", help="Choose the threshold for this precision, e.g. 0.9."),
     ] = None,
     write: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also writes texts, names and pairs, as .bioc.xml say."),
+        typer.Option(metavar="FILE", help="Also write the annotated texts, e.g. out.bioc.xml."),
     ] = None,
     set_: TaskSettings = [],  # noqa: B006
-    diff: Annotated[bool, typer.Option("--diff", help="Corrections as a diff instead.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print corrections as a diff.")] = False,
     table: Annotated[
-        bool, typer.Option("--table", help="Statements as a table to read instead of JSON.")
+        bool, typer.Option("--table", help="Print statements as a table, not JSON.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Writes tables into a folder; started again, goes on."),
+        typer.Option(metavar="DIR", help="Write tables to this folder; resumable."),
     ] = None,
-    format: Annotated[str, typer.Option(help="Of --out: parquet or jsonl.")] = "parquet",
-    workers: Annotated[int, typer.Option(help="Of --out: processes of this machine.")] = 1,
+    format: Annotated[str, typer.Option(help="With --out: parquet or jsonl.")] = "parquet",
+    workers: Annotated[int, typer.Option(help="With --out: number of processes.")] = 1,
     dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of --out: an existing Dask cluster.")
+        str | None, typer.Option(metavar="ADDRESS", help="With --out: Dask scheduler to use.")
     ] = None,
-    strict: Annotated[bool, typer.Option(help="Of --out: stops at a bad document.")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="With --out: stop at the first bad document.")
+    ] = False,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Of --out: no progress means a hang.")
+        float,
+        typer.Option(metavar="SECONDS", help="With --out: kill a worker that is idle this long."),
     ] = 300.0,
     start_timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Of --out: limit for loading the model.")
+        float, typer.Option(metavar="SECONDS", help="With --out: time limit to load the model.")
     ] = 600.0,
     part_size: Annotated[
-        float, typer.Option(metavar="MB", help="Of --out: text in a part, about.")
+        float, typer.Option(metavar="MB", help="With --out: approximate text per part.")
     ] = 8.0,
-    whole: Annotated[bool, typer.Option(help="Of --out: parses every sentence.")] = False,
+    whole: Annotated[bool, typer.Option(help="With --out: parse every sentence.")] = False,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Judges texts with a model: one JSON line a document, or tables in a folder."""
+    """Annotate texts with a model.
+
+    Prints one JSON object per document, or writes tables to a folder with --out.
+    """
     import json
 
     _check_options(context, out, dask, diff)
@@ -83,63 +97,70 @@ def command(
     if out is not None:
         from textrank.cli._apply_out import EXIT_SOME_FAILED, WorkerOptions, apply_to_folder
 
-        who = WorkerOptions(workers, dask, timeout, strict, int(part_size * 2**20), start_timeout)
-        how: Any = {"settings": set_, "format": format, "whole": whole, "workers": who}
-        if apply_to_folder(model, texts, out, nlp, **how).errors:
+        worker_options = WorkerOptions(
+            workers, dask, timeout, strict, int(part_size * 2**20), start_timeout
+        )
+        settings: Any = {
+            "settings": set_,
+            "format": format,
+            "whole": whole,
+            "workers": worker_options,
+        }
+        if apply_to_folder(model, texts, out, nlp, **settings).errors:
             raise typer.Exit(EXIT_SOME_FAILED)
         return
     if diff:
-        typer.echo("".join(iter_diffs(model, texts, nlp, settings=set_)), nl=False)
+        diffs = iter_diffs(model, texts, nlp, settings=set_, options=options)
+        typer.echo("".join(diffs), nl=False)
         return
-    rows = apply_model(model, texts, nlp, network, write, facts, settings=set_)
+    from textrank.config import load_model
+
+    loaded = load_model(model)
+    if table and "table" not in loaded.pipeline.task.exports:
+        raise ValueError(f"--table shows statements, but {model} is a model of another task.")
+    rows = apply_model(loaded, texts, nlp, network, write, facts, settings=set_, options=options)
     if table:
-        return _show(list(rows))
+        return _show_table(loaded.pipeline.task, list(rows))
     for row in rows:
         typer.echo(json.dumps(row, ensure_ascii=False))
 
 
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
-    """Refuse options that would have no effect."""
+    """Raise ValueError if an option was given that has no effect."""
     if out is None:
         refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
     else:
-        shown = ("network", "facts", "write", "diff", "table")
-        refuse_ignored(context, shown, "with --out", "ask the result with textrank query")
-        read = ("skip_bad", "max_bytes", "code")
-        refuse_ignored(context, read, "with --out, whose workers read by themselves", "drop --out")
+        output_options = ("network", "facts", "write", "diff", "table")
+        refuse_ignored(
+            context, output_options, "with --out", "search the result with textrank query"
+        )
+        reading_options = ("skip_bad", "max_bytes", "code")
+        refuse_ignored(
+            context, reading_options, "with --out, whose workers read the files", "drop --out"
+        )
     if dask is not None:
         refuse_ignored(context, ("workers",), "with --dask", "leave out --dask")
     if diff:
-        others = ("table", "network", "facts", "write")
-        refuse_ignored(context, others, "with --diff", "leave out --diff")
+        other_outputs = ("table", "network", "facts", "write")
+        refuse_ignored(context, other_outputs, "with --diff", "leave out --diff")
 
 
-def _show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """What is stated, a line each: the likely statements of every document."""
+def _show_table(task: Task, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print the answers that the task shows as a table, one line each."""
     from rich.table import Table
 
     from textrank.cli.app import make_console
 
-    shown = Table("statement", "status", "type", "probability", "identifiers", box=None)
+    table = Table(*task.table_columns, box=None)
     for row in rows:
-        if "textrank_ppi" not in row:
-            raise ValueError("--table shows statements of ppi; leave it out for other models.")
-        for one in row["textrank_ppi"]:
-            if one["probability"] >= MIN_SHOWN_PROBABILITY:
-                shown.add_row(*_cells(one))
-    make_console().print(shown)
-
-
-def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
-    first, second = one["names"]
-    arrow = {"a>b": "→", "b>a": "←"}.get(one["direction"], "–")
-    linked = " ".join(found or "?" for found in one["identifiers"])
-    stated = f"{first} {arrow} {second}"
-    return stated, one["status"], one["type"], f"{one['probability']:.2f}", linked
+        for answer in row[f"textrank_{task.name}"]:
+            if (cells := task.table_row(answer)) is not None:
+                table.add_row(*cells)
+    make_console().print(table)
 
 
 def apply_model(
-    model: str,
+    model: str | Model,
     texts: Sequence[str],
     nlp: str | None = None,
     network: Path | None = None,
@@ -147,11 +168,31 @@ def apply_model(
     facts: Path | None = None,
     *,
     settings: Sequence[str] = (),
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[dict[str, Any]]:
-    """Judges texts, one row of plain values a document.
+    """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
-    At the end, when asked, their network, their facts, and the texts with names and judged pairs
-    in the format that the suffix of ``write`` stands for.
+    Parameters
+    ----------
+    model
+        Name or path of a model.
+    texts
+        Files, or ``-`` for standard input.
+    nlp
+        Name or path of a spaCy pipeline; None takes the shipped one.
+    network, write, facts
+        Files to write at the end: the interaction network, the annotated texts (in the format of
+        the suffix) and the table of facts. Only for tasks with pairs.
+    settings
+        Settings of the task, ``task.precision=0.9``.
+    options
+        Reading options.
+
+    Raises
+    ------
+    ValueError
+        If an option does not fit the task, before any text is read, or a file cannot be read or
+        written.
     """
     from textrank.candidates import document_id, get_answers
     from textrank.cli.sources import load_language, set_model_parser
@@ -159,80 +200,82 @@ def apply_model(
     from textrank.formats.detection import check_output_path, write_docs
     from textrank.io import check_writable
     from textrank.progress import gc_frozen
-    from textrank.tasks.ppi.facts import aggregate_facts as facts_of
-    from textrank.tasks.ppi.facts import build_network, check_network_path, write_network
-    from textrank.tasks.ppi.task import PPI
 
-    check_network_path(check_writable(network))
-    check_writable(facts)
-    loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)
+    exports = {"network": network, "facts": facts, "write": write}
+    paths = {kind: path for kind, path in exports.items() if path is not None}
+    loaded = load_model(model) if isinstance(model, str) else model
+    loaded = set_model_parser(with_task_settings(loaded, settings), nlp)
     task = loaded.pipeline.task
-    if (network or facts or write) and not isinstance(task, PPI):
-        raise ValueError(f"--network, --facts and --write need pairs; {model} is of another task.")
+    for kind, path in paths.items():
+        if kind not in task.exports:
+            raise ValueError(f"--{kind} needs pairs, but this is a model of task {task.name!r}.")
+        if kind != "write":
+            check_writable(path)
+            task.check_export(kind, path)
     check_output_path(write, source=task.name)
     language = load_language(nlp, task, raw=True)
-    kept = []
+    kept: list[Doc] = []
     with gc_frozen():
-        for doc in iter_annotated(loaded, texts, language, keep=bool(network or facts or write)):
+        for doc in iter_annotated(loaded, texts, language, keep=bool(paths), options=options):
             yield {
                 "document": document_id(doc),
                 f"textrank_{task.name}": get_answers(doc, task.name),
             }
-            kept += [doc] if network or facts or write else []
-    if network:
-        write_network(build_network(kept), network)
-    if facts:
-        from textrank.reports.table import write_data  # with all of evaluation
-
-        write_data({"facts": facts_of(kept)}, facts)
-    if write:
-        write_docs(kept, write, source=task.name)
+            kept += [doc] if paths else []
+    for kind, path in paths.items():
+        if kind == "write":
+            write_docs(kept, path, source=task.name)
+        else:
+            task.export(kind, kept, path)
 
 
 def iter_annotated(
-    model: Model, texts: Sequence[str], nlp: Language, *, keep: bool
+    model: Model,
+    texts: Sequence[str],
+    nlp: Language,
+    *,
+    keep: bool,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[Doc]:
-    """The Docs of texts, judged; unless they are kept, none may be looked at after the next.
+    """Iterate over the annotated Docs of texts.
 
-    With ``--skip-bad`` a document that cannot be judged is left out with a warning.
+    Unless ``keep``, a Doc must not be used after the next one was taken: the vocabulary is cleared
+    from time to time to bound memory. With ``skip_bad`` a document that cannot be annotated is left
+    out with a warning.
     """
     import warnings
 
+    from textrank._annotate import annotate_stream
     from textrank.candidates import document_id
     from textrank.cli.sources import read_texts
-    from textrank.formats.base import READING
-    from textrank.language.long_docs import vocab_zone
 
     def failed(doc: Doc, error: Exception) -> None:
-        warnings.warn(f"{document_id(doc)}: left out, for it fails: {error}", stacklevel=2)
+        warnings.warn(f"{document_id(doc)}: left out because of an error: {error}", stacklevel=2)
 
-    skipped = failed if READING.get().skip_bad else None
+    handler = failed if options.skip_bad else None
+    docs = read_texts(texts, nlp, options)
     if keep:
-        yield from model.pipe(read_texts(texts, nlp), failed=skipped)
-        return
-    with vocab_zone(nlp) as memory:
-        pending: list[Doc] = []
-        for doc in read_texts(texts, nlp):
-            pending.append(doc)
-            if memory.is_due or len(pending) == BATCH_DOCS:
-                yield from model.pipe(pending, failed=skipped)
-                pending.clear()
-                del doc
-            if memory.is_due:
-                memory.restart()
-        yield from model.pipe(pending, failed=skipped)
+        yield from model.pipe(docs, failed=handler)
+    else:
+        yield from annotate_stream(model, docs, nlp, failed=handler)
 
 
 def iter_diffs(
-    model: str, texts: Sequence[str], nlp: str | None = None, *, settings: Sequence[str] = ()
+    model: str,
+    texts: Sequence[str],
+    nlp: str | None = None,
+    *,
+    settings: Sequence[str] = (),
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[str]:
-    """The corrections of a spelling model as a unified diff a text; none where nothing changes."""
+    """Iterate over the corrections of a spelling model, one unified diff per changed text."""
     from textrank.cli.sources import load_language, set_model_parser
     from textrank.config import load_model, with_task_settings
-    from textrank.tasks.spelling import diff
 
     loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)
-    if loaded.pipeline.task.name != "spelling":
-        raise ValueError(f"--diff needs corrections; {model} is of another task.")
-    language = load_language(nlp, loaded.pipeline.task, raw=True)
-    yield from filter(None, map(diff, iter_annotated(loaded, texts, language, keep=False)))
+    task = loaded.pipeline.task
+    if "diff" not in task.exports:
+        raise ValueError(f"--diff needs corrections, but {model} is a model of task {task.name!r}.")
+    language = load_language(nlp, task, raw=True)
+    docs = iter_annotated(loaded, texts, language, keep=False, options=options)
+    yield from filter(None, map(task.diff, docs))

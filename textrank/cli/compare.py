@@ -1,4 +1,4 @@
-"""``textrank compare``: whether runs on the same folds differ."""
+"""``textrank compare``: test whether runs on the same folds differ."""
 
 from __future__ import annotations
 
@@ -17,26 +17,32 @@ EXAMPLE = "Example: textrank compare one.json other.json"
 
 
 def command(
-    reports: Annotated[list[Path], typer.Argument(help="Files that --json or --report wrote.")],
-    measure: Annotated[list[str], typer.Option(help="Instead of AUC and F.")] = [],  # noqa: B006
+    reports: Annotated[list[Path], typer.Argument(help="JSON files written by run or evaluate.")],
+    measure: Annotated[list[str], typer.Option(help="Metric to compare; default AUC and F.")] = [],  # noqa: B006
     json_: JsonFile = None,
 ) -> None:
-    """Tests whether runs on the same folds differ: effect sizes and corrected p-values."""
+    """Test whether runs on the same folds differ: effect sizes and corrected p-values."""
     from textrank.reports.table import comparison_table
 
-    found = compare_reports(reports, measure)
-    write_json_figures(found, json_)
-    make_console().print(comparison_table(found))
+    comparison = compare_reports(reports, measure)
+    write_json_figures(comparison, json_)
+    make_console().print(comparison_table(comparison))
 
 
 def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comparison:
-    """Compares the runs of several report files, named as shortly as tells them apart."""
+    """Compare the runs of several report files.
+
+    Runs are named after their files, with paths if file names are not unique. ``measures`` are
+    names of metrics; empty compares AUC and F. Raises ValueError if a file is given twice.
+    """
     from textrank.evaluation.statistics import compare
-    from textrank.reports.table import read
+    from textrank.reports.table import read_report
 
     if len(set(files)) < len(files):
         raise ValueError("a report cannot be compared with itself: name different files.")
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [str(file) for file in files]
-    return compare({name: read(file) for name, file in zip(names, files, strict=True)}, measures)
+    return compare(
+        {name: read_report(file) for name, file in zip(names, files, strict=True)}, measures
+    )

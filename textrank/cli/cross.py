@@ -1,4 +1,4 @@
-"""``textrank cross``: what a method is worth outside the corpus it was trained on."""
+"""``textrank cross``: train on each corpus and test on each of the others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
     JsonFile,
     Nlp,
     PipelineName,
@@ -31,38 +33,49 @@ def command(
     nlp: Nlp = None,
     json_: JsonFile = None,
     report: ReportFolder = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Trains on each corpus and tests on each other; AUC and F under four thresholds."""
+    """Train on each corpus and test on each of the others.
+
+    Prints AUC, and F under four ways to choose the threshold.
+    """
     from textrank.io import update_folder
     from textrank.reports import html
     from textrank.reports.table import cross_table
 
-    found = cross_corpora(pipeline, corpora, set_, nlp)
-    write_json_figures(found, json_)
+    result = cross_corpora(pipeline, corpora, set_, nlp, options)
+    write_json_figures(result, json_)
     if report is not None:
         with update_folder(report) as draft:
-            html.write_cross(found, draft / "cross.html")
-            write_json_figures(found, draft / "cross.json")
+            html.write_cross(result, draft / "cross.html")
+            write_json_figures(result, draft / "cross.json")
         typer.echo(report / "cross.html", err=True)
-    make_console().print(cross_table(found))
+    make_console().print(cross_table(result))
 
 
 def cross_corpora(
-    pipeline: str, corpora: Sequence[str], settings: Sequence[str] = (), nlp: str | None = None
+    pipeline: str,
+    corpora: Sequence[str],
+    settings: Sequence[str] = (),
+    nlp: str | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> CrossCorpus:
-    """Trains a pipeline on each corpus and tests it on each other, reading every corpus once."""
+    """Train a pipeline on each corpus and test it on each of the others; each is read once.
+
+    Arguments are as in ``run_pipeline``. Raises ValueError if two corpora have one name.
+    """
     from textrank.cli.sources import read_corpus, set_parser
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation.evaluate import cross
     from textrank.pipeline import Clock
 
-    chosen = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
-    sources = [load_corpus(corpus) for corpus in corpora]
+    configured = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
+    sources = [options.load_corpus(corpus) for corpus in corpora]
     names = [source.name for source in sources]
     if len(set(names)) < len(names):
         raise ValueError(f"corpora must have different names, got {', '.join(names)}.")
     clock = Clock()
     with clock.step("reading"):
-        docs = {source.name: read_corpus(source, nlp, chosen.task) for source in sources}
-    found = cross(chosen, docs)
-    return replace(found, seconds={**clock.seconds, **found.seconds})
+        docs = {source.name: read_corpus(source, nlp, configured.task) for source in sources}
+    result = cross(configured, docs)
+    return replace(result, seconds={**clock.seconds, **result.seconds})

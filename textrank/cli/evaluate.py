@@ -1,4 +1,4 @@
-"""``textrank evaluate``: a model on a corpus, with its names or with those found in bare text."""
+"""``textrank evaluate``: test a model on a corpus, with given names or with recognised ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
     CorpusPath,
     JsonFile,
     ModelName,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from textrank.model import Model
 
 EXAMPLE = "Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json"
-NAME_SOURCES = ("given", "recognised")  # where the names of an evaluation come from
+NAME_SOURCES = ("given", "recognised")
 
 
 def command(
@@ -43,39 +45,42 @@ def command(
         str | None,
         typer.Option(
             metavar="SHARE|auto",
-            help="Says yes to this share, not by the threshold; auto: the best F expected.",
+            help="Decide by this share of positives, not by the threshold; auto maximises F.",
         ),
     ] = None,
     names: Annotated[
         str,
         typer.Option(
             metavar="given|recognised",
-            help="Names of the corpus, or found in its bare text by the language model.",
+            help="Use the names of the corpus, or those the recogniser finds in its text.",
         ),
     ] = NAME_SOURCES[0],
     sentences: Annotated[
         bool,
         typer.Option(
-            "--given-sentences", help="With recognised names, keeps the sentences of the corpus."
+            "--given-sentences", help="With recognised names, keep the sentences of the corpus."
         ),
     ] = False,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Tests a trained model on an annotated corpus, also on another than it was trained on."""
+    """Evaluate a model on an annotated corpus."""
     if names == NAME_SOURCES[0]:
         recognised = "use --names recognised"
         refuse_ignored(context, ("sentences",), "without --names recognised", recognised)
-        found, why = evaluate_model(model, corpus, nlp, positives=positives)
-        if found.trained_on:
-            for note in found.notes:
+        result, why = evaluate_model(model, corpus, nlp, positives=positives, options=options)
+        if result.trained_on:
+            for note in result.notes:
                 typer.echo(f"textrank: warning: {note}", err=True)
-        return show_report(found, json_, report, why=why)
+        return show_report(result, json_, report, why=why)
     _check_names(names, report)
     if _gives_identifiers(model):
         ignored = ("positives", "sentences")
         when = f"with --names recognised for {model}, a model of identifiers"
         refuse_ignored(context, ignored, when, "use --names given")
-        return show_report(evaluate_raw_identifiers(model, corpus, nlp), json_)
-    raw = evaluate_names(model, corpus, nlp, positives=positives, sentences=sentences)
+        return show_report(evaluate_raw_identifiers(model, corpus, nlp, options), json_)
+    raw = evaluate_names(
+        model, corpus, nlp, positives=positives, sentences=sentences, options=options
+    )
     write_json_figures(raw, json_)
     from textrank.reports.table import raw_text_table
 
@@ -83,21 +88,42 @@ def command(
 
 
 def evaluate_model(
-    model: str, corpus: str, nlp: str | None = None, *, positives: str | None = None
+    model: str,
+    corpus: str,
+    nlp: str | None = None,
+    *,
+    positives: str | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> tuple[Report, Callable[[], str] | None]:
-    """Tests a model on a corpus, with its own threshold, for a share of positives or ``auto``.
+    """Evaluate a model on a corpus with given names.
 
-    The report, and what makes a page that explains its errors, where the model can.
+    Parameters
+    ----------
+    model, corpus
+        Names or paths.
+    nlp
+        Name or path of a spaCy pipeline; None takes the shipped one.
+    positives
+        Share of candidates to decide as positive, or "auto" for the share with the best expected F;
+        None uses the model's threshold.
+    options
+        Reading options.
+
+    Returns
+    -------
+    report : Report
+    explain : callable or None
+        Returns an HTML page that explains the errors; None if the model cannot explain scores.
     """
     from textrank.cli.sources import read_corpus, set_model_parser
-    from textrank.config import load_corpus, load_model
+    from textrank.config import load_model
     from textrank.evaluation import evaluate
     from textrank.pipeline import Clock
     from textrank.protocols import AdditiveKernel, has_features
 
-    share = _share(positives)
+    share = _parse_share(positives)
     loaded = set_model_parser(load_model(model), nlp)
-    source = load_corpus(corpus)
+    source = options.load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
         docs = read_corpus(source, nlp, loaded.pipeline.task)
@@ -107,10 +133,10 @@ def evaluate_model(
     report = replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
 
     def why() -> str:
-        from textrank.reports.explanation import explained_errors, explanation_page
+        from textrank.reports.explanation import explain_errors, render_explanations
 
-        found = explained_errors(loaded, docs, report)
-        return explanation_page(found, report="report.html")
+        explanations = explain_errors(loaded, docs, report)
+        return render_explanations(explanations, report="report.html")
 
     kernel = loaded.pipeline.kernel
     explains = has_features(kernel) or isinstance(kernel, AdditiveKernel)
@@ -124,55 +150,61 @@ def evaluate_names(
     *,
     positives: str | None = None,
     sentences: bool = False,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> RawText:
-    """Tests a model on the bare texts of a corpus, with names that the language model finds.
+    """Evaluate a model on the raw text of a corpus, with names that the recogniser finds.
 
-    ``sentences`` keeps those of the corpus.
+    ``sentences`` keeps the sentences of the corpus; other arguments are as in ``evaluate_model``.
     """
     import spacy
 
     from textrank.cli.sources import load_language, set_model_parser
-    from textrank.config import load_corpus, load_model
+    from textrank.config import load_model
     from textrank.evaluation.raw_text import evaluate_raw_text
     from textrank.pipeline import Clock
 
-    share = _share(positives)
+    share = _parse_share(positives)
     loaded = set_model_parser(load_model(model), nlp)
-    source = load_corpus(corpus)
+    source = options.load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
         docs = list(source(spacy.blank("en")))
         language = load_language(nlp, loaded.pipeline.task, raw=True)
     with clock.step("analysing and scoring"):
-        how: Any = {"positives": share, "sentences": sentences}
-        found = evaluate_raw_text(loaded, docs, language, corpus=source.name, **how)
-    _warn_of_training(loaded, docs, source.name)
-    return replace(found, seconds=clock.seconds)
+        choices: Any = {"positives": share, "sentences": sentences}
+        result = evaluate_raw_text(loaded, docs, language, corpus=source.name, **choices)
+    _warn_of_overlap(loaded, docs, source.name)
+    return replace(result, seconds=clock.seconds)
 
 
-def evaluate_raw_identifiers(model: str, corpus: str, nlp: str | None = None) -> Report:
-    """Tests the identifiers of whole documents, with names that the language model finds."""
+def evaluate_raw_identifiers(
+    model: str,
+    corpus: str,
+    nlp: str | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> Report:
+    """Evaluate the identifiers of whole documents, with names that the recogniser finds."""
     import spacy
 
     from textrank.cli.sources import load_language
-    from textrank.config import load_corpus, load_model
+    from textrank.config import load_model
     from textrank.evaluation.raw_text import evaluate_identifiers
     from textrank.pipeline import Clock
 
     loaded = load_model(model)
-    source = load_corpus(corpus)
+    source = options.load_corpus(corpus)
     clock = Clock()
     with clock.step("reading"):
         docs = list(source(spacy.blank("en")))
         language = load_language(nlp, loaded.pipeline.task, raw=True)
     with clock.step("analysing and scoring"):
         report = evaluate_identifiers(loaded, docs, language, corpus=source.name)
-    _warn_of_training(loaded, docs, source.name)
+    _warn_of_overlap(loaded, docs, source.name)
     return replace(report, pipeline=Path(model).name, seconds=clock.seconds)
 
 
-def _warn_of_training(model: Model, docs: Sequence[Doc], corpus: str) -> None:
-    """Say on standard error how many documents the model was trained on, if any."""
+def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
+    """Warn on standard error if the model was trained on some of the documents."""
     from textrank.candidates import find_training_overlap
 
     if overlap := find_training_overlap(model.meta, docs, corpus):
@@ -182,10 +214,11 @@ def _warn_of_training(model: Model, docs: Sequence[Doc], corpus: str) -> None:
 def _gives_identifiers(model: str) -> bool:
     from textrank.config import load_model
 
-    return load_model(model).pipeline.task.name == "identifiers"
+    return load_model(model).pipeline.task.raw_text_unit == "documents"
 
 
-def _share(text: str | None) -> float | Literal["auto"] | None:
+def _parse_share(text: str | None) -> float | Literal["auto"] | None:
+    """Return the value of ``--positives``; raise ValueError unless it is in [0, 1] or "auto"."""
     if text == "auto":
         return "auto"
     try:
@@ -198,7 +231,8 @@ def _share(text: str | None) -> float | Literal["auto"] | None:
 
 
 def _check_names(names: str, report: Path | None) -> None:
+    """Raise ValueError if ``--names`` is unknown or cannot be combined with ``--report``."""
     if names not in NAME_SOURCES:
         raise ValueError(f"--names must be one of {', '.join(NAME_SOURCES)}, got {names!r}.")
     if report is not None:
-        raise ValueError("--report draws an evaluation with given names. Use --json.")
+        raise ValueError("--report needs given names. Use --json with recognised ones.")

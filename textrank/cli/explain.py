@@ -1,4 +1,4 @@
-"""``textrank explain``: the named features whose sum is a score."""
+"""``textrank explain``: the features whose contributions sum to each score."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textrank.cli.app import JsonFile, ModelName, Nlp, Texts
+from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, JsonFile, ModelName, Nlp, Texts
 
 if TYPE_CHECKING:
     from textrank.reports.explanation import Explanation
 
-BATCH_DOCS = 16  # texts: what a model knows is laid beside their candidates once
+BATCH_DOCS = 16  # the model's features are matched with their candidates once
 EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
 
 
@@ -22,40 +22,49 @@ def command(
     model: ModelName,
     texts: Texts,
     nlp: Nlp = None,
-    top: Annotated[int, typer.Option(help="How many features of each kind of reason.")] = 3,
-    every: Annotated[
-        bool, typer.Option("--all", help="Also shows what the answer is no to.")
-    ] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Draws it as a page.")] = None,
+    top: Annotated[int, typer.Option(help="Number of features to show per group.")] = 3,
+    every: Annotated[bool, typer.Option("--all", help="Also show negative answers.")] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page.")] = None,
     json_: JsonFile = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Says why: reasons whose sum is the score, for each yes in the texts, or with --all for all.
+    """Show which features led to each score, for the positive answers in texts.
 
-    --json holds every candidate.
+    With --all also for negative answers. --json always holds every candidate.
     """
     import json
 
     from textrank.io import write_text
-    from textrank.reports.explanation import explanation_page
+    from textrank.reports.explanation import render_explanations
 
-    found = list(explain_model(model, texts, nlp))
+    explanations = list(explain_model(model, texts, nlp, options))
     if json_:
-        write_text(json.dumps([e.to_dict() for e in found], ensure_ascii=False) + "\n", json_)
-    shown = [explanation for explanation in found if every or explanation.yes]
+        write_text(
+            json.dumps([e.to_dict() for e in explanations], ensure_ascii=False) + "\n", json_
+        )
+    shown = [explanation for explanation in explanations if every or explanation.yes]
     if html:
-        write_text(explanation_page(shown, top=top), html)
+        write_text(render_explanations(shown, top=top), html)
     for explanation in shown:
         typer.echo(explanation.text(top))
-    if len(shown) < len(found):
+    if len(shown) < len(explanations):
         typer.echo(
-            f"{len(found) - len(shown)} more candidates, not yes: --all shows them", err=True
+            f"{len(explanations) - len(shown)} more candidates with negative answers: --all shows "
+            "them",
+            err=True,
         )
 
 
 def explain_model(
-    model: str, texts: Sequence[str], nlp: str | None = None
+    model: str,
+    texts: Sequence[str],
+    nlp: str | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[Explanation]:
-    """Every candidate of the texts with the features that made its score and what is said of it."""
+    """Iterate over the candidates of texts, each with the contributions to its score.
+
+    Arguments are as in ``apply_model``.
+    """
     import numpy as np
 
     from textrank.candidates import get_answers
@@ -63,14 +72,13 @@ def explain_model(
     from textrank.config import load_model
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.explanation import Explanation
-    from textrank.tasks.base import candidates_of
 
     loaded = set_model_parser(load_model(model), nlp)
     task = loaded.pipeline.task
-    docs = read_texts(texts, load_language(nlp, task, raw=True))
+    docs = read_texts(texts, load_language(nlp, task, raw=True), options)
     while batch := list(islice(docs, BATCH_DOCS)):
-        candidates = [c for own in candidates_of(task, batch) for c in own]
-        if task.name == "ppi":
+        candidates = [c for group in task.find_candidates(batch) for c in group]
+        if task.row_per_candidate:
             rows = [
                 row for doc in loaded.annotate(batch) for row in get_answers(doc, task.name) or ()
             ]
@@ -79,5 +87,5 @@ def explain_model(
             rows, scores = [{}] * len(candidates), loaded.score(candidates)
         decisions = make_decisions(candidates, scores, loaded.threshold, paths=True)
         parts = loaded.explain_relative(candidates)
-        for decision, own, row in zip(decisions, parts, rows, strict=True):
-            yield Explanation(decision, own, row)
+        for decision, contributions, row in zip(decisions, parts, rows, strict=True):
+            yield Explanation(decision, contributions, row)

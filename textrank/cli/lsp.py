@@ -1,4 +1,4 @@
-"""``textrank lsp``: real-word errors in your editor, by the language server protocol."""
+"""``textrank lsp``: language server for real-word spelling errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ EXAMPLE = "Example: textrank lsp    (started by the editor, over standard input 
 
 
 def command() -> None:
-    """Serves spelling proposals to an editor over standard input and output."""
+    """Start a language server that shows spelling errors in an editor.
+
+    Editors start it and talk to it over standard input and output.
+    """
     try:
         from textrank.lint.server import make_server
     except ModuleNotFoundError as error:

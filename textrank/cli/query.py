@@ -1,4 +1,4 @@
-"""``textrank query``: questions to a result in a few words, or in SQL."""
+"""``textrank query``: search a result with a short question or with SQL."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ PAIR_QUESTION = re.compile(
     r"(?i)(?:evidence\s+(?:for\s+)?)?(.+?)\s*(?:\s(?:and|--|with|-)\s|,)\s*(.+)"
 )
 QUESTION_HELP = (
-    'Such as "who interacts with GRB2", "GRB2 and SOS1", "strongest", "network GRB2, SOS1, SHC1", '
-    "or SQL that begins with SELECT."
+    'For example "who interacts with GRB2", "GRB2 and SOS1", "strongest", '
+    '"network GRB2, SOS1, SHC1", or SQL that begins with SELECT.'
 )
 
 
@@ -40,18 +40,24 @@ EXAMPLE = 'Example: textrank query results "who interacts with GRB2"'
 
 def command(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="What textrank apply --out wrote.")],
+    folder: Annotated[Path, typer.Argument(help="Folder written by textrank apply --out.")],
     question: Annotated[str, typer.Argument(help=QUESTION_HELP)],
-    type: Annotated[str | None, typer.Option(help="binding, phosphorylation, ...")] = None,
-    status: Annotated[str | None, typer.Option(help="asserted, negated or speculated.")] = None,
-    probability: Annotated[float | None, typer.Option(help="At least this.")] = None,
-    year: Annotated[str | None, typer.Option(help="1999, 1999-2005, 1999- or -2005.")] = None,
-    species: Annotated[str | None, typer.Option(help="A taxon, as 9606.")] = None,
-    limit: Annotated[int, typer.Option(help="Rows at most.")] = 20,
-    json_: Annotated[bool, typer.Option("--json", help="A JSON line a row.")] = False,
-    csv_: Annotated[bool, typer.Option("--csv", help="Comma-separated values.")] = False,
+    type: Annotated[
+        str | None, typer.Option(help="Type of interaction: binding, phosphorylation, ...")
+    ] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Status: asserted, negated or speculated.")
+    ] = None,
+    probability: Annotated[float | None, typer.Option(help="Smallest probability.")] = None,
+    year: Annotated[
+        str | None, typer.Option(help="Year of publication: 1999, 1999-2005, 1999- or -2005.")
+    ] = None,
+    species: Annotated[str | None, typer.Option(help="NCBI taxon, e.g. 9606.")] = None,
+    limit: Annotated[int, typer.Option(help="Largest number of rows.")] = 20,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
+    csv_: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
 ) -> None:
-    """Answers a question to a result: partners, evidence, strongest statements, networks."""
+    """Search a result: partners, evidence, strongest statements, networks."""
     from textrank.results import store
     from textrank.results.store import Filter
 
@@ -60,66 +66,85 @@ def command(
         refuse_ignored(context, filters, "with a question in SQL", "write it into the SQL")
     if json_:
         refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
-    where = Filter(type, status, probability, parse_years(year), species)
-    with closing(store.open_results(folder)) as found:
-        kind, rows = answer_question(found, question, where, limit)
-    _print(kind, rows, "json" if json_ else "csv" if csv_ else "table")
+    row_filter = Filter(type, status, probability, parse_years(year), species)
+    with closing(store.open_results(folder)) as results:
+        kind, rows = answer_question(results, question, row_filter, limit)
+    _print_rows(kind, rows, "json" if json_ else "csv" if csv_ else "table")
 
 
 def parse_years(text: str | None) -> tuple[int | None, int | None]:
-    """The first and the last year of a range.
+    """Return the first and last year of a range, None where it is open.
+
+    Raises ValueError if the text is not a range of years.
 
     >>> parse_years("1999-2005"), parse_years("1999"), parse_years("-2005")
     ((1999, 2005), (1999, 1999), (None, 2005))
     """
     if text is None:
         return None, None
-    found = re.fullmatch(r"(\d{4})?(-)?(\d{4})?", text.strip())
-    if not found or not (found[1] or found[3]):
+    match = re.fullmatch(r"(\d{4})?(-)?(\d{4})?", text.strip())
+    if not match or not (match[1] or match[3]):
         raise ValueError(f"--year {text!r}: write 1999, 1999-2005, 1999- or -2005.")
-    first, dash, last = found.groups()
+    first, dash, last = match.groups()
     return (int(first) if first else None, int(last or (0 if dash else first)) or None)
 
 
 def answer_question(
-    found: Results, question: str, where: Filter, limit: int
+    results: Results, question: str, where: Filter, limit: int
 ) -> tuple[str, list[Row]]:
-    """The kind of answer a question wants, and its rows."""
+    """Return the kind of answer ("partners", "statements", "pairs" or "sql") and its rows.
+
+    Parameters
+    ----------
+    results
+        Result folder to search.
+    question
+        Short question or SQL; other text is taken as a name whose partners are wanted.
+    where
+        Filter of the rows; not used for SQL.
+    limit
+        Largest number of rows; not used for SQL.
+    """
     from textrank.results.store import Filter
 
-    text = _plain(question)
+    text = _normalise_question(question)
     if _is_sql(question):
-        return "sql", found.sql(text)
+        return "sql", results.sql(text)
     if names := re.match(r"(?i)network(?:\s+of)?[\s:]+(.+)", text):
-        return "pairs", found.network(_names(names[1]), where=where)[:limit]
+        return "pairs", results.network(_split_names(names[1]), where=where)[:limit]
     if re.match(r"(?i)(strongest|best)\b", text):
-        return "pairs", found.strongest(limit, where=where)
+        return "pairs", results.strongest(limit, where=where)
     if name := PARTNERS_QUESTION.match(text):
-        return "partners", found.partners(name[1], where=where, limit=limit)
-    if two := PAIR_QUESTION.fullmatch(text):
-        asked = where if where != Filter() else None
-        return "statements", found.evidence(two[1], two[2], where=asked, limit=limit)
+        return "partners", results.partners(name[1], where=where, limit=limit)
+    if pair := PAIR_QUESTION.fullmatch(text):
+        pair_filter = where if where != Filter() else None
+        return "statements", results.evidence(pair[1], pair[2], where=pair_filter, limit=limit)
     if not text:
-        raise ValueError(
-            f"an empty question. Ask something {QUESTION_HELP[0].lower()}{QUESTION_HELP[1:]}"
-        )
-    return "partners", found.partners(text, where=where, limit=limit)
+        raise ValueError(f"the question is empty. {QUESTION_HELP}")
+    return "partners", results.partners(text, where=where, limit=limit)
 
 
-def _plain(question: str) -> str:
+def _normalise_question(question: str) -> str:
+    """Return the question without surrounding white space and question mark."""
     return question.strip().rstrip("?").strip()
 
 
 def _is_sql(question: str) -> bool:
-    return re.match(r"(?i)(select|with|from|describe|summarize)\b", _plain(question)) is not None
+    """Return whether a question is SQL."""
+    return (
+        re.match(r"(?i)(select|with|from|describe|summarize)\b", _normalise_question(question))
+        is not None
+    )
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
+    """Split names at commas, or at white space if there is no comma."""
     parts = text.split(",") if "," in text else text.split()
     return [part.strip() for part in parts if part.strip()]
 
 
-def _print(kind: str, rows: Sequence[Row], form: str) -> None:
+def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
+    """Print rows as "json", "csv" or "table"; a table shows the columns of its ``kind``."""
     if form == "json":
         for row in rows:
             typer.echo(json.dumps(row, ensure_ascii=False, default=str))
@@ -137,11 +162,12 @@ def _print(kind: str, rows: Sequence[Row], form: str) -> None:
 
     table = Table(*columns, title=f"{len(rows)} rows")
     for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
+        table.add_row(*(_format_cell(row.get(column)) for column in columns))
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
+    """Return a value as text for a table."""
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""``textrank reproduce``: the tables of the sources, theirs beside ours."""
+"""``textrank reproduce``: reproduce tables of published papers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ EXAMPLE = "Example: textrank reproduce multiclass letor --data ../shared/data"
 
 def command(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(help="Tables by name; all without one.")] = [],  # noqa: B006
-    list_: Annotated[bool, typer.Option("--list", help="Lists the tables.")] = False,
-    data: Annotated[Path, typer.Option(help="The folder of the research data.")] = Path("data"),
+    names: Annotated[list[str], typer.Argument(help="Names of tables; default all.")] = [],  # noqa: B006
+    list_: Annotated[bool, typer.Option("--list", help="List the tables and exit.")] = False,
+    data: Annotated[Path, typer.Option(help="Folder of the research data.")] = Path("data"),
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where JSON and page go; what is there is kept.")
+        Path, typer.Option(metavar="DIR", help="Folder of the results; finished tables are kept.")
     ] = Path("reproduced"),
-    seed: Annotated[int, typer.Option(help="Of every draw.")] = 0,
-    full: Annotated[bool, typer.Option("--full", help="Whole data; some hours.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
+    full: Annotated[bool, typer.Option("--full", help="Use all data; takes some hours.")] = False,
 ) -> None:
-    """Runs tables of the sources on the data at hand, and shows the source's figures beside ours.
+    """Reproduce tables of published papers and show both figures side by side.
 
-    Started again after a stop, it goes on: a table that is there with the same settings stays.
+    Resumable: tables that were finished with the same settings are kept.
     """
     from textrank.io import write_text
     from textrank.reproduce import experiments_of, reproduced, tables_in
@@ -42,17 +42,24 @@ def command(
     out.mkdir(parents=True, exist_ok=True)
     for experiment in chosen:
         table, new = reproduced(experiment, setting, out)
-        typer.echo(section(table) if new else f"{experiment.name}: kept from before\n")
+        typer.echo(section(table) if new else f"{experiment.name}: already done\n")
         write_text(page(tables_in(out)), out / "index.md")
 
 
 def list_tables() -> str:
-    """The tables by their source."""
+    """Return the list of tables as text, grouped by paper."""
     from textrank.reproduce import EXPERIMENTS
     from textrank.reproduce.base import published, sources
 
     lines = []
-    for key, cited in sources().items():
-        own = [one for name, one in EXPERIMENTS.items() if published(name)["source"] == key]
-        lines += [cited, *(f"  {one.name:<22} {one.words.title}" for one in own)]
+    for key, citation in sources().items():
+        experiments = [
+            experiment
+            for name, experiment in EXPERIMENTS.items()
+            if published(name)["source"] == key
+        ]
+        lines += [
+            citation,
+            *(f"  {experiment.name:<22} {experiment.words.title}" for experiment in experiments),
+        ]
     return "\n".join(lines)

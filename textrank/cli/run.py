@@ -1,4 +1,4 @@
-"""``textrank run``: a pipeline meets a corpus and yields a report, or a grid of them."""
+"""``textrank run``: cross-validate a pipeline, or a grid of pipelines, on a corpus."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
     CorpusPath,
     JsonFile,
     Nlp,
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from textrank.evaluation import Report
     from textrank.evaluation.sweep import Sweep
 
-EXPLANATIONS_FILE = "explanations.html"  # beside the report.html whose errors it explains
+EXPLANATIONS_FILE = "explanations.html"  # of the errors in report.html
 EXAMPLE = "Example: textrank run ppi corpora/sample-ppi --folds 5 --set learner.alphas=[0.5,1]"
 PROTOCOL_NAMES = (
     *("documents", "leave-document-out", "leave-query-out", "5x2", "train-test"),
@@ -33,7 +35,7 @@ PROTOCOL_NAMES = (
 )
 
 
-# Options that a protocol does not use.
+# Protocol -> options that it does not use.
 IGNORED_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "leave-document-out": ("folds", "seed", "splits"),
     "leave-query-out": ("folds", "seed", "splits"),
@@ -47,9 +49,11 @@ def command(
     context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
-    folds: Annotated[str, typer.Option(help="A number, or a JSON file {document: fold}.")] = "10",
-    seed: Annotated[int, typer.Option(help="Deals the documents out into folds.")] = 0,
-    splits: Annotated[int, typer.Option(help="Repeats with as many seeds, and averages.")] = 1,
+    folds: Annotated[
+        str, typer.Option(help="Number of folds, or JSON file {document: fold}.")
+    ] = "10",
+    seed: Annotated[int, typer.Option(help="Seed of the assignment to folds.")] = 0,
+    splits: Annotated[int, typer.Option(help="Average over this many seeds.")] = 1,
     protocol: Annotated[
         str, typer.Option(help=f"One of: {', '.join(PROTOCOL_NAMES)}.")
     ] = PROTOCOL_NAMES[0],
@@ -57,38 +61,52 @@ def command(
     nlp: Nlp = None,
     json_: JsonFile = None,
     report: ReportFolder = None,
-    per_fold: Annotated[bool, typer.Option("--per-fold", help="Shows each fold.")] = False,
+    per_fold: Annotated[bool, typer.Option("--per-fold", help="Show each fold.")] = False,
     permutations: Annotated[
-        int, typer.Option(help="Tests against as many permutations of the answers.")
+        int, typer.Option(help="Permutation test with this many permutations of the labels.")
     ] = 0,
     learning_curve: Annotated[
-        bool, typer.Option("--learning-curve", help="Repeats with fewer training documents.")
+        bool, typer.Option("--learning-curve", help="Repeat with fewer training documents.")
     ] = False,
     sweep: Annotated[
         list[str],
-        typer.Option(metavar="KEY=V,V", help="Repeats with each value; several make a grid."),
+        typer.Option(
+            metavar="KEY=V,V", help="Repeat with each value; several options make a grid."
+        ),
     ] = [],  # noqa: B006
     cache: Annotated[
-        Path, typer.Option(help="Where a sweep keeps finished work, to go on after a stop.")
+        Path, typer.Option(help="Folder of finished work of a sweep, which makes it resumable.")
     ] = Path("textrank-cache"),
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Cross-validates a pipeline on a corpus, whole documents held out, and prints the report."""
+    """Cross-validate a pipeline on a corpus and print the report.
+
+    Whole documents are held out, so that no text is in training and test data.
+    """
     _check_options(context, folds, protocol, bool(sweep), bool(permutations or learning_curve))
-    how: Any = {"folds": folds, "seed": seed, "splits": splits, "protocol": protocol}
+    protocol_options: Any = {"folds": folds, "seed": seed, "splits": splits, "protocol": protocol}
     if sweep:
-        points = sweep_pipeline(pipeline, corpus, sweep, cache, set_, nlp, **how)
+        points = sweep_pipeline(
+            pipeline, corpus, sweep, cache, set_, nlp, **protocol_options, options=options
+        )
         return _show_sweep(points, json_, report)
-    more: Any = {"permutations": permutations, "learning": learning_curve}
-    show_report(run_pipeline(pipeline, corpus, set_, nlp, **how, **more), json_, report, per_fold)
+    extra_tests: Any = {"permutations": permutations, "learning": learning_curve}
+    tested = run_pipeline(
+        pipeline, corpus, set_, nlp, **protocol_options, **extra_tests, options=options
+    )
+    show_report(tested, json_, report, per_fold)
 
 
 def _check_options(
     context: typer.Context, folds: str, protocol: str, sweep: bool, draws: bool
 ) -> None:
-    """Refuse options that would have no effect; ``draws`` says that a seed is used anyway."""
+    """Raise ValueError if an option was given that has no effect.
+
+    ``draws`` says that the seed is used anyway, by permutations or a learning curve.
+    """
     if sweep:
-        alone = ("permutations", "learning_curve", "per_fold")
-        refuse_ignored(context, alone, "with --sweep", "leave out --sweep")
+        single_run_options = ("permutations", "learning_curve", "per_fold")
+        refuse_ignored(context, single_run_options, "with --sweep", "leave out --sweep")
     else:
         refuse_ignored(context, ("cache",), "without --sweep", "add --sweep KEY=V,V")
     ignored = IGNORED_OPTIONS.get(protocol, ())
@@ -100,9 +118,9 @@ def _check_options(
             "give a number of folds",
         )
     seeded = draws and protocol != "leave-pair-out"
-    kept = tuple(name for name in ignored if not (seeded and name == "seed"))
-    other = "choose another --protocol"
-    refuse_ignored(context, kept, f"with --protocol {protocol}", other)
+    unused = tuple(name for name in ignored if not (seeded and name == "seed"))
+    fix = "choose another --protocol"
+    refuse_ignored(context, unused, f"with --protocol {protocol}", fix)
 
 
 def run_pipeline(
@@ -117,43 +135,70 @@ def run_pipeline(
     protocol: str = "documents",
     permutations: int = 0,
     learning: bool = False,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Report:
-    """Tests a pipeline on a corpus, with test data kept apart as the protocol says."""
+    """Cross-validate a pipeline on a corpus and return the report.
+
+    Parameters
+    ----------
+    pipeline
+        Name of a shipped pipeline, or path of a cfg.
+    corpus
+        Data file or folder.
+    settings
+        Overrides of the cfg, ``learner.alphas=[1]``.
+    nlp
+        Name or path of a spaCy pipeline; None takes the shipped one.
+    folds
+        Number of folds, or path of a JSON file ``{document: fold}``.
+    seed
+        Seed of the assignment of documents to folds.
+    splits
+        Number of repetitions with different seeds.
+    protocol
+        One of ``PROTOCOL_NAMES``.
+    permutations
+        If positive, also make a permutation test.
+    learning
+        Also compute a learning curve.
+    options
+        Reading options.
+    """
     from textrank.cli.sources import read_corpus, set_parser
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation import cross_validate_dataset, leave_pair_out
     from textrank.evaluation.splits import make_splitter
     from textrank.evaluation.statistics import permutation_p
     from textrank.evaluation.sweep import learning_curve
     from textrank.pipeline import Clock
 
-    chosen = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
-    source = load_corpus(corpus)
+    configured = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
+    source = options.load_corpus(corpus)
     clock = Clock()
-    table = _folds(folds, source.name)
+    table = _parse_folds(folds, source.name)
     _check_protocol(protocol)
-    pairs = protocol == leave_pair_out.NAME
+    holds_out_pairs = protocol == leave_pair_out.NAME
     splitter = make_splitter(
-        PROTOCOL_NAMES[0] if pairs else protocol, table, seed=seed, splits=splits
+        PROTOCOL_NAMES[0] if holds_out_pairs else protocol, table, seed=seed, splits=splits
     )
     with clock.step("reading"):
-        docs = read_corpus(source, nlp, chosen.task)
-    dataset = chosen.prepare(docs, clock)
-    names: Any = {"corpus": source.name, "title": Path(pipeline).stem}
-    if pairs:
-        report = leave_pair_out.assess_pairs(chosen, dataset, **names)
+        docs = read_corpus(source, nlp, configured.task)
+    dataset = configured.prepare(docs, clock)
+    titles: Any = {"corpus": source.name, "title": Path(pipeline).stem}
+    if holds_out_pairs:
+        report = leave_pair_out.assess_pairs(configured, dataset, **titles)
         return replace(report, seconds=clock.seconds)
-    report = cross_validate_dataset(chosen, dataset, splitter, **names, clock=clock)
+    report = cross_validate_dataset(configured, dataset, splitter, **titles, clock=clock)
     if permutations:
         split = splitter.split(dataset.candidates, dataset.targets)
         with clock.step("permutations"):
-            found = permutation_p(
-                chosen.learner, dataset.data, split, permutations=permutations, seed=seed
+            p_value = permutation_p(
+                configured.learner, dataset.data, split, permutations=permutations, seed=seed
             )
-        report = replace(report, permutation=found.to_dict())
+        report = replace(report, permutation=p_value.to_dict())
     if learning:
         with clock.step("learning curve"):
-            points = learning_curve(chosen, dataset, splitter, seed=seed)
+            points = learning_curve(configured, dataset, splitter, seed=seed)
         report = replace(report, curves={**report.curves, "learning": points})
     return replace(report, seconds=clock.seconds)
 
@@ -170,33 +215,40 @@ def sweep_pipeline(
     seed: int = 0,
     splits: int = 1,
     protocol: str = "documents",
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Sweep:
-    """Tests a pipeline at every combination of ``KEY=v1,v2,...``, keeping each in the cache."""
+    """Cross-validate a pipeline at every combination of the values in ``grid``.
+
+    ``grid`` has entries ``KEY=v1,v2,…``. Finished combinations are kept in the folder ``cache`` and
+    not computed again. Other arguments are as in ``run_pipeline``.
+    """
     from itertools import product
 
     from textrank.cli.sources import read_corpus, set_parser
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation.splits import make_splitter
     from textrank.evaluation.sweep import Cache, sweep
 
     fixed = dict(map(parse_setting, settings))
     axes = dict(map(parse_grid, grid))
     pipelines = {
-        _hashable(values): set_parser(
+        _make_hashable(values): set_parser(
             load_pipeline(pipeline, fixed | dict(zip(axes, values, strict=True))), nlp
         )
         for values in product(*axes.values())
     }
-    source = load_corpus(corpus)
-    table = _folds(folds, source.name)
+    source = options.load_corpus(corpus)
+    table = _parse_folds(folds, source.name)
     splitter = make_splitter(protocol, table, seed=seed, splits=splits)
     docs = read_corpus(source, nlp, next(iter(pipelines.values())).task)
-    names: Any = {"corpus": source.name, "title": Path(pipeline).stem}
-    return sweep(pipelines, list(axes), docs, splitter, Cache(cache), **names)
+    titles: Any = {"corpus": source.name, "title": Path(pipeline).stem}
+    return sweep(pipelines, list(axes), docs, splitter, Cache(cache), **titles)
 
 
 def parse_grid(text: str) -> tuple[str, list[Any]]:
-    """``KEY=v1,v2,...`` as a key and its values, each JSON or else a string.
+    """Split ``KEY=v1,v2,…`` into the key and its values, each JSON or else a string.
+
+    Raises ValueError if the text has another form.
 
     >>> parse_grid("learner.alphas=[0.5],[1]")
     ('learner.alphas', [[0.5], [1]])
@@ -222,44 +274,66 @@ def show_report(
     folds: bool = False,
     why: Callable[[], str] | None = None,
 ) -> None:
-    """Writes a report where asked, and prints its table; ``why`` makes a page about its errors."""
+    """Print the table of a report, and write it as JSON and as HTML if requested.
+
+    Parameters
+    ----------
+    report
+        Report to show.
+    json_
+        JSON file, or None.
+    folder
+        Folder for ``report.html`` and ``report.json``, or None.
+    folds
+        Also show each fold.
+    why
+        Returns an HTML page that explains the errors, written next to the report; None for none.
+    """
     from textrank.io import update_folder, write_text
     from textrank.reports import html
-    from textrank.reports.table import table, write
+    from textrank.reports.table import report_table, write_report
 
     if json_ is not None:
-        write(report, json_)
+        write_report(report, json_)
     if folder is not None:
         with update_folder(folder) as draft:
             if why is not None:
                 write_text(why(), draft / EXPLANATIONS_FILE)
-            html.write(report, draft / "report.html", why=EXPLANATIONS_FILE if why else "")
-            write(report, draft / "report.json")
+            html.write_report_page(
+                report, draft / "report.html", why=EXPLANATIONS_FILE if why else ""
+            )
+            write_report(report, draft / "report.json")
         typer.echo(folder / "report.html", err=True)
-    make_console().print(table(report, folds=folds))
+    make_console().print(report_table(report, folds=folds))
 
 
-def _show_sweep(found: Sweep, json_: Path | None, folder: Path | None) -> None:
+def _show_sweep(result: Sweep, json_: Path | None, folder: Path | None) -> None:
+    """Print the table of a sweep, and write it as JSON and as HTML if requested."""
     from textrank.io import update_folder
     from textrank.reports import html
     from textrank.reports.table import sweep_table
 
-    write_json_figures(found, json_)
+    write_json_figures(result, json_)
     if folder is not None:
         with update_folder(folder) as draft:
-            html.write_sweep(found, draft / "sweep.html")
-            write_json_figures(found, draft / "sweep.json")
+            html.write_sweep(result, draft / "sweep.html")
+            write_json_figures(result, draft / "sweep.json")
         typer.echo(folder / "sweep.html", err=True)
-    make_console().print(sweep_table(found))
+    make_console().print(sweep_table(result))
 
 
 def _check_protocol(name: str) -> None:
+    """Raise ValueError if there is no protocol of this name."""
     if name not in PROTOCOL_NAMES:
-        raise ValueError(f"no protocol {name!r}; there are: {', '.join(PROTOCOL_NAMES)}.")
+        raise ValueError(f"unknown protocol {name!r}. Available: {', '.join(PROTOCOL_NAMES)}.")
 
 
-def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
-    """A number of folds, or the table of a file, ``{corpus: {document: fold}}`` or its inside."""
+def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
+    """Return the number of folds, or the fold of each document from a JSON file.
+
+    The file holds ``{document: fold}``, or ``{corpus: {document: fold}}`` for several corpora.
+    Raises ValueError if it has another form.
+    """
     from textrank.io import MAX_UNPACKED_BYTES, read_json
 
     if value.isdecimal():
@@ -272,12 +346,15 @@ def _folds(value: str, corpus: str) -> int | Mapping[str, int]:
     table = read_json(path, MAX_UNPACKED_BYTES)
     if isinstance(table, dict) and any(isinstance(v, dict) for v in table.values()):
         if corpus not in table:
-            raise ValueError(f"{path}: no folds for corpus {corpus!r}; it has: {', '.join(table)}.")
+            raise ValueError(
+                f"{path}: no folds for corpus {corpus!r}. Available: {', '.join(table)}."
+            )
         table = table[corpus]
     if not isinstance(table, dict) or not all(type(fold) is int for fold in table.values()):
-        raise ValueError(f"{path}: folds must be whole numbers by document, {{document: fold}}.")
+        raise ValueError(f"{path}: folds must be integers by document, {{document: fold}}.")
     return table
 
 
-def _hashable(values: Sequence[Any]) -> tuple[Any, ...]:
+def _make_hashable(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return values as a tuple, with lists inside as tuples."""
     return tuple(tuple(v) if isinstance(v, list) else v for v in values)

@@ -1,4 +1,4 @@
-"""What commands read: corpora and texts, with the language model that a task needs."""
+"""Input of commands: corpora, texts and standard input, with the language pipeline a task needs."""
 
 from __future__ import annotations
 
@@ -9,63 +9,63 @@ from dataclasses import replace
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank.config import load_corpus
-from textrank.formats.base import READING, Record, build_docs
-from textrank.language import load_nlp
+from textrank._annotate import load_language as load_language
+from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions
+from textrank.formats.base import Record, build_docs
+from textrank.io import MAX_ITEM_BYTES
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.protocols import Corpus, Task
-from textrank.tasks.base import ParsingTask
 
 STDIN, STDIN_NAME = "-", "standard input"
 
 
-def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
-    """A spaCy model by name or path, or ours with what the task reads; names too for raw text."""
-    if name is not None or task is None or task.required_pipes is None:
-        return load_nlp(name)
-    return load_nlp(only=[*task.required_pipes, *(task.required_pipes_raw if raw else ())])
-
-
 def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
-    """The pipeline whose task, where it parses by itself, does so with the named language model."""
-    if nlp is None or not isinstance(pipeline.task, ParsingTask):
-        return pipeline
-    return replace(pipeline, task=pipeline.task.with_parser(nlp))
+    """Return the pipeline with ``nlp`` as the parser of its task, if the task needs one.
+
+    A task that parses text itself needs it; other tasks, and None, change nothing.
+    """
+    return pipeline if nlp is None else replace(pipeline, task=pipeline.task.with_parser(nlp))
 
 
 def set_model_parser(model: Model, nlp: str | None) -> Model:
-    """The same for a trained model."""
+    """Return the model with its pipeline changed by ``set_parser``."""
     return replace(model, pipeline=set_parser(model.pipeline, nlp))
 
 
 def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
-    """The Docs of a corpus, analysed as the task needs."""
+    """Read a corpus with the analyses that the task needs; ``nlp`` names a spaCy pipeline."""
     return list(source(load_language(nlp, task)))
 
 
-def read_texts(texts: Sequence[str], nlp: Language) -> Iterator[Doc]:
-    """The Docs of files and of standard input, one by one."""
+def read_texts(
+    texts: Sequence[str], nlp: Language, options: CommonOptions = DEFAULT_OPTIONS
+) -> Iterator[Doc]:
+    """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``."""
     for text in texts:
         if text == STDIN:
+            content = _read_stdin(options.max_bytes or MAX_ITEM_BYTES)
             yield from build_docs(
-                [_standard_input()], _stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
+                [content], _record_stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
             )
         else:
-            yield from load_corpus(text)(nlp)
+            yield from options.load_corpus(text)(nlp)
 
 
-def _stdin(text: str) -> Record:
+def _record_stdin(text: str) -> Record:
+    """Make a Record of the text of standard input."""
     return Record("stdin", text, STDIN_NAME)
 
 
-def _standard_input() -> str:
+def _read_stdin(limit: int) -> str:
+    """Return standard input as text; raise ValueError if it is too long or not UTF-8."""
     if sys.stdin is None:
-        raise ValueError("standard input is closed. Name a file, or give text there.")
-    limit = READING.get().max_bytes
+        raise ValueError("standard input is closed. Name a file, or pipe text into the command.")
     data = sys.stdin.buffer.read(limit + 1)
     if len(data) > limit:
-        raise ValueError(f"standard input: more than {limit:,} bytes. Raise it with --max-bytes.")
+        raise ValueError(
+            f"standard input: more than {limit:,} bytes. Raise the limit with --max-bytes."
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""``textrank train``: a pipeline meets a corpus and yields a model."""
+"""``textrank train``: train a model on a corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import CorpusPath, Nlp, PipelineName, Settings
+from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
+    CorpusPath,
+    Nlp,
+    PipelineName,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -20,20 +27,25 @@ EXAMPLE = "Example: textrank train ppi corpora/sample-ppi my-model"
 def command(
     pipeline: PipelineName,
     corpus: CorpusPath,
-    model: Annotated[Path, typer.Argument(help="The folder to write.")],
+    model: Annotated[Path, typer.Argument(help="Folder to write.")],
     set_: Settings = [],  # noqa: B006
     nlp: Nlp = None,
     keep: Annotated[
-        int | None, typer.Option(help="Keeps only so many of the largest feature weights.")
+        int | None, typer.Option(help="Keep only this many of the largest feature weights.")
     ] = None,
     without: Annotated[
         list[str],
-        typer.Option(metavar="CORPUS", help="Leaves out documents that share text with it."),
+        typer.Option(
+            metavar="CORPUS", help="Leave out documents that share text with this corpus."
+        ),
     ] = [],  # noqa: B006
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Trains a pipeline on a corpus and writes the model as a folder."""
-    trained = train_model(pipeline, corpus, model, set_, nlp, keep=keep, without=without)
-    typer.echo(f"{model}: {trained}")
+    """Train a model on a corpus and write it to a folder."""
+    summary = train_model(
+        pipeline, corpus, model, set_, nlp, keep=keep, without=without, options=options
+    )
+    typer.echo(f"{model}: {summary}")
 
 
 def train_model(
@@ -45,16 +57,34 @@ def train_model(
     *,
     keep: int | None = None,
     without: Sequence[str] = (),
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> str:
-    """Trains on a corpus, writes the model, and says what it is.
+    """Train a pipeline on a corpus, write the model, and return a one-line summary.
 
-    Documents that share an original text or a sentence with a corpus of ``without`` are left out,
-    so that the model can be tested there.
+    Parameters
+    ----------
+    pipeline
+        Name of a shipped pipeline, or path of a cfg.
+    corpus
+        Data file or folder.
+    model
+        Folder to write.
+    settings
+        Overrides of the cfg, ``learner.alphas=[1]``.
+    nlp
+        Name or path of a spaCy pipeline; None takes the shipped one.
+    keep
+        Number of feature weights to keep, the largest ones; None keeps all.
+    without
+        Corpora to test on later: documents that share an original text or a sentence with one are
+        left out.
+    options
+        Reading options.
     """
     import spacy
 
     from textrank.cli.sources import read_corpus, set_parser
-    from textrank.config import load_corpus, load_pipeline, parse_setting
+    from textrank.config import load_pipeline, parse_setting
     from textrank.io import check_model_target
     from textrank.training import load_training_plan
     from textrank.training import train_model as train_plan
@@ -62,15 +92,20 @@ def train_model(
     check_model_target(model)
     overrides = dict(map(parse_setting, settings))
     plan = load_training_plan(pipeline)
-    chosen = set_parser(load_pipeline(plan.pipeline, overrides), nlp)
-    source = load_corpus(corpus)
-    apart = [load_corpus(other) for other in without]
-    docs = read_corpus(source, nlp, chosen.task)
-    kept = _unlike(docs, [doc for other in apart for doc in other(spacy.blank("en"))])
+    configured = set_parser(load_pipeline(plan.pipeline, overrides), nlp)
+    source = options.load_corpus(corpus)
+    excluded = [options.load_corpus(other) for other in without]
+    docs = read_corpus(source, nlp, configured.task)
+    remaining = _drop_overlapping(
+        docs, [doc for other in excluded for doc in other(spacy.blank("en"))]
+    )
     meta: dict[str, Any] = {"corpus": source.name}
     if without:
-        meta |= {"without": [other.name for other in apart], "left_out": len(docs) - len(kept)}
-    trained = train_plan(chosen, kept, plan, overrides)
+        meta |= {
+            "without": [other.name for other in excluded],
+            "left_out": len(docs) - len(remaining),
+        }
+    trained = train_plan(configured, remaining, plan, overrides)
     trained = replace(trained, meta={**trained.meta, **meta})
     (trained if keep is None else trained.prune(keep)).to_disk(model)
     y = trained.labels
@@ -80,14 +115,14 @@ def train_model(
     return f"{summary}, {meta['left_out']} documents left out" if without else summary
 
 
-def _unlike(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:
-    """The Docs that share no text with the others; some must be left."""
+def _drop_overlapping(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:
+    """Return the Docs that share no text with ``others``; raise ValueError if none is left."""
     from textrank.candidates import shares_text
 
-    kept = [doc for doc, s in zip(docs, shares_text(docs, others), strict=True) if not s]
-    if docs and not kept:
+    remaining = [doc for doc, s in zip(docs, shares_text(docs, others), strict=True) if not s]
+    if docs and not remaining:
         raise ValueError(
             f"all {len(docs)} documents share text with the corpora to leave out: nothing is left "
             "to train on. Name different corpora."
         )
-    return kept
+    return remaining

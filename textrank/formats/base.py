@@ -15,7 +15,6 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import count, pairwise
 from pathlib import Path
@@ -27,7 +26,7 @@ from spacy.attrs import IDX, IS_SPACE
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import tokens_of
+from textrank.candidates import span_tokens
 from textrank.io import MAX_ITEM_BYTES, ItemFilter, parse_items
 from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
 from textrank.language.sentences import SentenceSplitter, set_sentence_starts
@@ -104,11 +103,6 @@ class ReadOptions:
     limit: int | None = None
     skip_bad: bool = False
 
-    @property
-    def max_bytes(self) -> int:
-        """Largest number of bytes to hold, with the default if none is set."""
-        return MAX_ITEM_BYTES if self.limit is None else self.limit
-
     def apply_to(self, reader: Any) -> Any:
         """Return ``reader`` with these options set, as far as it has such fields.
 
@@ -126,8 +120,6 @@ class ReadOptions:
         return replace(reader, **changes)
 
 
-DEFAULT = ReadOptions()
-READING: ContextVar[ReadOptions] = ContextVar("reading", default=DEFAULT)
 BATCH_DOCS = 64  # analysed in one call of nlp.pipe
 S = TypeVar("S")
 
@@ -520,7 +512,9 @@ def get_mentions(doc: Doc) -> list[Mention]:
     for span in doc.spans.get("entities", []):
         name = span.id_ or next(new_ids)
         ranges = offsets.get(name) if span.id_ else None
-        pieces = tuple((a, b) for a, b in ranges) if ranges else _token_ranges(doc, tokens_of(span))
+        pieces = (
+            tuple((a, b) for a, b in ranges) if ranges else _token_ranges(doc, span_tokens(span))
+        )
         mentions.append(Mention(name, span.label_, pieces))
     return mentions
 
