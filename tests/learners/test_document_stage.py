@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from textrank.candidates import Neighbourhood, Targets
+from textrank.candidates import DocumentContext, Targets
 from textrank.features import FeatureNames, Features
 from textrank.learners.document_context import (
     CONTEXT_FEATURE_NAMES,
@@ -33,14 +33,14 @@ def problem(rng):
     y = np.where(rng.random(n) < 0.85, kind, -kind)
     X = np.column_stack([y[:, None] + 2.0 * rng.normal(size=(n, 3)), np.ones(n)])
     documents = np.repeat(np.arange(texts), per)
-    neighbourhood = Neighbourhood(
+    context = DocumentContext(
         documents,
         np.tile(np.arange(per) * 4.0, texts),
         ("DNA",) * n,
         rng.integers(0, 8, size=n),
     )
     data = Features(sp.csr_array(X), FeatureNames.from_iterable(["a", "b", "c", "one"]))
-    return data, Targets(y, documents, np.arange(n), neighbourhood)
+    return data, Targets(y, documents, np.arange(n), context)
 
 
 def test_weights_are_those_of_logistic_regression(rng):
@@ -63,7 +63,7 @@ def test_the_second_stage_learns_from_held_out_scores_of_the_first(problem):
     first, path = FIRST.path(data, targets), LEARNER.path(data, targets)
     np.testing.assert_array_equal(path.coefs, first.coefs)
     for a, stage in enumerate(path.stages):
-        Z = document_context_features(targets.neighbourhood, first.heldout[a])
+        Z = document_context_features(targets.context, first.heldout[a])
         expected = fit_log_odds(Z, targets.y, LEARNER.penalty)
         np.testing.assert_allclose(stage.weights[0], expected, atol=1e-12)
         out = targets.groups % 4 == 1
@@ -96,10 +96,10 @@ def test_nested_scores_are_those_of_training_without_the_fold(problem):
     (nested,) = LEARNER.nested(data, targets, [folds])
     rest, out = np.flatnonzero(folds != 3), np.flatnonzero(folds == 3)
     path = LEARNER.path(data.rows(rest), targets.take(rest))
-    alone = path.predict(data.rows(out), targets.take(out).neighbourhood)
+    alone = path.predict(data.rows(out), targets.take(out).context)
     np.testing.assert_allclose(nested.outer[:, out], alone, atol=1e-12)
     fit = LEARNER.fit(data.rows(rest), targets.take(rest))
-    again = fit.predict(data.rows(out), targets.take(out).neighbourhood)
+    again = fit.predict(data.rows(out), targets.take(out).context)
     np.testing.assert_allclose(again, alone[fit.alpha_index], atol=1e-12)
 
 
@@ -109,13 +109,11 @@ def test_parts_sum_to_the_score_and_arrays_carry_the_weights(problem, rng):
         ("DNA", "RNA"), rng.normal(size=(2, len(CONTEXT_FEATURE_NAMES) + 1))
     )
     scores = rng.normal(size=len(targets))
-    parts = stage.parts(targets.neighbourhood, scores)
-    np.testing.assert_allclose(parts.sum(axis=1), stage(targets.neighbourhood, scores), atol=1e-12)
+    parts = stage.parts(targets.context, scores)
+    np.testing.assert_allclose(parts.sum(axis=1), stage(targets.context, scores), atol=1e-12)
     again = DocumentContextWeights.from_arrays(stage.to_arrays())
     assert again.questions == stage.questions
-    np.testing.assert_array_equal(
-        again(targets.neighbourhood, scores), stage(targets.neighbourhood, scores)
-    )
+    np.testing.assert_array_equal(again(targets.context, scores), stage(targets.context, scores))
     assert DocumentContextWeights.from_arrays({}) is None
 
 
@@ -123,14 +121,14 @@ def test_a_question_never_met_keeps_its_scores(problem, rng):
     _, targets = problem
     stage = DocumentContextWeights(("RNA",), rng.normal(size=(1, len(CONTEXT_FEATURE_NAMES) + 1)))
     scores = rng.normal(size=len(targets))
-    np.testing.assert_array_equal(stage(targets.neighbourhood, scores), scores)
+    np.testing.assert_array_equal(stage(targets.context, scores), scores)
 
 
 def test_what_cannot_work_is_explained(problem):
     data, targets = problem
-    with pytest.raises(ValueError, match="must know where candidates stand"):
-        LEARNER.fit(data, replace(targets, neighbourhood=None))
-    with pytest.raises(ValueError, match="must know where candidates stand"):
+    with pytest.raises(ValueError, match="positions of the"):
+        LEARNER.fit(data, replace(targets, context=None))
+    with pytest.raises(ValueError, match="positions of the"):
         LEARNER.fit(data, targets).predict(data)
     with pytest.raises(ValueError, match="path over alphas"):
         DocumentContextLearner(object())

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.candidates import Neighbourhood, Targets
+from textrank.candidates import DocumentContext, Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.linalg import not_psd_error
 from textrank.metrics import (
@@ -39,7 +39,7 @@ MAX_ALL_PAIRS_CANDIDATES = 200  # of a query; larger queries are compared alpha 
 class SecondStage(Protocol):
     """Correction of first-stage scores that looks at all candidates of a text together."""
 
-    def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
+    def __call__(self, context: DocumentContext, scores: Vector) -> Vector:
         """Return the corrected scores (n,) of candidates with these first-stage scores."""
 
 
@@ -61,22 +61,18 @@ class Fit:
     heldout: Matrix  # (alphas, n)
     second_stage: SecondStage | None = None
 
-    def predict(
-        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
-    ) -> Vector:
+    def predict(self, data: Matrix | Features, context: DocumentContext | None = None) -> Vector:
         """Return scores (m,) of new candidates from (m, n) kernel values or (m, d) features.
 
-        A model with a second stage needs ``neighbourhood``, the positions of the candidates in
+        A model with a second stage needs ``context``, the positions of the candidates in
         their texts, and raises ValueError without it.
         """
         values = data.values if isinstance(data, Features) else data
-        return self.apply_second_stage(np.asarray(values @ self.coef), neighbourhood)
+        return self.apply_second_stage(np.asarray(values @ self.coef), context)
 
-    def apply_second_stage(
-        self, scores: Vector, neighbourhood: Neighbourhood | None = None
-    ) -> Vector:
+    def apply_second_stage(self, scores: Vector, context: DocumentContext | None = None) -> Vector:
         """Return first-stage scores after the second stage, unchanged if there is none."""
-        return _apply_stage(self.second_stage, scores, neighbourhood)
+        return _apply_stage(self.second_stage, scores, context)
 
     @property
     def alpha_index(self) -> int:
@@ -99,31 +95,30 @@ class RegularizationPath:
         return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
 
     def predict(
-        self, data: Matrix | Features, neighbourhood: Neighbourhood | None = None
+        self, data: Matrix | Features, context: DocumentContext | None = None
     ) -> Matrix:  # (alphas, m)
         """Return scores of new candidates at every alpha; arguments as in ``Fit.predict``."""
         values = data.values if isinstance(data, Features) else data
         scores = np.asarray((values @ self.coefs.T).T)
         stages: Sequence[SecondStage | None] = self.stages or [None] * len(scores)
         rows = [
-            _apply_stage(stage, row, neighbourhood)
-            for stage, row in zip(stages, scores, strict=True)
+            _apply_stage(stage, row, context) for stage, row in zip(stages, scores, strict=True)
         ]
         return np.array(rows).reshape(scores.shape)
 
 
 def _apply_stage(
-    stage: SecondStage | None, scores: Vector, neighbourhood: Neighbourhood | None
+    stage: SecondStage | None, scores: Vector, context: DocumentContext | None
 ) -> Vector:
-    """Return ``stage(neighbourhood, scores)``, or ``scores`` if there is no stage."""
+    """Return ``stage(context, scores)``, or ``scores`` if there is no stage."""
     if stage is None:
         return scores
-    if neighbourhood is None:
+    if context is None:
         raise ValueError(
             "the model has a second stage over the document, which needs the positions of the "
-            "candidates in their texts. Pass neighbourhood."
+            "candidates in their texts. Pass context."
         )
-    return stage(neighbourhood, scores)
+    return stage(context, scores)
 
 
 @dataclass(frozen=True, eq=False)

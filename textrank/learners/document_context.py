@@ -1,4 +1,9 @@
-"""A second stage over the document: what the other names of a text say about a name."""
+"""Second stage over the document: correct the score of a name by the other names of its text.
+
+``DocumentContextLearner`` trains a first stage and, on its held-out scores, a logistic regression
+on the features of ``document_context_features``. The weights of that second stage are
+``DocumentContextWeights``, which a ``Fit`` carries and a model saves.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import logit
 
-from textrank.candidates import Neighbourhood, Targets
+from textrank.candidates import DocumentContext, Targets
 from textrank.features import Arrays, FeatureNames, Features, Indices, Matrix, Vector
 from textrank.learners.base import RegularizationPath, SelectionMetric
+from textrank.learners.calibration import fit_logistic
 from textrank.learners.holdout import MetaLearner, PathLearner
 
 CONTEXT_FEATURE_NAMES = (
@@ -28,71 +34,32 @@ CONTEXT_FEATURE_NAMES = (
     "mean of equal names",
     "maximum of equal names",
 )
-AS_IT_IS = np.eye(len(CONTEXT_FEATURE_NAMES) + 1)[0]  # weights that leave a score alone
-
-
-@dataclass(frozen=True, eq=False)
-class DocumentContextWeights:
-    """A weight for each of the twelve ``NUMBERS`` and a constant, for each question.
-
-    Candidates with a question that was never met keep their scores.
-    """
-
-    questions: tuple[str, ...]
-    weights: Matrix  # (questions, 13), the constant last
-
-    def __call__(self, neighbourhood: Neighbourhood, scores: Vector) -> Vector:
-        """The scores after the stage: log-odds."""
-        return np.asarray(self.parts(neighbourhood, scores).sum(axis=1))
-
-    def parts(self, neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 13)
-        """What each number, and last the constant, adds to a score."""
-        Z = np.column_stack(
-            [document_context_features(neighbourhood, scores), np.ones(len(scores))]
-        )
-        number = {question: row for row, question in enumerate(self.questions)}
-        rows = [number.get(question, len(number)) for question in neighbourhood.questions]
-        return np.asarray(Z * np.vstack([self.weights, AS_IT_IS])[rows])
-
-    def to_arrays(self) -> Arrays:
-        """Arrays that ``from_arrays`` takes back."""
-        names = FeatureNames.from_iterable(self.questions).to_arrays()
-        return {"stage": self.weights, **{f"stage/{key}": a for key, a in names.items()}}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> DocumentContextWeights | None:
-        """The weights among the arrays of a model; None where it has no second stage."""
-        if "stage" not in arrays:
-            return None
-        below = {k.removeprefix("stage/"): v for k, v in arrays.items() if k.startswith("stage/")}
-        names = FeatureNames.from_arrays(below)
-        return cls(
-            tuple(names[row][0] for row in range(len(names))),
-            np.asarray(arrays["stage"], dtype=np.float64),
-        )
+IDENTITY_WEIGHTS = np.eye(len(CONTEXT_FEATURE_NAMES) + 1)[0]  # leave the score as it is
+MIN_SPREAD = 1e-12  # a feature that varies less gets no weight
 
 
 @dataclass(frozen=True)
 class DocumentContextLearner(MetaLearner):
-    """A learner whose scores are looked at once more, with those of the other names of the text.
+    """Learner with a second stage that corrects scores by those of other names of the text.
 
-    The first stage is ``learner``. For the training documents its held-out scores count, so the
-    second stage learns from scores as it will meet them: of texts never trained on. It is a
-    logistic regression on the twelve ``NUMBERS``, for each question, and its scores are log-odds.
-    Its own held-out scores, by which alpha is chosen, come from ``folds`` folds of documents.
-    (First stages behind other documents' numbers have seen a held-out document, as always when
-    one model is stacked on another; inside nested evaluation no test fold is seen by anything.)
+    The first stage is ``learner``. The second stage learns from its held-out scores, that is from
+    scores of texts never trained on, as it will see them later. It is a logistic regression per
+    question on the twelve ``CONTEXT_FEATURE_NAMES``, and its scores are log-odds. The held-out
+    scores of the second stage, by which alpha is chosen, come from ``folds`` folds of documents.
+    (First-stage scores of other documents come from models that saw a held-out document, as always
+    if one model is stacked on another; inside nested evaluation nothing sees the test fold.)
 
-    >>> from textrank.candidates import Neighbourhood
+    >>> from textrank.candidates import DocumentContext
     >>> from textrank.learners.sparse import SparseRLS
     >>> from textrank.metrics import auc
-    >>> rng, own, n = np.random.default_rng(0), np.repeat(np.arange(30), 4), 120
+    >>> rng, groups, n = np.random.default_rng(0), np.repeat(np.arange(30), 4), 120
     >>> y = np.repeat(rng.choice([-1.0, 1.0], size=30), 4)  # the names of a text agree
     >>> data = Features.from_dicts({"x": value} for value in y + 2 * rng.normal(size=n))
-    >>> beside = Neighbourhood(own, np.tile(np.arange(4.0), 30), ("DNA",) * n, np.arange(n) % 8)
-    >>> targets, first = Targets(y, own, own, beside), SparseRLS(alphas=[1.0], folds=3)
-    >>> twice = DocumentContextLearner(first, folds=4).fit(data, targets)
-    >>> auc(y, twice.heldout[0]) > auc(y, first.fit(data, targets).heldout[0])
+    >>> positions = np.tile(np.arange(4.0), 30)
+    >>> context = DocumentContext(groups, positions, ("DNA",) * n, np.arange(n) % 8)
+    >>> targets, first = Targets(y, groups, groups, context), SparseRLS(alphas=[1.0], folds=3)
+    >>> fit = DocumentContextLearner(first, folds=4).fit(data, targets)
+    >>> auc(y, fit.heldout[0]) > auc(y, first.fit(data, targets).heldout[0])
     True
 
     Parameters
@@ -100,9 +67,11 @@ class DocumentContextLearner(MetaLearner):
     learner
         The first stage, with a path over alphas.
     penalty
-        Of the squared weights of the numbers in standard units; small beside thousands of names.
+        Ridge penalty of the weights of the standardised features; small beside thousands of names.
     folds
-        Of documents, for the held-out scores of the second stage.
+        Number of folds of documents for the held-out scores of the second stage.
+    select
+        Metric of the held-out scores by which alpha is chosen.
     """
 
     learner: PathLearner
@@ -123,101 +92,151 @@ class DocumentContextLearner(MetaLearner):
             )
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """The first stage, a second stage and its held-out scores at every alpha."""
-        if targets.neighbourhood is None:
-            raise ValueError("a second stage over the document must know where candidates stand.")
-        first = self.learner.path(data, targets)
-        found = [self._second(targets, targets.neighbourhood, scores) for scores in first.heldout]
-        stages = [stage for stage, _ in found]
-        return RegularizationPath(
-            first.alphas, first.coefs, np.array([scores for _, scores in found]), stages
-        )
+        """Return the first stage, the second stage and its held-out scores at every alpha.
 
-    def _second(
-        self, targets: Targets, neighbourhood: Neighbourhood, scores: Vector
+        Raises ValueError if ``targets`` have no context.
+        """
+        if targets.context is None:
+            raise ValueError(
+                "a second stage over the document needs the positions of the candidates in their "
+                "texts. Give targets with a context."
+            )
+        first = self.learner.path(data, targets)
+        fitted = [self._fit_stage(targets, targets.context, scores) for scores in first.heldout]
+        heldout = np.array([scores for _, scores in fitted])
+        stages = [stage for stage, _ in fitted]
+        return RegularizationPath(first.alphas, first.coefs, heldout, stages)
+
+    def _fit_stage(
+        self, targets: Targets, context: DocumentContext, scores: Vector
     ) -> tuple[DocumentContextWeights, Vector]:
-        """The weights of all documents, and the scores of each by those of the others."""
-        Z = document_context_features(neighbourhood, scores)
-        asked = np.array(neighbourhood.questions)
-        questions = tuple(dict.fromkeys(neighbourhood.questions))
+        """Fit the second stage to first-stage scores (n,) at one alpha.
+
+        Returns the weights learned from all documents, and second-stage scores (n,) of each
+        candidate by weights learned without its fold.
+        """
+        Z = document_context_features(context, scores)
+        candidate_questions = np.array(context.questions)
+        questions = tuple(dict.fromkeys(context.questions))
         weights = np.zeros((len(questions), len(CONTEXT_FEATURE_NAMES) + 1))
         heldout = np.zeros(len(scores))
-        document = np.unique(targets.groups, return_inverse=True)[1]
-        fold = document % self.folds
+        fold = np.unique(targets.groups, return_inverse=True)[1] % self.folds
         for number, question in enumerate(questions):
-            own = asked == question
-            weights[number] = fit_log_odds(Z[own], targets.y[own], self.penalty)
+            asked = candidate_questions == question
+            weights[number] = fit_log_odds(Z[asked], targets.y[asked], self.penalty)
             for out in range(self.folds):
-                rest = own & (fold != out)
+                rest = asked & (fold != out)
                 w = fit_log_odds(Z[rest], targets.y[rest], self.penalty)
-                left = own & (fold == out)
-                heldout[left] = Z[left] @ w[:-1] + w[-1]
+                left_out = asked & (fold == out)
+                heldout[left_out] = Z[left_out] @ w[:-1] + w[-1]
         return DocumentContextWeights(questions, weights), heldout
 
 
+@dataclass(frozen=True, eq=False)
+class DocumentContextWeights:
+    """Second stage: per question a weight of each context feature, and a constant.
+
+    Candidates of a question that was not in the training data keep their scores.
+    """
+
+    questions: tuple[str, ...]
+    weights: Matrix  # (questions, 13), the constant last
+
+    def __call__(self, context: DocumentContext, scores: Vector) -> Vector:
+        """Return the log-odds (n,) of candidates with these first-stage scores (n,)."""
+        return np.asarray(self.parts(context, scores).sum(axis=1))
+
+    def parts(self, context: DocumentContext, scores: Vector) -> Matrix:  # (n, 13)
+        """Return what each context feature, and last the constant, adds to each score."""
+        Z = np.column_stack([document_context_features(context, scores), np.ones(len(scores))])
+        number = {question: row for row, question in enumerate(self.questions)}
+        rows = [number.get(question, len(number)) for question in context.questions]
+        return np.asarray(Z * np.vstack([self.weights, IDENTITY_WEIGHTS])[rows])
+
+    def to_arrays(self) -> Arrays:
+        """Return the arrays that ``from_arrays`` reads."""
+        names = FeatureNames.from_iterable(self.questions).to_arrays()
+        return {"stage": self.weights, **{f"stage/{key}": a for key, a in names.items()}}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> DocumentContextWeights | None:
+        """Return the weights among the arrays of a model, or None if it has no second stage."""
+        if "stage" not in arrays:
+            return None
+        prefix = "stage/"
+        names = FeatureNames.from_arrays(
+            {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+        )
+        return cls(
+            tuple(names[row][0] for row in range(len(names))),
+            np.asarray(arrays["stage"], dtype=np.float64),
+        )
+
+
 def fit_log_odds(Z: Matrix, y: Vector, penalty: float) -> Vector:  # (n, d) -> (d + 1,)
-    """Weights and constant of the log-odds of a yes, by Newton's method in standard units.
+    """Return weights of the features, and last a constant, of the log-odds of a positive label.
 
-    Without answers of both kinds the first number, the score, is left as it is.
+    Logistic regression with a ridge ``penalty`` on the weights of standardised features; the
+    constant is not penalised. Without labels of both kinds the first feature, the score, is
+    returned unchanged: weights (1, 0, ..., 0).
 
+    >>> from scipy.special import expit
     >>> Z = np.array([[-1.0], [-1.0], [1.0], [1.0], [1.0]])
     >>> w = fit_log_odds(Z, np.array([-1, 1, -1, 1, 1]), 1e-9)
     >>> expit(Z[[0, 2]] @ w[:1] + w[1]).round(3)    # one of two, two of three
     array([0.5  , 0.667])
     """
-    yes = (y > 0).astype(np.float64)
-    if not len(y) or yes.min() == yes.max():
+    positive = (y > 0).astype(np.float64)
+    if not len(y) or positive.min() == positive.max():
         return np.eye(Z.shape[1] + 1)[0]
     centre, spread = Z.mean(axis=0), Z.std(axis=0)
-    spread = np.where(spread > 1e-12, spread, np.inf)  # what never varies gets no weight
+    spread = np.where(spread > MIN_SPREAD, spread, np.inf)
     X = np.column_stack([(Z - centre) / spread, np.ones(len(Z))])
     ridge = np.append(np.full(Z.shape[1], penalty), 0.0)
-    w = np.append(np.zeros(Z.shape[1]), np.log(yes.mean() / (1 - yes.mean())))
-    for _ in range(100):
-        p = expit(X @ w)
-        H = (X * (p * (1 - p))[:, None]).T @ X + np.diag(ridge + 1e-9)
-        step = np.linalg.solve(H, X.T @ (yes - p) - ridge * w)
-        w = w + step * min(1.0, 4.0 / float(np.abs(step).max() + 1e-300))
-        if np.abs(step).max() < 1e-10:
-            break
-    plain = w[:-1] / spread
-    return np.append(plain, w[-1] - plain @ centre)
+    start = np.append(np.zeros(Z.shape[1]), logit(positive.mean()))
+    w = fit_logistic(X, positive, ridge, start)
+    slopes = w[:-1] / spread
+    return np.append(slopes, w[-1] - slopes @ centre)
 
 
-def document_context_features(neighbourhood: Neighbourhood, scores: Vector) -> Matrix:  # (n, 12)
-    """For each candidate its score and how others of its text score; see ``NUMBERS``.
+def document_context_features(context: DocumentContext, scores: Vector) -> Matrix:  # (n, 12)
+    """Return for each candidate the features ``CONTEXT_FEATURE_NAMES``.
 
-    Only candidates that ask the same look at one another. ``scores`` are those of a first stage
-    that never saw the text. No name is ever learnt, only that equal names of one text tend to
-    agree. Nearness is ``1 / (1 + tokens between)``. O(names²) a text.
+    These are its first-stage score and the scores of other candidates of the same text and
+    question: all, those before and after it, and those of the same spelling. ``scores`` (n,) must
+    come from a first stage that never saw the text. No name is ever learned, only that equal names
+    of one text tend to agree. Nearness is ``1 / (1 + tokens between)``. O(names²) per text.
     """
-    out = np.zeros((len(neighbourhood), len(CONTEXT_FEATURE_NAMES)))
+    features = np.zeros((len(context), len(CONTEXT_FEATURE_NAMES)))
     groups: dict[tuple[int, str], list[int]] = {}
-    for index, key in enumerate(
-        zip(neighbourhood.texts.tolist(), neighbourhood.questions, strict=True)
-    ):
+    for index, key in enumerate(zip(context.text_ids.tolist(), context.questions, strict=True)):
         groups.setdefault(key, []).append(index)
     for members in groups.values():
         rows = np.array(members, dtype=np.intp)
-        out[rows] = _of_text(
-            neighbourhood.places[rows], neighbourhood.spellings[rows], scores[rows]
+        features[rows] = _text_features(
+            context.positions[rows], context.word_ids[rows], scores[rows]
         )
-    return out
+    return features
 
 
-def _of_text(place: Vector, spelling: Indices, s: Vector) -> Matrix:
+def _text_features(position: Vector, word: Indices, s: Vector) -> Matrix:  # (n, 12)
+    """Return the context features of all candidates of one text and question.
+
+    ``position`` (n,) are token positions, ``word`` (n,) equal numbers for equal spellings, ``s``
+    (n,) scores.
+    """
     n = len(s)
     other = ~np.eye(n, dtype=bool)
-    near = other / (1.0 + np.abs(place[:, None] - place[None, :]))
-    same = (spelling[:, None] == spelling[None, :]) & other
-    before, after = _neighbours(place, near)
+    near = other / (1.0 + np.abs(position[:, None] - position[None, :]))
+    same = (word[:, None] == word[None, :]) & other
+    before, after = _neighbour_nearness(position, near)
     columns = [
         s,
         _mean(other.astype(float), s),
         _mean(near, s),
         _maximum(other, s),
-        before * np.append(0.0, s)[_previous(place) + 1],
-        after * np.append(0.0, s)[_next(place) + 1],
+        before * np.append(0.0, s)[_previous(position) + 1],
+        after * np.append(0.0, s)[_next(position) + 1],
         before,
         after,
         np.full(n, np.log(n)),
@@ -228,34 +247,36 @@ def _of_text(place: Vector, spelling: Indices, s: Vector) -> Matrix:
     return np.column_stack(columns)
 
 
-def _previous(place: Vector) -> Indices:
-    """The candidate before each in the text, -1 for the first."""
-    order = np.argsort(place, kind="stable")
-    found = np.full(len(place), -1, dtype=np.intp)
-    found[order[1:]] = order[:-1]
-    return found
+def _previous(position: Vector) -> Indices:
+    """Return the index of the candidate before each in the text, -1 for the first."""
+    order = np.argsort(position, kind="stable")
+    previous = np.full(len(position), -1, dtype=np.intp)
+    previous[order[1:]] = order[:-1]
+    return previous
 
 
-def _next(place: Vector) -> Indices:
-    order = np.argsort(place, kind="stable")
-    found = np.full(len(place), -1, dtype=np.intp)
-    found[order[:-1]] = order[1:]
-    return found
+def _next(position: Vector) -> Indices:
+    """Return the index of the candidate after each in the text, -1 for the last."""
+    order = np.argsort(position, kind="stable")
+    following = np.full(len(position), -1, dtype=np.intp)
+    following[order[:-1]] = order[1:]
+    return following
 
 
-def _neighbours(place: Vector, near: Matrix) -> tuple[Vector, Vector]:
-    """Nearness of the candidate before and of the one after; 0 where there is none."""
-    padded = np.column_stack([np.zeros(len(place)), near])
-    own = np.arange(len(place))
-    return padded[own, _previous(place) + 1], padded[own, _next(place) + 1]
+def _neighbour_nearness(position: Vector, near: Matrix) -> tuple[Vector, Vector]:
+    """Return the nearness of the candidate before and of the one after each; 0 if there is none."""
+    padded = np.column_stack([np.zeros(len(position)), near])
+    rows = np.arange(len(position))
+    return padded[rows, _previous(position) + 1], padded[rows, _next(position) + 1]
 
 
 def _mean(weights: Matrix, s: Vector) -> Vector:
-    """Weighted means; 0 where there is nobody."""
+    """Return the weighted mean of ``s`` (n,) for each row of weights (n, n); 0 without weight."""
     total = weights.sum(axis=1)
     return np.asarray(weights @ s / np.where(total > 0, total, 1.0))
 
 
 def _maximum(mask: Matrix, s: Vector) -> Vector:
+    """Return the maximum of ``s`` (n,) where each row of the mask (n, n) is true; 0 if nowhere."""
     best = np.where(mask, s[None, :], -np.inf).max(axis=1, initial=-np.inf)
     return np.where(np.isfinite(best), best, 0.0)

@@ -1,15 +1,17 @@
-"""A model for each question of a task, all on one scale: the log-odds of a yes."""
+"""One model per question of a task, all on the scale of log-odds.
+
+``PerQuestionLearner`` splits the features by question, trains a learner on each part, and scales
+the scores of each question to log-odds, so that scores compare across questions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
 
 from textrank.candidates import Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
@@ -21,6 +23,7 @@ from textrank.learners.base import (
     check_targets,
     rows_by_group,
 )
+from textrank.learners.calibration import fit_logistic
 from textrank.learners.holdout import (
     MetaLearner,
     PathLearner,
@@ -31,42 +34,47 @@ from textrank.learners.rls import RLS, rls_path
 from textrank.linalg import spectrum_gram
 from textrank.progress import track
 
-CONSTANT = "constant"  # the feature of the kernel Blocks that every candidate of a question has
+CONSTANT = "constant"  # last part of the name of the feature that all candidates of a question have
+MIN_SPREAD = 1e-12  # scores that vary less say nothing about the label
 
 
 @dataclass(frozen=True)
 class PerQuestionLearner(MetaLearner):
-    """A learner on each block of features, its scores turned into log-odds.
+    """Learner that trains one model per question and returns log-odds.
 
-    The kernel ``Blocks`` names each feature under its question and gives each question a
+    The kernel ``blocks.v1`` puts each feature under its question and gives each question a
     constant. Questions share no feature, so each is trained alone. A logistic curve through the
-    held-out scores of a question makes them log-odds, ``s -> slope s + offset``; slope and offset
-    go into its weights, so the model stays one weight a feature, its scores compare across
-    questions, and ``expit`` of a score is a probability. (These two numbers a question see the
+    held-out scores of a question turns them into log-odds, ``s -> slope s + offset``; slope and
+    offset go into its weights. So the model stays one weight per feature, its scores compare across
+    questions, and ``expit`` of a score is a probability. (These two numbers per question see the
     held-out labels that they are then judged by; inside nested evaluation no test fold does.)
     Platt (1999), with his corrected targets.
 
     >>> from textrank.learners.rls import RLS
     >>> x = np.random.default_rng(0).normal(size=40)
-    >>> asked = ["than", "to"] * 20
-    >>> rows = [{(q, "x"): v, (q, "constant"): 1.0} for q, v in zip(asked, x, strict=True)]
-    >>> y, own = np.tile([1, -1], 20) * np.sign(x), np.arange(40)  # opposite answers
-    >>> fit = PerQuestionLearner(RLS(alphas=[1.0])).fit(Features.from_dicts(rows), Targets(y, own, own))
-    >>> bool((np.sign(fit.predict(Features.from_dicts(rows))) == y).mean() > 0.9)
+    >>> questions = ["than", "to"] * 20
+    >>> rows = [{(q, "x"): v, (q, "constant"): 1.0} for q, v in zip(questions, x, strict=True)]
+    >>> data = Features.from_dicts(rows)
+    >>> y, groups = np.tile([1, -1], 20) * np.sign(x), np.arange(40)  # opposite answers
+    >>> fit = PerQuestionLearner(RLS(alphas=[1.0])).fit(data, Targets(y, groups, groups))
+    >>> bool((np.sign(fit.predict(data)) == y).mean() > 0.9)
     True
 
     Parameters
     ----------
     learner
-        For one block, with a path over alphas: ``SparseRLS`` for many candidates.
+        The learner of one question, with a path over alphas: ``SparseRLS`` for many candidates.
     minimum
-        A feature that fewer training candidates have gets no weight: it is hardly ever met again.
+        A feature that fewer training candidates of a question have gets no weight.
     bits
-        Weights keep so many binary digits, which packs a model well; 0 keeps all.
+        Weights are rounded to so many binary digits, which compresses a model well; 0 keeps all.
+    select
+        Metric of the held-out log-odds by which alpha is chosen.
     together
-        Test folds of an ``RLS`` come from one inverse a question and alpha instead of one training
-        a fold. Features are then counted, and left out, in all folds at once, and weights are not
-        rounded: no answer of a test fold is seen, and figures differ in the last digits.
+        Compute test folds of an ``RLS`` from one inverse per question and alpha instead of one
+        training per fold. Features are then counted, and left out, in all folds at once, and
+        weights are not rounded: no label of a test fold is used, and metrics differ in the last
+        digits.
     """
 
     learner: PathLearner
@@ -88,100 +96,113 @@ class PerQuestionLearner(MetaLearner):
             )
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Weights and held-out log-odds at every alpha."""
+        """Return feature weights and held-out log-odds at every alpha.
+
+        Raises ValueError for a Gram matrix, and if all candidates are in one group.
+        """
         if not isinstance(data, Features):
             raise ValueError(
-                "log-odds by question need features. Use the kernel Blocks, over kernels that have "
-                "them."
+                "log-odds by question need features. Use the kernel blocks.v1 over kernels that "
+                "have them."
             )
         check_features(data)
         y = check_targets(targets.y, len(data))[:, 0]
         if len(set(targets.groups.tolist())) < 2:
             raise ValueError(
                 f"all {len(y)} candidates are of one document: nothing can be held out. Split it, "
-                "such as a text into a file a chapter."
+                "for example a book into one file per chapter."
             )
         coefs = np.zeros((len(self.alphas), len(data.names)))
         heldout = np.zeros((len(self.alphas), len(y)))
-        for twins in track(self._twins(data, targets), "questions"):
-            for (rows, block), found in zip(twins, self._paths(twins, targets), strict=True):
-                for a, scores in enumerate(found.heldout):
-                    slope, offset = fit_log_odds_scale(scores, y[rows])
-                    coefs[a, block.columns] = slope * found.coefs[a]
-                    coefs[a, block.constant] += offset / block.value
-                    heldout[a, rows] = slope * scores + offset
+        for twins in track(self._find_twins(data, targets), "questions"):
+            for part, path in zip(twins, self._paths(twins, targets), strict=True):
+                for a, scores in enumerate(path.heldout):
+                    slope, offset = fit_log_odds_scale(scores, y[part.rows])
+                    coefs[a, part.columns] = slope * path.coefs[a]
+                    coefs[a, part.constant] += offset / part.value
+                    heldout[a, part.rows] = slope * scores + offset
         return RegularizationPath(tuple(self.alphas), round_to_bits(coefs, self.bits), heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out log-odds for each division into folds, at every alpha."""
+        """Return test and inner held-out log-odds of every partition into folds, at every alpha."""
         if not (self.together and isinstance(self.learner, RLS) and isinstance(data, Features)):
             return super().nested(data, targets, partitions)
-        results = [
-            empty_nested_scores(tuple(self.alphas), np.asarray(folds)) for folds in partitions
-        ]
-        for twins in self._twins(data, targets):
-            rows, block = twins[0]
-            Y = np.column_stack([targets.y[rows] for rows, _ in twins])
-            parts = [np.asarray(folds)[rows] for folds in partitions]
-            K, documents = spectrum_gram(block.features.values), targets.groups[rows]
-            for (own, _), found in zip(
-                twins,
-                nested_by_inverse_multi(K, Y, documents, parts, tuple(self.alphas)),
-                strict=True,
-            ):
-                for result, one in zip(results, found, strict=True):
-                    for a, fold in product(range(len(self.alphas)), np.unique(one.folds).tolist()):
-                        _fill(result, one, own, targets.y[own], (a, fold))
+        alphas = tuple(self.alphas)
+        results = [empty_nested_scores(alphas, np.asarray(folds)) for folds in partitions]
+        for twins in self._find_twins(data, targets):
+            rows = twins[0].rows
+            Y = np.column_stack([targets.y[part.rows] for part in twins])
+            folds_of_rows = [np.asarray(folds)[rows] for folds in partitions]
+            K, groups = spectrum_gram(twins[0].features.values), targets.groups[rows]
+            nested = nested_by_inverse_multi(K, Y, groups, folds_of_rows, alphas)
+            for part, scores in zip(twins, nested, strict=True):
+                for result, one in zip(results, scores, strict=True):
+                    for a, fold in product(range(len(alphas)), np.unique(one.folds).tolist()):
+                        _fill_fold(result, one, part.rows, targets.y[part.rows], a, fold)
         return results
 
-    def _twins(self, data: Features, targets: Targets) -> list[list[Asked]]:
-        """The questions, those together that see the same of the same candidates."""
-        found: list[list[Asked]] = []
-        for rows in _groups(data):
-            asked = rows, _Block.of(data, rows, self.minimum)
-            plain = isinstance(self.learner, RLS) and self.learner.positive_weight == 1.0
-            if plain and found and _alike(found[-1][0], asked, targets):
-                found[-1].append(asked)
-            else:
-                found.append([asked])
-        return found
+    def _find_twins(self, data: Features, targets: Targets) -> list[list[_QuestionData]]:
+        """Return the questions, grouped with those of equal features and groups of candidates.
 
-    def _paths(self, twins: Sequence[Asked], targets: Targets) -> Iterator[RegularizationPath]:
-        """The path of each of some questions that see the same."""
-        rows, block = twins[0]
+        Twins share one decomposition in ``_paths``; only neighbours in the order of the questions
+        are compared.
+        """
+        groups: list[list[_QuestionData]] = []
+        for rows in _rows_by_question(data):
+            part = _QuestionData.from_rows(data, rows, self.minimum)
+            is_plain = (
+                isinstance(self.learner, RLS)
+                and self.learner.positive_weight == 1.0
+                and targets.weights is None
+            )
+            if is_plain and groups and _are_twins(groups[-1][0], part, targets):
+                groups[-1].append(part)
+            else:
+                groups.append([part])
+        return groups
+
+    def _paths(
+        self, twins: Sequence[_QuestionData], targets: Targets
+    ) -> Iterator[RegularizationPath]:
+        """Yield the path of each of some questions that are twins, from one decomposition."""
+        rows = twins[0].rows
         if len(twins) == 1:
-            yield self._path(block.features, targets.take(rows))
+            yield self._path(twins[0].features, targets.take(rows))
             return
-        Y = np.column_stack([targets.y[own] for own, _ in twins])
-        X, groups = (
-            block.features.values,
-            rows_by_group(targets.groups[rows], len(rows), name="documents"),
-        )
+        Y = np.column_stack([targets.y[part.rows] for part in twins])
+        groups = rows_by_group(targets.groups[rows], len(rows), name="groups")
+        X = twins[0].features.values
         A, heldout = rls_path(X, Y, np.array(self.alphas), groups, dual=False)
-        for one in range(len(twins)):
-            yield RegularizationPath(tuple(self.alphas), A[:, :, one], heldout[:, :, one])
+        for output in range(len(twins)):
+            yield RegularizationPath(tuple(self.alphas), A[:, :, output], heldout[:, :, output])
 
     def _path(self, data: Features, targets: Targets) -> RegularizationPath:
-        """The learner's path; zeros where the answers or documents are too few to learn from."""
+        """Return the path of one question; zeros if it has one label or one group only."""
         if len(set(targets.y)) < 2 or len(set(targets.groups)) < 2:
-            shape = (len(self.alphas), len(data.names)), (len(self.alphas), len(targets))
-            return RegularizationPath(tuple(self.alphas), np.zeros(shape[0]), np.zeros(shape[1]))
+            coefs = np.zeros((len(self.alphas), len(data.names)))
+            heldout = np.zeros((len(self.alphas), len(targets)))
+            return RegularizationPath(tuple(self.alphas), coefs, heldout)
         return self.learner.path(data, targets)
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
-    """The candidates of one question with the features that enough of them have."""
+class _QuestionData:
+    """The candidates of one question, with the features that enough of them have."""
 
-    features: Features
-    columns: Indices  # where these features stand among all
-    constant: int  # where the constant stands among all
-    value: float  # and what it is
+    rows: Indices  # (m,) among all candidates
+    features: Features  # (m, c)
+    columns: Indices  # (c,) of these features among all
+    constant: int  # column of the constant among all features
+    value: float  # of the constant
 
     @classmethod
-    def of(cls, data: Features, rows: Indices, minimum: int) -> _Block:
+    def from_rows(cls, data: Features, rows: Indices, minimum: int) -> _QuestionData:
+        """Select features that at least ``minimum`` of the rows (or all) have.
+
+        Raises ValueError if the rows share no feature whose name ends with ``CONSTANT``.
+        """
         X = data.values if len(rows) == len(data) else data.values[rows]
         counts = np.bincount(X.indices, minlength=X.shape[1])
         everywhere = np.flatnonzero(counts == len(rows))
@@ -189,98 +210,94 @@ class _Block:
         if constant < 0:
             raise ValueError(
                 f"the {len(rows)} candidates of {data.names[int(X.indices[0])][0]!r} share no "
-                f"feature {CONSTANT!r} to hold the offset of their log-odds. Use the kernel Blocks."
+                f"feature {CONSTANT!r} to hold the offset of their log-odds. Use the kernel "
+                "blocks.v1."
             )
         columns = np.flatnonzero(counts >= min(minimum, len(rows)))
         value = float(X.data[X.indices == constant][0])
-        return cls(
-            Features(_columns(X, columns), data.names.take(columns)), columns, constant, value
-        )
+        features = Features(_take_columns(X, columns), data.names.take(columns))
+        return cls(rows, features, columns, constant, value)
 
 
-Asked: TypeAlias = tuple[Indices, _Block]  # the candidates of a question and what they look like
-
-
-def _alike(one: Asked, two: Asked, targets: Targets) -> bool:
-    """Whether two questions are about the same candidates, seen alike; both with yes and no."""
-    (a, first), (b, second) = one, two
-    X, Z = first.features.values, second.features.values
+def _are_twins(one: _QuestionData, two: _QuestionData, targets: Targets) -> bool:
+    """Return whether two questions have equal features and groups, and labels of both kinds."""
+    X, Z = one.features.values, two.features.values
     return (
         X.shape == Z.shape
-        and len(set(targets.y[a])) == len(set(targets.y[b])) == 2
-        and len(set(targets.groups[a])) > 1
-        and np.array_equal(targets.groups[a], targets.groups[b])
+        and len(set(targets.y[one.rows])) == len(set(targets.y[two.rows])) == 2
+        and len(set(targets.groups[one.rows])) > 1
+        and np.array_equal(targets.groups[one.rows], targets.groups[two.rows])
         and np.array_equal(X.indptr, Z.indptr)
         and np.array_equal(X.indices, Z.indices)
         and np.array_equal(X.data, Z.data)
     )
 
 
-def _fill(
-    into: NestedScores, one: NestedScores, rows: Indices, y: Vector, at: tuple[int, int]
+def _fill_fold(
+    result: NestedScores, scores: NestedScores, rows: Indices, y: Vector, a: int, fold: int
 ) -> None:
-    """One fold of one question: its log-odds by a curve through the scores of the other folds."""
-    a, fold = at
-    out, rest = np.flatnonzero(one.folds == fold), np.flatnonzero(one.folds != fold)
-    inner = one.inner[a, fold, rest]
+    """Write the log-odds of one question, alpha and fold into ``result``, in place.
+
+    ``scores`` are those of the question alone, whose candidates are ``rows`` of the result. The
+    curve to log-odds is fitted to the inner scores, so without the fold.
+    """
+    out, rest = np.flatnonzero(scores.folds == fold), np.flatnonzero(scores.folds != fold)
+    inner = scores.inner[a, fold, rest]
     slope, offset = fit_log_odds_scale(inner, y[rest])
-    into.inner[a, fold, rows[rest]] = slope * inner + offset
-    into.outer[a, rows[out]] = slope * one.outer[a, out] + offset
+    result.inner[a, fold, rows[rest]] = slope * inner + offset
+    result.outer[a, rows[out]] = slope * scores.outer[a, out] + offset
 
 
-def _groups(data: Features) -> list[Indices]:
-    """The rows of each question, which is the first word of the names of their features."""
+def _rows_by_question(data: Features) -> list[Indices]:
+    """Return the rows of each question, which is the first part of the names of their features."""
     X = data.values
     if (np.diff(X.indptr) == 0).any():
-        raise ValueError("a candidate has no feature at all. Use the kernel Blocks.")
-    asked = data.names.parts[X.indices[X.indptr[:-1]], 0]
-    order = np.argsort(asked, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(asked[order])) + 1)
+        raise ValueError("a candidate has no features. Use the kernel blocks.v1.")
+    question = data.names.parts[X.indices[X.indptr[:-1]], 0]
+    order = np.argsort(question, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(question[order])) + 1)
 
 
-def _columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
-    """Only these columns."""
+def _take_columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
+    """Return a CSR matrix with only these columns, faster than ``X[:, columns]``."""
     number = np.full(X.shape[1], -1, dtype=np.int32)
     number[columns] = np.arange(len(columns))
-    to = number[X.indices]
-    keep = to >= 0
+    new_columns = number[X.indices]
+    keep = new_columns >= 0
     starts = np.concatenate([[0], np.cumsum(keep)])[X.indptr]
-    return sp.csr_array((X.data[keep], to[keep], starts), shape=(X.shape[0], len(columns)))
+    return sp.csr_array((X.data[keep], new_columns[keep], starts), shape=(X.shape[0], len(columns)))
 
 
 def fit_log_odds_scale(scores: Vector, y: Vector) -> tuple[float, float]:
-    """Slope and offset of the log-odds of a yes, given scores and answers; slope at least 0.
+    """Return slope and offset that turn held-out scores (n,) into log-odds of a positive label.
 
-    Newton's method on two numbers. The answers are drawn in by one candidate of each kind, as
-    Platt does, so that few or perfectly parted candidates do not give certainty.
+    The slope is at least 0; it is 0, and the offset the log-odds of all labels, if scores are
+    constant, go against the labels, or labels are of one kind. The targets are smoothed by one
+    candidate of each kind, as Platt does, so that few or perfectly separated candidates do not give
+    certainty.
 
-    >>> slope, offset = fit_log_odds_scale(np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1]))
+    >>> from scipy.special import expit
+    >>> scores, y = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1])
+    >>> slope, offset = fit_log_odds_scale(scores, y)
     >>> float(np.round(expit(slope + offset), 2))    # (2 + 1) / (2 + 2)
     0.75
     """
-    yes = int((y > 0).sum())
-    no = len(y) - yes
-    goal = np.where(y > 0, (yes + 1) / (yes + 2), 1 / (no + 2))
+    positives = int((y > 0).sum())
+    negatives = len(y) - positives
+    targets = np.where(y > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     spread = float(scores.std())
-    prior = float(np.log((yes + 1) / (no + 1)))
-    if not yes or not no or spread < 1e-12:
+    prior = float(np.log((positives + 1) / (negatives + 1)))
+    if not positives or not negatives or spread < MIN_SPREAD:
         return 0.0, prior
     Z = np.column_stack([(scores - scores.mean()) / spread, np.ones(len(y))])
-    w = np.array([1.0, prior])
-    for _ in range(50):
-        p = expit(Z @ w)
-        H = (Z * (p * (1 - p))[:, None]).T @ Z + 1e-9 * np.eye(2)
-        step = np.linalg.solve(H, Z.T @ (goal - p))
-        w = w + step * min(1.0, 4.0 / float(np.abs(step).max() + 1e-300))
-        if np.abs(step).max() < 1e-9:
-            break
+    w = fit_logistic(Z, targets, np.zeros(2), np.array([1.0, prior]))
     if w[0] <= 0:
         return 0.0, prior
     return float(w[0] / spread), float(w[1] - w[0] * scores.mean() / spread)
 
 
 def round_to_bits(values: Matrix, bits: int) -> Matrix:
-    """The nearest numbers with so many binary digits; 0 keeps all.
+    """Return values rounded to ``bits`` binary digits of the mantissa; 0 keeps all.
 
     >>> round_to_bits(np.array([[0.3]]), 3).item()
     0.3125
