@@ -7,7 +7,7 @@ import spacy
 
 from textrank.language.abbreviations import find_abbreviations
 from textrank.language.tokenizer import BioTokenizer
-from textrank.tasks.identifiers.names import listed
+from textrank.tasks.identifiers.names import expand_list
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 
@@ -48,4 +48,4 @@ def test_pairs(text, pairs):
     ],
 )
 def test_lists_are_taken_apart(text, parts):
-    assert listed(text) == parts
+    assert expand_list(text) == parts

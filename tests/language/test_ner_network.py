@@ -31,7 +31,9 @@ def model():
     model = build_word_network(width=8, rows=50, depth=1, vectors=4, evidence=3)
     model.initialize()
     rng = np.random.default_rng(0)
-    model.attrs["evidence"] = [WeightTable.from_weights(rng.normal(size=(256, n))).pack() for n in (1, 2)]
+    model.attrs["evidence"] = [
+        WeightTable.from_weights(rng.normal(size=(256, n))).pack() for n in (1, 2)
+    ]
     return model
 
 

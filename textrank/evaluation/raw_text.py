@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +15,9 @@ from scipy.sparse.csgraph import connected_components
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate, document_id, identifiers_of
-from textrank.config import config_of, versions
-from textrank.evaluation.evaluate import Positives, decided
+from textrank.candidates import Candidate, document_id
+from textrank.config import package_versions, to_config
+from textrank.evaluation.evaluate import Positives, choose_threshold
 from textrank.evaluation.report import Counts, Fold, Report
 from textrank.features import Vector
 from textrank.formats.base import Mention, get_mentions, set_mentions
@@ -25,13 +25,7 @@ from textrank.language.alignment import original_offsets, word_doc
 from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 from textrank.metrics import PRF, calibration_error, chance_calibration_error, decide
 from textrank.model import Model
-from textrank.tasks.identifiers.task import (
-    Identifiers,
-    answers_of,
-    document_measures,
-    document_sets,
-)
-from textrank.tasks.ppi.task import PPI
+from textrank.protocols import DocumentTask, PairTask
 
 Pieces: TypeAlias = Sequence[tuple[int, int]]  # characters of a name, ends exclusive
 Links: TypeAlias = Mapping[tuple[int, int], float]  # (found, gold) -> how much they agree
@@ -193,11 +187,12 @@ class RawText:
     settings: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
     calibration: Mapping[str, float] = field(default_factory=dict)
+    task: str = "ppi"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values under stable keys."""
         return {
-            "task": PPI.name,
+            "task": self.task,
             "corpus": self.corpus,
             "procedure": self.procedure,
             "documents": self.documents,
@@ -208,7 +203,7 @@ class RawText:
             "unreachable": dict(self.reasons),
             "calibration": dict(self.calibration),
             "settings": dict(self.settings),
-            "versions": versions(),
+            "versions": package_versions(),
             "seconds": dict(self.seconds),
         }
 
@@ -253,8 +248,9 @@ def evaluate_raw_text(
         {key: _total([one[key] for one in hits]) for key in ("overlap", "exact")}
         | {"given": given},
         {reason: sum(text.reasons[reason] for text in texts) for reason in REASONS},
-        config_of(model.pipeline),
+        to_config(model.pipeline),
         calibration=_calibration(model, scores, texts),
+        task=task.name,
     )
 
 
@@ -286,7 +282,7 @@ class _Text:
     sentences: Sequence[tuple[int, int]]
 
     @classmethod
-    def of(cls, task: PPI, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
+    def of(cls, task: PairTask, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
         mentions = get_mentions(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
         words = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
@@ -345,9 +341,9 @@ class _Text:
         return any(start <= first and last <= end for start, end in self.sentences)
 
 
-def _checked(model: Model, docs: Sequence[Doc]) -> PPI:
+def _checked(model: Model, docs: Sequence[Doc]) -> PairTask:
     task = model.pipeline.task
-    if not isinstance(task, PPI):
+    if task.raw_text_unit != "pairs":
         raise ValueError(
             f"recognised names can be measured where pairs of names are judged; this model is of "
             f"task {task.name!r}. Leave the names to the corpus."
@@ -358,7 +354,7 @@ def _checked(model: Model, docs: Sequence[Doc]) -> PPI:
                 f"document {document_id(doc)!r} has no gold interactions to compare with. "
                 "Give an annotated corpus."
             )
-    return task
+    return cast(PairTask, task)
 
 
 def _words(nlp: Language, sentences: bool) -> str:
@@ -392,7 +388,7 @@ def _yes(
     """What the model says about the candidates of each Doc, and from which score on."""
     threshold = None
     if len(scores):
-        threshold, _ = decided(model, scores, positives)
+        threshold, _ = choose_threshold(model, scores, positives)
     said = iter(decide(scores, 0.0 if threshold is None else threshold).tolist())
     return [[next(said) for _ in own] for own in candidates], threshold
 
@@ -440,30 +436,25 @@ def evaluate_identifiers(
     task = _identifiers_checked(model)
     raw = list(_identifiers_analysed(docs, nlp))
     candidates = [replace(c, label=None) for doc in raw for c in task.candidates(doc)]
-    unknown = {document_id(doc): [frozenset[str]()] * len(task.names(doc)) for doc in raw}
-    found = document_sets(answers_of(candidates, model.score(candidates), unknown))
-    gold = {document_id(doc): _gold(doc) for doc in docs}
-    measures = document_measures(found, gold, task.lookup.knows)
-    every = sum(map(len, gold.values()))
-    covered = sum(sum(map(task.lookup.knows, own)) for own in gold.values())
+    measures, every, covered = task.document_metrics(candidates, model.score(candidates), raw, docs)
     trained = model.meta.get("corpus") or "another corpus"
     return Report(
         task=task.name,
         corpus=corpus,
         procedure=f"trained on {trained}; names recognised in bare text; "
         f"{covered} of {every} identifiers of the documents are in the tables",
-        settings=config_of(model.pipeline),
+        settings=to_config(model.pipeline),
         seed=None,
         counts=Counts(len(docs), len(candidates), every, every - covered),
         folds=[Fold(measures, documents=len(docs), candidates=len(candidates), positives=every)],
     )
 
 
-def _identifiers_checked(model: Model) -> Identifiers:
+def _identifiers_checked(model: Model) -> DocumentTask:
     task = model.pipeline.task
-    if not isinstance(task, Identifiers):
+    if task.raw_text_unit != "documents":
         raise ValueError(f"a model of the task {task.name!r} gives no identifiers.")
-    return task
+    return cast(DocumentTask, task)
 
 
 def _identifiers_analysed(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
@@ -472,7 +463,3 @@ def _identifiers_analysed(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
     for doc, name in nlp.pipe(pairs, as_tuples=True):
         doc.user_data["document"] = name
         yield doc
-
-
-def _gold(doc: Doc) -> frozenset[str]:
-    return frozenset(one for own in (identifiers_of(doc) or {}).values() for one in own)

@@ -10,7 +10,7 @@ from silver import Text, without_species
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from textrank.tasks.identifiers.names import HUMAN, MOUSE, cue_words, species_words
+from textrank.tasks.identifiers.names import HUMAN, MOUSE, extract_cue_words, find_species
 
 READ = 2500  # characters of a text
 OFTEN = 15  # texts that a word must be in
@@ -38,11 +38,11 @@ def learned(texts: Iterable[Text]) -> dict[str, float]:
 
 def _species(text: str) -> int:
     """The one of man and mouse that a text is about; 0 where that is not clear."""
-    named = Counter(word.taxon for word in species_words(text) if word.weight == 1.0)
+    named = Counter(word.taxon for word in find_species(text) if word.weight == 1.0)
     (first, most), *others = [*named.most_common(), (0, 0)]
     clear = most >= max(2, 3 * sum(count for _, count in others))
     return first if clear and first in (HUMAN, MOUSE) else 0
 
 
 def _words(text: str) -> list[str]:
-    return sorted(word for word in cue_words(without_species(text)) if "xxx" not in word)
+    return sorted(word for word in extract_cue_words(without_species(text)) if "xxx" not in word)

@@ -17,11 +17,11 @@ from zlib import crc32
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from textrank.tasks.identifiers.features import Surroundings, is_plain
-from textrank.tasks.identifiers.gazetteer import GeneTables, Kind, Lookup
-from textrank.tasks.identifiers.names import key_of, species_words
+from textrank.tasks.identifiers.features import TextContext, is_plain_long_form
+from textrank.tasks.identifiers.gazetteer import Gazetteer, GeneLookup, NameKind
+from textrank.tasks.identifiers.names import find_species, make_key
 
-VOTES = {Kind.SYMBOL: 3, Kind.NAME: 2, Kind.SYNONYM: 1, Kind.DESIGNATION: 1}
+VOTES = {NameKind.SYMBOL: 3, NameKind.NAME: 2, NameKind.SYNONYM: 1, NameKind.DESIGNATION: 1}
 MOST = 20  # votes of one spelling for a protein
 LONGEST = 7000  # characters of a text that are read
 HIDDEN = 3  # one text of so many is shown without its species words
@@ -56,7 +56,7 @@ def texts(folder: Path, names: Mapping[str, Sequence[tuple[int, int]]]) -> Itera
                 yield Text(row["id"], row["text"][:LONGEST], tags, [(s, e) for s, e in own])
 
 
-def aligned(found: Iterable[Text], tables: GeneTables) -> dict[str, str]:
+def aligned(found: Iterable[Text], tables: Gazetteer) -> dict[str, str]:
     """The gene of each protein whose spellings speak for one at least twice as much as others.
 
     A spelling of several genes shares its votes out among them, and a gene goes to the protein
@@ -66,7 +66,7 @@ def aligned(found: Iterable[Text], tables: GeneTables) -> dict[str, str]:
     spent: Counter[tuple[str, str]] = Counter()
     for one in found:
         for start, end, proteins in one.tags:
-            key = key_of(one.text[start:end])
+            key = make_key(one.text[start:end])
             for protein in proteins:
                 if spent[protein, key] < MOST:
                     spent[protein, key] += 1
@@ -81,12 +81,12 @@ def aligned(found: Iterable[Text], tables: GeneTables) -> dict[str, str]:
         left = Counter({row: count for row, count in own.items() if owner[row] == protein})
         for row, most in left.most_common(1):
             if most >= 2 * max((n for other, n in left.items() if other != row), default=0):
-                clear[protein] = tables.gene(row).identifier
+                clear[protein] = tables.get_gene(row).identifier
     return clear
 
 
-def _votes(key: str, taxon: int, tables: GeneTables) -> dict[int, float]:
-    own = [entry for entry in tables.entries(key) if tables.taxon[entry.row] == taxon]
+def _votes(key: str, taxon: int, tables: Gazetteer) -> dict[int, float]:
+    own = [entry for entry in tables.find_entries(key) if tables.taxon[entry.row] == taxon]
     return {entry.row: VOTES[entry.kind] / len(own) for entry in own if entry.kind in VOTES}
 
 
@@ -98,7 +98,7 @@ class Counts:
     plain: Counter[str]
 
     @classmethod
-    def of(cls, found: Iterable[Text], genes: Mapping[str, str], tables: GeneTables) -> Counts:
+    def of(cls, found: Iterable[Text], genes: Mapping[str, str], tables: Gazetteer) -> Counts:
         """Of texts with names; a name that no tag touches stands for no single gene.
 
         A name that the tagger gives several genes of a species is shared out among them, unless
@@ -109,27 +109,27 @@ class Counts:
         for one in found:
             single = _single(one)
             for start, end, proteins in one.tags:
-                key = key_of(one.text[start:end])
+                key = make_key(one.text[start:end])
                 for own in _by_species(proteins).values():
                     meant = _clear(own, key, single) or own
                     for protein in meant:
                         if protein in genes:
                             seen[key, genes[protein]] += 1 / len(meant)
             for start, end in one.names:
-                key = key_of(one.text[start:end])
+                key = make_key(one.text[start:end])
                 if not _touching(one.tags, start, end) and not official(key, tables):
                     plain[key] += 1
         return cls(seen, plain)
 
 
-def official(key: str, tables: GeneTables) -> bool:
+def official(key: str, tables: Gazetteer) -> bool:
     """Whether a gene is called so, in full or by a symbol that no word is: desmin, VDAC1.
 
     That the tagger passes such a name over says nothing.
     """
-    named = {entry.kind for entry in tables.entries(key)}
+    named = {entry.kind for entry in tables.find_entries(key)}
     digits = any(c.isdigit() for c in key)
-    return Kind.NAME in named or (digits and len(key) > 3 and Kind.SYMBOL in named)
+    return NameKind.NAME in named or (digits and len(key) > 3 and NameKind.SYMBOL in named)
 
 
 def _by_species(proteins: Sequence[str]) -> dict[int, list[str]]:
@@ -145,7 +145,7 @@ def _single(one: Text) -> dict[str, set[str]]:
     for start, end, proteins in one.tags:
         for own in _by_species(proteins).values():
             if len(own) == 1:
-                found.setdefault(own[0], set()).add(key_of(one.text[start:end]))
+                found.setdefault(own[0], set()).add(make_key(one.text[start:end]))
     return found
 
 
@@ -161,14 +161,14 @@ def docs(
     found: Iterable[Text],
     nlp: Language,
     genes: Mapping[str, str],
-    tables: GeneTables,
+    tables: Gazetteer,
     counts: Counts,
 ) -> Iterator[Doc]:
     """Docs with the recogniser's names and the identifiers of those whose meaning is known."""
     tagged = {key for key, _ in counts.seen}
-    lookup = Lookup([tables])
+    lookup = GeneLookup([tables])
     for one in found:
-        around = Surroundings.of(one.text, [], lookup, ())
+        around = TextContext.from_text(one.text, [], lookup, ())
         single = _single(one)
         hidden = crc32(one.id.encode()) // 2 % HIDDEN == 0
         doc = nlp.make_doc(without_species(one.text) if hidden else one.text)
@@ -193,7 +193,7 @@ def without_species(text: str) -> str:
     >>> without_species("in mice")
     'in xxxx'
     """
-    for word in species_words(text):
+    for word in find_species(text):
         text = text[: word.start] + "x" * (word.end - word.start) + text[word.end :]
     return text
 
@@ -203,8 +203,8 @@ def _right(
     start: int,
     end: int,
     genes: Mapping[str, str],
-    around: Surroundings,
-    tables: GeneTables,
+    around: TextContext,
+    tables: Gazetteer,
     counts: Counts,
     tagged: set[str],
     single: Mapping[str, set[str]],
@@ -213,41 +213,43 @@ def _right(
     tags = _touching(one.tags, start, end)
     name = one.text[start:end]
     if not tags:
-        key = key_of(name)
+        key = make_key(name)
         if counts.plain[key] < OFTEN or key in tagged or official(key, tables):
             return None
-        entries = tables.entries(key)
-        families = [tables.gene(e.row).identifier for e in entries if e.kind is Kind.FAMILY]
-        listed = any(e.kind <= Kind.PREVIOUS for e in entries)  # then no family is considered
+        entries = tables.find_entries(key)
+        families = [tables.get_gene(e.row).identifier for e in entries if e.kind is NameKind.FAMILY]
+        listed = any(e.kind <= NameKind.PREVIOUS for e in entries)  # then no family is considered
         return None if families and listed else families
     (first, last, proteins), *rest = tags
     inside = start <= first and last <= end
     if rest or not inside or (2 * (last - first) < end - start):
         return None
-    long = around.in_full(name)
-    if long and is_plain(long) and not around.matches(long):
+    long = around.expand_abbreviation(name)
+    if long and is_plain_long_form(long) and not around.find_matches(long):
         return []  # the tagger does not read what an abbreviation stands for
     species = _species(around, start, end, name)
     if species is None:
         return None
-    meant = [m.gene.identifier for m in around.meant(name) or () if m.gene.taxon == species]
+    meant = [
+        m.gene.identifier for m in around.match_long_form(name) or () if m.gene.taxon == species
+    ]
     if meant:
         return meant  # whatever the tagger takes the abbreviation for
     own = [p for p in proteins if int(p.partition(".")[0]) == species]
-    known = [genes[p] for p in _clear(own, key_of(name), single) if p in genes]
+    known = [genes[p] for p in _clear(own, make_key(name), single) if p in genes]
     return known if known or species not in tables.taxa else None
 
 
-def _species(around: Surroundings, start: int, end: int, name: str) -> int | None:
+def _species(around: TextContext, start: int, end: int, name: str) -> int | None:
     """The species that is meant: named beside the name, or far more than others in the text.
 
     The tagger gives a name the proteins of all species that its text names, and human ones.
     """
-    near = around.near(start, end, name)
-    best = max(around.lead, key=lambda taxon: around.lead[taxon])
-    if near and around.lead.get(near, -1.0) > -CLEAR:
+    near = around.find_nearest_species(start, end, name)
+    best = max(around.species_lead, key=lambda taxon: around.species_lead[taxon])
+    if near and around.species_lead.get(near, -1.0) > -CLEAR:
         return near
-    return best if around.lead[best] > CLEAR else None
+    return best if around.species_lead[best] > CLEAR else None
 
 
 CLEAR = 0.5  # of log-odds

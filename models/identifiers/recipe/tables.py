@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from textrank.tasks.identifiers.gazetteer import Gene, Kind
-from textrank.tasks.identifiers.names import key_of
+from textrank.tasks.identifiers.gazetteer import Gene, NameKind
+from textrank.tasks.identifiers.names import make_key
 
 TAXA = {
     9606: "Homo_sapiens",
@@ -38,7 +38,7 @@ LONGEST = 90
 MOST_MEMBERS = 25  # of a family whose name may stand for one of them
 SHORTENED = (9606, 10090)  # species whose long names are also shortened
 
-Named = dict[Gene, list[tuple[str, Kind]]]
+Named = dict[Gene, list[tuple[str, NameKind]]]
 
 
 def genes(folder: Path) -> Named:
@@ -56,17 +56,17 @@ def genes(folder: Path) -> Named:
                     found[gene] = names
     for gene, names in found.items():
         if gene.taxon in SHORTENED and gene.coding:
-            names += [(text, Kind.SHORTENED) for text in _shortened(names)]
+            names += [(text, NameKind.SHORTENED) for text in _shortened(names)]
     found |= _families(folder, found)
     return found
 
 
-def _shortened(names: Iterable[tuple[str, Kind]]) -> list[str]:
+def _shortened(names: Iterable[tuple[str, NameKind]]) -> list[str]:
     """Long names without their first or their last word: sodium-dependent serotonin transporter."""
     found = set()
     for name, kind in names:
         words = name.split()
-        if kind in (Kind.NAME, Kind.DESIGNATION) and 3 <= len(words) <= 7:
+        if kind in (NameKind.NAME, NameKind.DESIGNATION) and 3 <= len(words) <= 7:
             found |= {" ".join(words[1:]), " ".join(words[:-1])}
     return sorted(name for name in found if len(re.findall(r"[A-Za-z]{3,}", name)) > 1)
 
@@ -99,43 +99,43 @@ def _number(text: str) -> int:
     return int(first) if first.isdigit() else 0
 
 
-def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[str, Kind]]:
-    yield row["Symbol"], Kind.SYNONYM
+def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[str, NameKind]]:
+    yield row["Symbol"], NameKind.SYNONYM
     for column in ("description", "Full_name_from_nomenclature_authority"):
         yield from _in_full(row[column])
     for name in row["Synonyms"].split("|"):
-        yield name, Kind.SYNONYM
+        yield name, NameKind.SYNONYM
         if weight := WEIGHT.match(name):
-            yield weight.group(1), Kind.DESIGNATION
+            yield weight.group(1), NameKind.DESIGNATION
     for name in hgnc.get("Alias symbols", "").split(","):
-        yield name.strip(), Kind.SYNONYM
+        yield name.strip(), NameKind.SYNONYM
     for name in hgnc.get("Previous symbols", "").split(","):
-        yield name.strip(), Kind.PREVIOUS
+        yield name.strip(), NameKind.PREVIOUS
     for name in row["Other_designations"].split("|"):
-        yield name, Kind.DESIGNATION
+        yield name, NameKind.DESIGNATION
 
 
-def _in_full(name: str) -> Iterator[tuple[str, Kind]]:
+def _in_full(name: str) -> Iterator[tuple[str, NameKind]]:
     """A full name, and what authors leave out of it."""
     name = SOURCE.sub("", name)
-    yield name, Kind.NAME
+    yield name, NameKind.NAME
     inside = re.sub(r"^[^()]*\(([^()]*)\)(?=\s*\w)", r"\1", name)  # (thrombin) receptor
     for shorter in (re.sub(r"\s*\([^()]*\)", "", name), name.partition(",")[0], inside):
         if shorter != name and len(shorter) > 6:
-            yield shorter, Kind.DESIGNATION
+            yield shorter, NameKind.DESIGNATION
     if name.startswith("collagen"):  # "type VII collagen" means COL7A1
-        yield re.sub(r",? alpha 1 chain$|,? alpha 1$", "", name), Kind.DESIGNATION
+        yield re.sub(r",? alpha 1 chain$|,? alpha 1$", "", name), NameKind.DESIGNATION
 
 
-def _useful(name: str, kind: Kind, gene: Gene) -> bool:
+def _useful(name: str, kind: NameKind, gene: Gene) -> bool:
     name = name.strip()
     if name in ("", "-") or len(name) > LONGEST or VAGUE.match(name) or CLONE.match(name):
         return False
-    key = key_of(name)
-    return len(key) > 1 and not key.isdigit() and (kind is Kind.SYMBOL or gene.symbol != name)
+    key = make_key(name)
+    return len(key) > 1 and not key.isdigit() and (kind is NameKind.SYMBOL or gene.symbol != name)
 
 
-def _families(folder: Path, known: Mapping[Gene, list[tuple[str, Kind]]]) -> Named:
+def _families(folder: Path, known: Mapping[Gene, list[tuple[str, NameKind]]]) -> Named:
     """Families and complexes; what FamPlex says of single genes goes to the genes known already.
 
     A text that names a single gene becomes its name, and the names of a family are those of its
@@ -147,14 +147,14 @@ def _families(folder: Path, known: Mapping[Gene, list[tuple[str, Kind]]]) -> Nam
     found: Named = {family: [] for family in families.values()}
     for text, space, name, *_ in _lines(folder, "grounding_map"):
         if space == "FPLX" and name in families:
-            found[families[name]].append((text, Kind.FAMILY))
+            found[families[name]].append((text, NameKind.FAMILY))
         elif space == "HGNC" and name in human:
-            human[name].append((text, Kind.SYNONYM))
+            human[name].append((text, NameKind.SYNONYM))
     for family, names in found.items():
         own = members.get(family.symbol, frozenset())
         for symbol in sorted(own) if len(own) <= MOST_MEMBERS else ():
             texts = [family.symbol, *(text for text, _ in names)]
-            human.get(symbol, []).extend((text, Kind.MEMBER) for text in texts)
+            human.get(symbol, []).extend((text, NameKind.MEMBER) for text in texts)
     return found
 
 

@@ -31,7 +31,7 @@ from textrank.io import write_manifest
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
 from textrank.tasks.base import Scored
-from textrank.tasks.identifiers.gazetteer import GeneTables, build
+from textrank.tasks.identifiers.gazetteer import Gazetteer, build_gazetteer
 
 TRAINED = 700  # documents
 ALPHAS = [1.0]  # of .1, 1 and 10 it has most right meanings first, training on half the texts
@@ -45,21 +45,21 @@ ADDED = {"none": -0.6, "defined otherwise": -1.0, "begins symbol": 0.15, "how ou
 def main(data: Path, out: Path, cache: Path) -> None:
     """Writes the files of the model folder."""
     cache.mkdir(parents=True, exist_ok=True)
-    plain = build(tables.genes(data / "ids"), tables.twins(data / "ids"))
+    plain = build_gazetteer(tables.genes(data / "ids"), tables.twins(data / "ids"))
     texts = list(silver.texts(data / "pubmed", _names(data / "pubmed", cache)))
     genes = silver.aligned(texts, plain)
     told, asked = ([text for text in texts if text.half == half] for half in (0, 1))
     counts = silver.Counts.of(told, genes, plain)
-    first = _forgetful(plain.counted(counts.seen, counts.plain))
+    first = _forgetful(plain.with_counts(counts.seen, counts.plain))
     first = replace(first, cues=cues.learned(told))
     first.to_disk(cache)
     model = _trained(cache, asked[:TRAINED], genes, first, counts)
     every = silver.Counts.of(texts, genes, plain)
-    shipped = replace(plain.counted(every.seen, every.plain), cues=cues.learned(texts))
+    shipped = replace(plain.with_counts(every.seen, every.plain), cues=cues.learned(texts))
     _write(model, shipped, out)
 
 
-def _forgetful(counted: GeneTables) -> GeneTables:
+def _forgetful(counted: Gazetteer) -> Gazetteer:
     """The tables without the counts of one spelling in three, which texts may have for the first
     time: what else speaks for a gene is learnt there."""
     seen = np.where(counted.hashes % FORGOTTEN == 0, 0, counted.seen).astype(np.uint8)
@@ -86,7 +86,7 @@ def _trained(
     cache: Path,
     texts: Sequence[silver.Text],
     genes: Mapping[str, str],
-    first: GeneTables,
+    first: Gazetteer,
     counts: silver.Counts,
 ) -> Model:
     """The ranking, with the probabilities that fit its held-out scores."""
@@ -144,7 +144,7 @@ def _temperature(candidates: Sequence[Candidate], heldout: Vector) -> float:
     return round(float(np.exp(minimize_scalar(loss, bounds=(-2, 4), method="bounded").x)), 3)
 
 
-def _write(model: Model, shipped: GeneTables, out: Path) -> None:
+def _write(model: Model, shipped: Gazetteer, out: Path) -> None:
     """The files of the model beside its recipe, under one seal."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -11,15 +11,15 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.tasks.base import Scored
-from textrank.tasks.identifiers.gazetteer import Gene, Kind, build
+from textrank.tasks.identifiers.gazetteer import Gene, NameKind, build_gazetteer
 from textrank.tasks.identifiers.task import Identifiers
 
 GENES = {
-    Gene("ncbigene:7157", "TP53", 9606, 11998, "P04637"): [("p53", Kind.SYNONYM)],
-    Gene("ncbigene:22059", "Trp53", 10090): [("p53", Kind.SYNONYM)],
-    Gene("ncbigene:5595", "MAPK3", 9606, 6877): [("ERK1", Kind.SYNONYM)],
-    Gene("ncbigene:5594", "MAPK1", 9606, 6871): [("ERK2", Kind.SYNONYM)],
-    Gene("fplx:ERK", "ERK"): [("ERK1/2", Kind.FAMILY)],
+    Gene("ncbigene:7157", "TP53", 9606, 11998, "P04637"): [("p53", NameKind.SYNONYM)],
+    Gene("ncbigene:22059", "Trp53", 10090): [("p53", NameKind.SYNONYM)],
+    Gene("ncbigene:5595", "MAPK3", 9606, 6877): [("ERK1", NameKind.SYNONYM)],
+    Gene("ncbigene:5594", "MAPK1", 9606, 6871): [("ERK2", NameKind.SYNONYM)],
+    Gene("fplx:ERK", "ERK"): [("ERK1/2", NameKind.FAMILY)],
     Gene("ncbigene:672", "BRCA1", 9606): [],
     Gene("ncbigene:675", "BRCA2", 9606): [],
 }
@@ -28,7 +28,7 @@ GENES = {
 @pytest.fixture(scope="module")
 def task(tmp_path_factory: pytest.TempPathFactory) -> Identifiers:
     folder = tmp_path_factory.mktemp("tables")
-    build(GENES).to_disk(folder)
+    build_gazetteer(GENES).to_disk(folder)
     return Identifiers(tables=str(folder))
 
 
@@ -48,7 +48,7 @@ def judged(task: Identifiers, doc: Doc) -> Doc:
     candidates = task.candidates(doc)
     liked = {9606: 2.0, 0: 1.0}
     scores = [
-        liked.get(task.lookup.gene(c.spans[0].kb_id_).taxon, 0.5) if c.spans[0].kb_id_ else 0.0
+        liked.get(task.lookup.get_gene(c.spans[0].kb_id_).taxon, 0.5) if c.spans[0].kb_id_ else 0.0
         for c in candidates
     ]
     return task.annotate(doc, Scored(candidates, np.array(scores)))

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from textrank.tasks.identifiers import names
-from textrank.tasks.identifiers.names import key_of, listed, parts, variants, words
+from textrank.tasks.identifiers.names import (
+    expand_list,
+    generate_parts,
+    generate_variants,
+    make_key,
+    split_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,14 +29,14 @@ from textrank.tasks.identifiers.names import key_of, listed, parts, variants, wo
     ],
 )
 def test_spellings_of_one_name(one: str, other: str) -> None:
-    assert key_of(one) == key_of(other)
+    assert make_key(one) == make_key(other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("IL-2", "IL-12"), ("Ras", "Ra"), ("IL-2 receptor", "IL-2"), ("Fos", "Fo")]
 )
 def test_different_names(one: str, other: str) -> None:
-    assert key_of(one) != key_of(other)
+    assert make_key(one) != make_key(other)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_different_names(one: str, other: str) -> None:
     ],
 )
 def test_readings_of_a_name(name: str, known: str) -> None:
-    assert key_of(known) in [variant.key for variant in variants(name)]
+    assert make_key(known) in [variant.key for variant in generate_variants(name)]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +67,11 @@ def test_readings_of_a_name(name: str, known: str) -> None:
     ],
 )
 def test_lists(name: str, items: list[str]) -> None:
-    assert listed(name) == items
+    assert expand_list(name) == items
 
 
 def test_the_longest_part_comes_first() -> None:
-    assert next(parts("mutant p53 tumor suppressor")).text == "p53 tumor suppressor"
+    assert next(generate_parts("mutant p53 tumor suppressor")).text == "p53 tumor suppressor"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_the_longest_part_comes_first() -> None:
     ],
 )
 def test_spellings_of_both_sides_of_the_ocean_have_one_key(one: str, other: str) -> None:
-    assert key_of(one) == key_of(other)
+    assert make_key(one) == make_key(other)
 
 
 @pytest.mark.parametrize(
@@ -94,4 +100,4 @@ def test_spellings_of_both_sides_of_the_ocean_have_one_key(one: str, other: str)
     ],
 )
 def test_words_between_blanks_are_those_of_the_whole_name(name):
-    assert words(name) == names._words_in(name, False)
+    assert split_words(name) == names._split_chunk(name, False)

@@ -1,4 +1,10 @@
-"""What a text says that bears on the genes its names stand for: species, long forms, style."""
+"""Candidate genes of a name and their features, from the gazetteer and from the text around it.
+
+``TextContext`` collects what a document says about its names: species, abbreviations, writing
+style. ``generate_candidates`` returns for one name the candidate genes and families, and the
+candidate "no gene", each with its feature values. A *taxon* is an NCBI taxonomy number; families
+have taxon 0.
+"""
 
 from __future__ import annotations
 
@@ -12,372 +18,474 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from textrank.language.abbreviations import find_long_forms
-from textrank.tasks.identifiers.gazetteer import SURE, Gene, Kind, Lookup, Match
+from textrank.tasks.identifiers.gazetteer import RELIABLE_METHODS, Gene, GeneLookup, Match, NameKind
 from textrank.tasks.identifiers.names import (
     HUMAN,
     MOUSE,
     RAT,
     Case,
-    SpeciesWord,
-    case_of,
-    key_of,
-    listed,
-    species_words,
+    SpeciesMention,
+    classify_case,
+    expand_list,
+    find_species,
+    make_key,
 )
 
-BEFORE, AFTER = 25, 12  # characters within which a species word is near
-ALWAYS = frozenset((HUMAN, MOUSE))  # taken into account where a text names no species
-_PREFIXES = {"h": HUMAN, "m": MOUSE, "r": RAT}
+MAX_CHARACTERS_BEFORE, MAX_CHARACTERS_AFTER = (
+    25,
+    12,
+)  # between a name and the nearest species mention
+DEFAULT_SPECIES = frozenset((HUMAN, MOUSE))  # considered even if a text does not name them
+_TAXON_OF_PREFIX = {"h": HUMAN, "m": MOUSE, "r": RAT}
+_VAGUE_KINDS = frozenset((NameKind.SHORTENED, NameKind.MEMBER))
+_SPECIES_PREFIXES = frozenset(("", *_TAXON_OF_PREFIX))
+_SUFFIX = re.compile(
+    r"^[\s-]?(?:[IVX]+|[A-Z]?\d{1,2}[A-Za-z]?|[A-E]|[a-e]|alpha|beta|gamma|delta|[α-ω])\d?$"
+)
+_SHIPPED_SPECIES = frozenset((HUMAN, MOUSE, 7955, 7227))
+_PRIOR_SPECIES_COUNTS = {HUMAN: 0.5, MOUSE: 0.3}  # pseudo-counts of mentions
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
-    """What a text says that bears on the meaning of its names."""
+class TextContext:
+    """Facts about a document that bear on the meaning of its gene names."""
 
-    lookup: Lookup
-    species: Sequence[SpeciesWord]
-    share: Mapping[int, float]  # of the species words, by taxon
-    lead: Mapping[int, float]  # log-odds of a species against the most named other one
-    title: frozenset[int]  # species named there
-    fixed: frozenset[int]  # species that genes must be of; all where empty
-    taxa: frozenset[int]  # species whose genes are considered
-    long: Mapping[str, str]  # long forms of abbreviations
-    short: Mapping[str, str]  # abbreviations by the keys of their long forms
-    named: Mapping[str, int]  # how many different names may stand for an identifier
-    repeated: frozenset[str]  # identifiers for which several do
-    style: Mapping[int, float]  # how names are written: as symbols of man or of mouse
-    own: Mapping[int, float]  # share of the names that only genes of a species have
-    leaning: Mapping[int, float]  # whether the text sounds of man or of the mouse, from -1 to 1
+    lookup: GeneLookup
+    species: Sequence[SpeciesMention]  # without hints
+    species_share: Mapping[int, float]  # taxon -> share of the weighted species mentions
+    species_lead: Mapping[int, float]  # taxon -> lead over the most mentioned other, -1 .. 1
+    title_species: frozenset[int]  # taxa mentioned in the first line or sentence
+    fixed_species: frozenset[int]  # taxa that the user restricts genes to; empty means all
+    taxa: frozenset[int]  # taxa whose genes are considered
+    long_forms: Mapping[str, str]  # abbreviation -> long form
+    short_forms: Mapping[str, str]  # key of a long form -> abbreviation
+    name_counts: Mapping[str, int]  # identifier -> number of different names that may mean it
+    repeated_identifiers: frozenset[str]  # identifiers that several names may mean
+    case_style: Mapping[int, float]  # human, mouse -> whether symbols are written so, -1 .. 1
+    exclusive_share: Mapping[int, float]  # taxon -> share of names that only its genes have
+    mouse_score: Mapping[int, float]  # human, mouse -> evidence from cue words, -1 .. 1
 
     @classmethod
-    def of(
-        cls, text: str, names: Sequence[str], lookup: Lookup, fixed: Sequence[int]
-    ) -> Surroundings:
-        """Those of a text with these names."""
-        found = species_words(text)
+    def from_text(
+        cls, text: str, names: Sequence[str], lookup: GeneLookup, fixed_species: Sequence[int]
+    ) -> TextContext:
+        """Analyse a document with these gene names.
+
+        ``fixed_species`` restricts genes to these taxa; empty means no restriction.
+        """
+        mentions = find_species(text)
         counts: Counter[int] = Counter()
-        for word in found:
-            counts[word.taxon] += word.weight  # type: ignore[assignment]
+        for mention in mentions:
+            counts[mention.taxon] += mention.weight  # type: ignore[assignment]
         total = sum(counts.values())
-        share = {taxon: count / total for taxon, count in counts.items()}
-        if fixed:
-            share = {taxon: 1.0 / len(fixed) for taxon in fixed}
-        first = text.find("\n") if "\n" in text else text.find(". ")
-        title = frozenset(word.taxon for word in found if word.start < first)
-        taxa = _taxa(lookup, share, frozenset(fixed))
-        matches = {name: lookup.matches(name, taxa) for name in dict.fromkeys(names)}
-        named = Counter(
-            match.gene.identifier
-            for own in matches.values()
-            for match in own
-            if match.kind is not Kind.MEMBER
+        species_share = {taxon: count / total for taxon, count in counts.items()}
+        if fixed_species:
+            species_share = {taxon: 1.0 / len(fixed_species) for taxon in fixed_species}
+        title_end = text.find("\n") if "\n" in text else text.find(". ")
+        title_species = frozenset(
+            mention.taxon for mention in mentions if mention.start < title_end
         )
-        long = find_long_forms(text)
-        leaning = lookup.leaning(text)
+        taxa = _choose_taxa(lookup, species_share, frozenset(fixed_species))
+        matches = {name: lookup.find_matches(name, taxa) for name in dict.fromkeys(names)}
+        name_counts = Counter(
+            match.gene.identifier
+            for name_matches in matches.values()
+            for match in name_matches
+            if match.kind is not NameKind.MEMBER
+        )
+        long_forms = find_long_forms(text)
+        mouse_score = lookup.mouse_score(text)
         return cls(
             lookup,
-            [word for word in found if word.weight == 1.0],
-            share,
-            _lead(share, total) if share else dict.fromkeys(ALWAYS, 0.0),
-            title,
-            frozenset(fixed),
+            [mention for mention in mentions if mention.weight == 1.0],
+            species_share,
+            _compute_species_lead(species_share, total)
+            if species_share
+            else dict.fromkeys(DEFAULT_SPECIES, 0.0),
+            title_species,
+            frozenset(fixed_species),
             taxa,
-            long,
-            {key_of(full): short for short, full in long.items()},
-            dict(named),
-            frozenset(identifier for identifier, count in named.items() if count > 1),
-            _style(matches),
-            _own(matches),
-            {HUMAN: -leaning, MOUSE: leaning},
+            long_forms,
+            {make_key(full): short for short, full in long_forms.items()},
+            dict(name_counts),
+            frozenset(identifier for identifier, count in name_counts.items() if count > 1),
+            _compute_case_style(matches),
+            _compute_exclusive_share(matches),
+            {HUMAN: -mouse_score, MOUSE: mouse_score},
         )
 
     @cached_property
-    def foreign(self) -> float:
-        """How much a species leads whose genes the tables do not have."""
-        leads = [lead for taxon, lead in self.lead.items() if taxon not in self.lookup.taxa]
+    def foreign_species_lead(self) -> float:
+        """Return the largest lead of a species that the gazetteers do not cover.
+
+        -1 if there is none.
+        """
+        leads = [lead for taxon, lead in self.species_lead.items() if taxon not in self.lookup.taxa]
         return max(leads, default=-1.0)
 
-    def near(self, start: int, end: int, name: str) -> int:
-        """The taxon that the text names at or nearest to a place; 0 where none is near."""
-        if self.fixed:
-            return next(iter(self.fixed)) if len(self.fixed) == 1 else 0
-        if name[:1] in _PREFIXES and name[1:2].isupper():
-            return _PREFIXES[name[0]]
-        i = bisect_left(self.species, (end, 0, 0))
-        if i and start - self.species[i - 1].end < BEFORE:
-            return self.species[i - 1].taxon
-        if i < len(self.species) and self.species[i].start - end < AFTER:
-            return self.species[i].taxon
+    def find_nearest_species(self, start: int, end: int, name: str) -> int:
+        """Return the taxon mentioned next to a name at ``start:end`` (characters).
+
+        0 if none is near.
+
+        A prefix of the name counts first (hIL2 is human), then a mention at most
+        ``MAX_CHARACTERS_BEFORE`` before or ``MAX_CHARACTERS_AFTER`` after it. A single fixed
+        species is always returned.
+        """
+        if self.fixed_species:
+            return next(iter(self.fixed_species)) if len(self.fixed_species) == 1 else 0
+        if name[:1] in _TAXON_OF_PREFIX and name[1:2].isupper():
+            return _TAXON_OF_PREFIX[name[0]]
+        index = bisect_left(self.species, (end, 0, 0))
+        if index and start - self.species[index - 1].end < MAX_CHARACTERS_BEFORE:
+            return self.species[index - 1].taxon
+        if index < len(self.species) and self.species[index].start - end < MAX_CHARACTERS_AFTER:
+            return self.species[index].taxon
         return 0
 
-    def matches(self, name: str) -> tuple[Match, ...]:
-        """The genes and families of a name, of species that may be meant."""
-        return self.lookup.matches(name, self.taxa)
+    def find_matches(self, name: str) -> tuple[Match, ...]:
+        """Return the genes and families that a name may mean, of the species considered."""
+        return self.lookup.find_matches(name, self.taxa)
 
-    def in_full(self, name: str) -> str | None:
-        """The long form of an abbreviation, or of one with something behind it: TRbeta.
+    def expand_abbreviation(self, name: str) -> str | None:
+        """Return the long form of an abbreviation, also of one with a suffix (TRbeta).
 
-        >>> around = Surroundings.of("the thyroid receptor (TR)", [], Lookup([]), [])
-        >>> around.in_full("TR"), around.in_full("TRbeta"), around.in_full("TRAF2")
-        ('thyroid receptor', 'thyroid receptor beta', None)
+        None otherwise.
+
+        >>> context = TextContext.from_text("the thyroid receptor (TR)", [], GeneLookup([]), [])
+        >>> context.expand_abbreviation("TR"), context.expand_abbreviation("TRAF2")
+        ('thyroid receptor', None)
+        >>> context.expand_abbreviation("TRbeta")
+        'thyroid receptor beta'
         """
-        if name in self.long:
-            return self.long[name]
-        for short, full in self.long.items():
-            if (at := name.find(short)) in (0, 1) and name[:at] in _SPECIES_LETTERS:
-                behind = name[at + len(short) :]
-                if _BEHIND.match(behind):
-                    return f"{full} {behind.strip(' -')}"
+        if name in self.long_forms:
+            return self.long_forms[name]
+        for short, full in self.long_forms.items():
+            if (start := name.find(short)) in (0, 1) and name[:start] in _SPECIES_PREFIXES:
+                suffix = name[start + len(short) :]
+                if _SUFFIX.match(suffix):
+                    return f"{full} {suffix.strip(' -')}"
         return None
 
-    def meant(self, name: str) -> tuple[Match, ...] | None:
-        """What the long form of an abbreviation stands for; None where it has none.
+    def match_long_form(self, name: str) -> tuple[Match, ...] | None:
+        """Return what the long form of an abbreviation may mean; None if it has no long form.
 
-        Only the surest sort of matches counts. Where a long form is unknown with what stands
-        behind the abbreviation (glucocorticoid receptor alpha), it counts without.
+        Per species only matches of the most reliable kind are returned. If the long form with the
+        suffix of the abbreviation is unknown (glucocorticoid receptor alpha), it is matched without
+        the suffix.
         """
-        full = self.in_full(name)
-        if full is None or (name not in self.long and any(map(_is_symbol, self.matches(name)))):
-            return None  # CFHR3 is no CFH, though CFH is explained
-        for text in (full,) if name in self.long else (full, full.rpartition(" ")[0]):
-            sure = [match for match in self.matches(text) if match.how in SURE]
-            named = [match for match in sure if match.kind not in _VAGUE]
-            best = {m.gene.taxon: m.kind for m in sorted(named, key=lambda m: -m.kind)}
-            found = tuple(match for match in named if match.kind == best[match.gene.taxon])
-            if found:
-                return found
+        long_form = self.expand_abbreviation(name)
+        if long_form is None or (
+            name not in self.long_forms and any(map(_is_symbol, self.find_matches(name)))
+        ):
+            return None  # CFHR3 is a symbol, not CFH with a suffix
+        for text in (
+            (long_form,) if name in self.long_forms else (long_form, long_form.rpartition(" ")[0])
+        ):
+            reliable = [
+                match for match in self.find_matches(text) if match.method in RELIABLE_METHODS
+            ]
+            specific = [match for match in reliable if match.kind not in _VAGUE_KINDS]
+            best_kind = {m.gene.taxon: m.kind for m in sorted(specific, key=lambda m: -m.kind)}
+            matches = tuple(
+                match for match in specific if match.kind == best_kind[match.gene.taxon]
+            )
+            if matches:
+                return matches
         return ()
 
-    def considered(self, name: str, meant: Sequence[Match] | None) -> list[Match]:
-        """The matches of a name, with those of its long form or of its abbreviation.
+    def collect_matches(self, name: str, long_form_matches: Sequence[Match] | None) -> list[Match]:
+        """Return the matches of a name, and those of its long form or of its abbreviation.
 
-        ``meant`` is what the long form stands for.
+        ``long_form_matches`` is the result of ``match_long_form``. Added matches get the method
+        ``long`` or ``short`` (with ``in part`` for inexact ones). For a species that has a gene
+        under both forms, no others are added.
         """
-        matches = {match.gene.identifier: match for match in self.matches(name)}
-        others, how = meant, "long"
-        if others is None and not any(map(_is_sure, matches.values())):
-            others, how = self.matches(self.short.get(key_of(name), "")), "short"
-        known = {
-            matches[o.gene.identifier].gene.taxon
-            for o in others or ()
-            if o.gene.identifier in matches
+        matches = {match.gene.identifier: match for match in self.find_matches(name)}
+        other_matches, method = long_form_matches, "long"
+        if other_matches is None and not any(map(_is_sure, matches.values())):
+            other_matches, method = (
+                self.find_matches(self.short_forms.get(make_key(name), "")),
+                "short",
+            )
+        matched_taxa = {
+            matches[other.gene.identifier].gene.taxon
+            for other in other_matches or ()
+            if other.gene.identifier in matches
         }
-        for match in others or ():
-            if match.how in SURE and match.gene.taxon not in known:
-                way = how if match.how == "whole" else f"{how} in part"
-                matches.setdefault(match.gene.identifier, match._replace(how=way))
+        for match in other_matches or ():
+            if match.method in RELIABLE_METHODS and match.gene.taxon not in matched_taxa:
+                other_method = method if match.method == "whole" else f"{method} in part"
+                matches.setdefault(match.gene.identifier, match._replace(method=other_method))
         return list(matches.values())
 
 
-_VAGUE = frozenset((Kind.SHORTENED, Kind.MEMBER))
-_SPECIES_LETTERS = frozenset(("", *_PREFIXES))
-_BEHIND = re.compile(
-    r"^[\s-]?(?:[IVX]+|[A-Z]?\d{1,2}[A-Za-z]?|[A-E]|[a-e]|alpha|beta|gamma|delta|[α-ω])\d?$"
-)
-
-
 def _is_sure(match: Match) -> bool:
-    return match.how in SURE and bool(match.gene.taxon)
+    """Return whether a match is a gene (not a family) under a reliable variant of the name."""
+    return match.method in RELIABLE_METHODS and bool(match.gene.taxon)
 
 
-def _taxa(lookup: Lookup, share: Mapping[int, float], fixed: frozenset[int]) -> frozenset[int]:
-    """The species whose genes may be meant; a user's own species are always among them."""
-    if fixed:
-        return fixed
-    return frozenset(t for t in lookup.taxa if t in ALWAYS or t in share or t not in _SHIPPED)
+def _choose_taxa(
+    lookup: GeneLookup, species_share: Mapping[int, float], fixed_species: frozenset[int]
+) -> frozenset[int]:
+    """Return the species whose genes are considered.
 
-
-_SHIPPED = frozenset((HUMAN, MOUSE, 7955, 7227))
-
-
-def _lead(share: Mapping[int, float], words: float) -> dict[int, float]:
-    """How much more a species is named than any other, from -1 to 1; unnamed, human leads."""
-    counts = {taxon: part * max(words, 1.0) for taxon, part in share.items()}
-    for taxon, more in _UNNAMED.items():
-        counts[taxon] = counts.get(taxon, 0.0) + more
-    found = {}
-    for taxon, count in counts.items():
-        other = max((n for t, n in counts.items() if t != taxon), default=_UNNAMED[HUMAN])
-        found[taxon] = min(1.0, max(-1.0, math.log(count / other) / 2))
-    return found
-
-
-def _style(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
-    """Whether symbols are written as TP53 or as Trp53, from -1 to 1."""
-    symbols = [name for name, own in matches.items() if any(map(_is_symbol, own))]
-    cases = Counter(case_of(name) for name in symbols)
-    upper, title = cases[Case.UPPER], cases[Case.TITLE]
-    mouse = (title - upper) / (title + upper + 1)
-    return {HUMAN: -mouse, MOUSE: mouse}
-
-
-def _is_symbol(match: Match) -> bool:
-    return match.kind is Kind.SYMBOL and match.how == "whole" and bool(match.gene.taxon)
-
-
-def _own(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
-    """How many names have genes of one species only, of those that have genes at all."""
-    taxa = [
-        {match.gene.taxon for match in own if match.gene.taxon and match.how in SURE}
-        for own in matches.values()
-    ]
-    single = Counter(next(iter(own)) for own in taxa if len(own) == 1)
-    known = sum(map(bool, taxa))
-    return {taxon: count / (known + 1) for taxon, count in single.items()}
-
-
-_UNNAMED = {HUMAN: 0.5, MOUSE: 0.3}  # as if a text had named them so often
-Facts = Mapping[str, float]
-CLEAR = 0.3  # of a style of symbols
-FEW = 3  # genes of a species that may have the name of a family without it being meant
-
-
-class Option(NamedTuple):
-    """A meaning of a name, with what speaks for it; no gene: it means none."""
-
-    gene: Gene | None
-    facts: Facts
-
-
-def options(name: str, near: int, around: Surroundings) -> list[Option]:
-    """The meanings of a name near a species word; the last is that it means no gene."""
-    meant = around.meant(name)
-    matches = around.considered(name, meant)
-    if parts_of(name, around.lookup):
-        matches = [match for match in matches if not match.gene.taxon]  # genes are those of parts
-    genes = [match for match in matches if match.gene.taxon]
-    if _is_of_genes(genes):
-        # A name that genes have themselves is not that of a family.
-        matches = genes
-    elif members := _members(genes, around):
-        genes = matches = members
-    genes = [match for match in genes if not _is_silent(match, genes)]
-    kept = {other.gene.identifier for other in meant or ()} | around.repeated
-    begun = {m.gene.taxon for m in genes if m.how in SURE and _begins(name, m)}
-    genes = [
-        match
-        for match in genes
-        if match.gene.identifier in kept or not _is_outdone(match, name, begun)
-    ]
-    rivals = {
-        taxon: _Rivals.of(taxon, near, genes, meant, around)
-        for taxon in _identifier_facts_taxa(genes)
-    }
-    found = [Option(m.gene, _gene(m, name, rivals[m.gene.taxon], around)) for m in genes]
-    found += [
-        Option(m.gene, dict(_family(m, name, genes, around))) for m in matches if not m.gene.taxon
-    ]
-    return [*found, Option(None, dict(_none(name, near, matches, meant, around)))]
-
-
-def _members(genes: Sequence[Match], around: Surroundings) -> list[Match]:
-    """The one member of a family in each species that the text names too; none of several.
-
-    In a text about caspase-3 the caspase is that one; in one about many of them it is all.
+    These are the fixed ones if given; else the default species, those mentioned, and those that
+    only a user's gazetteer has.
     """
-    named = [m for m in genes if m.kind is Kind.MEMBER and m.gene.identifier in around.named]
-    several = len({match.gene.taxon for match in named}) < len(named)
-    return [] if several else named
-
-
-def _is_of_genes(genes: Sequence[Match]) -> bool:
-    """Whether a species lists a name for some genes, but not for so many that it is a family's."""
-    own = [
-        match.gene.taxon
-        for match in genes
-        if match.kind <= Kind.PREVIOUS
-        and match.how in SURE
-        and match.gene.coding
-        and not match.lent
-    ]
-    return any(own.count(taxon) <= FEW for taxon in set(own))
-
-
-def _identifier_facts_taxa(genes: Sequence[Match]) -> Iterable[int]:
-    return dict.fromkeys(match.gene.taxon for match in genes)
-
-
-class _Rivals(NamedTuple):
-    """The genes of one species that a name may stand for."""
-
-    number: float  # in powers of two
-    seen: int  # the most
-    kind: Kind  # the surest
-    popular: int  # the most
-    coding: bool  # whether any is
-    full: Mapping[str, Match]  # what the long form stands for
-    defined: bool  # whether that is surely one of these
-    species: Facts
-
-    @classmethod
-    def of(
-        cls,
-        taxon: int,
-        near: int,
-        genes: Sequence[Match],
-        meant: Sequence[Match] | None,
-        around: Surroundings,
-    ) -> _Rivals:
-        own = [match for match in genes if match.gene.taxon == taxon]
-        full = {other.gene.identifier: other for other in meant or () if other.gene.taxon == taxon}
-        return cls(
-            math.log2(len(own)) / 4,
-            max(match.seen for match in own),
-            min(match.kind for match in own),
-            max(match.gene.popular for match in own),
-            any(match.gene.coding for match in own),
-            full,
-            _is_defined(own, full),
-            _species(taxon, near, around),
-        )
-
-
-def _gene(match: Match, name: str, rivals: _Rivals, around: Surroundings) -> Facts:
-    gene, kind = match.gene, match.kind
-    named = around.named.get(gene.identifier, 0) - (kind is not Kind.MEMBER)
-    facts = {
-        _KINDS[kind]: 1.0,
-        f"how {match.how}": 1.0,
-        "left out": 1.0 - match.share,
-        "case": float(match.case or _in_capitals(match, name)),
-        "official": float(kind is Kind.SYMBOL and match.how in SURE),
-        "seen": match.seen / 8,
-        "most seen": float(0 < match.seen >= rivals.seen),
-        "best kind": float(kind == rivals.kind),
-        "rivals": rivals.number,
-        "most popular": float(gene.popular >= rivals.popular),
-        "no protein": float(not gene.coding),
-        "rival is protein": float(not gene.coding and rivals.coding),
-        "lent": float(match.lent),
-        "popular": gene.popular / 8,
-        "other names": min(max(named, 0), 3) / 3,
-        "begins symbol": float(kind is not Kind.SYMBOL and _begins(name, match)),
-    }
-    if rivals.full:
-        defined = gene.identifier in rivals.full
-        facts["long form" if defined else "other long form"] = 1.0
-        facts["defined otherwise"] = float(not defined and rivals.defined)
-    facts |= rivals.species
-    if not around.share and " " not in name:
-        facts[f"{case_of(name).name.lower()} {gene.taxon}"] = 1.0
-    return facts
-
-
-_KINDS = {kind: kind.name.lower() for kind in Kind}
-
-
-def _is_defined(rivals: Sequence[Match], full: Mapping[str, Match]) -> bool:
-    """Whether some gene of a name is surely what the text says that the abbreviation means."""
-    return any(
-        full[match.gene.identifier].kind <= Kind.PREVIOUS or not match.how.startswith("long")
-        for match in rivals
-        if match.gene.identifier in full
+    if fixed_species:
+        return fixed_species
+    return frozenset(
+        t
+        for t in lookup.taxa
+        if t in DEFAULT_SPECIES or t in species_share or t not in _SHIPPED_SPECIES
     )
 
 
-def _is_silent(match: Match, genes: Sequence[Match]) -> bool:
-    """Whether a gene codes for no protein where one that does has its name as surely."""
-    if match.gene.coding or match.kind <= Kind.NAME or match.seen:
+def _compute_species_lead(
+    species_share: Mapping[int, float], n_mentions: float
+) -> dict[int, float]:
+    """Return half the log ratio of each species' count to the highest other, clipped to -1 .. 1.
+
+    Counts include the pseudo-counts of human and mouse, so that human leads if none is mentioned.
+    """
+    counts = {
+        taxon: proportion * max(n_mentions, 1.0) for taxon, proportion in species_share.items()
+    }
+    for taxon, prior in _PRIOR_SPECIES_COUNTS.items():
+        counts[taxon] = counts.get(taxon, 0.0) + prior
+    leads = {}
+    for taxon, count in counts.items():
+        other = max(
+            (n for t, n in counts.items() if t != taxon), default=_PRIOR_SPECIES_COUNTS[HUMAN]
+        )
+        leads[taxon] = min(1.0, max(-1.0, math.log(count / other) / 2))
+    return leads
+
+
+def _compute_case_style(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
+    """Return whether symbols are written like mouse (Trp53) or human (TP53) ones, -1 .. 1."""
+    symbols = [name for name, name_matches in matches.items() if any(map(_is_symbol, name_matches))]
+    cases = Counter(classify_case(name) for name in symbols)
+    upper, title = cases[Case.UPPER], cases[Case.TITLE]
+    mouse_style = (title - upper) / (title + upper + 1)
+    return {HUMAN: -mouse_style, MOUSE: mouse_style}
+
+
+def _is_symbol(match: Match) -> bool:
+    """Return whether the whole name is the official symbol of a gene."""
+    return match.kind is NameKind.SYMBOL and match.method == "whole" and bool(match.gene.taxon)
+
+
+def _compute_exclusive_share(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
+    """Return per species the share of known names that only its genes have."""
+    taxa = [
+        {
+            match.gene.taxon
+            for match in name_matches
+            if match.gene.taxon and match.method in RELIABLE_METHODS
+        }
+        for name_matches in matches.values()
+    ]
+    single = Counter(next(iter(name_matches)) for name_matches in taxa if len(name_matches) == 1)
+    n_known = sum(map(bool, taxa))
+    return {taxon: count / (n_known + 1) for taxon, count in single.items()}
+
+
+FeatureValues = Mapping[str, float]
+MIN_CLEAR_STYLE = 0.3  # absolute case style from which it counts as clear
+MAX_GENES_PER_NAME = 3  # a name that more genes of a species share is taken to mean the family
+
+
+class CandidateGene(NamedTuple):
+    """A candidate meaning of a name with its feature values; ``gene`` None means no gene."""
+
+    gene: Gene | None
+    features: FeatureValues
+
+
+def generate_candidates(name: str, nearest_taxon: int, context: TextContext) -> list[CandidateGene]:
+    """Return the candidate genes and families of a name; the last candidate is "no gene".
+
+    ``nearest_taxon`` is the result of ``TextContext.find_nearest_species``. Families are dropped if
+    the name is one of a gene itself; genes are dropped if a better candidate makes them implausible
+    (``_is_noncoding_duplicate``, ``_is_less_plain``) or if the name is a list, whose items are
+    resolved separately.
+    """
+    long_form_matches = context.match_long_form(name)
+    matches = context.collect_matches(name, long_form_matches)
+    if split_list(name, context.lookup):
+        matches = [match for match in matches if not match.gene.taxon]
+    genes = [match for match in matches if match.gene.taxon]
+    if _is_gene_name(genes):
+        matches = genes
+    elif members := _find_single_members(genes, context):
+        genes = matches = members
+    genes = [match for match in genes if not _is_noncoding_duplicate(match, genes)]
+    protected = {
+        other.gene.identifier for other in long_form_matches or ()
+    } | context.repeated_identifiers
+    begun_taxa = {
+        m.gene.taxon for m in genes if m.method in RELIABLE_METHODS and _begins_symbol(name, m)
+    }
+    genes = [
+        match
+        for match in genes
+        if match.gene.identifier in protected or not _is_less_plain(match, name, begun_taxa)
+    ]
+    competitors = {
+        taxon: _SpeciesCompetitors.from_matches(
+            taxon, nearest_taxon, genes, long_form_matches, context
+        )
+        for taxon in _distinct_taxa(genes)
+    }
+    candidates = [
+        CandidateGene(m.gene, _gene_features(m, name, competitors[m.gene.taxon], context))
+        for m in genes
+    ]
+    candidates += [
+        CandidateGene(m.gene, dict(_iter_family_features(m, name, genes, context)))
+        for m in matches
+        if not m.gene.taxon
+    ]
+    return [
+        *candidates,
+        CandidateGene(
+            None,
+            dict(_iter_no_gene_features(name, nearest_taxon, matches, long_form_matches, context)),
+        ),
+    ]
+
+
+def _find_single_members(genes: Sequence[Match], context: TextContext) -> list[Match]:
+    """Return the members of a family that the text also names otherwise, if one per species.
+
+    In a text about caspase-3, "caspase" means that one; in a text about several caspases it means
+    the family, and nothing is returned.
+    """
+    members = [
+        m for m in genes if m.kind is NameKind.MEMBER and m.gene.identifier in context.name_counts
+    ]
+    is_ambiguous = len({match.gene.taxon for match in members}) < len(members)
+    return [] if is_ambiguous else members
+
+
+def _is_gene_name(genes: Sequence[Match]) -> bool:
+    """Return whether a species lists the name for at most ``MAX_GENES_PER_NAME`` coding genes.
+
+    Then the name is taken to mean a gene, not a family.
+    """
+    taxa = [
+        match.gene.taxon
+        for match in genes
+        if match.kind <= NameKind.PREVIOUS
+        and match.method in RELIABLE_METHODS
+        and match.gene.coding
+        and not match.is_from_ortholog
+    ]
+    return any(taxa.count(taxon) <= MAX_GENES_PER_NAME for taxon in set(taxa))
+
+
+def _distinct_taxa(genes: Sequence[Match]) -> Iterable[int]:
+    """Return the taxa of matches, each once, in order."""
+    return dict.fromkeys(match.gene.taxon for match in genes)
+
+
+class _SpeciesCompetitors(NamedTuple):
+    """Statistics over the genes of one species that a name may mean."""
+
+    log2_size: float  # log2 of their number, divided by 4
+    log2_count: int  # largest
+    kind: NameKind  # most reliable
+    popular: int  # largest
+    coding: bool  # whether any codes for a protein
+    long_form_genes: Mapping[str, Match]  # by identifier, genes that the long form may mean
+    has_definite_long_form: bool  # see _is_defined
+    species: FeatureValues  # features of the species
+
+    @classmethod
+    def from_matches(
+        cls,
+        taxon: int,
+        nearest_taxon: int,
+        genes: Sequence[Match],
+        long_form_matches: Sequence[Match] | None,
+        context: TextContext,
+    ) -> _SpeciesCompetitors:
+        """Compute the statistics of the genes of a taxon; there must be at least one."""
+        members = [match for match in genes if match.gene.taxon == taxon]
+        long_form_genes = {
+            other.gene.identifier: other
+            for other in long_form_matches or ()
+            if other.gene.taxon == taxon
+        }
+        return cls(
+            math.log2(len(members)) / 4,
+            max(match.log2_count for match in members),
+            min(match.kind for match in members),
+            max(match.gene.popular for match in members),
+            any(match.gene.coding for match in members),
+            long_form_genes,
+            _is_defined(members, long_form_genes),
+            _species_features(taxon, nearest_taxon, context),
+        )
+
+
+def _gene_features(
+    match: Match, name: str, competitors: _SpeciesCompetitors, context: TextContext
+) -> FeatureValues:
+    """Return the feature values of a candidate gene."""
+    gene, kind = match.gene, match.kind
+    n_other_names = context.name_counts.get(gene.identifier, 0) - (kind is not NameKind.MEMBER)
+    features = {
+        _KIND_FEATURES[kind]: 1.0,
+        f"how {match.method}": 1.0,
+        "left out": 1.0 - match.coverage,
+        "case": float(match.has_case_match or _is_mouse_symbol_in_capitals(match, name)),
+        "official": float(kind is NameKind.SYMBOL and match.method in RELIABLE_METHODS),
+        "seen": match.log2_count / 8,
+        "most seen": float(0 < match.log2_count >= competitors.log2_count),
+        "best kind": float(kind == competitors.kind),
+        "rivals": competitors.log2_size,
+        "most popular": float(gene.popular >= competitors.popular),
+        "no protein": float(not gene.coding),
+        "rival is protein": float(not gene.coding and competitors.coding),
+        "lent": float(match.is_from_ortholog),
+        "popular": gene.popular / 8,
+        "other names": min(max(n_other_names, 0), 3) / 3,
+        "begins symbol": float(kind is not NameKind.SYMBOL and _begins_symbol(name, match)),
+    }
+    if competitors.long_form_genes:
+        is_long_form = gene.identifier in competitors.long_form_genes
+        features["long form" if is_long_form else "other long form"] = 1.0
+        features["defined otherwise"] = float(
+            not is_long_form and competitors.has_definite_long_form
+        )
+    features |= competitors.species
+    if not context.species_share and " " not in name:
+        features[f"{classify_case(name).name.lower()} {gene.taxon}"] = 1.0
+    return features
+
+
+_KIND_FEATURES = {kind: kind.name.lower() for kind in NameKind}
+
+
+def _is_defined(members: Sequence[Match], long_form_genes: Mapping[str, Match]) -> bool:
+    """Return whether one of the genes is reliably what the text defines the abbreviation as."""
+    return any(
+        long_form_genes[match.gene.identifier].kind <= NameKind.PREVIOUS
+        or not match.method.startswith("long")
+        for match in members
+        if match.gene.identifier in long_form_genes
+    )
+
+
+def _is_noncoding_duplicate(match: Match, genes: Sequence[Match]) -> bool:
+    """Return whether a non-coding gene shares the name with a coding one that has it as reliably.
+
+    Genes with an official name, or seen with the name in training text, are kept.
+    """
+    if match.gene.coding or match.kind <= NameKind.NAME or match.log2_count:
         return False
     return any(
         other.gene.coding and other.kind <= match.kind
@@ -386,113 +494,137 @@ def _is_silent(match: Match, genes: Sequence[Match]) -> bool:
     )
 
 
-def _is_outdone(match: Match, name: str, begun: Collection[int]) -> bool:
-    """Whether a name that is not the symbol of a gene speaks more plainly for another one.
+def _is_less_plain(match: Match, name: str, begun_taxa: Collection[int]) -> bool:
+    """Return whether a name speaks more plainly for another gene of the species.
 
-    VEGF is the beginning of VEGFA, not of KDR; ``begun`` are the species where it is of some.
+    VEGF is the beginning of VEGFA, not of KDR. ``begun_taxa`` are the species with a gene whose
+    symbol begins with the name.
     """
-    if match.kind <= Kind.NAME or match.seen or match.gene.taxon not in begun:
+    if match.kind <= NameKind.NAME or match.log2_count or match.gene.taxon not in begun_taxa:
         return False
-    return not _begins(name, match)
+    return not _begins_symbol(name, match)
 
 
-def _begins(name: str, match: Match) -> bool:
-    """Whether a name is the symbol but for what the first member of a family has at its end."""
+def _begins_symbol(name: str, match: Match) -> bool:
+    """Return whether a name is the gene's symbol, or the symbol without a first-member ending."""
     return _is_beginning(name, match.gene.symbol)
 
 
 @lru_cache(maxsize=1 << 13)
 def _is_beginning(name: str, symbol: str) -> bool:
-    key, whole = key_of(name), key_of(symbol)
-    return whole.startswith(key) and whole[len(key) :] in _FIRST
+    """Return whether the symbol's key is the name's key plus an ending such as 1 or A. Cached."""
+    key, symbol_key = make_key(name), make_key(symbol)
+    return symbol_key.startswith(key) and symbol_key[len(key) :] in _FIRST_MEMBER_ENDINGS
 
 
-_FIRST = frozenset(("1", "a", "a1", "l1"))
+_FIRST_MEMBER_ENDINGS = frozenset(("1", "a", "a1", "l1"))
 
 
-def _in_capitals(match: Match, name: str) -> bool:
-    """Whether the symbol of a mouse gene is written as that of a protein, all in capitals."""
-    symbol = match.kind is Kind.SYMBOL and match.gene.taxon == MOUSE
-    return symbol and case_of(name) is Case.UPPER
+def _is_mouse_symbol_in_capitals(match: Match, name: str) -> bool:
+    """Return whether a mouse symbol is written in capitals, as its protein is."""
+    is_symbol = match.kind is NameKind.SYMBOL and match.gene.taxon == MOUSE
+    return is_symbol and classify_case(name) is Case.UPPER
 
 
-@lru_cache(maxsize=1 << 5)  # of the text that is looked at: its names share them
-def _species(taxon: int, near: int, around: Surroundings) -> Facts:
-    return dict(_species_facts(taxon, near, around))
+@lru_cache(maxsize=1 << 5)
+def _species_features(taxon: int, nearest_taxon: int, context: TextContext) -> FeatureValues:
+    """Return the features of a species in a document.
+
+    The cache is small: the names of the current document share these values.
+    """
+    return dict(_iter_species_features(taxon, nearest_taxon, context))
 
 
-def _species_facts(taxon: int, near: int, around: Surroundings) -> Iterator[tuple[str, float]]:
+def _iter_species_features(
+    taxon: int, nearest_taxon: int, context: TextContext
+) -> Iterator[tuple[str, float]]:
+    """Yield name and value of each species feature."""
     yield f"taxon {taxon}", 1.0
-    yield "species share", around.share.get(taxon, 0.0)
-    yield "species lead", around.lead.get(taxon, -1.0)
-    yield "species in title", float(taxon in around.title)
-    yield "species only", float(len(around.share) == 1 and taxon in around.share)
+    yield "species share", context.species_share.get(taxon, 0.0)
+    yield "species lead", context.species_lead.get(taxon, -1.0)
+    yield "species in title", float(taxon in context.title_species)
+    yield "species only", float(len(context.species_share) == 1 and taxon in context.species_share)
     yield (
         "species most",
-        float(taxon in around.share and around.share[taxon] == max(around.share.values())),
+        float(
+            taxon in context.species_share
+            and context.species_share[taxon] == max(context.species_share.values())
+        ),
     )
-    if near:
-        yield "species near" if near == taxon else "other species near", 1.0
-    if not around.share:
+    if nearest_taxon:
+        yield "species near" if nearest_taxon == taxon else "other species near", 1.0
+    if not context.species_share:
         yield f"no species {taxon}", 1.0
-        mouse = around.style.get(MOUSE, 0.0)
-        if abs(mouse) > CLEAR:
-            yield f"{'titled' if mouse > 0 else 'capital'} symbols {taxon}", 1.0
-    yield "style" if around.share else "style unnamed", around.style.get(taxon, 0.0)
-    yield "only of species", around.own.get(taxon, 0.0)
-    yield "leaning" if around.share else "leaning unnamed", around.leaning.get(taxon, 0.0)
+        mouse_style = context.case_style.get(MOUSE, 0.0)
+        if abs(mouse_style) > MIN_CLEAR_STYLE:
+            yield f"{'titled' if mouse_style > 0 else 'capital'} symbols {taxon}", 1.0
+    yield "style" if context.species_share else "style unnamed", context.case_style.get(taxon, 0.0)
+    yield "only of species", context.exclusive_share.get(taxon, 0.0)
+    yield (
+        "leaning" if context.species_share else "leaning unnamed",
+        context.mouse_score.get(taxon, 0.0),
+    )
 
 
-def _family(
-    match: Match, name: str, genes: Sequence[Match], around: Surroundings
+def _iter_family_features(
+    match: Match, name: str, genes: Sequence[Match], context: TextContext
 ) -> Iterator[tuple[str, float]]:
+    """Yield name and value of each feature of a candidate family.
+
+    ``genes`` are the candidate genes of the same name.
+    """
     yield "family", 1.0
-    yield f"family {match.how}", 1.0
-    yield "family case", float(match.case)
-    yield "family but symbol", float(any(gene.kind <= Kind.NAME for gene in genes))
-    yield "family but synonym", float(any(gene.kind is Kind.SYNONYM for gene in genes))
-    yield "family but seen", max((gene.seen for gene in genes), default=0) / 8
-    yield "family plain", around.lookup.plain(name) / 8
+    yield f"family {match.method}", 1.0
+    yield "family case", float(match.has_case_match)
+    yield "family but symbol", float(any(gene.kind <= NameKind.NAME for gene in genes))
+    yield "family but synonym", float(any(gene.kind is NameKind.SYNONYM for gene in genes))
+    yield "family but seen", max((gene.log2_count for gene in genes), default=0) / 8
+    yield "family plain", context.lookup.log2_non_gene_count(name) / 8
 
 
-def _none(
+def _iter_no_gene_features(
     name: str,
-    near: int,
+    nearest_taxon: int,
     matches: Sequence[Match],
-    meant: Sequence[Match] | None,
-    around: Surroundings,
+    long_form_matches: Sequence[Match] | None,
+    context: TextContext,
 ) -> Iterator[tuple[str, float]]:
+    """Yield name and value of each feature of the candidate "no gene"."""
     yield "none", 1.0
     yield f"none length {min(len(name), 5)}", 1.0
-    yield f"none {case_of(name).name.lower()}", 1.0
-    yield "none plain", around.lookup.plain(name) / 8
-    yield "none but seen", max((match.seen for match in matches), default=0) / 8
-    best = min((match.kind for match in matches), default=None)
-    yield f"none but {'unknown' if best is None else best.name.lower()}", 1.0
-    if matches and all(match.how not in SURE for match in matches):
-        yield f"none how {matches[0].how}", 1.0
-    if meant is not None:
-        full = {other.gene for other in meant}
-        known = any(match.gene in full for match in matches)
-        plain = not known and is_plain(around.in_full(name) or "")
-        yield "none but long form" if known else "none as long form", 1.0
-        yield "none as plain long form", float(plain)
-    if near and near not in around.lookup.taxa:
+    yield f"none {classify_case(name).name.lower()}", 1.0
+    yield "none plain", context.lookup.log2_non_gene_count(name) / 8
+    yield "none but seen", max((match.log2_count for match in matches), default=0) / 8
+    best_kind = min((match.kind for match in matches), default=None)
+    yield f"none but {'unknown' if best_kind is None else best_kind.name.lower()}", 1.0
+    if matches and all(match.method not in RELIABLE_METHODS for match in matches):
+        yield f"none how {matches[0].method}", 1.0
+    if long_form_matches is not None:
+        long_form_genes = {other.gene for other in long_form_matches}
+        is_among_matches = any(match.gene in long_form_genes for match in matches)
+        is_plain = not is_among_matches and is_plain_long_form(
+            context.expand_abbreviation(name) or ""
+        )
+        yield "none but long form" if is_among_matches else "none as long form", 1.0
+        yield "none as plain long form", float(is_plain)
+    if nearest_taxon and nearest_taxon not in context.lookup.taxa:
         yield "none as species near", 1.0
-    yield "none as species", 1.0 + around.foreign
-    yield "none as leading species", float(around.foreign > 0)
+    yield "none as species", 1.0 + context.foreign_species_lead
+    yield "none as leading species", float(context.foreign_species_lead > 0)
 
 
-def is_plain(long: str) -> bool:
-    """Whether a long form does not end as names of genes and proteins do.
+def is_plain_long_form(long: str) -> bool:
+    """Return whether a long form does not end as names of genes and proteins do.
 
-    >>> is_plain("class switch recombination"), is_plain("epidermal growth factor receptor")
-    (True, False)
+    >>> is_plain_long_form("class switch recombination")
+    True
+    >>> is_plain_long_form("epidermal growth factor receptor")
+    False
     """
-    return _GENE_END.search(long) is None
+    return _GENE_LIKE_ENDING.search(long) is None
 
 
-_GENE_END = re.compile(
+_GENE_LIKE_ENDING = re.compile(
     r"(?:(?:ase|in|en|or|an|ormone|gene|like|ligand|homolog|homologue|complex|channel|carrier|domain"
     r"|family|element|box|helix|peptide|molecule|exchanger|finger)s?"
     r"|[\dIVX]+|[a-z]?[A-Z0-9-]+\w?|alpha|beta|gamma|delta|[α-ω]|\b\w)$"
@@ -500,15 +632,22 @@ _GENE_END = re.compile(
 
 
 @lru_cache(maxsize=1 << 12)
-def parts_of(name: str, lookup: Lookup) -> tuple[str, ...]:
-    """The names in a list, where each of them is known."""
-    items = listed(name)
+def split_list(name: str, lookup: GeneLookup) -> tuple[str, ...]:
+    """Return the items of an abbreviated list (ERK1/2) if each is a known gene; else empty. Cached.
+
+    A name that is itself known, such as F4/80, is not a list.
+    """
+    items = expand_list(name)
     if items and any(
-        match.how == "whole" and match.kind <= Kind.PREVIOUS for match in lookup.matches(name)
+        match.method == "whole" and match.kind <= NameKind.PREVIOUS
+        for match in lookup.find_matches(name)
     ):
-        return ()  # F4/80
-    known = all(
-        any(match.gene.taxon and match.how in SURE for match in lookup.matches(item))
+        return ()
+    is_known = all(
+        any(
+            match.gene.taxon and match.method in RELIABLE_METHODS
+            for match in lookup.find_matches(item)
+        )
         for item in items
     )
-    return tuple(items) if known else ()
+    return tuple(items) if is_known else ()

@@ -1,4 +1,10 @@
-"""Tables of gene names: the key of a spelling gives the genes and families it may stand for."""
+"""Gazetteer of gene names: from the key of a spelling to the genes and families it may mean.
+
+``Gazetteer`` is one dictionary as sorted arrays, built by ``build_gazetteer`` (from gene databases)
+or ``read_gazetteer_tsv`` (from a user's table). ``GeneLookup`` searches several gazetteers with all
+variants of a name and returns ``Match`` objects. An *ortholog* is the same gene of another species;
+the gazetteer pairs human and mouse genes.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +26,30 @@ from textrank.features import Arrays
 from textrank.io import read_arrays, write_arrays
 from textrank.tasks.identifiers.names import (
     Case,
-    Variant,
-    case_of,
-    cue_words,
-    key_of,
-    listed,
-    parts,
-    variants,
+    NameVariant,
+    classify_case,
+    expand_list,
+    extract_cue_words,
+    generate_parts,
+    generate_variants,
+    make_key,
 )
 
-FILE = "tables.npz"
+ARRAYS_FILE = "tables.npz"
 
 
-class Kind(IntEnum):
-    """What a spelling is to its gene, from the surest to the least sure."""
+class NameKind(IntEnum):
+    """Relation of a spelling to its gene, from the most to the least reliable."""
 
     SYMBOL = 0
     NAME = 1  # in full
     SYNONYM = 2
-    PREVIOUS = 3  # symbol
-    DESIGNATION = 4  # other names that sequence databases have
-    SEEN = 5  # in text only
+    PREVIOUS = 3  # earlier symbol
+    DESIGNATION = 4  # other name in a sequence database
+    SEEN = 5  # only observed in text
     FAMILY = 6
     SHORTENED = 7  # a longer name without one of its words
-    MEMBER = 8  # the name of a family that the gene is of
+    MEMBER = 8  # name of a family to which the gene belongs
 
 
 class Gene(NamedTuple):
@@ -52,124 +58,150 @@ class Gene(NamedTuple):
     identifier: str  # a CURIE
     symbol: str
     taxon: int = 0
-    hgnc: int = 0  # 0 where there is none
+    hgnc: int = 0  # 0 if there is none
     uniprot: str = ""
-    coding: bool = True  # for a protein
-    rgd: int = 0  # of the rat's gene
-    popular: int = 0  # how often text had it, in powers of two
+    coding: bool = True  # whether it codes for a protein
+    rgd: int = 0  # id of the rat ortholog
+    popular: int = 0  # bit length (about log2) of its number of mentions in training text
 
 
-class Entry(NamedTuple):
-    """A gene that a key may stand for, and in what way."""
+class DictionaryEntry(NamedTuple):
+    """A gene that a key may stand for."""
 
-    row: int
-    kind: Kind
-    case: Case
-    seen: int  # how often text had it so, in powers of two
+    row: int  # of the gene in the gazetteer
+    kind: NameKind
+    case: Case  # of the spelling
+    log2_count: int  # bit length of how often the key meant the gene in training text
     taxon: int  # of the gene
-    twin: int  # row of the same gene of another species; -1: none
+    ortholog_row: int  # -1 if there is none
+
+
+_NAME_KINDS, _CASES = tuple(NameKind), tuple(Case)
 
 
 @dataclass(frozen=True, eq=False)
-class GeneTables:
-    """Keys of names with the genes they stand for, as sorted arrays.
+class Gazetteer:
+    """Dictionary from keys of names to genes, as sorted arrays.
 
-    A key is 40 bits of its hash: of 100 000 unknown names one is taken for a known one. Looking
-    up is a binary search; nothing but arrays and one text is kept.
+    There are ``p`` (key, gene) entries and ``g`` genes. A key is stored as 40 bits of its hash; one
+    in 100 000 unknown names collides with a known one. Lookup is a binary search. Field names are
+    those of the arrays on disk. Counts are stored as bit lengths, 0 for a count of 0.
 
-    >>> from textrank.tasks.identifiers.gazetteer import build
-    >>> from textrank.tasks.identifiers.names import key_of
-    >>> tables = build({Gene("ncbigene:7157", "TP53", 9606): [("tumor protein p53", Kind.NAME)]})
-    >>> [tables.gene(entry.row).symbol for entry in tables.entries(key_of("p53 tumor protein"))]
+    >>> gene = Gene("ncbigene:7157", "TP53", 9606)
+    >>> gazetteer = build_gazetteer({gene: [("tumor protein p53", NameKind.NAME)]})
+    >>> entries = gazetteer.find_entries(make_key("p53 tumor protein"))
+    >>> [gazetteer.get_gene(entry.row).symbol for entry in entries]
     ['TP53']
     """
 
-    hashes: NDArray[np.uint32]  # (p,) ascending
-    checks: NDArray[np.uint8]  # (p,)
-    rows: NDArray[np.uint32]  # (p,)
-    kinds: NDArray[np.uint8]  # (p,) kind and, in the upper half, case
-    seen: NDArray[np.uint8]  # (p,)
-    others: NDArray[np.uint32]  # (q,) ascending, hashes of keys that text had for no single gene
-    often: NDArray[np.uint8]  # (q,) how often, in powers of two
-    prefixes: tuple[str, ...]
-    prefix: NDArray[np.uint8]  # (g,) of the identifier
-    number: NDArray[np.int32]  # (g,) of the identifier; -1 where the symbol is its local part
+    hashes: NDArray[np.uint32]  # (p,) ascending, first 32 bits of the key's hash
+    checks: NDArray[np.uint8]  # (p,) last 8 bits
+    rows: NDArray[np.uint32]  # (p,) gene of the entry
+    kinds: NDArray[np.uint8]  # (p,) NameKind in the lower, Case in the upper four bits
+    seen: NDArray[np.uint8]  # (p,) bit length of how often the key meant the gene in text
+    others: NDArray[np.uint32]  # (q,) ascending, hashes of keys that did not mean a single gene
+    often: NDArray[np.uint8]  # (q,) bit length of how often they occurred in text
+    prefixes: tuple[str, ...]  # of identifiers
+    prefix: NDArray[np.uint8]  # (g,) index of the identifier's prefix
+    number: NDArray[np.int32]  # (g,) local part of the identifier; -1 if it is not a number
     taxon: NDArray[np.int32]  # (g,)
     hgnc: NDArray[np.int32]  # (g,)
     rgd: NDArray[np.int32]  # (g,)
-    popular: NDArray[np.uint8]  # (g,)
+    popular: NDArray[np.uint8]  # (g,) bit length of the gene's number of mentions in text
     coding: NDArray[np.bool_]  # (g,)
-    twin: NDArray[np.int32]  # (g,) row of the same gene of another species; -1: none
+    twin: NDArray[np.int32]  # (g,) row of the ortholog; -1 if there is none
     symbols: Sequence[str]  # (g,)
     uniprot: Mapping[int, str]  # by row
-    local: Mapping[int, str]  # by row, of identifiers that end in neither number nor symbol
-    cues: Mapping[str, float]  # how much words speak for the mouse against man; "" for all texts
-    _found: dict[str, tuple[Entry, ...]] = field(default_factory=dict, repr=False)
-    _genes: dict[int, Gene] = field(default_factory=dict, repr=False)
+    local: Mapping[int, str]  # by row, local parts that are neither a number nor the symbol
+    cues: Mapping[str, float]  # word -> log-odds of mouse against human; "" is the intercept
+    _entry_cache: dict[str, tuple[DictionaryEntry, ...]] = field(default_factory=dict, repr=False)
+    _gene_cache: dict[int, Gene] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
+        """Return the number of genes."""
         return len(self.number)
 
-    def entries(self, key: str) -> tuple[Entry, ...]:
-        """The genes that a key stands for, surest first."""
-        if key in self._found:
-            return self._found[key]
-        code, check = hash_of(key)
-        first = end = int(self.hashes.searchsorted(np.uint32(code)))  # else all are copied
+    def find_entries(self, key: str) -> tuple[DictionaryEntry, ...]:
+        """Return the entries of a key, most reliable kind first.
+
+        Empty if the key is unknown. Cached.
+        """
+        if key in self._entry_cache:
+            return self._entry_cache[key]
+        code, check = hash_key(key)
+        # As uint32: with another type NumPy would convert a copy of all hashes.
+        start = end = int(self.hashes.searchsorted(np.uint32(code)))
         while end < len(self.hashes) and self.hashes[end] == code:
             end += 1
-        if len(self._found) > _KEPT:
-            self._found.clear()
-        found = self._entries(slice(first, end), check) if first < end else []
-        known = tuple(sorted(found, key=lambda entry: (entry.kind, entry.row)))
-        self._found[key] = known
-        return known
+        if len(self._entry_cache) > _MAX_CACHED_KEYS:
+            self._entry_cache.clear()
+        unsorted = self._read_entries(slice(start, end), check) if start < end else []
+        entries = tuple(sorted(unsorted, key=lambda entry: (entry.kind, entry.row)))
+        self._entry_cache[key] = entries
+        return entries
 
-    def _entries(self, own: slice, check: int) -> list[Entry]:
-        rows = self.rows[own]
-        columns = (rows, self.kinds[own], self.seen[own], self.taxon[rows], self.twin[rows])
-        found = zip(*(column.tolist() for column in (self.checks[own], *columns)), strict=True)
+    def _read_entries(self, rows_slice: slice, check: int) -> list[DictionaryEntry]:
+        """Return the entries of a range of rows whose check byte agrees."""
+        rows = self.rows[rows_slice]
+        columns = (
+            rows,
+            self.kinds[rows_slice],
+            self.seen[rows_slice],
+            self.taxon[rows],
+            self.twin[rows],
+        )
+        columns_of_rows = zip(
+            *(column.tolist() for column in (self.checks[rows_slice], *columns)), strict=True
+        )
         return [
-            Entry(row, _KINDS[kind & 15], _CASES[kind >> 4], seen, taxon, twin)
-            for checked, row, kind, seen, taxon, twin in found
+            DictionaryEntry(row, _NAME_KINDS[kind & 15], _CASES[kind >> 4], seen, taxon, twin)
+            for checked, row, kind, seen, taxon, twin in columns_of_rows
             if checked == check
         ]
 
-    def plain(self, key: str) -> int:
-        """How often text had a key for no single gene, in powers of two."""
-        code, _ = hash_of(key)
-        i = int(self.others.searchsorted(np.uint32(code)))
-        return int(self.often[i]) if i < len(self.others) and self.others[i] == code else 0
+    def log2_non_gene_count(self, key: str) -> int:
+        """Return the bit length (about log2) of how often a key did not mean a single gene in text.
+
+        Returns 0 if the key never occurred so. Keys are looked up by 32-bit hash, so that a
+        collision can return the count of another key.
+        """
+        code, _ = hash_key(key)
+        index = int(self.others.searchsorted(np.uint32(code)))
+        return (
+            int(self.often[index]) if index < len(self.others) and self.others[index] == code else 0
+        )
 
     @cached_property
     def taxa(self) -> frozenset[int]:
-        """The species of the genes."""
+        """Return the species of the genes."""
         return frozenset(np.unique(self.taxon[self.taxon > 0]).tolist())
 
-    def knows(self, identifier: str) -> bool:
-        """Whether a gene has this identifier."""
+    def has_identifier(self, identifier: str) -> bool:
+        """Return whether a gene has this identifier (a CURIE such as ``ncbigene:7157``)."""
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes:
             return False
         if not local.isdigit() or len(local) > 9:
             return local in self.local.values() or local in self.symbols
         numbers = self._numbers
-        i = int(np.searchsorted(numbers, np.int32(local)))
-        return i < len(numbers) and numbers[i] == int(local)
+        index = int(np.searchsorted(numbers, np.int32(local)))
+        return index < len(numbers) and numbers[index] == int(local)
 
     @cached_property
     def _numbers(self) -> NDArray[np.int32]:
+        """Return the sorted numbers of identifiers."""
         return np.sort(self.number)
 
-    def gene(self, row: int) -> Gene:
-        """The gene of a row."""
-        if row not in self._genes:
-            if len(self._genes) > _KEPT:
-                self._genes.clear()
-            self._genes[row] = self._gene(row)
-        return self._genes[row]
+    def get_gene(self, row: int) -> Gene:
+        """Return the gene of a row. Cached."""
+        if row not in self._gene_cache:
+            if len(self._gene_cache) > _MAX_CACHED_KEYS:
+                self._gene_cache.clear()
+            self._gene_cache[row] = self._read_gene(row)
+        return self._gene_cache[row]
 
-    def _gene(self, row: int) -> Gene:
+    def _read_gene(self, row: int) -> Gene:
+        """Build the gene of a row from the arrays."""
         number, symbol = int(self.number[row]), self.symbols[row]
         local = self.local.get(row, symbol) if number < 0 else str(number)
         return Gene(
@@ -183,35 +215,49 @@ class GeneTables:
             int(self.popular[row]),
         )
 
-    def counted(
-        self, seen: Mapping[tuple[str, str], float], plain: Mapping[str, int]
-    ) -> GeneTables:
-        """The tables with counts from text.
+    def with_counts(
+        self, gene_counts: Mapping[tuple[str, str], float], non_gene_counts: Mapping[str, int]
+    ) -> Gazetteer:
+        """Return a copy with counts from training text.
 
-        ``seen`` says how often a key stood for an identifier, ``plain`` how often for no single
-        gene. What is counted for a gene holds for its twin too: a spelling is of no species.
+        Parameters
+        ----------
+        gene_counts
+            How often a (key, identifier) pair occurred. A count applies to the gene's ortholog too,
+            because spelling does not depend on species.
+        non_gene_counts
+            How often a key occurred without meaning a single gene.
         """
-        rows = {self.gene(row).identifier: row for row in range(len(self))}
+        rows = {self.get_gene(row).identifier: row for row in range(len(self))}
         counts = np.zeros(len(self.rows))
         totals = np.zeros(len(self))
-        for (key, identifier), count in seen.items():
-            code, check = hash_of(key)
-            same = {row := rows[identifier], int(self.twin[row])} - {-1}
-            totals[list(same)] += count
+        for (key, identifier), count in gene_counts.items():
+            code, check = hash_key(key)
+            orthologs = {row := rows[identifier], int(self.twin[row])} - {-1}
+            totals[list(orthologs)] += count
             for i in range(*np.searchsorted(self.hashes, [code, code + 1])):
-                if self.checks[i] == check and int(self.rows[i]) in same:
+                if self.checks[i] == check and int(self.rows[i]) in orthologs:
                     counts[i] += count
-        powers = np.array([_power(int(count)) for count in counts], dtype=np.uint8)
-        others = {hash_of(key)[0]: _power(count) for key, count in plain.items()}
-        order = np.array(sorted(others), dtype=np.uint32)
-        often = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
-        popular = np.array([_power(int(total)) for total in totals], dtype=np.uint8)
+        log2_counts = np.array([_bit_length(int(count)) for count in counts], dtype=np.uint8)
+        others = {hash_key(key)[0]: _bit_length(count) for key, count in non_gene_counts.items()}
+        hashes = np.array(sorted(others), dtype=np.uint32)
+        log2_others = np.array([others[code] for code in sorted(others)], dtype=np.uint8)
+        popular = np.array([_bit_length(int(total)) for total in totals], dtype=np.uint8)
         return replace(
-            self, seen=powers, others=order, often=often, popular=popular, _found={}, _genes={}
+            self,
+            seen=log2_counts,
+            others=hashes,
+            often=log2_others,
+            popular=popular,
+            _entry_cache={},
+            _gene_cache={},
         )
 
     def to_disk(self, folder: Path) -> None:
-        """Writes ``tables.npz``; differences of sorted numbers take less room than the numbers."""
+        """Write ``tables.npz`` to a folder.
+
+        Sorted arrays are stored as differences, which are smaller.
+        """
         arrays: Arrays = {
             "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
             "checks": self.checks,
@@ -220,7 +266,7 @@ class GeneTables:
             "seen": self.seen,
             "others": np.diff(self.others, prepend=np.uint32(0)),
             "often": self.often,
-            "prefixes": _text(self.prefixes),
+            "prefixes": _encode_lines(self.prefixes),
             "prefix": self.prefix,
             "number": np.diff(self.number, prepend=np.int32(0)),
             "taxon": self.taxon,
@@ -229,264 +275,335 @@ class GeneTables:
             "popular": self.popular,
             "coding": self.coding,
             "twin": self.twin,
-            "symbols": _text(self.symbols),
-            **_table("uniprot", self.uniprot),
-            **_table("local", self.local),
-            "cues": _text(self.cues),
-            "leaning": np.rint([_STEPS * own for own in self.cues.values()]).astype(np.int8),
+            "symbols": _encode_lines(self.symbols),
+            **_encode_table("uniprot", self.uniprot),
+            **_encode_table("local", self.local),
+            "cues": _encode_lines(self.cues),
+            "leaning": np.rint([_CUE_STEPS * value for value in self.cues.values()]).astype(
+                np.int8
+            ),
         }
-        write_arrays(folder / FILE, arrays)
+        write_arrays(folder / ARRAYS_FILE, arrays)
 
     @classmethod
-    def from_disk(cls, folder: Path) -> GeneTables:
-        """What ``to_disk`` wrote."""
-        arrays = read_arrays(folder / FILE)
-        if missing := sorted(_ARRAYS - arrays.keys()):
+    def from_disk(cls, folder: Path) -> Gazetteer:
+        """Read what ``to_disk`` wrote. Raises ValueError if an array is missing."""
+        arrays = read_arrays(folder / ARRAYS_FILE)
+        if missing := sorted(_ALL_ARRAYS - arrays.keys()):
             raise ValueError(
-                f"{folder / FILE}: no array {missing[0]!r}. Restore the tables, or build them anew."
+                f"{folder / ARRAYS_FILE}: array {missing[0]!r} is missing. "
+                "Restore or rebuild the tables."
             )
         return cls(
             hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
             others=np.cumsum(arrays["others"], dtype=np.uint32),
             number=np.cumsum(arrays["number"], dtype=np.int32),
-            prefixes=tuple(_lines(arrays["prefixes"])),
-            symbols=_lines(arrays["symbols"]),
-            uniprot=_read_table("uniprot", arrays),
-            local=_read_table("local", arrays),
-            cues=_read_cues(arrays),
-            **{name: arrays[name] for name in _PLAIN},  # type: ignore[arg-type]
+            prefixes=tuple(_decode_lines(arrays["prefixes"])),
+            symbols=_decode_lines(arrays["symbols"]),
+            uniprot=_decode_table("uniprot", arrays),
+            local=_decode_table("local", arrays),
+            cues=_decode_cues(arrays),
+            **{name: arrays[name] for name in _UNCHANGED_ARRAYS},  # type: ignore[arg-type]
         )
 
 
-_KINDS, _CASES = tuple(Kind), tuple(Case)
-_KEPT = 1 << 13  # keys looked up before; a stream of new ones must not need ever more memory
-_NUMBERS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
-_PLAIN = ("checks", "rows", "kinds", "seen", "often", *_NUMBERS)  # on disk as they are
-_PACKED = ("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows", "local")
-_ARRAYS = {*_PLAIN, *_PACKED, "local_rows", "cues", "leaning"}
-_STEPS = 100  # that cues are rounded to
+_MAX_CACHED_KEYS = (
+    1 << 13
+)  # keys looked up before; a stream of new ones must not need ever more memory
+_GENE_ARRAYS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
+_UNCHANGED_ARRAYS = (
+    "checks",
+    "rows",
+    "kinds",
+    "seen",
+    "often",
+    *_GENE_ARRAYS,
+)  # on disk as they are
+_ENCODED_ARRAYS = (
+    "hashes",
+    "others",
+    "number",
+    "prefixes",
+    "symbols",
+    "uniprot",
+    "uniprot_rows",
+    "local",
+)
+_ALL_ARRAYS = {*_UNCHANGED_ARRAYS, *_ENCODED_ARRAYS, "local_rows", "cues", "leaning"}
+_CUE_STEPS = 100  # log-odds of cue words are rounded to hundredths
 
 
 @lru_cache(maxsize=1 << 13)
-def hash_of(key: str) -> tuple[int, int]:
-    """40 bits that stand for a key: those it is sorted by, and those that are checked."""
+def hash_key(key: str) -> tuple[int, int]:
+    """Return a 40-bit hash of a key: 32 bits that entries are sorted by and 8 check bits."""
     digest = hashlib.blake2b(key.encode(), digest_size=5).digest()
     return int.from_bytes(digest[:4], "little"), digest[4]
 
 
-def _power(count: int) -> int:
+def _bit_length(count: int) -> int:
+    """Return the bit length of a count (0 for 0, else 1 + floor(log2)), at most 15."""
     return min(count.bit_length(), 15)
 
 
-def _text(words: Iterable[str]) -> NDArray[np.uint8]:
+def _encode_lines(words: Iterable[str]) -> NDArray[np.uint8]:
+    """Encode strings as a byte array of lines."""
     return np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
 
 
-def _lines(text: NDArray[np.generic]) -> list[str]:
+def _decode_lines(text: NDArray[np.generic]) -> list[str]:
+    """Decode what ``_encode_lines`` made."""
     return text.tobytes().decode().split("\n") if text.size else []
 
 
-def _table(name: str, values: Mapping[int, str]) -> Arrays:
+def _encode_table(name: str, values: Mapping[int, str]) -> Arrays:
+    """Encode a mapping from rows to strings as two arrays, ``name`` and ``name_rows``."""
     rows = sorted(values)
     steps = np.diff(np.array(rows, dtype=np.int32), prepend=np.int32(0))
-    return {f"{name}_rows": steps, name: _text(values[row] for row in rows)}
+    return {f"{name}_rows": steps, name: _encode_lines(values[row] for row in rows)}
 
 
-def _read_table(name: str, arrays: Arrays) -> dict[int, str]:
+def _decode_table(name: str, arrays: Arrays) -> dict[int, str]:
+    """Decode what ``_encode_table`` made."""
     rows = np.cumsum(arrays[f"{name}_rows"], dtype=np.int32).tolist()
-    return dict(zip(rows, _lines(arrays[name]), strict=True))
+    return dict(zip(rows, _decode_lines(arrays[name]), strict=True))
 
 
-def _read_cues(arrays: Arrays) -> dict[str, float]:
-    leaning = (arrays["leaning"].astype(np.float64) / _STEPS).tolist()
-    return dict(zip(_lines(arrays["cues"]), leaning, strict=True))
+def _decode_cues(arrays: Arrays) -> dict[str, float]:
+    """Decode the cue words with their log-odds."""
+    leaning = (arrays["leaning"].astype(np.float64) / _CUE_STEPS).tolist()
+    return dict(zip(_decode_lines(arrays["cues"]), leaning, strict=True))
 
 
-SURE = frozenset(("whole", "head", "outside", "inside", "prefix", "roman"))
-MOST = 24  # candidates of a name
+# Methods of ``generate_variants`` whose variants mean the same as the name.
+RELIABLE_METHODS = frozenset(("whole", "head", "outside", "inside", "prefix", "roman"))
+MAX_MATCHES = 24  # of a name
 
 
 class Match(NamedTuple):
-    """A gene that a name may stand for."""
+    """A gene or family that a name may mean, and how it was found."""
 
     gene: Gene
-    kind: Kind
-    how: str  # one of READINGS
-    share: float  # of the name
-    case: bool  # whether capitals are those of the table
-    seen: int  # how often text had it so, in powers of two
-    lent: bool = False  # whether only the same gene of another species is listed with the name
+    kind: NameKind
+    method: str  # variant of the name that matched, one of VARIANT_METHODS
+    coverage: float  # share of the name's characters that matched
+    has_case_match: bool  # whether capitals are those of the dictionary entry
+    log2_count: int  # bit length of how often the name meant the gene in training text
+    is_from_ortholog: bool = False  # whether only the gene's ortholog is listed with the name
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup:
-    """Several tables as one, and what was looked up before."""
+class GeneLookup:
+    """Search in several gazetteers, with a cache of results."""
 
-    tables: Sequence[GeneTables]
-    _known: dict[tuple[str, frozenset[int]], tuple[Match, ...]] = field(
+    tables: Sequence[Gazetteer]
+    _match_cache: dict[tuple[str, frozenset[int]], tuple[Match, ...]] = field(
         default_factory=dict, repr=False
     )
-    _given: dict[str, Gene] = field(default_factory=dict, repr=False)
+    _matched_genes: dict[str, Gene] = field(default_factory=dict, repr=False)
 
-    def matches(self, name: str, taxa: frozenset[int] | None = None) -> tuple[Match, ...]:
-        """The genes and families a name may stand for, surest first; of a list, none.
+    def find_matches(self, name: str, taxa: frozenset[int] | None = None) -> tuple[Match, ...]:
+        """Return at most ``MAX_MATCHES`` genes and families that a name may mean, best first.
 
-        Only genes of the species ``taxa`` are considered; of all that the tables have if not
-        given. Readings are tried until one is known; a name that stands for a family only may
-        also be meant for one of its genes. Where no reading is known, the longest known part of
-        the name is taken.
+        Variants of the name are tried in order of reliability; less reliable ones only if no gene
+        was found under a symbol, name or synonym. If no variant is known, the longest known part of
+        the name is used, unless the name is a list. Cached.
+
+        Parameters
+        ----------
+        name
+            The name as written.
+        taxa
+            Species of the genes to consider; None means all. Families belong to no species and
+            always count.
         """
-        asked = (name, self.taxa if taxa is None else taxa)
-        if asked not in self._known:
-            if len(self._known) > _GENE_MATCHES_KEPT:
-                self._known.clear()
-            self._known[asked] = self._matches(*asked)
-        return self._known[asked]
+        query = (name, self.taxa if taxa is None else taxa)
+        if query not in self._match_cache:
+            if len(self._match_cache) > _MAX_CACHED_NAMES:
+                self._match_cache.clear()
+            self._match_cache[query] = self._compute_matches(*query)
+        return self._match_cache[query]
 
-    def gene(self, identifier: str) -> Gene:
-        """A gene that was among some matches before."""
-        return self._given[identifier]
+    def get_gene(self, identifier: str) -> Gene:
+        """Return a gene that an earlier call of ``find_matches`` returned.
 
-    def plain(self, name: str) -> int:
-        """How often text had this name for no single gene, in powers of two."""
-        key = key_of(name)
-        return max((table.plain(key) for table in self.tables), default=0)
+        Raises KeyError otherwise.
+        """
+        return self._matched_genes[identifier]
 
-    def leaning(self, text: str) -> float:
-        """Whether a text sounds as those about mice do, or as those about man; from -1 to 1."""
+    def log2_non_gene_count(self, name: str) -> int:
+        """Return the bit length of how often a name did not mean a single gene in training text."""
+        key = make_key(name)
+        return max((table.log2_non_gene_count(key) for table in self.tables), default=0)
+
+    def mouse_score(self, text: str) -> float:
+        """Score the words of a text for mouse (1) against human (-1); 0 without cue words."""
         cues = next((table.cues for table in self.tables if table.cues), None)
         if cues is None:
             return 0.0
-        found = math.fsum(cues[word] for word in cues.keys() & {"", *cue_words(text)})
-        return max(-1.0, min(1.0, found / _CLEAR))
+        log_odds = math.fsum(cues[word] for word in cues.keys() & {"", *extract_cue_words(text)})
+        return max(-1.0, min(1.0, log_odds / _MAX_LOG_ODDS))
 
-    def knows(self, identifier: str) -> bool:
-        """Whether some table has an identifier."""
-        return any(table.knows(identifier) for table in self.tables)
+    def has_identifier(self, identifier: str) -> bool:
+        """Return whether a gazetteer has an identifier."""
+        return any(table.has_identifier(identifier) for table in self.tables)
 
     @cached_property
     def taxa(self) -> frozenset[int]:
-        """The species that the tables have genes of."""
+        """Return the species of all genes."""
         return frozenset(taxon for table in self.tables for taxon in table.taxa)
 
-    def _matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
-        found: dict[str, Match] = {}
-        for variant in variants(name):
-            if variant.how not in SURE:
-                best = min((m.kind for m in found.values() if m.gene.taxon), default=None)
-                if best is not None and best <= Kind.PREVIOUS:
+    def _compute_matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
+        """Compute the result of ``find_matches``."""
+        matches: dict[str, Match] = {}
+        for variant in generate_variants(name):
+            if variant.method not in RELIABLE_METHODS:
+                best_kind = min((m.kind for m in matches.values() if m.gene.taxon), default=None)
+                if best_kind is not None and best_kind <= NameKind.PREVIOUS:
                     break
-                # What only databases call interleukin-17 may be the first of its family.
-                if best is not None and variant.how != "first":
+                # A designation such as "interleukin-17" may mean the first of a family.
+                if best_kind is not None and variant.method != "first":
                     continue
-            self._add(variant, taxa, found)
-        for part in () if found or listed(name) else parts(name):
-            self._add(part, taxa, found)
-            if found:
+            self._add_matches(variant, taxa, matches)
+        for part in () if matches or expand_list(name) else generate_parts(name):
+            self._add_matches(part, taxa, matches)
+            if matches:
                 break
-        order = sorted(found.values(), key=lambda match: (match.kind, -match.seen))[:MOST]
-        self._given.update({match.gene.identifier: match.gene for match in order})
+        order = sorted(matches.values(), key=lambda match: (match.kind, -match.log2_count))[
+            :MAX_MATCHES
+        ]
+        self._matched_genes.update({match.gene.identifier: match.gene for match in order})
         return tuple(order)
 
-    def _add(self, variant: Variant, taxa: frozenset[int], found: dict[str, Match]) -> None:
-        """The genes that a reading names, and where a species has none, twins of these."""
+    def _add_matches(
+        self, variant: NameVariant, taxa: frozenset[int], matches: dict[str, Match]
+    ) -> None:
+        """Add the genes of a variant to ``matches`` (by identifier), in place.
+
+        If a species lists no gene under the name, or only less reliably, orthologs of the found
+        genes are added for it.
+        """
         for table in self.tables:
-            own = table.entries(variant.key)
-            if variant.how in _STRICT:
-                own = tuple(filter(_strict, own))
-            if not own:  # as with most readings
+            entries = table.find_entries(variant.key)
+            if variant.method in _STRICT_METHODS:
+                entries = tuple(filter(_names_gene_itself, entries))
+            if not entries:
                 continue
-            kinds = {entry.row: entry.kind for entry in own}
-            best: dict[int, Kind] = {}
-            for entry in own:
-                kind = kinds[entry.row]
-                best[entry.taxon] = min(kind, best.get(entry.taxon, kind))
-            for entry in own:
-                kind, twin = entry.kind, entry.twin
-                if kind is not Kind.MEMBER:
-                    kind = min(kind, kinds.get(twin, kind))
-                if _may_be(entry.taxon, taxa):
-                    _put(table.gene(entry.row), kind, entry, variant, found)
-                if twin < 0 or twin in kinds:
+            kind_of_row = {entry.row: entry.kind for entry in entries}
+            best_kinds: dict[int, NameKind] = {}
+            for entry in entries:
+                kind = kind_of_row[entry.row]
+                best_kinds[entry.taxon] = min(kind, best_kinds.get(entry.taxon, kind))
+            for entry in entries:
+                kind, ortholog = entry.kind, entry.ortholog_row
+                if kind is not NameKind.MEMBER:
+                    kind = min(kind, kind_of_row.get(ortholog, kind))
+                if _is_allowed(entry.taxon, taxa):
+                    _add_match(table.get_gene(entry.row), kind, entry, variant, matches)
+                if ortholog < 0 or ortholog in kind_of_row:
                     continue
-                taxon = int(table.taxon[twin])
-                if _may_be(taxon, taxa) and _lends(kind, best.get(taxon)):
-                    _put(table.gene(twin), entry.kind, entry, variant, found, lent=True)
+                taxon = int(table.taxon[ortholog])
+                if _is_allowed(taxon, taxa) and _inherits_name(kind, best_kinds.get(taxon)):
+                    _add_match(
+                        table.get_gene(ortholog),
+                        entry.kind,
+                        entry,
+                        variant,
+                        matches,
+                        is_from_ortholog=True,
+                    )
 
 
-def _may_be(taxon: int, taxa: frozenset[int]) -> bool:
-    """Whether a gene of this species may be meant; families are of none."""
+def _is_allowed(taxon: int, taxa: frozenset[int]) -> bool:
+    """Return whether genes of this taxon count; families (taxon 0) always do."""
     return taxon in taxa or not taxon
 
 
-def _lends(kind: Kind, best: Kind | None) -> bool:
-    """Whether a gene's twin has its name too, in a species with ``best`` for the name."""
-    return best is None or kind is Kind.MEMBER or kind < best
+def _inherits_name(kind: NameKind, best_kind: NameKind | None) -> bool:
+    """Return whether a gene's ortholog takes over its name.
+
+    ``best_kind`` is the most reliable kind of the name in the ortholog's species; None if it has
+    none.
+    """
+    return best_kind is None or kind is NameKind.MEMBER or kind < best_kind
 
 
-def _put(
+def _add_match(
     gene: Gene,
-    kind: Kind,
-    entry: Entry,
-    variant: Variant,
-    found: dict[str, Match],
+    kind: NameKind,
+    entry: DictionaryEntry,
+    variant: NameVariant,
+    matches: dict[str, Match],
     *,
-    lent: bool = False,
+    is_from_ortholog: bool = False,
 ) -> None:
-    """A match more, if its gene was not found in a surer way."""
-    if gene.identifier not in found:
-        case = not lent and entry.case == case_of(variant.text)
-        found[gene.identifier] = Match(
-            gene, kind, variant.how, variant.share, case, entry.seen, lent
+    """Add a match to ``matches``, in place, unless its gene is there already."""
+    if gene.identifier not in matches:
+        has_case_match = not is_from_ortholog and entry.case == classify_case(variant.text)
+        matches[gene.identifier] = Match(
+            gene,
+            kind,
+            variant.method,
+            variant.coverage,
+            has_case_match,
+            entry.log2_count,
+            is_from_ortholog,
         )
 
 
-_CLEAR = 2.5  # log-odds that leave no doubt
-_GENE_MATCHES_KEPT = 1 << 12  # names looked up before; their matches take about a kilobyte each
-_STRICT = frozenset(("first", "part"))  # ways that are right only with the names of a gene itself
+_MAX_LOG_ODDS = 2.5  # of cue words; larger values count as certain
+_MAX_CACHED_NAMES = 1 << 12  # matches of a name take about a kilobyte
+# Methods that count only if the variant is a name of the gene itself.
+_STRICT_METHODS = frozenset(("first", "part"))
 
 
-def _strict(entry: Entry) -> bool:
-    return entry.kind in (Kind.SYMBOL, Kind.NAME, Kind.SYNONYM, Kind.FAMILY)
+def _names_gene_itself(entry: DictionaryEntry) -> bool:
+    """Return whether an entry is a symbol, full name, synonym or family name."""
+    return entry.kind in (NameKind.SYMBOL, NameKind.NAME, NameKind.SYNONYM, NameKind.FAMILY)
 
 
-COLUMNS = ("identifier", "symbol", "names", "taxon", "hgnc", "uniprot")
-MANY = 25  # genes that share a key: it names none of them
-FEW = 2  # genes that a shortened name may stand for
+TSV_COLUMNS = ("identifier", "symbol", "names", "taxon", "hgnc", "uniprot")
+MAX_GENES_PER_KEY = 25  # a key shared by more genes of a species is dropped
+MAX_GENES_PER_SHORTENED_KEY = 2  # the same for shortened names
 
 
-def build(
-    genes: Mapping[Gene, Iterable[tuple[str, Kind]]], twins: Mapping[str, str] | None = None
-) -> GeneTables:
-    """Tables of genes with their names; the symbol is one without being listed.
+def build_gazetteer(
+    genes: Mapping[Gene, Iterable[tuple[str, NameKind]]], orthologs: Mapping[str, str] | None = None
+) -> Gazetteer:
+    """Build a gazetteer from genes and their names.
 
-    ``twins`` has pairs of identifiers: one gene in two species.
+    Parameters
+    ----------
+    genes
+        Gene -> its (name, kind) pairs. The symbol need not be among them.
+    orthologs
+        Identifier -> identifier of the same gene in another species; None means none.
     """
-    ordered = sorted(genes, key=lambda gene: (gene.taxon, _local(gene)))
+    sorted_genes = sorted(genes, key=lambda gene: (gene.taxon, _local_number(gene)))
     postings: dict[tuple[str, int], int] = {}
-    members: dict[tuple[str, int], int] = {}  # however many: a family's name stays that of its own
-    for row, gene in enumerate(ordered):
-        first = Kind.SYMBOL if gene.taxon else Kind.FAMILY
-        for text, kind in [(gene.symbol, first), *genes[gene]]:
-            if key := key_of(text):
-                code = int(kind) | int(case_of(text)) << 4
-                own = members if kind is Kind.MEMBER else postings
-                own[key, row] = min(code, own.get((key, row), 255), key=lambda c: c & 15)
-    kept = {
+    members: dict[tuple[str, int], int] = {}  # exempt from the limit on genes per key
+    for row, gene in enumerate(sorted_genes):
+        symbol_kind = NameKind.SYMBOL if gene.taxon else NameKind.FAMILY
+        for text, kind in [(gene.symbol, symbol_kind), *genes[gene]]:
+            if key := make_key(text):
+                code = int(kind) | int(classify_case(text)) << 4
+                target = members if kind is NameKind.MEMBER else postings
+                target[key, row] = min(code, target.get((key, row), 255), key=lambda c: c & 15)
+    accepted = {
         (key, row): code
-        for (key, row), code, rivals in _rivals(ordered, postings)
-        if rivals <= (FEW if code & 15 == Kind.SHORTENED else MANY)
+        for (key, row), code, competitors in _count_competitors(sorted_genes, postings)
+        if competitors
+        <= (MAX_GENES_PER_SHORTENED_KEY if code & 15 == NameKind.SHORTENED else MAX_GENES_PER_KEY)
     }
-    return _arrays(ordered, members | kept, twins or {})
+    return _build_arrays(sorted_genes, members | accepted, orthologs or {})
 
 
-def _rivals(
+def _count_competitors(
     genes: Sequence[Gene], postings: Mapping[tuple[str, int], int]
 ) -> Iterator[tuple[tuple[str, int], int, int]]:
-    """Each posting with how many genes of its species have the key, it and as surely named ones.
+    """Yield each (key, row), its code and how many genes of the species have the key as reliably.
 
-    What codes for no protein is no rival to what does: a gene keeps the full name that is also the
-    beginning of the names of its thirty pseudogenes.
+    Genes that do not code for a protein do not compete with those that do: a gene keeps a name that
+    is also the beginning of the names of its thirty pseudogenes.
     """
     counts = Counter(
         (key, genes[row].taxon, genes[row].coding, code & 15)
@@ -494,18 +611,21 @@ def _rivals(
     )
     for (key, row), code in postings.items():
         taxon, coding = genes[row].taxon, genes[row].coding
-        sorts = (True,) if coding else (True, False)
-        surer = ((key, taxon, sort, kind) for sort in sorts for kind in range((code & 15) + 1))
-        yield (key, row), code, sum(map(counts.__getitem__, surer))
+        coding_flags = (True,) if coding else (True, False)
+        better = (
+            (key, taxon, flag, kind) for flag in coding_flags for kind in range((code & 15) + 1)
+        )
+        yield (key, row), code, sum(map(counts.__getitem__, better))
 
 
-def _arrays(
-    genes: Sequence[Gene], postings: Mapping[tuple[str, int], int], twins: Mapping[str, str]
-) -> GeneTables:
-    rows = sorted((*hash_of(key), row, kind) for (key, row), kind in postings.items())
+def _build_arrays(
+    genes: Sequence[Gene], postings: Mapping[tuple[str, int], int], orthologs: Mapping[str, str]
+) -> Gazetteer:
+    """Assemble the gazetteer of these (key, row) entries; without counts and cues."""
+    rows = sorted((*hash_key(key), row, kind) for (key, row), kind in postings.items())
     prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))
-    places = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
-    return GeneTables(
+    prefix_numbers = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
+    return Gazetteer(
         hashes=np.array([row[0] for row in rows], dtype=np.uint32),
         checks=np.array([row[1] for row in rows], dtype=np.uint8),
         rows=np.array([row[2] for row in rows], dtype=np.uint32),
@@ -514,96 +634,109 @@ def _arrays(
         others=np.zeros(0, dtype=np.uint32),
         often=np.zeros(0, dtype=np.uint8),
         prefixes=prefixes,
-        prefix=np.array(places, dtype=np.uint8),
-        number=np.array([_local(gene) for gene in genes], dtype=np.int32),
+        prefix=np.array(prefix_numbers, dtype=np.uint8),
+        number=np.array([_local_number(gene) for gene in genes], dtype=np.int32),
         taxon=np.array([gene.taxon for gene in genes], dtype=np.int32),
         hgnc=np.array([gene.hgnc for gene in genes], dtype=np.int32),
         rgd=np.array([gene.rgd for gene in genes], dtype=np.int32),
         popular=np.array([gene.popular for gene in genes], dtype=np.uint8),
         coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
-        twin=_twins(genes, twins),
+        twin=_pair_orthologs(genes, orthologs),
         symbols=[gene.symbol for gene in genes],
         uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},
-        local={row: own for row, gene in enumerate(genes) if (own := _other_local(gene))},
+        local={
+            row: local_part
+            for row, gene in enumerate(genes)
+            if (local_part := _other_local_part(gene))
+        },
         cues={},
     )
 
 
-def _twins(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[np.int32]:
-    """Rows of twins; of several human genes of one mouse gene the one with its symbol counts.
+def _pair_orthologs(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[np.int32]:
+    """Return the row of each gene's ortholog, -1 if it has none; pairs are one to one.
 
-    Where none has it, one whose symbol begins so: GH1, not CSH1, is the Gh of the mouse.
+    Of several human genes of one mouse gene, the one with the same symbol is chosen, else one whose
+    symbol begins with it: GH1, not CSH1, is the Gh of the mouse.
     """
     rows = {gene.identifier: row for row, gene in enumerate(genes)}
-    twin = np.full(len(genes), -1, dtype=np.int32)
+    ortholog = np.full(len(genes), -1, dtype=np.int32)
     for one, other in pairs.items():
         if one in rows and other in rows:
             a, b = rows[one], rows[other]
-            if twin[b] < 0 or _closer(genes[a], genes[int(twin[b])], genes[b]):
-                if twin[b] >= 0:
-                    twin[twin[b]] = -1
-                twin[a], twin[b] = b, a
-    return twin
+            if ortholog[b] < 0 or _is_closer_symbol(genes[a], genes[int(ortholog[b])], genes[b]):
+                if ortholog[b] >= 0:
+                    ortholog[ortholog[b]] = -1
+                ortholog[a], ortholog[b] = b, a
+    return ortholog
 
 
-def _closer(new: Gene, known: Gene, other: Gene) -> bool:
-    """Whether the symbol of a gene is more like that of another one than is that of a third."""
+def _is_closer_symbol(new: Gene, current: Gene, other: Gene) -> bool:
+    """Return whether ``new`` has a symbol closer to that of ``other`` than ``current`` has."""
     symbol = other.symbol.lower()
-    nearness = [
-        (own == symbol, own.startswith(symbol))
-        for own in (new.symbol.lower(), known.symbol.lower())
+    closeness = [
+        (candidate == symbol, candidate.startswith(symbol))
+        for candidate in (new.symbol.lower(), current.symbol.lower())
     ]
-    return nearness[0] > nearness[1]
+    return closeness[0] > closeness[1]
 
 
-def read_own(path: str | Path) -> GeneTables:
-    """Tables of a user's own from a TSV with a header line.
+def read_gazetteer_tsv(path: str | Path) -> Gazetteer:
+    """Build a gazetteer from a user's tab-separated table with a header line.
 
-    Columns: ``identifier`` (a CURIE such as ``ncbigene:7157``), ``symbol``, and where wanted
-    ``names`` (further ones, separated by ``|``), ``taxon`` (a number of NCBI's taxonomy; left out:
-    a family), ``hgnc`` (a number) and ``uniprot``.
+    Columns are ``identifier`` (a CURIE such as ``ncbigene:7157``) and ``symbol``; optional are
+    ``names`` (further names, separated by ``|``), ``taxon`` (NCBI taxonomy number; empty for a
+    family), ``hgnc`` (a number) and ``uniprot``. Raises ValueError with file and line if the table
+    is not valid.
     """
     file = Path(path)
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader(lines, delimiter="\t")
             _check_columns(file, reader.fieldnames or ())
-            rows = [_own_gene(row, f"{file}, line {n}") for n, row in enumerate(reader, start=2)]
+            rows = [_parse_row(row, f"{file}, line {n}") for n, row in enumerate(reader, start=2)]
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{file}: not readable as a table of genes ({error}).") from error
-    return build(dict(rows))
+    return build_gazetteer(dict(rows))
 
 
-def _check_columns(file: Path, found: Sequence[str]) -> None:
-    missing = [name for name in COLUMNS[:2] if name not in found]
-    unknown = [name for name in found if name not in COLUMNS]
+def _check_columns(file: Path, names: Sequence[str]) -> None:
+    """Raise ValueError if a required column is missing or a column is unknown."""
+    missing = [name for name in TSV_COLUMNS[:2] if name not in names]
+    unknown = [name for name in names if name not in TSV_COLUMNS]
     if missing or unknown:
         what = f"no column {missing[0]!r}" if missing else f"an unknown column {unknown[0]!r}"
-        raise ValueError(f"{file}: {what}. The columns are {', '.join(COLUMNS)}, split by tabs.")
+        raise ValueError(
+            f"{file}: {what}. The columns are {', '.join(TSV_COLUMNS)}, split by tabs."
+        )
 
 
-def _own_gene(row: Mapping[str, str | None], place: str) -> tuple[Gene, list[tuple[str, Kind]]]:
-    given = {name: (value or "").strip() for name, value in row.items()}
-    prefix, sign, local = given["identifier"].partition(":")
-    if not (prefix and sign and local and given["symbol"]):
-        raise ValueError(f"{place}: give an identifier such as ncbigene:7157, and a symbol.")
+def _parse_row(
+    row: Mapping[str, str | None], location: str
+) -> tuple[Gene, list[tuple[str, NameKind]]]:
+    """Return the gene and the further names of a row; raise ValueError if a value is not valid."""
+    values = {name: (value or "").strip() for name, value in row.items()}
+    prefix, separator, local = values["identifier"].partition(":")
+    if not (prefix and separator and local and values["symbol"]):
+        raise ValueError(f"{location}: give an identifier such as ncbigene:7157, and a symbol.")
     for name in ("taxon", "hgnc"):
-        if given.get(name) and not given[name].isdigit():
-            raise ValueError(f"{place}: {name} {given[name]!r} is no number. Correct it.")
-    taxon, hgnc = int(given.get("taxon") or 0), int(given.get("hgnc") or 0)
-    gene = Gene(given["identifier"], given["symbol"], taxon, hgnc, given.get("uniprot", ""))
-    kind = Kind.SYNONYM if taxon else Kind.FAMILY
+        if values.get(name) and not values[name].isdigit():
+            raise ValueError(f"{location}: {name} {values[name]!r} is not a number. Correct it.")
+    taxon, hgnc = int(values.get("taxon") or 0), int(values.get("hgnc") or 0)
+    gene = Gene(values["identifier"], values["symbol"], taxon, hgnc, values.get("uniprot", ""))
+    kind = NameKind.SYNONYM if taxon else NameKind.FAMILY
     return gene, [
-        (name.strip(), kind) for name in given.get("names", "").split("|") if name.strip()
+        (name.strip(), kind) for name in values.get("names", "").split("|") if name.strip()
     ]
 
 
-def _local(gene: Gene) -> int:
-    """The number that an identifier ends in; -1 for others."""
+def _local_number(gene: Gene) -> int:
+    """Return the number that an identifier ends in; -1 if its local part is not a number."""
     local = gene.identifier.partition(":")[2]
     return int(local) if local.isdigit() and len(local) < 10 else -1
 
 
-def _other_local(gene: Gene) -> str:
+def _other_local_part(gene: Gene) -> str:
+    """Return the local part of an identifier if it is neither a number nor the symbol, else ""."""
     local = gene.identifier.partition(":")[2]
-    return local if _local(gene) < 0 and local != gene.symbol else ""
+    return local if _local_number(gene) < 0 and local != gene.symbol else ""

@@ -1,6 +1,9 @@
-"""Forms of gene names: spellings that mean the same get one key, and a name is cut into its parts.
+"""Normalise gene names and find species: keys, variants and parts of a name, species mentions.
 
-Everything here is a function of the name alone; which keys name a gene is up to the tables.
+Everything here is a function of the text alone. ``make_key`` maps all spellings of a name to one
+key; ``generate_variants`` and ``generate_parts`` list what else a name may mean when the gazetteer
+lacks it; ``expand_list`` resolves lists such as ERK1/2; ``find_species`` finds words that name a
+species (an NCBI taxon).
 """
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-# Greek letters by their names. As part of a symbol a letter stands for most of them: IL1B, TNFA.
-_GREEK = {
+# Greek letter name -> its abbreviation in symbols (IL1B, TNFA), or itself if there is none.
+_GREEK_ABBREVIATIONS = {
     "alpha": "a",
     "beta": "b",
     "gamma": "g",
@@ -30,20 +33,22 @@ _GREEK = {
     "tau": "tau",
     "omega": "o",
 }
-_LETTER_NAMES = (
+_GREEK_NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
     "tau upsilon phi chi psi omega"
 )
-_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _LETTER_NAMES.split(), strict=True)) | {
+_NAME_OF_GREEK_LETTER = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True)) | {
     "ς": "sigma",
     "ϵ": "epsilon",
     "ϑ": "theta",
     "ϕ": "phi",
     "µ": "mu",
 }
-_NUMERALS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII"
-_ROMAN = {roman: str(number) for number, roman in enumerate(_NUMERALS.split(), start=1)}
-_SPELT = {
+_ROMAN_NUMERALS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII"
+_NUMBER_OF_ROMAN = {
+    roman: str(number) for number, roman in enumerate(_ROMAN_NUMERALS.split(), start=1)
+}
+_SPELLINGS = {
     "tumour": "tumor",
     "homologue": "homolog",
     "orthologue": "ortholog",
@@ -52,8 +57,8 @@ _SPELT = {
     "receptors": "receptor",
     "responsive": "response",
 }
-# Spellings inside words: haemoglobin, leukaemia, oestrogen, sulphate, adrenocorticotrophic.
-_INSIDE = {"haem": "hem", "aemi": "emi", "oestr": "estr", "sulph": "sulf", "troph": "trop"}
+# British spellings inside words: haemoglobin, leukaemia, oestrogen, sulphate, -trophic.
+_INNER_SPELLINGS = {"haem": "hem", "aemi": "emi", "oestr": "estr", "sulph": "sulf", "troph": "trop"}
 _FILLERS = (
     "of the and to for in an gene genes protein proteins mrna mrnas rna rnas cdna dna transcript "
     "transcripts isoform isoforms polypeptide antigen allele alleles locus promoter mutant mutants "
@@ -61,85 +66,98 @@ _FILLERS = (
     "precursor homolog ortholog product products type family member members subunit chain "
     "oncogene protooncogene proto cell surface putative probable mature candidate"
 )
-_BEFORE = (
+_MODIFIERS = (
     "human mouse murine rat zebrafish drosophila bovine porcine chicken rabbit mammalian "
     "recombinant endogenous exogenous ectopic soluble phosphorylated phospho activated active "
     "inactive total nuclear cytoplasmic cytosolic mitochondrial wild-type wildtype wt mutant "
     "mutated full-length anti gst gfp egfp flag ha myc his normal native purified secreted "
     "constitutively oncogenic transgenic serum plasma circulating cellular"
 )
-FILLERS = frozenset(_FILLERS.split())  # tell no gene from another: left out of keys
-_HEADS = frozenset(_BEFORE.split())  # stand before a name without being part of it
-_GLUED = re.compile(
+FILLER_WORDS = frozenset(_FILLERS.split())  # do not distinguish genes, so keys omit them
+_MODIFIER_WORDS = frozenset(_MODIFIERS.split())  # may precede a name without being part of it
+_GREEK_IN_WORD = re.compile(
     r"(?<![a-z]{5})(alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega)(?![a-z]{2})"
     r"|(?<=[A-Z])(eta|mu|tau)(?![A-Za-z])"
 )
 _WORD = re.compile(r"[A-Za-z]+|\d+")
 _PLURAL = re.compile(r"^(?:[A-Z][A-Za-z]*[A-Z]|[A-Za-z]*(?:[a-rt-z]{2}[a-hj-tv-z]|ase))s$")
-_BRITISH = re.compile("|".join(_INSIDE))
+_BRITISH = re.compile("|".join(_INNER_SPELLINGS))
 
 
-def words(name: str) -> tuple[str, ...]:
-    """The words, letters and numbers of a name, spelt in one way.
+def split_words(name: str) -> tuple[str, ...]:
+    """Split a name into normalised words, single letters and numbers.
 
-    >>> words("TGFβ receptor type II")
+    Greek letters, Roman numerals, plurals and British spellings are unified; all is lower case.
+
+    >>> split_words("TGFβ receptor type II")
     ('tgf', 'b', 'receptor', 'type', '2')
-    >>> words("Interleukin-1alpha") == words("interleukin 1 α")
+    >>> split_words("Interleukin-1alpha") == split_words("interleukin 1 α")
     True
     """
-    found: list[str] = []
-    for piece in name.split(" "):
-        found += _words_in(piece, bool(found))
-    return tuple(found)
+    parts: list[str] = []
+    for chunk in name.split(" "):
+        parts += _split_chunk(chunk, bool(parts))
+    return tuple(parts)
 
 
 @lru_cache(maxsize=1 << 13)
-def _words_in(piece: str, later: bool) -> tuple[str, ...]:
-    """Those of what stands between blanks; a number does not begin a name as a Roman one."""
-    plain = unicodedata.normalize("NFKC", piece)
-    if not plain.isascii():
-        plain = "".join(
-            f" {_LETTERS[c]} " if (c := one.lower()) in _LETTERS else one for one in plain
+def _split_chunk(chunk: str, is_later: bool) -> tuple[str, ...]:
+    """Split the text between two blanks into normalised words.
+
+    ``is_later`` says that words precede it in the name; only then is a first word such as "V" a
+    Roman numeral.
+    """
+    text = unicodedata.normalize("NFKC", chunk)
+    if not text.isascii():
+        text = "".join(
+            f" {_NAME_OF_GREEK_LETTER[lower]} "
+            if (lower := character.lower()) in _NAME_OF_GREEK_LETTER
+            else character
+            for character in text
         )
-        plain = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
-    plain = _GLUED.sub(lambda found: f" {found.group()} ", plain)
-    return tuple(_spelt(word, later or i > 0) for i, word in enumerate(_WORD.findall(plain)))
+        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    text = _GREEK_IN_WORD.sub(lambda match: f" {match.group()} ", text)
+    return tuple(
+        _normalize_word(word, is_later or i > 0) for i, word in enumerate(_WORD.findall(text))
+    )
 
 
-def _spelt(word: str, later: bool) -> str:
-    if later and word in _ROMAN:
-        return _ROMAN[word]
+def _normalize_word(word: str, is_later: bool) -> str:
+    """Return a word in lower case and unified spelling."""
+    if is_later and word in _NUMBER_OF_ROMAN:
+        return _NUMBER_OF_ROMAN[word]
     if len(word) > 3 and word[-1] == "s" and _PLURAL.match(word):
         word = word[:-1]
     lower = word.lower()
     if word.isdigit():
         return lower.lstrip("0") or "0"
     if len(lower) > 6:
-        lower = _BRITISH.sub(lambda found: _INSIDE[found.group()], lower)
-    return _GREEK.get(lower) or _SPELT.get(lower, lower)
+        lower = _BRITISH.sub(lambda match: _INNER_SPELLINGS[match.group()], lower)
+    return _GREEK_ABBREVIATIONS.get(lower) or _SPELLINGS.get(lower, lower)
 
 
 @lru_cache(maxsize=1 << 13)
-def key_of(name: str) -> str:
-    """What all spellings of a name have in common; empty where nothing of it is left.
+def make_key(name: str) -> str:
+    """Return the key that all spellings of a name share; empty if it has no letters or digits.
 
-    Symbols are their letters and digits; names of several words are these in alphabetical order,
-    so that word order does not count.
+    The key of a symbol is its letters and digits. The key of a name with at least two words of
+    three letters is its words in alphabetical order, so that word order does not matter. Filler
+    words ("gene", "protein") are omitted unless nothing else is left.
 
-    >>> key_of("IL-1β"), key_of("IL1B"), key_of("IL 1 beta gene")
+    >>> make_key("IL-1β"), make_key("IL1B"), make_key("IL 1 beta gene")
     ('il1b', 'il1b', 'il1b')
-    >>> key_of("type VII collagen") == key_of("Collagen, type VII")
+    >>> make_key("type VII collagen") == make_key("Collagen, type VII")
     True
     """
-    every = words(name)
-    kept = [word for word in every if word not in FILLERS] or list(every)
-    if len([word for word in kept if len(word) >= 3 and word.isalpha()]) >= 2:
-        return " ".join(sorted(kept))
-    return "".join(sorted(kept, key=lambda word: len(word) < 5))  # collagen 7, catenin alpha
+    all_words = split_words(name)
+    words = [word for word in all_words if word not in FILLER_WORDS] or list(all_words)
+    if len([word for word in words if len(word) >= 3 and word.isalpha()]) >= 2:
+        return " ".join(sorted(words))
+    return "".join(sorted(words, key=lambda word: len(word) < 5))  # long words first: collagen 7
 
 
 class Case(IntEnum):
-    """How a spelling uses capitals."""
+    """Use of capitals in a spelling."""
 
     MIXED = 0
     UPPER = 1
@@ -148,10 +166,10 @@ class Case(IntEnum):
 
 
 @lru_cache(maxsize=1 << 13)
-def case_of(text: str) -> Case:
-    """How the letters of a text are written.
+def classify_case(text: str) -> Case:
+    """Return how the letters of a text use capitals.
 
-    >>> case_of("TP53"), case_of("Trp53"), case_of("tp53"), case_of("hERG")
+    >>> classify_case("TP53"), classify_case("Trp53"), classify_case("tp53"), classify_case("hERG")
     (<Case.UPPER: 1>, <Case.TITLE: 3>, <Case.LOWER: 2>, <Case.MIXED: 0>)
     """
     letters = "".join(c for c in text if c.isalpha())
@@ -162,16 +180,16 @@ def case_of(text: str) -> Case:
     return Case.TITLE if letters[:1].isupper() and letters[1:].islower() else Case.MIXED
 
 
-class Variant(NamedTuple):
-    """A reading of a name: its key, how it came about, and the share of the name it covers."""
+class NameVariant(NamedTuple):
+    """A form of a name to look up, with its key and the method that produced it."""
 
     key: str
-    how: str  # one of READINGS
-    share: float
+    method: str  # one of VARIANT_METHODS
+    coverage: float  # share of the name's characters
     text: str
 
 
-READINGS = (
+VARIANT_METHODS = (
     "whole",
     "head",
     "outside",
@@ -183,157 +201,158 @@ READINGS = (
     "first",
     "part",
 )
-
-
-def variants(name: str) -> Iterator[Variant]:
-    """The readings of a name from the surest to the least sure, but for its parts.
-
-    >>> [variant.key for variant in variants("human FXII")][:3]
-    ['fxii human', 'fxii', 'f12']
-    """
-    seen: set[str] = set()
-    for how, text in _readings(name):
-        key = key_of(text)
-        if len(key) > 1 and key not in seen:
-            seen.add(key)
-            yield Variant(key, how, min(1.0, len(text) / max(len(name), 1)), text)
-
-
-def _readings(name: str) -> Iterator[tuple[str, str]]:
-    yield "whole", name
-    bare = without_head(name)
-    if bare != name:
-        yield "head", bare
-    yield from _bracketed(bare)
-    if glued := _PREFIX.match(bare):
-        yield "prefix", glued.group(1)
-    if roman := _ROMAN_END.match(bare):
-        yield "roman", f"{roman.group(1)} {_ROMAN[roman.group(2)]}{roman.group(3)}"
-    if receptor := _RECEPTOR.match(bare):
-        yield "receptor", f"{receptor.group(1)}R{receptor.group(2)}"
-        yield "receptor", receptor.group(1)
-    if trimmed := _TRIMMED.match(bare):
-        yield "trimmed", trimmed.group(1) or trimmed.group(2)
-    for first in ("1", "a", "a1"):  # the first member of a family often bears its name
-        yield "first", f"{bare} {first}"
-
-
 _PREFIX = re.compile(r"^(?:h|m|r|d|z|p|rh|hs|Hs|Mm|phospho|p-|c-|v-)-?([A-Z][A-Za-z]*[A-Z0-9].*)$")
 _ROMAN_END = re.compile(r"^([A-Za-z]{1,9}?)(VIII|VII|XIII|XII|III|XI|IX|IV|VI|II)([ab]?)$")
 _RECEPTOR = re.compile(r"^(.*[A-Z0-9][\w()-]*)[\s-]receptors?((?:[\s-]?\w{1,2})?)$", re.IGNORECASE)
-_TRIMMED = re.compile(
+_TRAILING_VARIANT = re.compile(
     r"^(\w*[A-Z]\w*\d)[A-Za-z]{1,2}$|^(\w*[A-Z][\w-]*?)"
     r"(?:v\d|x|[-\s]?(?:alpha|beta|gamma|[αβγ])|-[35]p|\d+-\d+)$"
 )
 _BRACKETS = re.compile(r"^(.*?\S)\s*[(\[]([^()\[\]]{2,})[)\]](.*)$")
+_FIRST_WORD = re.compile(r"^((?:wild|full)[-\s](?:type|length)|[A-Za-z]+)[\s-]+(?=\w)")
+_CHUNK = re.compile(r"[^\s/,;()\[\]]+")
 
 
-def without_head(name: str) -> str:
-    """The name without words before it that are no part of it, such as the species.
+def generate_variants(name: str) -> Iterator[NameVariant]:
+    """Yield the variants of a name with distinct keys, most reliable first; without its parts.
 
-    >>> without_head("recombinant human IL-2")
+    >>> [variant.key for variant in generate_variants("human FXII")][:3]
+    ['fxii human', 'fxii', 'f12']
+    """
+    seen_keys: set[str] = set()
+    for method, text in _iter_variants(name):
+        key = make_key(text)
+        if len(key) > 1 and key not in seen_keys:
+            seen_keys.add(key)
+            yield NameVariant(key, method, min(1.0, len(text) / max(len(name), 1)), text)
+
+
+def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
+    """Yield (method, text) of each variant of a name, most reliable first."""
+    yield "whole", name
+    stripped = strip_modifiers(name)
+    if stripped != name:
+        yield "head", stripped
+    yield from _split_brackets(stripped)
+    if prefixed := _PREFIX.match(stripped):
+        yield "prefix", prefixed.group(1)
+    if roman := _ROMAN_END.match(stripped):
+        yield "roman", f"{roman.group(1)} {_NUMBER_OF_ROMAN[roman.group(2)]}{roman.group(3)}"
+    if receptor := _RECEPTOR.match(stripped):
+        yield "receptor", f"{receptor.group(1)}R{receptor.group(2)}"
+        yield "receptor", receptor.group(1)
+    if trimmed := _TRAILING_VARIANT.match(stripped):
+        yield "trimmed", trimmed.group(1) or trimmed.group(2)
+    for first in ("1", "a", "a1"):  # a family name often means its first member
+        yield "first", f"{stripped} {first}"
+
+
+def strip_modifiers(name: str) -> str:
+    """Return a name without leading words that are not part of it, such as the species.
+
+    >>> strip_modifiers("recombinant human IL-2")
     'IL-2'
     """
     rest = name
-    while found := _HEAD_WORD.match(rest):
-        if found.group(1).lower() not in _HEADS:
+    while match := _FIRST_WORD.match(rest):
+        if match.group(1).lower() not in _MODIFIER_WORDS:
             break
-        rest = rest[found.end() :]
+        rest = rest[match.end() :]
     return rest
 
 
-_HEAD_WORD = re.compile(r"^((?:wild|full)[-\s](?:type|length)|[A-Za-z]+)[\s-]+(?=\w)")
-
-
-def _bracketed(name: str) -> Iterator[tuple[str, str]]:
-    if found := _BRACKETS.match(name):
-        outside, inside, after = found.groups()
+def _split_brackets(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the variants of a name outside and inside its brackets, if it has any."""
+    if match := _BRACKETS.match(name):
+        outside, inside, after = match.groups()
         yield "outside", f"{outside} {after}".strip()
         yield "inside", f"{inside}{after}"
 
 
-def parts(name: str, *, shortest: int = 3) -> Iterator[Variant]:
-    """The runs of words inside a name, longest first: what may be known when the whole is not.
+def generate_parts(name: str, *, min_length: int = 3) -> Iterator[NameVariant]:
+    """Yield the runs of words inside a name, longest first, for names that are not known.
 
-    >>> [part.text for part in parts("Rb tumor suppressor")]
+    Runs have at most eight words and at least ``min_length`` characters.
+
+    >>> [part.text for part in generate_parts("Rb tumor suppressor")]
     ['tumor suppressor', 'suppressor', 'Rb tumor', 'tumor']
     """
-    pieces = [(found.start(), found.end()) for found in _PIECE.finditer(name)]
+    chunks = [(match.start(), match.end()) for match in _CHUNK.finditer(name)]
     runs = [
         (start, end)
-        for i, (start, _) in enumerate(pieces)
-        for _, end in pieces[i : i + 8]
-        if shortest <= end - start < len(name)
+        for i, (start, _) in enumerate(chunks)
+        for _, end in chunks[i : i + 8]
+        if min_length <= end - start < len(name)
     ]
     for start, end in sorted(runs, key=lambda run: (run[0] - run[1], run[0])):
         text = name[start:end]
-        if key := key_of(text):
-            yield Variant(key, "part", (end - start) / len(name), text)
+        if key := make_key(text):
+            yield NameVariant(key, "part", (end - start) / len(name), text)
 
 
-_PIECE = re.compile(r"[^\s/,;()\[\]]+")
+def expand_list(name: str) -> list[str]:
+    """Return the full names in an abbreviated list; empty if the name is not a list.
 
-
-def listed(name: str) -> list[str]:
-    """The names in a shortened list; none where the name is no list.
-
-    >>> listed("ERK1/2"), listed("MMP-2/-9"), listed("STAT1 and -3")
+    >>> expand_list("ERK1/2"), expand_list("MMP-2/-9"), expand_list("STAT1 and -3")
     (['ERK1', 'ERK2'], ['MMP-2', 'MMP-9'], ['STAT1', 'STAT3'])
-    >>> listed("CYP11B2/B1"), listed("B1 and B2 receptors"), listed("Smad1/5/8")
-    (['CYP11B2', 'CYP11B1'], ['B1 receptor', 'B2 receptor'], ['Smad1', 'Smad5', 'Smad8'])
-    >>> listed("input/output kinase"), listed("IL-2")
-    ([], [])
+    >>> expand_list("CYP11B2/B1"), expand_list("B1 and B2 receptors")
+    (['CYP11B2', 'CYP11B1'], ['B1 receptor', 'B2 receptor'])
+    >>> expand_list("Smad1/5/8"), expand_list("input/output kinase"), expand_list("IL-2")
+    (['Smad1', 'Smad5', 'Smad8'], [], [])
     """
-    items = [item.strip(" -") for item in _BETWEEN.split(name)]
+    items = [item.strip(" -") for item in _LIST_SEPARATOR.split(name)]
     if len(items) < 2 or not all(items):
         return []
-    items[-1], tail = _without_tail(items[-1])
-    found = [items[0]]
+    items[-1], noun = _split_trailing_noun(items[-1])
+    names = [items[0]]
     for item in items[1:]:
-        whole = item if _WHOLE.match(item) else _with_stem(items[0], item)
-        if not whole:
+        full_name = item if _FULL_NAME.match(item) else _replace_ending(items[0], item)
+        if not full_name:
             return []
-        found.append(whole)
-    return [f"{item} {tail}".strip() for item in found]
+        names.append(full_name)
+    return [f"{item} {noun}".strip() for item in names]
 
 
-_BETWEEN = re.compile(r"\s*(?:/|,\s*(?:and|or)\b|,|\band\b|\bor\b|&)\s*")
-_WHOLE = re.compile(r"^(?=.*[A-Z])(?=.*(?:\d|[A-Z].*[A-Z]))[A-Za-z][\w-]{2,}$")
-_TAIL = re.compile(r"^(.+?)\s+([a-z]{3,})$")
-_GREEK_END = "alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda|[α-ω]"
-# The sorts of ends that a list shortens its names to; each replaces an end of its own sort.
-_ENDS = [
+_LIST_SEPARATOR = re.compile(r"\s*(?:/|,\s*(?:and|or)\b|,|\band\b|\bor\b|&)\s*")
+_FULL_NAME = re.compile(r"^(?=.*[A-Z])(?=.*(?:\d|[A-Z].*[A-Z]))[A-Za-z][\w-]{2,}$")
+_TRAILING_NOUN = re.compile(r"^(.+?)\s+([a-z]{3,})$")
+_GREEK_ENDING = "alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda|[α-ω]"
+# Endings that list items are shortened to; each replaces an ending of the same kind.
+_LIST_ENDINGS = [
     re.compile(pattern)
     for pattern in (
         r"\d{1,3}[A-Za-z]?$",
         r"[A-Z]\d{1,2}$",
         r"(?:VIII|VII|VI|IV|IX|V|XIII|XII|XI|X|III|II|I)$",
         r"[A-Z]$",
-        rf"(?:{_GREEK_END})$",
+        rf"(?:{_GREEK_ENDING})$",
     )
 ]
 
 
-def _without_tail(item: str) -> tuple[str, str]:
-    """The last name of a list, and the word after it that belongs to all: B2, receptor."""
-    found = _TAIL.match(item)
-    if not found or found.group(2) in _GREEK:
+def _split_trailing_noun(item: str) -> tuple[str, str]:
+    """Split the last item of a list from a noun that applies to all items: ("B2", "receptor").
+
+    The noun is singular; it is empty if there is none.
+    """
+    match = _TRAILING_NOUN.match(item)
+    if not match or match.group(2) in _GREEK_ABBREVIATIONS:
         return item, ""
-    return found.group(1), found.group(2).removesuffix("s")
+    return match.group(1), match.group(2).removesuffix("s")
 
 
-def _with_stem(first: str, end: str) -> str:
-    """The name that an end stands for after the first name of its list; empty if it is no end."""
-    for sort in _ENDS:
-        if sort.match(end):
-            own = sort.search(first)
-            if own:
-                return first[: own.start()] + end
+def _replace_ending(first: str, ending: str) -> str:
+    """Return the first name of a list with its ending replaced; empty if the kinds do not match."""
+    for pattern in _LIST_ENDINGS:
+        if pattern.match(ending):
+            match = pattern.search(first)
+            if match:
+                return first[: match.start()] + ending
     return ""
 
 
 HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
-_WORDS: dict[int, str] = {
+_SPECIES_WORDS: dict[int, str] = {
     HUMAN: "human humans patient patients man men woman women child children people infants boy "
     "girl volunteers homo_sapiens hela hek293 hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs "
     "probands subjects participants cohort pedigree pedigrees proband mcf7 sh-sy5y a549 hct116 "
@@ -360,70 +379,79 @@ _WORDS: dict[int, str] = {
     9796: "horse equine",
     3702: "arabidopsis thaliana",
 }
-# What is human or of the mouse without saying so: cancers and their cells in nude mice, HIV and
-# studies of families; knockouts and what is bred with Cre.
-_HINTS: dict[int, str] = {
+# Words that hint at a species: cancers, HIV and family studies at human, knockouts at mouse.
+_SPECIES_HINTS: dict[int, str] = {
     HUMAN: "hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma adenocarcinomas "
     "cholangiocarcinoma glioma glioblastoma leukemia melanoma xenograft xenografts "
     "nude_mice polymorphism polymorphisms snp snps haplotype haplotypes consanguineous autosomal",
     MOUSE: "knockout knockouts knock-out knockin knock-in cre creert2 floxed flox/flox fl/fl f/f "
     "littermate littermates transgenic splenocytes",
 }
-HINT = 0.4  # of a word that names the species
-_TAXA = {word.replace("_", " "): taxon for taxon, own in _WORDS.items() for word in own.split()}
-_HINTED = {word.replace("_", " "): taxon for taxon, own in _HINTS.items() for word in own.split()}
+HINT_WEIGHT = 0.4  # relative to a word that names the species
+_TAXON_OF_WORD = {
+    word.replace("_", " "): taxon for taxon, own in _SPECIES_WORDS.items() for word in own.split()
+}
+_TAXON_OF_HINT = {
+    word.replace("_", " "): taxon for taxon, own in _SPECIES_HINTS.items() for word in own.split()
+}
 
 
-def _any_of(words: Collection[str]) -> str:
-    """A pattern of the longest of some words, letter by letter: quicker than one by one."""
+def _trie_pattern(words: Collection[str]) -> str:
+    """Return a regular expression of the longest of some words, as a trie, which is faster."""
     tails: dict[str, list[str]] = {}
     for word in filter(None, words):
         tails.setdefault(word[0], []).append(word[1:])
-    ways = "|".join(re.escape(first) + _any_of(own) for first, own in tails.items())
-    return f"(?:{ways}){'?' if '' in words else ''}" if ways else ""
+    alternatives = "|".join(re.escape(first) + _trie_pattern(rest) for first, rest in tails.items())
+    return f"(?:{alternatives}){'?' if '' in words else ''}" if alternatives else ""
 
 
-_PATTERN = re.compile(
-    rf"(?<![\w-]){_any_of(_TAXA | _HINTED)}(?![\w])|[(-]-/-",
+_SPECIES_PATTERN = re.compile(
+    rf"(?<![\w-]){_trie_pattern(_TAXON_OF_WORD | _TAXON_OF_HINT)}(?![\w])|[(-]-/-",
     re.IGNORECASE,
 )
-_CUE = re.compile(r"[a-z][a-z-]{2,}")
-_READ = 2500  # characters of a text that its cues are in
+_CUE_WORD = re.compile(r"[a-z][a-z-]{2,}")
+_MAX_CUE_CHARACTERS = 2500  # only the beginning of a text is searched for cue words
 
 
-def cue_words(text: str) -> set[str]:
-    """The words at the beginning of a text, in lower case, that may sound of a species.
+def extract_cue_words(text: str) -> set[str]:
+    """Return the lower-case words at the beginning of a text, as cues to human or mouse.
 
-    >>> sorted(cue_words("Wild-type littermates of 8 weeks"))
+    >>> sorted(extract_cue_words("Wild-type littermates of 8 weeks"))
     ['littermates', 'weeks', 'wild-type']
     """
-    return set(_CUE.findall(text[:_READ].lower()))
+    return set(_CUE_WORD.findall(text[:_MAX_CUE_CHARACTERS].lower()))
 
 
-class SpeciesWord(NamedTuple):
-    """A species that a text names, and where."""
+class SpeciesMention(NamedTuple):
+    """A species (NCBI taxon) mentioned in a text, with character offsets."""
 
     start: int
     end: int
     taxon: int
-    weight: float = 1.0  # less where the species is only hinted at
+    weight: float = 1.0  # HINT_WEIGHT if the word only hints at the species
 
 
-def species_words(text: str) -> list[SpeciesWord]:
-    """The species of a text in their order.
+def find_species(text: str) -> list[SpeciesMention]:
+    """Return the species mentions and hints of a text in text order.
 
-    >>> [(word.taxon, word.start) for word in species_words("Mice and human cells")]
+    Hints at the mouse (knockouts) are dropped if the text names only other animals.
+
+    >>> [(word.taxon, word.start) for word in find_species("Mice and human cells")]
     [(10090, 0), (9606, 9)]
     """
-    found = [_word(match.start(), match.end(), match.group()) for match in _PATTERN.finditer(text)]
-    named = {word.taxon for word in found if word.weight == 1.0}
-    if MOUSE in named or named <= {HUMAN}:
-        return found
-    return [word for word in found if word.taxon != MOUSE]  # knockouts are of the animals named
+    mentions = [
+        _make_mention(match.start(), match.end(), match.group())
+        for match in _SPECIES_PATTERN.finditer(text)
+    ]
+    named_taxa = {mention.taxon for mention in mentions if mention.weight == 1.0}
+    if MOUSE in named_taxa or named_taxa <= {HUMAN}:
+        return mentions
+    return [mention for mention in mentions if mention.taxon != MOUSE]
 
 
-def _word(start: int, end: int, text: str) -> SpeciesWord:
-    taxon = _TAXA.get(text.lower())
+def _make_mention(start: int, end: int, text: str) -> SpeciesMention:
+    """Return the mention of a matched word."""
+    taxon = _TAXON_OF_WORD.get(text.lower())
     if taxon is not None:
-        return SpeciesWord(start, end, taxon)
-    return SpeciesWord(start, end, _HINTED.get(text.lower(), MOUSE), HINT)
+        return SpeciesMention(start, end, taxon)
+    return SpeciesMention(start, end, _TAXON_OF_HINT.get(text.lower(), MOUSE), HINT_WEIGHT)

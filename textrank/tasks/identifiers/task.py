@@ -1,4 +1,8 @@
-"""Identifiers: which gene, family or complex a name stands for, or none."""
+"""Task ``identifiers``: link each gene name to a database identifier (gene normalisation).
+
+``Identifiers`` generates the candidate genes of each name, writes the best ones to the Doc, and
+computes metrics. Candidates come from ``textrank.tasks.identifiers.features``.
+"""
 
 from __future__ import annotations
 
@@ -9,52 +13,62 @@ from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
-from textrank.candidates import Candidate, document_id, identifiers_of, named_spans
+from textrank.candidates import Candidate, document_id, entity_spans, gold_identifiers
 from textrank.features import Vector
 from textrank.io import shipped_folder
 from textrank.metrics import merge_ties
-from textrank.tasks.base import Scored, WithoutReasons
-from textrank.tasks.identifiers.features import Option, Surroundings, options, parts_of
-from textrank.tasks.identifiers.gazetteer import Gene, GeneTables, Lookup, read_own
+from textrank.protocols import Task
+from textrank.tasks.base import Scored
+from textrank.tasks.identifiers.features import (
+    CandidateGene,
+    TextContext,
+    generate_candidates,
+    split_list,
+)
+from textrank.tasks.identifiers.gazetteer import Gazetteer, Gene, GeneLookup, read_gazetteer_tsv
 
 if not Doc.has_extension("textrank_identifiers"):
     Doc.set_extension("textrank_identifiers", default=None)
-SHIPPED = "identifiers"
-NONE = ""  # the identifier of a candidate that stands for none
-# What labels of gene names hold, in corpora and in pipelines of others.
-GENE_WORDS = ("gene", "protein", "ggp", "dna", "rna", "complex", "family")
-LIKELY = 0.01  # less probable meanings are not listed
+SHIPPED_MODEL = "identifiers"
+NO_IDENTIFIER = ""  # of the candidate "no gene"
+# Substrings of entity labels for genes, in corpora and in other pipelines.
+GENE_LABEL_WORDS = ("gene", "protein", "ggp", "dna", "rna", "complex", "family")
+MIN_PROBABILITY = 0.01  # of an alternative that is listed
+HasIdentifier = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
-class Identifiers(WithoutReasons):
-    """A candidate for every gene or family that a name may stand for, and one for none of them.
+class Identifiers(Task):
+    """Task of linking gene names to identifiers by ranking candidate genes.
 
-    Ranked together are the meanings of one name. A candidate's first span has the identifier as
-    ``kb_id_``. Gold is what a reader gave, see ``identifiers_of``.
+    A name has one candidate per gene or family that it may mean, and one for "no gene". The
+    candidates of one name form a query (``"number.0"``) and are ranked against each other; the
+    items of a list such as ERK1/2 form queries of their own (``"number.1"``, ...). A candidate's
+    first span has the identifier as ``kb_id_``. Gold identifiers are those of
+    ``textrank.candidates.gold_identifiers``.
 
     Parameters
     ----------
     entities
-        The span group with the names.
+        Span group that contains the names.
     labels
-        Only names with these labels are looked up; where empty, those whose label is missing or
-        speaks of genes or proteins.
+        Labels of the names to look up. If empty, names without a label or with a label that
+        contains one of ``GENE_LABEL_WORDS``.
     species
-        Only genes of these species, as numbers of NCBI's taxonomy, are considered; all where empty.
+        NCBI taxonomy numbers of the species to consider; if empty, all.
     tables
-        Gene tables by the folder they are in; the shipped ones where empty.
+        Folder of the gazetteer; if empty, the shipped one.
     own
-        Files with tables of a user's own, see ``read_own``; added to the others.
+        TSV files with gazetteers to add, see ``read_gazetteer_tsv``.
     temperature
-        What scores are multiplied with before they become probabilities.
+        Factor of the scores in the softmax that gives probabilities; must be positive.
     overwrite
-        Whether identifiers that names already have are replaced.
+        Whether to replace identifiers that names already have.
     """
 
     entities: str = "entities"
@@ -65,77 +79,94 @@ class Identifiers(WithoutReasons):
     temperature: float = 1.0
     overwrite: bool = False
     name: ClassVar[str] = "identifiers"
-    reads: ClassVar[tuple[str, ...] | None] = ()  # of the analysis: words are enough
-    recognises: ClassVar[tuple[str, ...]] = ("genes",)
-    ranks: ClassVar[bool] = True
+    required_pipes: ClassVar[tuple[str, ...] | None] = ()  # tokens are enough
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)
+    is_ranking: ClassVar[bool] = True
+    raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = "documents"
 
     def __post_init__(self) -> None:
+        """Convert sequences to tuples and check the temperature."""
         for key in ("labels", "species", "own"):
             object.__setattr__(self, key, tuple(getattr(self, key)))
         if self.temperature <= 0:
             raise ValueError(f"temperature must be positive, got {self.temperature}")
 
     @property
-    def lookup(self) -> Lookup:
-        """The tables, read when they are first needed."""
-        return _lookup(self.tables, tuple(self.own))
+    def lookup(self) -> GeneLookup:
+        """Return the gazetteers; loaded on first use and shared by equal tasks."""
+        return _load_lookup(self.tables, tuple(self.own))
 
-    def names(self, doc: Doc) -> list[Span]:
-        """The names to look up, in text order."""
-        return [span for span in named_spans(doc, self.entities) if self._asked(span.label_)]
+    def find_names(self, doc: Doc) -> list[Span]:
+        """Return the names to look up, in text order."""
+        return [
+            span for span in entity_spans(doc, self.entities) if self._is_looked_up(span.label_)
+        ]
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Every meaning of every name; those of the names in a list (ERK1/2) are ranked apart."""
-        spans = self.names(doc)
+        """Return the candidates of every name, and of every item of lists such as ERK1/2.
+
+        Candidates of one query are consecutive. Labels are 1 or -1, or None without a gold
+        standard.
+        """
+        spans = self.find_names(doc)
         lookup = self.lookup
-        whole = doc.text
-        names = [whole[span.start_char : span.end_char] for span in spans]
-        around = Surroundings.of(whole, names, lookup, self.species)
-        gold = self._gold(doc)
-        found: list[Candidate] = []
-        known: dict[tuple[str, int], list[Option]] = {}
+        doc_text = doc.text
+        names = [doc_text[span.start_char : span.end_char] for span in spans]
+        context = TextContext.from_text(doc_text, names, lookup, self.species)
+        gold = self._gold_of_names(doc)
+        candidates: list[Candidate] = []
+        candidates_of_name: dict[tuple[str, int], list[CandidateGene]] = {}
         for number, (span, name) in enumerate(zip(spans, names, strict=True)):
-            right = None if gold is None else gold[number]
-            near = around.near(span.start_char, span.end_char, name)
-            for part, text in enumerate((name, *parts_of(name, lookup))):
-                if (text, near) not in known:
-                    known[text, near] = options(text, near, around)
-                query = f"{number}.{part}"
-                found += _candidates(known[text, near], span, query, right, lookup.knows)
-        return found
+            gold_ids = None if gold is None else gold[number]
+            nearest_taxon = context.find_nearest_species(span.start_char, span.end_char, name)
+            for part_number, text in enumerate((name, *split_list(name, lookup))):
+                key = text, nearest_taxon
+                if key not in candidates_of_name:
+                    candidates_of_name[key] = generate_candidates(*key, context)
+                candidates += _make_candidates(
+                    candidates_of_name[key],
+                    span,
+                    f"{number}.{part_number}",
+                    gold_ids,
+                    lookup.has_identifier,
+                )
+        return candidates
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Names with identifiers of which none is among their candidates."""
+        """Return how many names with gold identifiers have none of them among their candidates."""
         reached = {
             int(candidate.query.partition(".")[0])
             for candidate in candidates
             if candidate.label == 1.0 and candidate.spans[0].kb_id_
         }
-        gold = self._gold(doc) or []
-        return sum(bool(own) and number not in reached for number, own in enumerate(gold))
+        gold = self._gold_of_names(doc) or []
+        return sum(
+            bool(identifiers) and number not in reached for number, identifiers in enumerate(gold)
+        )
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """None that means anything: the meanings of a name are compared with each other."""
+        """Return 0: candidates are compared with each other, not with a threshold."""
         return 0.0
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Sets ``span.kb_id_`` of each name, and ``doc._.textrank_identifiers``, in text order.
+        """Set ``span.kb_id_`` of each name and ``doc._.textrank_identifiers``, in place.
 
-        A row has ``name``, ``span`` (characters), ``identifier`` (a CURIE, or None), its
-        ``probability``, ``species`` (taxon), ``symbol``, ``hgnc``, ``uniprot``, ``alternatives``
-        (less probable meanings) and ``parts``, the rows of the names in a list. The identifier of
-        a list is that of the family where one is meant, else of its first part.
+        The extension holds one row per name, in text order: ``name``, ``span`` (character offsets),
+        ``identifier`` (a CURIE, or None), its ``probability``, ``species`` (taxon), ``symbol``,
+        ``hgnc``, ``uniprot``, ``alternatives`` (less probable candidates) and ``parts`` (rows of
+        the items of a list). The identifier of a list is that of its family if that is the best
+        candidate, else that of its first item.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
         lookup = self.lookup
         rows: list[dict[str, Any]] = []
-        grouped = _by_name(candidates)
-        for number, span in enumerate(self.names(doc)):
-            name, place = span.text, (span.start_char, span.end_char)
+        slices_by_name = _group_by_name(candidates)
+        for number, span in enumerate(self.find_names(doc)):
+            name, offsets = span.text, (span.start_char, span.end_char)
             first, *parts = [
-                self._row(text, place, candidates[own], scores[own], lookup)
-                for own, text in zip(
-                    grouped.get(number, ()), (name, *parts_of(name, lookup)), strict=True
+                self._row(text, offsets, candidates[rows_of_query], scores[rows_of_query], lookup)
+                for rows_of_query, text in zip(
+                    slices_by_name.get(number, ()), (name, *split_list(name, lookup)), strict=True
                 )
             ]
             row = first if first["identifier"] or not parts else {**parts[0], "name": name}
@@ -143,106 +174,160 @@ class Identifiers(WithoutReasons):
             if span.kb_id_ and not self.overwrite:
                 row = {**row, "identifier": span.kb_id_}
             rows.append(row)
-        self._set(doc, rows)
+        self._set_identifiers(doc, rows)
         doc._.textrank_identifiers = rows
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Shares of names and of documents' identifiers, see ``identifier_measures``."""
-        gold = self._gold_of(scored.candidates)
-        return identifier_measures(scored.candidates, scored.scores, gold, self.lookup.knows)
+        """Return the metrics of ``compute_name_metrics`` for scored candidates."""
+        gold = self._gold_by_document(scored.candidates)
+        return compute_name_metrics(
+            scored.candidates, scored.scores, gold, self.lookup.has_identifier
+        )
 
-    def _gold(self, doc: Doc) -> list[frozenset[str]] | None:
-        """The right identifiers of each name; None where nothing is known of any."""
-        gold = identifiers_of(doc)
+    def document_metrics(
+        self,
+        candidates: Sequence[Candidate],
+        scores: Vector,
+        raw_docs: Sequence[Doc],
+        gold_docs: Sequence[Doc],
+    ) -> tuple[dict[str, float | None], int, int]:
+        """Return metrics per document, the number of gold identifiers, and how many are covered.
+
+        An identifier is correct if the gold standard has it anywhere in the same document. Covered
+        are gold identifiers that the gazetteer has.
+        """
+        no_gold = {
+            document_id(doc): [frozenset[str]()] * len(self.find_names(doc)) for doc in raw_docs
+        }
+        predicted = identifiers_by_document(collect_decisions(candidates, scores, no_gold))
+        gold = {
+            document_id(doc): frozenset().union(*(gold_identifiers(doc) or {}).values())
+            for doc in gold_docs
+        }
+        has_identifier = self.lookup.has_identifier
+        n_covered = sum(sum(map(has_identifier, ids)) for ids in gold.values())
+        return (
+            compute_document_metrics(predicted, gold, has_identifier),
+            sum(map(len, gold.values())),
+            n_covered,
+        )
+
+    def _gold_of_names(self, doc: Doc) -> list[frozenset[str]] | None:
+        """Return the gold identifiers of each name; None if the Doc has no gold standard."""
+        gold = gold_identifiers(doc)
         if gold is None:
             return None
-        return [frozenset(gold.get(span.id_, ())) for span in self.names(doc)]
+        return [frozenset(gold.get(span.id_, ())) for span in self.find_names(doc)]
 
-    def _gold_of(self, candidates: Sequence[Candidate]) -> dict[str, list[frozenset[str]]]:
+    def _gold_by_document(self, candidates: Sequence[Candidate]) -> dict[str, list[frozenset[str]]]:
+        """Return the gold identifiers of each name of each document of the candidates."""
         docs = {candidate.document: candidate.doc for candidate in candidates}
-        return {document: self._gold(doc) or [] for document, doc in docs.items()}
+        return {document: self._gold_of_names(doc) or [] for document, doc in docs.items()}
 
-    def _asked(self, label: str) -> bool:
+    def _is_looked_up(self, label: str) -> bool:
+        """Return whether names with this label are looked up."""
         if self.labels:
             return label in self.labels
-        return _speaks_of_genes(label)
+        return _is_gene_label(label)
 
     def _row(
         self,
         name: str,
-        place: tuple[int, int],
-        own: Sequence[Candidate],
+        offsets: tuple[int, int],
+        candidates: Sequence[Candidate],
         scores: Sequence[float],
-        lookup: Lookup,
+        lookup: GeneLookup,
     ) -> dict[str, Any]:
-        """What is shown of a name, given its meanings with their scores.
+        """Return the row of a name (see ``annotate``), given its candidates with their scores.
 
-        In plain numbers: of the few meanings that a name has, arrays take longer to make.
+        Plain floats, because for a few candidates arrays are slower.
         """
         highest = max(scores)
         weights = [math.exp(self.temperature * (score - highest)) for score in scores]
         total = sum(weights)
-        order = sorted(range(len(own)), key=weights.__getitem__, reverse=True)
-        likely = [i for i in order if weights[i] / total >= LIKELY or i == order[0]]
-        first, *others = [_shown(_gene(own[i], lookup), weights[i] / total) for i in likely]
+        order = sorted(range(len(candidates)), key=weights.__getitem__, reverse=True)
+        likely = [i for i in order if weights[i] / total >= MIN_PROBABILITY or i == order[0]]
+        first, *others = [
+            _gene_row(_gene_of_candidate(candidates[i], lookup), weights[i] / total) for i in likely
+        ]
         best = first["identifier"]
         alternatives = [other for other in others if other["identifier"] not in (None, best)]
-        row = {"name": name, "span": list(place), **first}
+        row = {"name": name, "span": list(offsets), **first}
         return {**row, "alternatives": alternatives, "parts": []}
 
-    def _set(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Writes the identifiers into the spans of the group, whose order stays."""
-        found = {tuple(row["span"]): row["identifier"] or "" for row in rows}
+    def _set_identifiers(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write the identifiers to the spans of the group, in place; the order of spans stays."""
+        identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
         group = doc.spans[self.entities]
         spans = []
         for span in group:
-            place = (span.start_char, span.end_char)
-            if place in found and self._asked(span.label_) and (self.overwrite or not span.kb_id_):
+            offsets = (span.start_char, span.end_char)
+            if (
+                offsets in identifier_of_span
+                and self._is_looked_up(span.label_)
+                and (self.overwrite or not span.kb_id_)
+            ):
                 span = Span(
-                    doc, span.start, span.end, span.label, kb_id=found[place], span_id=span.id
+                    doc,
+                    span.start,
+                    span.end,
+                    span.label,
+                    kb_id=identifier_of_span[offsets],
+                    span_id=span.id,
                 )
             spans.append(span)
         doc.spans[self.entities] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=spans)
 
 
 @lru_cache(maxsize=1 << 8)
-def _speaks_of_genes(label: str) -> bool:
-    return not label or any(word in label.lower() for word in GENE_WORDS)
+def _is_gene_label(label: str) -> bool:
+    """Return whether a label is empty or contains one of ``GENE_LABEL_WORDS``."""
+    return not label or any(word in label.lower() for word in GENE_LABEL_WORDS)
 
 
-def _candidates(
-    own: Sequence[Option], span: Span, query: str, right: frozenset[str] | None, knows: Known
+def _make_candidates(
+    genes: Sequence[CandidateGene],
+    span: Span,
+    query: str,
+    gold_ids: frozenset[str] | None,
+    has_identifier: HasIdentifier,
 ) -> Iterator[Candidate]:
-    """A candidate for each meaning; none is right where the tables lack what is."""
+    """Yield a candidate per candidate gene of a query.
+
+    ``gold_ids`` are the name's gold identifiers, None if unknown. If the gazetteer has none of
+    them, the candidate "no gene" is the correct one.
+    """
     doc, document = span.doc, document_id(span.doc)
-    none = right is not None and not any(map(knows, right))
-    start, end, kind = span.start, span.end, span.label
-    for option in own:
-        identifier = option.gene.identifier if option.gene else NONE
+    is_not_covered = gold_ids is not None and not any(map(has_identifier, gold_ids))
+    start, end, label_id = span.start, span.end, span.label
+    for option in genes:
+        identifier = option.gene.identifier if option.gene else NO_IDENTIFIER
         label = None
-        if right is not None:
-            label = 1.0 if (identifier in right if identifier else none) else -1.0
-        focus = Span(doc, start, end, label=kind, kb_id=identifier)
-        yield Candidate(doc, (focus,), document, query, label, option.facts)
+        if gold_ids is not None:
+            label = 1.0 if (identifier in gold_ids if identifier else is_not_covered) else -1.0
+        focus = Span(doc, start, end, label=label_id, kb_id=identifier)
+        yield Candidate(doc, (focus,), document, query, label, option.features)
 
 
-def _by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
-    """Which candidates are those of each name: of the whole first, then of its parts."""
-    found: dict[int, list[slice]] = {}
+def _group_by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
+    """Map the number of each name to the slices of its queries: the name first, then list items."""
+    slices: dict[int, list[slice]] = {}
     end = 0
     for query, run in groupby(map(attrgetter("query"), candidates)):
         start, end = end, end + sum(1 for _ in run)
-        found.setdefault(int(query.partition(".")[0]), []).append(slice(start, end))
-    return found
+        slices.setdefault(int(query.partition(".")[0]), []).append(slice(start, end))
+    return slices
 
 
-def _gene(candidate: Candidate, lookup: Lookup) -> Gene | None:
+def _gene_of_candidate(candidate: Candidate, lookup: GeneLookup) -> Gene | None:
+    """Return the gene of a candidate; None for "no gene"."""
     identifier = candidate.spans[0].kb_id_
-    return lookup.gene(identifier) if identifier else None
+    return lookup.get_gene(identifier) if identifier else None
 
 
-def _shown(gene: Gene | None, probability: float) -> dict[str, Any]:
+def _gene_row(gene: Gene | None, probability: float) -> dict[str, Any]:
+    """Return the columns of a gene in the row of a name."""
     return {
         "identifier": gene.identifier if gene else None,
         "probability": probability,
@@ -254,128 +339,165 @@ def _shown(gene: Gene | None, probability: float) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _lookup(tables: str, own: tuple[str, ...]) -> Lookup:
-    folder = Path(tables) if tables else shipped_folder("models") / SHIPPED
-    return Lookup((GeneTables.from_disk(folder), *map(read_own, own)))
-
-
-Known = Callable[[str], bool]
+def _load_lookup(folder_name: str, tsv_files: tuple[str, ...]) -> GeneLookup:
+    """Load the gazetteer of a folder ("" for the shipped one) and the user's TSV files. Cached."""
+    folder = Path(folder_name) if folder_name else shipped_folder("models") / SHIPPED_MODEL
+    return GeneLookup((Gazetteer.from_disk(folder), *map(read_gazetteer_tsv, tsv_files)))
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What was said of one name, and what would have been right."""
+class NameDecision:
+    """Predicted and gold identifiers of one name."""
 
     document: str
-    first: str  # the identifier ranked first among those there are; empty: there is none
-    decided: frozenset[str]  # those that were given, with those of the names in a list
-    reachable: bool
+    top_identifier: str  # best candidate other than "no gene"; empty if there is none
+    predicted: frozenset[str]  # best candidate of the name and of each list item, without "no gene"
+    is_reachable: bool  # whether a gold identifier is among the candidates
     gold: frozenset[str]
 
 
-def identifier_measures(
+def compute_name_metrics(
     candidates: Sequence[Candidate],
     scores: Vector,
     gold: Mapping[str, Sequence[frozenset[str]]],
-    known: Known,
+    has_identifier: HasIdentifier,
 ) -> dict[str, float | None]:
-    """Shares of names and of documents' identifiers that are right.
+    """Return metrics of the identifiers per name and per document.
 
-    ``gold`` has the right identifiers of each document, a set a name; ``known`` says whether the
-    tables have an identifier. ``first`` is the share of names whose right identifier is ranked
-    first, among names of which the tables have it; ``first_of_all`` is over all names,
-    ``reachable`` the share with it among the candidates. Precision, recall and F are those of the
-    decisions, with none as an answer. ``document_`` measures compare the sets of identifiers of
-    whole documents over identifiers that the tables have, ``document_f_of_all`` over all.
-    A name with several right identifiers is right with any of them.
+    ``top_identifier`` below means the best candidate other than "no gene". A name with several gold
+    identifiers is correct with any of them.
+
+    Parameters
+    ----------
+    candidates, scores
+        All candidates and their scores.
+    gold
+        Document -> gold identifiers of each of its names.
+    has_identifier
+        Whether the gazetteer has an identifier; names and identifiers that it has are *covered*.
+
+    Returns
+    -------
+    dict
+        ``first``: share of covered names whose top identifier is correct; ``first_of_all``: the
+        same over all names with gold identifiers; ``reachable``: share of covered names with a gold
+        identifier among the candidates; ``precision``, ``recall``, ``f``: of the predictions, with
+        "no gene" as a possible answer; ``document_*``: see ``compute_document_metrics``. None if
+        undefined.
     """
-    answers = answers_of(candidates, scores, gold)
-    covered = [a for a in answers if any(map(known, a.gold))]
-    identified = [a for a in answers if a.gold]
-    given = [a for a in answers if a.decided]
-    right = sum(bool(a.decided & a.gold) for a in given)
+    decisions = collect_decisions(candidates, scores, gold)
+    covered = [a for a in decisions if any(map(has_identifier, a.gold))]
+    identified = [a for a in decisions if a.gold]
+    decided = [a for a in decisions if a.predicted]
+    n_correct = sum(bool(a.predicted & a.gold) for a in decided)
     return {
-        "first": _share(sum(a.first in a.gold for a in covered), len(covered)),
-        "first_of_all": _share(sum(a.first in a.gold for a in identified), len(identified)),
-        "reachable": _share(sum(a.reachable for a in covered), len(covered)),
-        **_prf("", right, len(given), len(covered)),
-        **document_measures(document_sets(answers), _gold_sets(gold), known),
+        "first": _ratio(sum(a.top_identifier in a.gold for a in covered), len(covered)),
+        "first_of_all": _ratio(
+            sum(a.top_identifier in a.gold for a in identified), len(identified)
+        ),
+        "reachable": _ratio(sum(a.is_reachable for a in covered), len(covered)),
+        **_precision_recall_f1("", n_correct, len(decided), len(covered)),
+        **compute_document_metrics(
+            identifiers_by_document(decisions), _gold_by_document(gold), has_identifier
+        ),
     }
 
 
-def document_measures(
-    found: Mapping[str, frozenset[str]], gold: Mapping[str, frozenset[str]], known: Known
+def compute_document_metrics(
+    predicted: Mapping[str, frozenset[str]],
+    gold: Mapping[str, frozenset[str]],
+    has_identifier: HasIdentifier,
 ) -> dict[str, float | None]:
-    """Precision, recall and F of the gene identifiers of documents, summed over documents.
+    """Return precision, recall and F1 of the sets of gene identifiers, summed over documents.
 
-    Families are left out: what a corpus of genes calls them differs.
+    Recall and ``document_f`` are over covered identifiers, ``document_f_of_all`` over all. Families
+    should be left out of both sets, because corpora disagree about them.
     """
-    right = sum(len(found.get(document, frozenset()) & own) for document, own in gold.items())
-    said = sum(map(len, found.values()))
-    covered = sum(sum(map(known, own)) for own in gold.values())
-    every = sum(map(len, gold.values()))
+    n_correct = sum(
+        len(predicted.get(document, frozenset()) & identifiers)
+        for document, identifiers in gold.items()
+    )
+    n_predicted = sum(map(len, predicted.values()))
+    n_covered = sum(sum(map(has_identifier, identifiers)) for identifiers in gold.values())
+    n_gold = sum(map(len, gold.values()))
     return {
-        **_prf("document_", right, said, covered),
-        "document_f_of_all": _share(2 * right, said + every),
+        **_precision_recall_f1("document_", n_correct, n_predicted, n_covered),
+        "document_f_of_all": _ratio(2 * n_correct, n_predicted + n_gold),
     }
 
 
-def answers_of(
+def collect_decisions(
     candidates: Sequence[Candidate],
     scores: Vector,
     gold: Mapping[str, Sequence[frozenset[str]]],
-) -> list[Answer]:
-    """What was said of each name."""
-    grouped: dict[tuple[str, int], dict[str, list[int]]] = {}
+) -> list[NameDecision]:
+    """Return the decision about each name.
+
+    ``gold`` maps each document to the gold identifiers of each of its names.
+    """
+    rows_by_name: dict[tuple[str, int], dict[str, list[int]]] = {}
     for i, candidate in enumerate(candidates):
         name = int(candidate.query.partition(".")[0])
-        queries = grouped.setdefault((candidate.document, name), {})
+        queries = rows_by_name.setdefault((candidate.document, name), {})
         queries.setdefault(candidate.query, []).append(i)
     return [
-        _answer(document, list(own.values()), candidates, scores, gold[document][name])
-        for (document, name), own in grouped.items()
+        _decide_name(
+            document, list(rows_by_query.values()), candidates, scores, gold[document][name]
+        )
+        for (document, name), rows_by_query in rows_by_name.items()
     ]
 
 
-def _answer(
+def _decide_name(
     document: str,
     queries: Sequence[Sequence[int]],
     candidates: Sequence[Candidate],
     scores: Vector,
     gold: frozenset[str],
-) -> Answer:
-    best, decided = [], []
-    reachable = False
+) -> NameDecision:
+    """Return the decision about a name.
+
+    ``queries`` are the candidate rows of each of its queries.
+    """
+    best_identifiers, predicted = [], []
+    is_reachable = False
     for rows in queries:
         ids = [candidates[i].spans[0].kb_id_ for i in rows]
         order = np.argsort(-merge_ties(scores[list(rows)]), kind="stable")
-        best.append(next((ids[i] for i in order if ids[i]), ""))
-        decided.append(ids[order[0]])
-        reachable = reachable or bool(gold.intersection(ids))
-    first = next(filter(None, best), "")
-    return Answer(document, first, frozenset(filter(None, decided)), reachable, gold)
+        best_identifiers.append(next((ids[i] for i in order if ids[i]), ""))
+        predicted.append(ids[order[0]])
+        is_reachable = is_reachable or bool(gold.intersection(ids))
+    first = next(filter(None, best_identifiers), "")
+    return NameDecision(document, first, frozenset(filter(None, predicted)), is_reachable, gold)
 
 
-def document_sets(answers: Sequence[Answer]) -> dict[str, frozenset[str]]:
-    """The genes that each document was said to speak of."""
-    found: dict[str, frozenset[str]] = {}
-    for answer in answers:
-        genes = {one for one in answer.decided if not one.startswith("fplx:")}
-        found[answer.document] = found.get(answer.document, frozenset()) | genes
-    return found
+def identifiers_by_document(decisions: Sequence[NameDecision]) -> dict[str, frozenset[str]]:
+    """Return the predicted gene identifiers of each document, without families (``fplx:``)."""
+    identifiers: dict[str, frozenset[str]] = {}
+    for decision in decisions:
+        genes = {
+            identifier for identifier in decision.predicted if not identifier.startswith("fplx:")
+        }
+        identifiers[decision.document] = identifiers.get(decision.document, frozenset()) | genes
+    return identifiers
 
 
-def _gold_sets(gold: Mapping[str, Sequence[frozenset[str]]]) -> dict[str, frozenset[str]]:
-    return {document: frozenset().union(*own) for document, own in gold.items()}
+def _gold_by_document(gold: Mapping[str, Sequence[frozenset[str]]]) -> dict[str, frozenset[str]]:
+    """Return the union of the gold identifiers of each document's names."""
+    return {document: frozenset().union(*identifiers) for document, identifiers in gold.items()}
 
 
-def _prf(prefix: str, right: int, said: int, wanted: int) -> dict[str, float | None]:
+def _precision_recall_f1(
+    prefix: str, n_correct: int, n_predicted: int, n_gold: int
+) -> dict[str, float | None]:
+    """Return precision, recall and F1 with prefixed keys."""
     return {
-        f"{prefix}precision": _share(right, said),
-        f"{prefix}recall": _share(right, wanted),
-        f"{prefix}f": _share(2 * right, said + wanted),
+        f"{prefix}precision": _ratio(n_correct, n_predicted),
+        f"{prefix}recall": _ratio(n_correct, n_gold),
+        f"{prefix}f": _ratio(2 * n_correct, n_predicted + n_gold),
     }
 
 
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+def _ratio(numerator: float, denominator: float) -> float | None:
+    """Return the ratio; None if the denominator is 0."""
+    return numerator / denominator if denominator else None
