@@ -65,9 +65,9 @@ class LongWords:
     """A task: which words are long; its ``measures`` are the columns of every report."""
 
     name: ClassVar[str] = "long_words"
-    reads: ClassVar[tuple[str, ...] | None] = ()
-    recognises: ClassVar[tuple[str, ...]] = ()
-    ranks: ClassVar[bool] = False
+    required_pipes: ClassVar[tuple[str, ...] | None] = ()
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
+    is_ranking: ClassVar[bool] = False
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         gold = doc.user_data.get("gold")
@@ -87,7 +87,7 @@ class LongWords:
         doc._.textrank_long_words = [c.spans[0].text for c, s in rows if s >= scored.limit]
         return doc
 
-    def justify(self, doc, candidates, explain):
+    def add_explanations(self, doc, candidates, explain):
         return doc
 
     def measures(self, scored):

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
-from textrank.learners.multiclass import all_pairs, random_code
+from textrank.learners.multiclass import all_pairs_code, random_code
 
 
 def name_of(part):
@@ -119,7 +119,7 @@ def test_sparse_and_dense_data_give_the_same_model(rng):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-@pytest.mark.parametrize("code", [None, all_pairs(3), random_code(3, 5, zeros=0.2)])
+@pytest.mark.parametrize("code", [None, all_pairs_code(3), random_code(3, 5, zeros=0.2)])
 def test_the_classifier_tells_irises_apart(kernel, code):
     X, y = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)

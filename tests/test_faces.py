@@ -27,7 +27,7 @@ from textrank.features import Vector
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
-from textrank.reports.table import write
+from textrank.reports.table import write_report
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
 
@@ -97,7 +97,7 @@ def test_the_run_command_gives_the_report_of_cross_validate(
     words = ["run", str(tmp_path / "own.cfg"), str(SAMPLE), "--folds", "3", "--seed", "2"]
     assert run([*words, "--json", str(told)]) == 0
     expected = cross_validate(PIPELINE, docs, folds=3, seed=2, corpus=SAMPLE.name, title="own")
-    write(expected, tmp_path / "expected.json")
+    write_report(expected, tmp_path / "expected.json")
     found, wanted = (json.loads(p.read_text()) for p in (told, tmp_path / "expected.json"))
     assert found.pop("seconds")
     wanted.pop("seconds")

@@ -27,7 +27,9 @@ def test_generated_figures_are_up_to_date(figures: ModuleType) -> None:
     assert ROOT / "docs" / "faq.md" in pages
     for page in pages:
         text = page.read_text("utf-8")
-        assert figures.update_figures(text) == text, f"{page.name} is outdated; run python docs/figures.py"
+        assert figures.update_figures(text) == text, (
+            f"{page.name} is outdated; run python docs/figures.py"
+        )
 
 
 def test_figure_is_read_from_its_place(figures: ModuleType) -> None:

@@ -26,7 +26,7 @@ from textrank.cli.explain import explain_model
 from textrank.language.long_docs import tokenize
 from textrank.model import Model
 from textrank.results.schema import answer_rows, name_rows, read_rows
-from textrank.results.store import OWN, open_store
+from textrank.results.store import STORE_TABLES, open_store
 from textrank.scale.job import Job
 from textrank.scale.two_pass import load_analysis
 from textrank.tasks.ppi.facts import aggregate_facts
@@ -243,7 +243,7 @@ def assert_store(path: Path, expected: Rows) -> None:
     store = open_store(path)
     try:
         columns = "document, start_a, end_a, start_b, end_b"
-        rows = store.rows(f"SELECT * FROM {OWN['statements']} ORDER BY {columns}")
+        rows = store.fetch(f"SELECT * FROM {STORE_TABLES['statements']} ORDER BY {columns}")
         wanted = [
             {"document": name, **as_statement(row, TEXTS[name])}
             for name in sorted(expected)

@@ -11,7 +11,7 @@ import spacy
 
 from tests.kernels.graph_references import random_graph
 from textrank.candidates import Targets
-from textrank.config import registries
+from textrank.config import registered_classes
 from textrank.features import FeatureNames, Features, MultiView
 from textrank.graphs import Contexts, Sequences
 from textrank.kernels.algebra import Linear
@@ -20,7 +20,7 @@ from textrank.representations.transformations import Strict
 from textrank.tasks.base import Scored
 from textrank.testing import check_kernel
 
-TABLE = registries()
+TABLE = registered_classes()
 
 
 def vectors(rng):
@@ -152,9 +152,9 @@ def test_registered_readers_name_the_file_they_cannot_read(name, content, tmp_pa
 @pytest.mark.parametrize("name", list(TABLE["tasks"]))
 def test_registered_tasks_state_what_is_asked_of_them(name):
     task: Task = TABLE["tasks"][name](**TASKS.get(name, {}))
-    assert isinstance(task.ranks, bool)
-    assert task.reads is None or isinstance(task.reads, tuple)
-    assert isinstance(task.recognises, tuple)
+    assert isinstance(task.is_ranking, bool)
+    assert task.required_pipes is None or isinstance(task.required_pipes, tuple)
+    assert isinstance(task.required_pipes_raw, tuple)
     y, heldout = np.array([1.0, -1.0, 1.0]), np.array([0.5, -0.5, 0.2])
     threshold = task.threshold(y, heldout)
     assert threshold is None or isinstance(threshold, float)
@@ -166,5 +166,5 @@ def test_registered_tasks_state_what_is_asked_of_them(name):
     if not found:
         task.annotate(doc, Scored(found, np.empty(0)))
         assert getattr(doc._, f"textrank_{task.name}") == []
-        assert task.justify(doc, found, lambda _: []) is doc
+        assert task.add_explanations(doc, found, lambda _: []) is doc
         assert task.unreachable(doc, found) == 0

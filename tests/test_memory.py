@@ -10,7 +10,7 @@ import pytest
 
 from textrank.config import load_model
 from textrank.language import load_nlp
-from textrank.progress import collected_later
+from textrank.progress import gc_disabled
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def test_garbage_is_looked_for_again_even_after_an_error() -> None:
     assert searches(busy) > 0
     seen: list[bool] = []
 
-    @collected_later()
+    @gc_disabled()
     def fails() -> None:
         seen.append(gc.isenabled())
         raise ValueError("as asked")
@@ -56,7 +56,7 @@ def test_garbage_is_looked_for_again_even_after_an_error() -> None:
 
 def test_who_switched_the_search_off_finds_it_off() -> None:
     gc.disable()
-    with collected_later():
+    with gc_disabled():
         pass
     assert not gc.isenabled()
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import textrank
-from textrank.config import TABLE, registries
+from textrank.config import TABLE, registered_classes
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "textrank"
@@ -45,7 +45,7 @@ def test_published_registered_names_are_kept() -> None:
     """Saved models refer to these names: new ones may be added, none may be removed."""
     assert TABLE
     published = json.loads((ROOT / "tests" / "golden" / "names.json").read_text("utf-8"))
-    registered = {role: set(names) for role, names in registries().items()}
+    registered = {role: set(names) for role, names in registered_classes().items()}
     removed = {role: sorted(set(names) - registered[role]) for role, names in published.items()}
     assert not {role: names for role, names in removed.items() if names}
 

@@ -7,7 +7,7 @@ import pytest
 import spacy
 
 from textrank.config import load_model
-from textrank.explanation import Looked, ranked
+from textrank.explanation import ScoredBatch, rank_contributions
 from textrank.features import FeatureNames, Features
 from textrank.linear_scores import Contributions, LinearScores
 
@@ -27,13 +27,13 @@ def nlp():
 
 @pytest.mark.parametrize("words", [1, 50, 200_000])  # those looked at in one portion
 def test_reasons_of_proposals_are_those_that_explain_gives(nlp, monkeypatch, words):
-    monkeypatch.setattr("textrank.candidates.AT_ONCE", words)
+    monkeypatch.setattr("textrank.candidates.MAX_CHUNK_WORDS", words)
     model = load_model("spelling")
     task = model.pipeline.task
     proposals = 0
     for doc in model.pipe(nlp.pipe(TEXTS)):
         told = [row.pop("because") for row in doc._.textrank_spelling]
-        task.justify(doc, task.candidates(doc), model.explain_each)
+        task.add_explanations(doc, task.candidates(doc), model.explain_batch)
         for own, row in zip(told, doc._.textrank_spelling, strict=True):
             assert own
             assert [part["feature"] for part in own] == [p["feature"] for p in row["because"]]
@@ -53,7 +53,7 @@ def test_portions_are_told_one_after_the_other(nlp):
         LinearScores(np.array([6.0, 2.0]), np.array([65.0, 1.0]), lambda: first),
         LinearScores(np.array([-3.0]), np.array([9.0]), lambda: second),
     ]
-    looked = Looked(some, weighed, names, coef)
+    looked = ScoredBatch(some, weighed, names, coef)
     assert looked.scores.tolist() == [6.0, 2.0, -3.0]
     parts = [[(("c",), 4.0), (("a",), 2.0)], [(("a",), 2.0)], [(("b",), -3.0)]]
     assert looked.explain(some) == parts
@@ -63,15 +63,15 @@ def test_portions_are_told_one_after_the_other(nlp):
 def test_a_candidate_that_was_not_scored_is_refused(nlp):
     task = load_model("spelling").pipeline.task
     doc = nlp(TEXTS[0])
-    looked = Looked(task.candidates(doc), [], FeatureNames.from_iterable(["a"]), np.ones(1))
+    looked = ScoredBatch(task.candidates(doc), [], FeatureNames.from_iterable(["a"]), np.ones(1))
     with pytest.raises(ValueError, match="none of the candidates that were scored"):
         looked.explain(task.candidates(doc))
 
 
 def test_parts_of_equal_size_stand_in_the_order_of_the_model():
     parts = Features.from_dicts([{"a": 1.0, "b": -2.0, "c": 2.0}, {"c": 1.0, "a": -1.0}])
-    assert ranked(parts) == [
+    assert rank_contributions(parts) == [
         [(("b",), -2.0), (("c",), 2.0), (("a",), 1.0)],
         [(("a",), -1.0), (("c",), 1.0)],
     ]
-    assert ranked(parts, [1]) == ranked(parts)[1:]
+    assert rank_contributions(parts, [1]) == rank_contributions(parts)[1:]

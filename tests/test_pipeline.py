@@ -8,7 +8,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Targets, held_together
+from textrank.candidates import Targets, dedup_groups
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import cross_validate
 from textrank.evaluation.splits import DocumentFolds
@@ -119,7 +119,7 @@ def test_a_model_on_a_basis_keeps_no_other_pairs(docs: list[Doc]) -> None:
         "ppi", {"learner.@learners": "reduced_rls.v1", "learner.size": 8, "learner.alphas": [0.1]}
     )
     dataset = reduced.prepare(docs)
-    model = reduced.fit_prepared(dataset)
+    model = reduced.fit_dataset(dataset)
     number, fit = fit_best_kernel(reduced.learner, dataset.data, dataset.targets)
     assert isinstance(dataset.data, GramAlternatives)
     assert len(model.support or ()) == len(model.fit.coef) == 8 < len(fit.coef)
@@ -133,7 +133,7 @@ def test_many_candidates_are_scored_in_parts_with_the_same_result(
     model = pipeline.fit(docs)
     candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
     whole = model.score(candidates)
-    monkeypatch.setattr("textrank.model.MANY", 3)
+    monkeypatch.setattr("textrank.model.MAX_INDEXED_CANDIDATES", 3)
     np.testing.assert_allclose(model.score(candidates), whole, atol=1e-12)
 
 
@@ -147,13 +147,13 @@ def test_explanation_sums_to_the_score(pipeline: Pipeline, docs: list[Doc]) -> N
 
 def test_the_strongest_weights_make_a_smaller_model(pipeline: Pipeline, docs: list[Doc]) -> None:
     model = pipeline.fit(docs)
-    small = model.strongest(50)
+    small = model.prune(50)
     candidates = [c for doc in docs for c in pipeline.task.candidates(doc)]
     assert len(small.fit.coef) == 50
     assert set(np.abs(small.fit.coef)) == set(np.sort(np.abs(model.fit.coef))[-50:])
     full, cut = model.score(candidates), small.score(candidates)
     assert np.corrcoef(full, cut)[0, 1] > 0.9
-    np.testing.assert_allclose(model.strongest(10**9).score(candidates), full, atol=1e-12)
+    np.testing.assert_allclose(model.prune(10**9).score(candidates), full, atol=1e-12)
 
 
 def test_annotation_is_plain_values(pipeline: Pipeline, docs: list[Doc]) -> None:
@@ -178,7 +178,7 @@ def test_copies_are_held_out_together(make_doc: Callable[..., Doc]) -> None:
         doc[0].is_sent_start = True
         for token in list(doc)[1:]:
             token.is_sent_start = False
-    assert held_together([one, two, other]) == ["a", "a", "c"]
+    assert dedup_groups([one, two, other]) == ["a", "a", "c"]
 
 
 def test_given_folds_cannot_split_copies(pipeline: Pipeline, docs: list[Doc]) -> None:
@@ -200,7 +200,7 @@ def test_one_kind_of_answer_is_refused(pipeline: Pipeline, docs: list[Doc]) -> N
 
 
 def test_a_learner_in_the_place_of_the_kernel_is_named() -> None:
-    with pytest.raises(ValueError, match="RLS stands in the place of the kernel"):
+    with pytest.raises(ValueError, match="RLS is not a kernel"):
         Pipeline(PPI(), DependencyGraph(), RLS(ALPHAS), RLS(ALPHAS))  # type: ignore[arg-type]
 
 
@@ -226,7 +226,7 @@ def _leave_document_out(K, y, documents, part, alpha):  # type: ignore[no-untype
 
 def test_targets_number_documents_in_order(docs: list[Doc]) -> None:
     candidates = [c for doc in docs[:3] for c in PPI().candidates(doc)]
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     assert targets.groups.tolist() == [0, 0, 1, 1, 2, 2]
     assert targets.queries.tolist() == [0, 1, 2, 3, 4, 5]
 

@@ -93,10 +93,10 @@ def test_messages_say_what_is_wrong(
 
 
 def test_a_corpus_of_any_name_can_be_drawn() -> None:
-    from textrank.reports.plots import heat_map
+    from textrank.reports.plots import plot_heat_map
 
     names = ["a$b", "$c$ _{"]
-    figure = heat_map("x", "t", "words", np.eye(2).tolist(), names, names, axes=("a", "b"))
+    figure = plot_heat_map("x", "t", "words", np.eye(2).tolist(), names, names, axes=("a", "b"))
     assert "$c$ _{" in figure.svg
 
 

@@ -11,7 +11,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.candidates import MAX_HASHES, META_KEY, find_overlap, hash_texts
+from textrank.candidates import MAX_HASHES, TRAINING_TEXTS_KEY, find_training_overlap, hash_texts
 from textrank.cli import main
 
 SAMPLE = Path(__file__).parents[1] / "corpora" / "sample-gene-protein"
@@ -42,30 +42,32 @@ SHORT = "GRB2 binds SOS1."
     ],
 )
 def test_training_documents_are_recognised(tested: list[Doc], count: int) -> None:
-    meta = {META_KEY: hash_texts([doc_of(BOUND), doc_of(SHORT)])}
-    overlap = find_overlap(meta, tested)
+    meta = {TRAINING_TEXTS_KEY: hash_texts([doc_of(BOUND), doc_of(SHORT)])}
+    overlap = find_training_overlap(meta, tested)
     assert (overlap.documents if overlap else 0) == count
     if overlap:
         assert overlap.to_dict() == {"documents": count, "share": count / len(tested)}
         assert f"trained on {count} of these {len(tested)} documents" in overlap.note
 
 
-@pytest.mark.parametrize("known", [{}, {META_KEY: "%"}, {META_KEY: 3}, {META_KEY: "AAAA"}])
+@pytest.mark.parametrize(
+    "known", [{}, {TRAINING_TEXTS_KEY: "%"}, {TRAINING_TEXTS_KEY: 3}, {TRAINING_TEXTS_KEY: "AAAA"}]
+)
 def test_without_hashes_the_name_of_the_corpus_is_compared(known: dict[str, Any]) -> None:
     meta = {"corpus": "AImed, LLL", **known}
-    overlap = find_overlap(meta, [doc_of(BOUND)], "lll")
+    overlap = find_training_overlap(meta, [doc_of(BOUND)], "lll")
     assert overlap is not None
     assert overlap.to_dict() == {"documents": None, "share": None}
-    assert find_overlap(meta, [doc_of(BOUND)], "IEPA") is None
-    assert find_overlap({**known}, [doc_of(BOUND)], "") is None
+    assert find_training_overlap(meta, [doc_of(BOUND)], "IEPA") is None
+    assert find_training_overlap({**known}, [doc_of(BOUND)], "") is None
 
 
 def test_the_hashes_of_a_large_corpus_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_HASHES * 8 <= 1 << 18
     monkeypatch.setattr("textrank.candidates.MAX_HASHES", 10)
     docs = [doc_of(f"Protein number {n} binds to its only partner {n}.") for n in range(30)]
-    meta = {META_KEY: hash_texts(docs)}
-    overlap = find_overlap(meta, docs)
+    meta = {TRAINING_TEXTS_KEY: hash_texts(docs)}
+    overlap = find_training_overlap(meta, docs)
     assert overlap is not None
     assert 5 <= (overlap.documents or 0) <= 10
 
@@ -95,7 +97,7 @@ def test_evaluating_on_training_documents_says_so(
     assert said in " ".join(told.out.split())
     words = next(line for line in SAMPLE.rglob("*.jsonl")).read_text()
     meta = json.loads((model / "meta.json").read_text())
-    assert len(meta[META_KEY]) < len(words)
+    assert len(meta[TRAINING_TEXTS_KEY]) < len(words)
 
 
 def test_a_model_without_hashes_still_loads_and_says_nothing() -> None:
@@ -103,7 +105,7 @@ def test_a_model_without_hashes_still_loads_and_says_nothing() -> None:
     from textrank.evaluation import evaluate
 
     model = textrank.load_model("gene_protein")
-    assert META_KEY not in model.meta
+    assert TRAINING_TEXTS_KEY not in model.meta
     docs = list(textrank.load_corpus(str(SAMPLE))(textrank.load_nlp()))
     report = evaluate(model, docs, corpus="sample")
     assert (report.trained_on, report.notes) == ({}, ())

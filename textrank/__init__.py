@@ -25,10 +25,11 @@ if TYPE_CHECKING:
         registry,
     )
     from textrank.evaluation import Report, cross_validate, evaluate
-    from textrank.features import FeatureKernel, FeatureNames, Features, Kernel, LabelledGraph
+    from textrank.features import FeatureNames, Features, LabelledGraph
     from textrank.language import load_nlp
     from textrank.model import Model
     from textrank.pipeline import Pipeline
+    from textrank.protocols import FeatureKernel, Kernel
 
     __version__: str
 

@@ -1,4 +1,9 @@
-"""Candidate, Targets, and what a Doc carries: its id, its names, what is held out with it."""
+"""Candidates, their targets, and typed access to what a Doc carries.
+
+Sections: :class:`Candidate`, :class:`DocumentContext` and :class:`Targets`; batches and chunks;
+what a Doc carries (``doc.user_data``, ``doc.spans``, tokens); a cache per Doc; documents that
+share text (for hold-out, and for the warning that a model was trained on evaluated documents).
+"""
 
 from __future__ import annotations
 
@@ -24,18 +29,25 @@ if TYPE_CHECKING:
 
     from textrank.protocols import Task
 
-WORDS = 5  # shorter sentences ("Results were similar.") repeat by chance
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-TOGETHER = 1 << 16  # tokens of Docs that are looked at in one batch, whatever each batch costs
-MANY = 512  # Docs of a batch, however short
-TOKENS = ("ORTH", "LOWER", "SPACY", "SENT_START")  # what is read of tokens, all at once
-_READ: ContextVar[dict[Hashable, tuple[Doc, Any]] | None] = ContextVar("read", default=None)
+
+MAX_BATCH_TOKENS = 1 << 16  # tokens of the Docs of one batch
+MAX_BATCH_DOCS = 512
+MAX_CHUNK_WORDS = 200_000  # words of the sentences of candidates that are represented together
+SINGLE_SPAN_WORDS = 20  # words that a candidate with one span counts for at most
+TOKEN_ATTRIBUTES = ("ORTH", "LOWER", "SPACY", "SENT_START")  # columns of token_table
+MIN_SENTENCE_WORDS = 5  # shorter sentences ("Results were similar.") repeat by chance
+TRAINING_TEXTS_KEY = "training_texts"  # key of meta.json with hashes of the training texts
+MAX_HASHES = 1 << 15  # hashes that a model keeps at most: 256 kB
+HASH_BYTES = 8
+
+
+# Candidates and targets ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One decision: a mention, a pair of entities, a parse.
+    """One decision: about a mention, a pair of entities, a parse.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("SHC binds GRB2.")
@@ -44,85 +56,84 @@ class Candidate:
     ['SHC', 'GRB2']
     """
 
-    doc: Doc  # of a parse: a Doc of its own, with that parse set
-    spans: tuple[Span, ...]  # what is judged; the focus of every representation
+    doc: Doc  # for a parse: a Doc of its own with that parse
+    spans: tuple[Span, ...]  # what is judged
     document: str  # id that the reader gave to the document
-    query: str = ""  # the unit that is ranked together (a sentence's parses)
-    label: float | None = None  # gold answer; None when unknown
-    facts: Mapping[str, float] | None = None  # what the task noted that speaks for it or against
-    question: str = ""  # which of several questions it belongs to: a word, a set, an aspect
-    answer: str = ""  # the answer it stands for, never just the right one; none: yes
-    group: str = ""  # documents that are held out together; by default the document alone
+    query: str = ""  # candidates with the same document and query are ranked together
+    label: float | None = None  # gold label; None: unknown
+    facts: Mapping[str, float] | None = None  # numeric features that the task computed
+    question: str = ""  # which of several questions it belongs to: a word, a set, an attribute
+    answer: str = ""  # the answer it stands for, whether right or wrong; empty: yes
+    group: str = ""  # documents that are held out together; by default the document
 
     def __post_init__(self) -> None:
         if not self.group:
             object.__setattr__(self, "group", self.document)
 
     @property
-    def asked(self) -> str:
-        """Question and answer under one name, by which weights of their own are kept."""
-        return asking(self.question, self.answer)
+    def label_key(self) -> str:
+        """Question and answer as one string, see ``label_key``."""
+        return label_key(self.question, self.answer)
 
 
-def asking(question: str, answer: str) -> str:
-    """The name of an answer to a question, as it stands in feature names and saved models.
+def label_key(question: str, answer: str) -> str:
+    """Return question and answer as one string, as in feature names and saved models.
 
-    >>> asking("type", "binding"), asking("", "DNA")
+    >>> label_key("type", "binding"), label_key("", "DNA")
     ('type: binding', 'DNA')
     """
     return f"{question}: {answer}" if question else answer
 
 
+def gold_labels(candidates: Sequence[Candidate]) -> Vector:
+    """Return the gold labels, shape ``(n,)``; an unknown label is NaN."""
+    return np.array([c.label for c in candidates], dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
-class Neighbourhood:
-    """Where candidates stand among others: in which text, at which word, what they ask and judge.
+class DocumentContext:
+    """Where each of n candidates occurs: in which text, at which word, and what it asks."""
 
-    Spellings are numbers, equal for words that are equal in lower case.
-    """
-
-    texts: Indices  # (n,)
-    places: Vector  # (n,) the first token of what is judged
-    questions: tuple[str, ...]  # (n,) what is asked
-    spellings: Indices  # (n,)
+    text_ids: Indices  # (n,) equal for candidates of the same Doc
+    positions: Vector  # (n,) index of the first token of the first span
+    questions: tuple[str, ...]  # (n,) label keys
+    word_ids: Indices  # (n,) equal for first spans with the same lower-case text
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> Neighbourhood:
-        """That of the first span of each candidate."""
+    def from_candidates(cls, candidates: Sequence[Candidate]) -> DocumentContext:
+        """Build the context from the first span of each candidate, or the Doc if it has none."""
         spans = [c.spans[0] if c.spans else c.doc[:] for c in candidates]
         return cls(
-            _numbered([id(c.doc) for c in candidates]),
+            number_keys([id(c.doc) for c in candidates]),
             np.array([span.start for span in spans], dtype=np.float64),
-            tuple(c.asked for c in candidates),
-            _numbered([span.text.lower() for span in spans]),
+            tuple(c.label_key for c in candidates),
+            number_keys([span.text.lower() for span in spans]),
         )
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self.text_ids)
 
-    def take(self, index: Indices) -> Neighbourhood:
-        """That of some candidates, as if they were all there are."""
+    def take(self, index: Indices) -> DocumentContext:
+        """Return the context of some candidates, as if there were no others."""
         questions = tuple(self.questions[i] for i in index)
-        return Neighbourhood(
-            self.texts[index], self.places[index], questions, self.spellings[index]
+        return DocumentContext(
+            self.text_ids[index], self.positions[index], questions, self.word_ids[index]
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """The candidates as learners see them: answers, and what belongs together.
+    """What learners know of n candidates besides the kernel: labels, groups, queries, weights.
 
-    >>> same = np.array([0, 0, 1])  # the first two candidates are of one document
-    >>> len(Targets(np.array([1.0, -1.0, 1.0]), same, same).y)
+    >>> groups = np.array([0, 0, 1])  # the first two candidates are held out together
+    >>> len(Targets(np.array([1.0, -1.0, 1.0]), groups, np.arange(3)).y)
     3
     """
 
-    y: Vector  # (n,)
-    groups: Indices  # (n,) numbers of groups of documents, in order of first appearance
-    queries: Indices  # (n,) likewise
-    neighbourhood: Neighbourhood | None = (
-        None  # for learners that look at other candidates of a text
-    )
-
+    y: Vector  # (n,) gold labels
+    groups: Indices  # (n,) number of the group that is held out together
+    queries: Indices  # (n,) number of the query whose candidates are ranked together
+    context: DocumentContext | None = None  # for learners with a second stage
     weights: Vector | None = None  # (n,) positive factors of the squared errors; None: all 1
 
     def __post_init__(self) -> None:
@@ -135,297 +146,306 @@ class Targets:
         return len(self.y)
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> Targets:
-        """The labels with their documents and queries; every candidate must have a label."""
+    def from_candidates(cls, candidates: Sequence[Candidate]) -> Targets:
+        """Build the targets of labelled candidates; groups and queries are numbered in order.
+
+        Raises ValueError if a candidate has no label.
+        """
         for index, candidate in enumerate(candidates):
             if candidate.label is None:
                 raise ValueError(
                     f"candidate {index} of document {candidate.document!r} has no gold label. "
                     "Training and evaluation need an annotated corpus."
                 )
-        # Sentences of different documents may share a name, so the document is part of a query.
-        queries = [(c.document, c.query) for c in candidates]
         return cls(
-            labels_of(candidates),
-            _numbered([c.group for c in candidates]),
-            _numbered(queries),
-            Neighbourhood.of(candidates),
+            gold_labels(candidates),
+            number_keys([c.group for c in candidates]),
+            # Queries of different documents may have the same name.
+            number_keys([(c.document, c.query) for c in candidates]),
+            DocumentContext.from_candidates(candidates),
         )
 
     def take(self, index: Indices) -> Targets:
-        """The targets of some candidates."""
-        neighbourhood = None if self.neighbourhood is None else self.neighbourhood.take(index)
+        """Return the targets of some candidates."""
+        context = None if self.context is None else self.context.take(index)
         weights = None if self.weights is None else self.weights[index]
-        return Targets(
-            self.y[index], self.groups[index], self.queries[index], neighbourhood, weights
-        )
+        return Targets(self.y[index], self.groups[index], self.queries[index], context, weights)
 
 
-def labels_of(candidates: Sequence[Candidate]) -> Vector:  # (n,)
-    """The gold answers."""
-    return np.array([c.label for c in candidates], dtype=np.float64)
-
-
-def tokens_of(span: Span) -> list[int]:
-    """Token indices of a mention in its Doc; a discontinuous one skips what lies between.
-
-    A Span has no holes, so a reader keeps the pieces of a broken name under its span id.
-    """
-    pieces: dict[str, list[int]] = span.doc.user_data.get("pieces", {})
-    return pieces.get(span.id_) or list(range(span.start, span.end))
-
-
-def _numbered(keys: Sequence[object]) -> Indices:
-    numbers: dict[object, int] = {}
+def number_keys(keys: Sequence[Hashable]) -> Indices:
+    """Return a number for each key, equal for equal keys, counted from 0 in order of appearance."""
+    numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
-def named_spans(doc: Doc, key: str) -> list[Span]:
-    """The spans of a group in text order; a missing group is filled with ``doc.ents``.
+@dataclass(frozen=True, eq=False)
+class DocumentCandidates:
+    """Candidates together with all other candidates of the same Docs."""
 
-    The shipped language model and all readers fill the group; other spaCy pipelines only have
-    ``doc.ents``. What looks at names later finds them in the group.
+    all_candidates: list[Candidate]
+    context: DocumentContext  # of all candidates
+    rows: Indices  # where the given candidates are among all
 
-    >>> import spacy
-    >>> doc = spacy.blank("en")("SHC binds GRB2.")
-    >>> doc.ents = [doc.char_span(0, 3, "GENE"), doc.char_span(10, 14, "GENE")]
-    >>> named_spans(doc, "entities")
-    [SHC, GRB2]
-    """
-    fill_names(doc, key)
-    return sorted(doc.spans[key], key=attrgetter("start_char", "end_char", "id_"))
+    @classmethod
+    def from_candidates(cls, task: Task, candidates: Sequence[Candidate]) -> DocumentCandidates:
+        """Find all candidates of the Docs of ``candidates``.
 
-
-def fill_names(doc: Doc, key: str) -> None:
-    """Fills a missing span group with ``doc.ents``, see ``named_spans``."""
-    if key not in doc.spans:
-        if not doc.has_annotation("ENT_IOB"):
-            raise ValueError(
-                f"document {document_id(doc)!r} has no span group {key!r} and no entities. Mark "
-                f"the names in doc.spans[{key!r}], or run a recogniser before: `textrank apply` "
-                "has one, while `run` and `train` learn from the names that a corpus gives."
-            )
-        from spacy.tokens import Span
-
-        doc.spans[key] = [
-            Span(doc, ent.start, ent.end, label=ent.label_, span_id=f"e{number}")
-            for number, ent in enumerate(doc.ents)
-        ]
+        Raises ValueError if the task does not find one of the given candidates in its Doc.
+        """
+        docs = {id(c.doc): c.doc for c in candidates}
+        all_candidates = [c for doc in docs.values() for c in task.candidates(doc)]
+        row_of = {_candidate_key(c): row for row, c in enumerate(all_candidates)}
+        for candidate in candidates:
+            if _candidate_key(candidate) not in row_of:
+                raise ValueError(
+                    f"{candidate.spans} of document {candidate.document!r} is not among the "
+                    f"candidates of task {task.name!r} in its Doc, so its context is unknown. "
+                    "Pass candidates that the task made."
+                )
+        rows = np.array([row_of[_candidate_key(c)] for c in candidates], dtype=np.intp)
+        return cls(all_candidates, DocumentContext.from_candidates(all_candidates), rows)
 
 
-def starts_of(doc: Doc) -> Indices:
-    """The first token of each sentence, then the end; one sentence where none are marked.
-
-    In one pass: ``span.sent`` looks at the whole Doc each time.
-    """
-    first = token_table(doc)["SENT_START"] == 1
-    first[:1] = True
-    return np.concatenate([first.nonzero()[0], [len(doc)]])
+def _candidate_key(candidate: Candidate) -> tuple[Any, ...]:
+    spans = tuple((s.start, s.end, s.id_) for s in candidate.spans)
+    return id(candidate.doc), candidate.query, candidate.label_key, spans
 
 
-def sentence_sizes(candidates: Sequence[Candidate]) -> list[int]:
-    """The words of the sentence that each candidate stands in; of the Doc where it has none."""
-    known: dict[int, Indices] = {}
-    sizes = []
-    for candidate in candidates:
-        doc = candidate.doc
-        if id(doc) not in known:
-            of = np.cumsum(token_table(doc)["SENT_START"] == 1)
-            known[id(doc)] = np.bincount(of)[of] if len(doc) else np.zeros(0, dtype=np.intp)
-        own = known[id(doc)]
-        sizes.append(int(own[candidate.spans[0].start]) if candidate.spans else len(own))
-    return sizes
+# Batches and chunks -------------------------------------------------------------------------------
 
 
-@contextmanager
-def reading_once() -> Iterator[None]:
-    """While Docs are looked at again and again: what ``read_once`` made of one is kept."""
-    token = _READ.set({} if (known := _READ.get()) is None else known)
-    try:
-        yield
-    finally:
-        _READ.reset(token)
-
-
-def read_once(doc: Doc, key: Hashable, read: Callable[[], T]) -> T:
-    """What ``read`` gives of a Doc; the same again within one ``reading_once``.
-
-    Docs must not change meanwhile; they are held, since another one could get the place of one
-    that is gone.
-    """
-    known = _READ.get()
-    if known is None:
-        return read()
-    place = id(doc), key
-    if place not in known:
-        known[place] = doc, read()
-    found: T = known[place][1]
-    return found
-
-
-def batches_of(docs: Iterable[Doc], size: int | None = None) -> Iterator[list[Doc]]:
-    """Docs in batches of a size, or of about ``TOGETHER`` tokens: long ones need much memory."""
+def batch_docs(docs: Iterable[Doc], size: int | None = None) -> Iterator[list[Doc]]:
+    """Yield Docs in batches of ``size``, or of about ``MAX_BATCH_TOKENS`` tokens if None."""
     batch: list[Doc] = []
     tokens = 0
     for doc in docs:
         batch.append(doc)
         tokens += len(doc)
-        if len(batch) == (size or MANY) or (size is None and tokens >= TOGETHER):
+        if len(batch) == (size or MAX_BATCH_DOCS) or (size is None and tokens >= MAX_BATCH_TOKENS):
             yield batch
             batch, tokens = [], 0
     if batch:
         yield batch
 
 
-def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
-    """The attributes ``TOKENS`` of all tokens of a Doc: keys of texts, 1 for yes."""
+def chunk_candidates(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """Yield consecutive chunks whose sentences have at most ``MAX_CHUNK_WORDS`` words in total.
 
-    def read() -> Mapping[str, NDArray[np.uint64]]:
-        return dict(zip(TOKENS, doc.to_array(list(TOKENS)).T, strict=True))
+    The memory that the representation of a pair needs grows with its sentence, so that a list of
+    four hundred names would exhaust it. The representation of one span does not: it counts for
+    at most ``SINGLE_SPAN_WORDS``, since each chunk reads its text again.
+    """
+    bounds = [_max_words(candidate) for candidate in candidates]
+    if sum(bounds) <= MAX_CHUNK_WORDS:  # then sentences need not be measured
+        if candidates:
+            yield candidates
+        return
+    start, words = 0, 0
+    lengths = sentence_lengths(candidates)
+    for end, size in enumerate(map(min, lengths, bounds)):
+        words += size
+        if words > MAX_CHUNK_WORDS and end > start:
+            yield candidates[start:end]
+            start, words = end, size
+    yield candidates[start:]
 
-    return read_once(doc, TOKENS, read)
+
+def _max_words(candidate: Candidate) -> int:
+    """Return an upper bound of the words that a candidate counts for."""
+    spans = candidate.spans
+    return max(SINGLE_SPAN_WORDS, len(spans[0])) if len(spans) == 1 else len(candidate.doc)
 
 
-def answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
-    """The rows that a task put on a Doc; None where it has not been run."""
-    found: list[dict[str, Any]] | None = doc._.get(f"textrank_{task}")
-    return found
+# What a Doc carries -------------------------------------------------------------------------------
 
 
-def identifiers_of(doc: Doc) -> Mapping[str, Sequence[str]] | None:
-    """The identifiers (CURIEs) that a reader found for names, by span id; None where it said none.
+def document_id(doc: Doc, number: int = 0) -> str:
+    """Return the id that a reader gave to a Doc, or ``number`` as text."""
+    return str(doc.user_data.get("document") or number)
 
-    A name that is missing from the table has no identifier.
+
+def get_answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
+    """Return the rows that a task wrote to ``doc._.textrank_<task>``; None if it did not run."""
+    rows: list[dict[str, Any]] | None = doc._.get(f"textrank_{task}")
+    return rows
+
+
+def gold_identifiers(doc: Doc) -> Mapping[str, Sequence[str]] | None:
+    """Return the identifiers (CURIEs) that a reader found for entities, by span id.
+
+    None means that the corpus has no identifiers; an entity that is missing from the mapping has
+    none.
     """
     return doc.user_data.get("identifiers")
 
 
-def held_together(docs: Sequence[Doc]) -> list[str]:
-    """A name for each Doc, the same for all that share an original id or a sentence.
+def entity_spans(doc: Doc, key: str) -> list[Span]:
+    """Return the spans of ``doc.spans[key]`` in text order.
 
-    Corpora hold the same abstract twice under two ids; hold-out by id alone would train on a copy
-    of the test text. Sentences are compared in lower case, letters and digits only. The name is
-    the id of the first Doc of the group.
+    A missing group is first filled with ``doc.ents``, see ``ensure_span_group``.
+
+    >>> import spacy
+    >>> doc = spacy.blank("en")("SHC binds GRB2.")
+    >>> doc.ents = [doc.char_span(0, 3, "GENE"), doc.char_span(10, 14, "GENE")]
+    >>> entity_spans(doc, "entities")
+    [SHC, GRB2]
     """
-    parent = list(range(len(docs)))
-    first: dict[tuple[str, str], int] = {}
+    ensure_span_group(doc, key)
+    return sorted(doc.spans[key], key=attrgetter("start_char", "end_char", "id_"))
+
+
+def ensure_span_group(doc: Doc, key: str) -> None:
+    """Fill ``doc.spans[key]`` with ``doc.ents`` if there is no such group.
+
+    The shipped language model and all readers fill the group; other spaCy pipelines only set
+    ``doc.ents``. Raises ValueError if the Doc has neither.
+    """
+    if key in doc.spans:
+        return
+    if not doc.has_annotation("ENT_IOB"):
+        raise ValueError(
+            f"document {document_id(doc)!r} has no span group {key!r} and no entities. Annotate "
+            f"doc.spans[{key!r}], or run a named-entity recogniser first: `textrank apply` has "
+            "one, while `run` and `train` learn from the entities of a corpus."
+        )
+    from spacy.tokens import Span
+
+    doc.spans[key] = [
+        Span(doc, ent.start, ent.end, label=ent.label_, span_id=f"e{number}")
+        for number, ent in enumerate(doc.ents)
+    ]
+
+
+def span_tokens(span: Span) -> list[int]:
+    """Return the token indices of a mention in its Doc, without the gaps of a discontinuous one.
+
+    A Span has no gaps, so readers store the tokens of a discontinuous mention under its span id
+    in ``doc.user_data["pieces"]``.
+    """
+    pieces: dict[str, list[int]] = span.doc.user_data.get("pieces", {})
+    return pieces.get(span.id_) or list(range(span.start, span.end))
+
+
+def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
+    """Return the attributes ``TOKEN_ATTRIBUTES`` of all tokens, each an array ``(len(doc),)``.
+
+    Texts are hashes of the string store; 1 means yes. Inside ``doc_cache`` the table is read once.
+    """
+
+    def read() -> Mapping[str, NDArray[np.uint64]]:
+        columns = doc.to_array(list(TOKEN_ATTRIBUTES)).T
+        return dict(zip(TOKEN_ATTRIBUTES, columns, strict=True))
+
+    return compute_once(doc, TOKEN_ATTRIBUTES, read)
+
+
+def sentence_starts(doc: Doc) -> Indices:
+    """Return the index of the first token of each sentence, and ``len(doc)`` at the end.
+
+    A Doc without sentence boundaries is one sentence. One pass over the Doc, while ``span.sent``
+    searches it each time.
+    """
+    is_start = token_table(doc)["SENT_START"] == 1
+    is_start[:1] = True
+    return np.concatenate([is_start.nonzero()[0], [len(doc)]])
+
+
+def sentence_lengths(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the tokens of the sentence of each candidate's first span; of the Doc if no span."""
+    lengths_by_doc: dict[int, Indices] = {}  # for each token the length of its sentence
+    lengths = []
+    for candidate in candidates:
+        doc = candidate.doc
+        if id(doc) not in lengths_by_doc:
+            sentence = np.cumsum(token_table(doc)["SENT_START"] == 1)
+            lengths_by_doc[id(doc)] = (
+                np.bincount(sentence)[sentence] if len(doc) else np.zeros(0, dtype=np.intp)
+            )
+        of_token = lengths_by_doc[id(doc)]
+        start = candidate.spans[0].start if candidate.spans else None
+        lengths.append(len(of_token) if start is None else int(of_token[start]))
+    return lengths
+
+
+# A cache per Doc ----------------------------------------------------------------------------------
+
+_CACHE: ContextVar[dict[Hashable, tuple[Doc, Any]] | None] = ContextVar("doc_cache", default=None)
+
+
+@contextmanager
+def doc_cache() -> Iterator[None]:
+    """Keep the results of ``compute_once`` until the end of the outermost such block.
+
+    Docs must not change inside the block.
+    """
+    cache = _CACHE.get()
+    token = _CACHE.set({} if cache is None else cache)
+    try:
+        yield
+    finally:
+        _CACHE.reset(token)
+
+
+def compute_once(doc: Doc, key: Hashable, compute: Callable[[], T]) -> T:
+    """Return ``compute()``, or its result of an earlier call for this Doc and key.
+
+    Results are only kept inside ``doc_cache``.
+    """
+    cache = _CACHE.get()
+    if cache is None:
+        return compute()
+    entry = id(doc), key
+    if entry not in cache:
+        # The Doc is kept too: another one could get the id of a Doc that was freed.
+        cache[entry] = doc, compute()
+    value: T = cache[entry][1]
+    return value
+
+
+# Documents that share text ------------------------------------------------------------------------
+
+
+def dedup_groups(docs: Sequence[Doc]) -> list[str]:
+    """Return a group name for each Doc, equal for Docs that share an id, origin or sentence.
+
+    Corpora contain the same abstract twice under two ids; hold-out by id alone would train on a
+    copy of the test text. Sentences are compared as in ``text_keys``. A group has the name of
+    its first Doc.
+    """
+    from scipy.cluster.hierarchy import DisjointSet  # slow to import, and only needed here
+
+    groups = DisjointSet(range(len(docs)))
+    first_with_key: dict[tuple[str, str], int] = {}
     for number, doc in enumerate(docs):
-        for mark in _marks(doc, number):
-            _join(parent, first.setdefault(mark, number), number)
-    ids = [document_id(doc, number) for number, doc in enumerate(docs)]
-    return [ids[_root(parent, number)] for number in range(len(docs))]
+        for key in (("id", document_id(doc, number)), *text_keys(doc)):
+            groups.merge(first_with_key.setdefault(key, number), number)
+    first_of_group: dict[int, int] = {}
+    names = [document_id(doc, number) for number, doc in enumerate(docs)]
+    return [names[first_of_group.setdefault(groups[i], i)] for i in range(len(docs))]
 
 
 def shares_text(docs: Sequence[Doc], others: Sequence[Doc]) -> list[bool]:
-    """For each Doc whether an original id or a sentence of it stands in one of the others too.
+    """Return for each Doc whether one of ``others`` has the same origin or a common sentence.
 
-    Ids that readers give are not compared: two corpora may count their documents alike.
+    Document ids are not compared: two corpora may number their documents alike.
     """
-    known = {mark for doc in others for mark in text_marks(doc)}
-    return [any(mark in known for mark in text_marks(doc)) for doc in docs]
+    keys = {key for doc in others for key in text_keys(doc)}
+    return [any(key in keys for key in text_keys(doc)) for doc in docs]
 
 
-def text_marks(doc: Doc) -> Iterator[tuple[str, str]]:
-    """Yield what a copy of a Doc in another corpus shares: its original id and its sentences.
+def text_keys(doc: Doc) -> Iterator[tuple[str, str]]:
+    """Yield what a copy of a Doc in another corpus has too: its original id and its sentences.
 
-    Sentences are in lower case, letters and digits only; those of few words are left out.
+    Sentences are in lower case, letters and digits only, and have at least
+    ``MIN_SENTENCE_WORDS`` words.
     """
-    return (mark for mark in _marks(doc, 0) if mark[0] != "id")
-
-
-def document_id(doc: Doc, number: int = 0) -> str:
-    """The id a reader gave, or the number of the Doc."""
-    return str(doc.user_data.get("document") or number)
-
-
-def _marks(doc: Doc, number: int) -> Iterator[tuple[str, str]]:
-    yield "id", document_id(doc, number)
     if doc.user_data.get("origin"):
         yield "origin", str(doc.user_data["origin"])
     if doc.has_annotation("SENT_START"):
         for sentence in doc.sents:
             words = re.findall(r"[^\W_]+", sentence.text.lower())
-            if len(words) >= WORDS:
+            if len(words) >= MIN_SENTENCE_WORDS:
                 yield "sentence", " ".join(words)
-
-
-def _root(parent: list[int], number: int) -> int:
-    while parent[number] != number:
-        parent[number] = parent[parent[number]]
-        number = parent[number]
-    return number
-
-
-def _join(parent: list[int], one: int, other: int) -> None:
-    first, second = sorted((_root(parent, one), _root(parent, other)))
-    parent[second] = first  # the earlier Doc names the group
-
-
-AT_ONCE = 200_000  # words of sentences that candidates are represented in at a time
-ALONE = 20  # words that a candidate of one name counts for: what is read around it has a bound
-
-
-@dataclass(frozen=True, eq=False)
-class DocumentCandidates:
-    """Candidates with all others of their texts, which a second stage looks at."""
-
-    everyone: list[Candidate]
-    neighbourhood: Neighbourhood
-    rows: Indices  # where the candidates stand among all
-
-    @classmethod
-    def of(cls, task: Task, candidates: Sequence[Candidate]) -> DocumentCandidates:
-        """All candidates of the Docs that these are of."""
-        docs = {id(c.doc): c.doc for c in candidates}
-        everyone = [c for doc in docs.values() for c in task.candidates(doc)]
-        place = {_key(c): row for row, c in enumerate(everyone)}
-        for candidate in candidates:
-            if _key(candidate) not in place:
-                raise ValueError(
-                    f"{candidate.spans} of document {candidate.document!r} is none of the "
-                    "candidates that the task finds there, so its neighbours are unknown."
-                )
-        rows = np.array([place[_key(c)] for c in candidates], dtype=np.intp)
-        return cls(everyone, Neighbourhood.of(everyone), rows)
-
-
-def _key(candidate: Candidate) -> tuple[Any, ...]:
-    places = tuple((s.start, s.end, s.id_) for s in candidate.spans)
-    return id(candidate.doc), candidate.query, candidate.asked, places
-
-
-def portions(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
-    """Candidates in portions whose sentences have no more than ``AT_ONCE`` words together.
-
-    What a representation of a pair needs grows with its sentence; a list of four hundred names
-    would else take all memory there is. That of one name does not; and since every portion reads
-    its text anew, there must be no more of them in a long sentence than in short ones.
-    """
-    start, words = 0, 0
-    few = sum(map(_most, candidates)) <= AT_ONCE  # then nobody need look at their sentences
-    sizes = [0] * len(candidates) if few else map(_weight, candidates, sentence_sizes(candidates))
-    for end, size in enumerate(sizes):
-        words += size
-        if words > AT_ONCE and end > start:
-            yield candidates[start:end]
-            start, words = end, size
-    if start < len(candidates):
-        yield candidates[start:]
-
-
-def _most(candidate: Candidate) -> int:
-    """What a candidate counts for at the most."""
-    spans = candidate.spans
-    return max(ALONE, len(spans[0])) if len(spans) == 1 else len(candidate.doc)
-
-
-def _weight(candidate: Candidate, sentence: int) -> int:
-    return min(sentence, _most(candidate))
-
-
-META_KEY = "training_texts"  # in the meta.json of a model
-MAX_HASHES = 1 << 15  # kept in a model: 256 kB; of more, the smallest
-HASH_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -433,7 +453,7 @@ class TrainingOverlap:
     """How many evaluated documents a model was trained on.
 
     ``documents`` is the number that share a sentence or the whole text with a training document.
-    It is None where the model has no hashes and only the name of the corpus is the same.
+    It is None if the model has no hashes and only the name of the corpus is the same.
     """
 
     documents: int | None
@@ -441,7 +461,7 @@ class TrainingOverlap:
 
     @property
     def share(self) -> float | None:
-        """The fraction of the evaluated documents; None where their number is not known."""
+        """Fraction of the evaluated documents; None if their number is unknown."""
         return None if self.documents is None else self.documents / self.total
 
     @property
@@ -459,7 +479,7 @@ class TrainingOverlap:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {"documents": self.documents, "share": self.share}
 
 
@@ -469,29 +489,29 @@ def hash_texts(docs: Sequence[Doc]) -> str:
     Texts are compared in lower case, letters and digits only. At most ``MAX_HASHES`` are kept,
     those of the smallest value, so that a large corpus is still recognised by some sentences.
     """
-    hashes = sorted(set().union(*map(_hashes, docs)))[:MAX_HASHES]
+    hashes = sorted(set().union(*map(_text_hashes, docs)))[:MAX_HASHES]
     return base64.b64encode(np.array(hashes, dtype="<u8").tobytes()).decode("ascii")
 
 
-def find_overlap(
+def find_training_overlap(
     meta: Mapping[str, Any], docs: Sequence[Doc], corpus: str = ""
 ) -> TrainingOverlap | None:
-    """Return how many documents a model was trained on, by its meta; None where none is known.
+    """Return how many documents a model was trained on, by its meta; None if none is found.
 
     A model without hashes, such as one of an older version, is compared by the name of its corpus.
     """
-    known = _known_hashes(meta)
-    if known is None:
+    hashes = _read_hashes(meta)
+    if hashes is None:
         names = {name.strip().lower() for name in str(meta.get("corpus") or "").split(",")}
-        same = bool(corpus) and corpus.lower() in names
-        return TrainingOverlap(None, len(docs)) if same else None
-    count = sum(not known.isdisjoint(_hashes(doc)) for doc in docs)
+        is_same = bool(corpus) and corpus.lower() in names
+        return TrainingOverlap(None, len(docs)) if is_same else None
+    count = sum(not hashes.isdisjoint(_text_hashes(doc)) for doc in docs)
     return TrainingOverlap(count, len(docs)) if count else None
 
 
-def _known_hashes(meta: Mapping[str, Any]) -> set[int] | None:
-    """The hashes of a model; None where it has none, or what it has is damaged."""
-    text = meta.get(META_KEY)
+def _read_hashes(meta: Mapping[str, Any]) -> set[int] | None:
+    """Return the hashes in a model's meta; None if they are missing or damaged."""
+    text = meta.get(TRAINING_TEXTS_KEY)
     if not isinstance(text, str):
         return None
     try:
@@ -501,10 +521,11 @@ def _known_hashes(meta: Mapping[str, Any]) -> set[int] | None:
         return None
 
 
-def _hashes(doc: Doc) -> set[int]:
-    whole = " ".join(re.findall(r"[^\W_]+", doc.text.lower()))
-    marks = [*text_marks(doc), *([("text", whole)] if whole else [])]
-    return {_hash("\0".join(mark)) for mark in marks}
+def _text_hashes(doc: Doc) -> set[int]:
+    """Return hashes of ``text_keys`` and of the whole text."""
+    text = " ".join(re.findall(r"[^\W_]+", doc.text.lower()))
+    keys = [*text_keys(doc), *([("text", text)] if text else [])]
+    return {_hash("\0".join(key)) for key in keys}
 
 
 def _hash(text: str) -> int:

@@ -91,7 +91,7 @@ class TaskComponent:
         losses = {} if losses is None else losses
         if self._docs:
             self._learn(example.reference for example in examples)
-            quality = self._model().quality
+            quality = self._model().heldout_auc
             losses[self.name] = 0.0 if quality is None else 1.0 - quality
         return losses
 

@@ -175,8 +175,6 @@ def resolve_block(path: Path, section: str) -> Any:
         raise ValueError(f"{path}: {reason:.500}") from error
 
 
-# Settings of tasks without which a trained model cannot be asked anything.
-FIXED = {"spelling": ("task.sets", "task.more")}
 _KINDS = {
     "float": "is no number",
     "int": "is no whole number",
@@ -339,7 +337,7 @@ def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
         raise ValueError(
             f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
         )
-    if fixed := [key for key in changes if key in FIXED.get(task.name, ())]:
+    if fixed := [key for key in changes if key.removeprefix("task.") in task.fixed_settings]:
         raise ValueError(
             f"{fixed[0]} decides what a model is trained on, so it cannot change afterwards. Train "
             f"one: textrank train {task.name} CORPUS MODEL --set {fixed[0]}=..."
@@ -352,14 +350,9 @@ def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
         raise ValueError(
             f"--set {overrides} does not fit the task {task.name!r}: {', '.join(kinds)}."
         ) from error
-    from textrank.tasks.ppi.task import PPI
-
-    threshold = task.threshold(model.labels, model.heldout)
-    if isinstance(task, PPI):  # its figures have a threshold, its rows a level of probability
-        heldout = model.probability(model.heldout)
-        task = task if heldout is None else task.at_precision(model.labels, heldout)
-        threshold = model.threshold
-    return model.adjusted(task, threshold)
+    probabilities = model.probability(model.heldout)
+    point = task.operating_point(model.labels, model.heldout, probabilities, model.threshold)
+    return model.with_task(*point)
 
 
 @dataclass(frozen=True)
@@ -424,11 +417,11 @@ def load_corpus(
     >>> len(list(load_corpus("corpora/sample-ppi")(spacy.blank("en"))))
     50
     """
-    from textrank.formats.base import READING, ReadOptions
+    from textrank.formats.base import ReadOptions
     from textrank.formats.detection import reader_for
 
     path = Path(path)
-    asked = ReadOptions(limit, skip_bad) if limit or skip_bad else READING.get()
+    asked = ReadOptions(limit, skip_bad)
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path

@@ -1,4 +1,8 @@
-"""The parts of a score: named features, what each adds, and what is usual among candidates."""
+"""Explanations of linear scores: named features and what each adds to a score.
+
+An ``Explanation`` (``textrank.protocols``) is a list of ``(feature name, value)`` whose values sum
+to a score. ``Model.explain`` and its relatives build it with these functions.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,107 +18,124 @@ from textrank._ragged import offsets
 from textrank.candidates import Candidate
 from textrank.features import FeatureNames, Features, Vector
 from textrank.linear_scores import Contributions, LinearScores
+from textrank.protocols import Explanation
 
-Parts: TypeAlias = list[tuple[tuple[str, ...], float]]  # features and what each adds to a score
-
-AVERAGE = "average candidate"
+AVERAGE_NAME = "average candidate"  # name of what the average candidate scores
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
-    """Candidates after one look at each: their scores, and why they have them where one asks."""
+class ScoredBatch:
+    """Scored candidates whose scores are explained on demand, without representing them again."""
 
     candidates: Sequence[Candidate]
-    weighed: Sequence[
-        LinearScores
-    ]  # by the same weights, one portion of the candidates after the other
-    names: FeatureNames  # of the weights
-    coef: Vector
+    chunks: Sequence[LinearScores]  # scores of consecutive chunks of the candidates
+    names: FeatureNames  # (d,) of the weights
+    coef: Vector  # (d,)
 
     @property
     def scores(self) -> Vector:
-        """One a candidate."""
-        return np.concatenate([own.products for own in self.weighed])
+        """Score of each candidate."""
+        return np.concatenate([chunk.products for chunk in self.chunks])
 
-    def explain(self, some: Sequence[Candidate]) -> list[Parts]:
-        """The parts of the scores of some of the candidates."""
-        for candidate in some:
-            if id(candidate) not in self._rows:
+    def explain(self, candidates: Sequence[Candidate]) -> list[Explanation]:
+        """Explain the scores of some of the candidates, largest magnitude first.
+
+        Candidates are found by identity; raises ValueError for one that was not scored.
+        """
+        for candidate in candidates:
+            if id(candidate) not in self._row_of:
                 raise ValueError(
-                    f"{candidate.spans} of document {candidate.document!r} is none of the "
-                    "candidates that were scored. Ask about these, or ask the model."
+                    f"{candidate.spans} of document {candidate.document!r} is not one of the "
+                    "scored candidates. Pass one of these, or use Model.explain."
                 )
-        return ranked(self.added, [self._rows[id(candidate)] for candidate in some])
+        return rank_contributions(self.contributions, [self._row_of[id(c)] for c in candidates])
 
     @cached_property
-    def added(self) -> Features:
-        """What each named feature adds to the score of each candidate."""
-        begins = offsets([len(own.products) for own in self.weighed])
-        met = [
-            own.contributions().shift_rows(begin)
-            for own, begin in zip(self.weighed, begins, strict=False)
+    def contributions(self) -> Features:
+        """What each named feature adds to the score of each candidate, shape ``(n, d)``."""
+        starts = offsets([len(chunk.products) for chunk in self.chunks])
+        shifted = [
+            chunk.contributions().shift_rows(start)
+            for chunk, start in zip(self.chunks, starts, strict=False)
         ]
-        found = Contributions.concat(met).features(len(self.candidates), self.names)
-        return found.with_data(found.cells.data * self.coef[found.cells.indices])
+        values = Contributions.concat(shifted).features(len(self.candidates), self.names)
+        return values.with_data(values.cells.data * self.coef[values.cells.indices])
 
     @cached_property
-    def _rows(self) -> dict[int, int]:
+    def _row_of(self) -> dict[int, int]:
         return {id(candidate): row for row, candidate in enumerate(self.candidates)}
 
 
-def average_of(features: Features, *, share: float = 0.05) -> Vector:
-    """The average value of each feature that a share of the rows has; 0 for rarer ones."""
-    values = features.values
-    had = np.bincount(values.indices, minlength=values.shape[1]) >= share * max(len(features), 1)
-    means = np.bincount(values.indices, values.data, minlength=values.shape[1])
-    return np.where(had, means / max(len(features), 1), 0.0)
+def mean_features(features: Features, *, min_share: float = 0.05) -> Vector:
+    """Return the mean of each feature over all rows, shape ``(d,)``.
+
+    It is 0 for features that fewer than ``min_share`` of the rows have.
+    """
+    values, n = features.values, max(len(features), 1)
+    is_common = np.bincount(values.indices, minlength=values.shape[1]) >= min_share * n
+    sums = np.bincount(values.indices, values.data, minlength=values.shape[1])
+    return np.where(is_common, sums / n, 0.0)
 
 
-def usual(features: Features) -> Features:
-    """The average as one row of the few features that have any."""
-    average = average_of(features)
-    known = np.flatnonzero(average)
-    return Features(sp.csr_array(average[known][None, :]), features.names.take(known))
+def mean_row(features: Features) -> Features:
+    """Return ``mean_features`` as one row, without the features whose mean is 0."""
+    mean = mean_features(features)
+    columns = np.flatnonzero(mean)
+    return Features(sp.csr_array(mean[columns][None, :]), features.names.take(columns))
 
 
-def relative(parts: Features, known: Vector) -> list[Parts]:
-    """The parts of each row less what is known of the average, which stands last."""
-    cells, names = parts.cells, parts.names
-    shared = np.flatnonzero(known)
-    found: list[Parts] = []
+def rank_contributions(
+    contributions: Features, rows: Iterable[int] | None = None
+) -> list[Explanation]:
+    """Return each row, or each of ``rows``, as an explanation, largest magnitude first.
+
+    Values of equal magnitude stay in the order of the columns.
+    """
+    cells = contributions.cells
+    explanations: list[Explanation] = []
+    for row in range(len(contributions)) if rows is None else rows:
+        entries = slice(cells.indptr[row], cells.indptr[row + 1])
+        columns, values = cells.indices[entries], cells.data[entries]
+        order = np.lexsort((columns, -np.abs(values)))
+        names = contributions.names.take(columns[order].astype(np.intp))
+        explanations.append(list(zip(names, values[order].tolist(), strict=True)))
+    return explanations
+
+
+def subtract_mean(contributions: Features, mean: Vector) -> list[Explanation]:
+    """Return each row minus ``mean``, largest magnitude first, then the sum of ``mean``.
+
+    ``mean`` has one entry per column. The sum is named ``AVERAGE_NAME`` and left out if every
+    mean is 0; zero differences are left out too.
+    """
+    cells, names = contributions.cells, contributions.names
+    mean_columns = np.flatnonzero(mean).tolist()
+    explanations: list[Explanation] = []
     for start, end in pairwise(cells.indptr.tolist()):
         columns, values = cells.indices[start:end].tolist(), cells.data[start:end].tolist()
-        added = dict(zip(columns, values, strict=True))
-        for column in shared.tolist():
-            added[column] = added.get(column, 0.0) - float(known[column])
-        order = sorted(filter(added.get, added), key=lambda column: -abs(added[column]))
-        told = names.take(np.array(order, dtype=np.intp))
-        own: Parts = [(name, added[column]) for name, column in zip(told, order, strict=True)]
-        found.append([*own, ((AVERAGE,), float(known.sum()))] if len(shared) else own)
-    return found
+        difference = dict(zip(columns, values, strict=True))
+        for column in mean_columns:
+            difference[column] = difference.get(column, 0.0) - float(mean[column])
+        nonzero = filter(difference.get, difference)
+        order = sorted(nonzero, key=lambda column: -abs(difference[column]))
+        sorted_names = names.take(np.array(order, dtype=np.intp))
+        explanation: Explanation = [
+            (name, difference[column]) for name, column in zip(sorted_names, order, strict=True)
+        ]
+        if mean_columns:
+            explanation.append(((AVERAGE_NAME,), float(mean.sum())))
+        explanations.append(explanation)
+    return explanations
 
 
-def together(*explained: Parts) -> Parts:
-    """The parts of scores that were added up, largest first.
+def merge_explanations(*explanations: Explanation) -> Explanation:
+    """Return the explanation of a sum of scores, largest magnitude first.
 
-    >>> together([(("path",), 0.5)], [(("path",), 0.25), (("verb",), -1.0)])
+    >>> merge_explanations([(("path",), 0.5)], [(("path",), 0.25), (("verb",), -1.0)])
     [(('verb',), -1.0), (('path',), 0.75)]
     """
-    found: dict[tuple[str, ...], float] = {}
-    for parts in explained:
-        for name, value in parts:
-            found[name] = found.get(name, 0.0) + value
-    return sorted(found.items(), key=lambda part: -abs(part[1]))
-
-
-def ranked(parts: Features, rows: Iterable[int] | None = None) -> list[Parts]:
-    """The parts of each row, or of some, largest first."""
-    cells = parts.cells
-    found: list[Parts] = []
-    for row in range(len(parts)) if rows is None else rows:
-        own = slice(cells.indptr[row], cells.indptr[row + 1])
-        columns, values = cells.indices[own], cells.data[own]
-        order = np.lexsort((columns, -np.abs(values)))
-        names = parts.names.take(columns[order].astype(np.intp))
-        found.append(list(zip(names, values[order].tolist(), strict=True)))
-    return found
+    totals: dict[tuple[str, ...], float] = {}
+    for explanation in explanations:
+        for name, value in explanation:
+            totals[name] = totals.get(name, 0.0) + value
+    return sorted(totals.items(), key=lambda entry: -abs(entry[1]))

@@ -62,7 +62,9 @@ class LinearScores:
 
     products: Vector  # (n,) f'w
     squares: Vector  # (n,) f'f
-    contributions: Callable[[], Contributions]  # those of f that have a w; found only where somebody asks why
+    contributions: Callable[
+        [], Contributions
+    ]  # those of f that have a w; found only where somebody asks why
 
     def scale(self, factor: float | Vector) -> LinearScores:
         """What features come to that are times a number, or for each candidate its own."""
@@ -140,7 +142,9 @@ class FeatureWeights:
 
     @cached_property
     def _codes(self) -> HashIndex:
-        return HashIndex((self._distinct[1] * self.num_questions + self.question_ids).astype(np.uint64))
+        return HashIndex(
+            (self._distinct[1] * self.num_questions + self.question_ids).astype(np.uint64)
+        )
 
     @cached_property
     def _padded(self) -> Vector:

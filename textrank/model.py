@@ -1,4 +1,11 @@
-"""Model: a fitted pipeline, which scores new Docs and says why."""
+"""Model: a fitted pipeline, which scores candidates, annotates Docs and explains its scores.
+
+A model holds one weight per named feature if its kernel has explicit features, and otherwise one
+coefficient per training candidate together with the representations of these (``support``).
+
+On disk a model is a folder with ``config.cfg`` (the pipeline), ``arrays.npz``, ``meta.json`` (with
+checksums of the other files) and one subfolder per submodel. It contains no pickled objects.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +14,26 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from confection import Config
+from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from textrank._ragged import slices
 from textrank.candidates import (
     Candidate,
     DocumentCandidates,
-    Neighbourhood,
-    batches_of,
+    DocumentContext,
+    batch_docs,
+    chunk_candidates,
+    doc_cache,
     document_id,
-    portions,
-    reading_once,
 )
-from textrank.config import config_of, load_block, versions
-from textrank.explanation import Looked, Parts, ranked, relative, usual
+from textrank.config import package_versions, resolve_block, to_config
+from textrank.explanation import ScoredBatch, mean_row, rank_contributions, subtract_mean
 from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
 from textrank.io import (
     META_FILE,
@@ -43,175 +50,168 @@ from textrank.learners.calibration import PlattCalibration, fit_calibration
 from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, DocumentContextWeights
 from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
 from textrank.metrics import auc, merge_ties
-from textrank.progress import collected_later
+from textrank.progress import gc_disabled
 from textrank.protocols import (
     AdditiveKernel,
+    AttributeModel,
     Explain,
+    Explanation,
     IndexedKernel,
     Task,
     fast_represent,
     has_features,
 )
-from textrank.tasks.base import Scored, candidates_of
-from textrank.tasks.ppi.pairs import analyze_pairs
-from textrank.tasks.ppi.statements import ANSWERS, PARSE, Aspects, state
-from textrank.tasks.ppi.views import BLOCKS, PairViews
+from textrank.tasks.base import Scored
 
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
 
-Failed: TypeAlias = Callable[[Doc, Exception], None] | None
-FORMAT = 2  # rises when an older textrank could not read a new folder
-READABLE = (1, FORMAT)  # 1 had no checksum of meta.json
-MANY = 4096  # candidates for which a kernel prepared for training candidates is quicker
-SOME = 100  # training candidates that an average is taken over
+ErrorHandler: TypeAlias = Callable[[Doc, Exception], None]
+FORMAT_VERSION = 2  # increases when an older textrank could not read a new folder
+READABLE_VERSIONS = (1, FORMAT_VERSION)  # version 1 had no checksum of meta.json
+MAX_INDEXED_CANDIDATES = 4096  # above this the plain kernel is faster than an indexed one
+MAX_MEAN_CANDIDATES = 100  # training candidates from which mean contributions are computed
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What a pipeline learnt: a weight per named feature, or a coefficient per training candidate.
+    """A fitted pipeline: ``score`` candidates, annotate Docs with ``pipe``, ``explain`` scores.
 
-    With features it keeps no training text, and scores split exactly into features (``explain``).
+    Exactly one of ``names`` and ``support`` is not None. With ``names`` the model keeps no
+    training text, and each score is a sum over named features.
     """
 
     pipeline: Pipeline
-    fit: Fit
-    support: Sequence[Any] | None  # the training representations; None where features serve
-    names: FeatureNames | None  # of the feature weights
-    threshold: float | None
-    heldout: Vector  # leave-document-out scores of the training candidates
-    labels: Vector  # and their answers: what thresholds and probabilities are made from
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    # Models of further questions about the same candidates, in sub-folders of the same names.
-    aspects: Mapping[str, Model] = field(default_factory=dict)
-    average: Vector | None = None  # of the features, over training; 0 for those few have
-    calibration: PlattCalibration | None = (
-        None  # from scores to probabilities; None unless yes or no
-    )
+    fit: Fit  # its coef has one entry per feature name, or one per element of support
+    support: Sequence[Any] | None  # representations of training candidates
+    names: FeatureNames | None  # names of the feature weights
+    threshold: float | None  # score from which the answer is yes; None: not applicable
+    heldout: Vector  # (n,) leave-group-out scores of the n training candidates
+    labels: Vector  # (n,) their gold labels
+    meta: Mapping[str, Any] = field(default_factory=dict)  # further entries of meta.json
+    submodels: Mapping[str, Model] = field(default_factory=dict)  # see Task.submodel_names
+    average: Vector | None = None  # mean training value of each feature; 0 for rare features
+    calibration: PlattCalibration | None = None  # scores to probabilities; None: not yes or no
 
-    @reading_once()
-    def score(self, candidates: Sequence[Candidate]) -> Vector:  # (m,)
-        """One score a candidate; above the threshold means yes.
+    # Scoring
 
-        With a second stage over the document the other candidates of its text count too, whether
-        or not they are among those given.
+    @doc_cache()
+    def score(self, candidates: Sequence[Candidate]) -> Vector:
+        """Return one score per candidate, shape ``(len(candidates),)``; higher means yes.
+
+        If the model has a second stage, the other candidates of the same documents are taken into
+        account, whether or not they are among ``candidates``.
         """
         if not candidates:
             return np.empty(0)
         if self.fit.second_stage is None:
-            return np.concatenate([self.scored(self._seen(p)) for p in portions(candidates)])
-        around = DocumentCandidates.of(self.pipeline.task, candidates)
-        return self.scored(self._seen(around.everyone), around.neighbourhood)[around.rows]
+            chunks = chunk_candidates(candidates)
+            return np.concatenate([self.score_representations(self._represent(c)) for c in chunks])
+        document = DocumentCandidates.from_candidates(self.pipeline.task, candidates)
+        X = self._represent(document.all_candidates)
+        return self.score_representations(X, document.context)[document.rows]
 
-    def scored(self, X: Sequence[Any], neighbourhood: Neighbourhood | None = None) -> Vector:
-        """Scores of what the representation gave; a second stage asks for the neighbourhood."""
-        if self._weigh is not None:
-            return self.fit.apply_second_stage(self._weigh(X).products, neighbourhood)
-        few = len(X) <= MANY and isinstance(self.pipeline.kernel, IndexedKernel)
-        compared = self._against(X) if few else self.pipeline.kernel(X, self.support)
-        return self.fit.predict(compared, neighbourhood)
+    def score_representations(
+        self, X: Sequence[Any], context: DocumentContext | None = None
+    ) -> Vector:
+        """Return the scores of represented candidates; a second stage needs their ``context``."""
+        if self._scorer is not None:
+            return self.fit.apply_second_stage(self._scorer(X).products, context)
+        if len(X) <= MAX_INDEXED_CANDIDATES and isinstance(self.pipeline.kernel, IndexedKernel):
+            return self.fit.predict(self._indexed_kernel(X), context)
+        return self.fit.predict(self.pipeline.kernel(X, self.support), context)
 
-    def _seen(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """What ``scored`` looks at."""
-        represent = self.pipeline.representation
-        return (
-            represent(candidates) if self._weigh is None else fast_represent(represent, candidates)
-        )
+    def probability(self, scores: Vector) -> Vector | None:
+        """Return the probability of yes for each score; None if the model is not calibrated."""
+        return None if self.calibration is None else np.asarray(self.calibration(scores))
+
+    def attributes(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Return what the submodels say about each candidate; empty if there are no submodels."""
+        if self._attribute_model is None:
+            return []
+        chunks = chunk_candidates(candidates)
+        return [row for chunk in chunks for row in self._attribute_model.predict(chunk)]
+
+    def _represent(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        """Represent candidates in a form that ``score_representations`` accepts."""
+        representation = self.pipeline.representation
+        if self._scorer is None:
+            return representation(candidates)
+        return fast_represent(representation, candidates)
 
     @cached_property
-    def _weigh(self) -> Callable[[Sequence[Any]], LinearScores] | None:
-        """The weights laid out for scoring at the first call; None where there are no features."""
+    def _scorer(self) -> Callable[[Sequence[Any]], LinearScores] | None:
+        """Function that applies the feature weights; None if the kernel has no features."""
         kernel = self.pipeline.kernel
         if self.names is None or not has_features(kernel):
             return None
-        weigh = compile_scorer(kernel, FeatureWeights.from_coef(self.names, self.fit.coef))
-        return lambda X: weigh(
-            X, np.zeros(count_rows(X), dtype=np.intp)
-        )  # one question, or the kernel's
+        score = compile_scorer(kernel, FeatureWeights.from_coef(self.names, self.fit.coef))
+        # All candidates have question 0; a kernel with questions finds them in its view of X.
+        return lambda X: score(X, np.zeros(count_rows(X), dtype=np.intp))
 
     @cached_property
-    def _against(self) -> Callable[[Sequence[Any]], Matrix]:
-        """The kernel against the training candidates, prepared at the first call."""
+    def _indexed_kernel(self) -> Callable[[Sequence[Any]], Matrix]:
+        """The kernel against the support, indexed at first use."""
         kernel = cast(IndexedKernel[Any], self.pipeline.kernel)
         return kernel.index(self.support or ())
 
-    def __call__(self, doc: Doc) -> Doc:
-        """The Doc with its candidates judged."""
-        return self._annotated([doc])[0]
-
-    @collected_later()
-    @reading_once()
-    def _annotated(self, docs: Sequence[Doc]) -> list[Doc]:
-        return list(self.annotate(docs))
-
-    def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        """The Docs with their candidates judged, all compared at once."""
-        task = self.pipeline.task
-        found = candidates_of(task, docs)
-        everyone = [candidate for own in found for candidate in own]
-        scores, stated, why = self._answered(everyone)
-        answers = iter(stated)
-        likely = self.probability(scores) if everyone else None
-        for doc, own, part in zip(docs, found, slices(map(len, found)), strict=True):
-            sure = None if likely is None else likely[part]
-            annotated = task.annotate(doc, Scored(own, scores[part], self.threshold, sure))
-            if self._aspects:
-                state(annotated, list(islice(answers, len(own))))
-            because = own and self.names is not None
-            yield task.justify(annotated, own, why) if because else annotated
-
-    def _answered(
-        self, candidates: Sequence[Candidate]
-    ) -> tuple[Vector, list[dict[str, Any]], Explain]:
-        """Scores, further answers, and what tells why; from one look at each where that serves."""
-        if not candidates:
-            return np.empty(0), [], self.explain_each
-        if self._weigh is not None and self._aspects is None and self.fit.second_stage is None:
-            looked = self._looked(candidates)
-            return looked.scores, [], looked.explain
-        views = self.pipeline.representation
-        alike = isinstance(views, PairViews) and views.parse == PARSE
-        if self._aspects is None or not alike or self.fit.second_stage is not None:
-            asked = portions(candidates) if self._aspects else ()
-            rows = [row for part in asked for row in self.stated(part)]
-            return self.score(candidates), rows, self.explain_each
-        scores, stated = [np.empty(0)], []
-        for part in portions(candidates):
-            pairs = analyze_pairs(part, PARSE)
-            pairs.side_by_side({**BLOCKS, **self._aspects.blocks})  # what both see is met once
-            scores.append(self.scored(cast(PairViews, views).of_batch(pairs)))
-            stated += self._aspects.of_pairs(pairs)
-        return np.concatenate(scores), stated, self.explain_each
-
     @cached_property
-    def _aspects(self) -> Aspects | None:
-        """What answers the further questions; None where there are none."""
-        return Aspects.of(self.aspects) if self.aspects else None
+    def _attribute_model(self) -> AttributeModel | None:
+        return self.pipeline.task.attribute_model(self.submodels)
 
-    def stated(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-        """Status, type, direction and trigger of each candidate; nothing where no model knows."""
-        return self._aspects.answers(candidates) if self._aspects else []
+    # Annotating Docs
 
-    def probability(self, scores: Vector) -> Vector | None:
-        """Return the probability of yes for each score; None where answers are not yes or no."""
-        return None if self.calibration is None else np.asarray(self.calibration(scores))
+    def __call__(self, doc: Doc) -> Doc:
+        """Write the answers to ``doc._.textrank_<task>`` and return the same Doc."""
+        return self._annotate_batch([doc])[0]
 
     def pipe(
-        self, docs: Iterable[Doc], *, batch_size: int | None = None, failed: Failed = None
+        self,
+        docs: Iterable[Doc],
+        *,
+        batch_size: int | None = None,
+        failed: ErrorHandler | None = None,
     ) -> Iterator[Doc]:
-        """The Docs judged, in batches; one that cannot be is told to ``failed``, or raises.
+        """Annotate a stream of Docs in batches and yield the same Docs.
 
-        Without a size a batch has about as many Docs as are quickest to judge at once.
+        Without ``batch_size`` a batch has a number of tokens that is fast. A Doc that raises is
+        passed to ``failed`` and left out; without ``failed`` the error is raised.
         """
-        for batch in batches_of(docs, batch_size):
+        for batch in batch_docs(docs, batch_size):
             try:
-                yield from self._annotated(batch)
+                yield from self._annotate_batch(batch)
             except Exception:
-                yield from self._each(batch, failed)
+                yield from self._annotate_one_by_one(batch, failed)
 
-    def _each(self, batch: Sequence[Doc], failed: Failed) -> Iterator[Doc]:
-        """The Docs judged one by one, so that a bad one does not take its batch with it."""
-        for doc in batch:
+    def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        """Annotate Docs as one batch; the candidates of all are scored together."""
+        task = self.pipeline.task
+        candidates = task.find_candidates(docs)
+        all_candidates = [candidate for group in candidates for candidate in group]
+        scores, attributes, explain = self._score_with_attributes(all_candidates)
+        probabilities = self.probability(scores) if all_candidates else None
+        for doc, group, rows in zip(docs, candidates, slices(map(len, candidates)), strict=True):
+            scored = Scored(
+                group,
+                scores[rows],
+                self.threshold,
+                None if probabilities is None else probabilities[rows],
+                attributes=attributes[rows],
+            )
+            annotated = task.annotate(doc, scored)
+            has_reasons = group and self.names is not None
+            yield task.add_explanations(annotated, group, explain) if has_reasons else annotated
+
+    @gc_disabled()
+    @doc_cache()
+    def _annotate_batch(self, docs: Sequence[Doc]) -> list[Doc]:
+        return list(self.annotate(docs))
+
+    def _annotate_one_by_one(
+        self, docs: Sequence[Doc], failed: ErrorHandler | None
+    ) -> Iterator[Doc]:
+        """Annotate the Docs of a batch that raised, so that only the bad ones are left out."""
+        for doc in docs:
             try:
                 annotated = self(doc)
             except Exception as error:
@@ -222,206 +222,291 @@ class Model:
                 continue
             yield annotated
 
-    def explain(self, candidate: Candidate) -> Parts:
-        """The features of a candidate with what each adds to its score, largest first.
+    def _score_with_attributes(
+        self, candidates: Sequence[Candidate]
+    ) -> tuple[Vector, list[dict[str, Any]], Explain]:
+        """Return scores, attributes, and a function that explains the scores of these candidates.
 
-        The contributions sum to the score exactly: by themselves where the kernel has explicit
-        features, else by the convention of the kernel's ``contributions``, where it has one.
+        Candidates are represented once for all three where that is possible.
         """
-        return self.explain_each([candidate])[0]
+        if not candidates:
+            return np.empty(0), [], self.explain_batch
+        if self.fit.second_stage is not None:
+            return self.score(candidates), self.attributes(candidates), self.explain_batch
+        if self._attribute_model is None:
+            if self._scorer is None:
+                return self.score(candidates), [], self.explain_batch
+            batch = self._score_batch(candidates)
+            return batch.scores, [], batch.explain
+        scores, attributes = [np.empty(0)], []
+        for chunk in chunk_candidates(candidates):
+            X, rows = self._attribute_model.represent_and_predict(
+                self.pipeline.representation, chunk
+            )
+            scores.append(self.score_representations(X))
+            attributes += rows
+        return np.concatenate(scores), attributes, self.explain_batch
 
-    @reading_once()
-    def explain_each(self, candidates: Sequence[Candidate]) -> list[Parts]:
-        """``explain`` of each candidate; their texts are read once, not once a candidate."""
-        if isinstance(self.fit.second_stage, DocumentContextWeights):
-            return [
-                self._explain_stage(self.fit.second_stage, candidate) for candidate in candidates
-            ]
-        return [parts for some in portions(candidates) for parts in ranked(self._added(some))]
+    # Explanations
 
-    def _added(self, candidates: Sequence[Candidate]) -> Features:
-        """What each named feature adds to the score of each candidate."""
+    def explain(self, candidate: Candidate) -> Explanation:
+        """Return the named features of a candidate and what each adds, largest magnitude first.
+
+        The values sum to the score. A kernel without explicit features divides the score by its
+        own convention (``AdditiveKernel``); raises ValueError if it has none.
+        """
+        return self.explain_batch([candidate])[0]
+
+    @doc_cache()
+    def explain_batch(self, candidates: Sequence[Candidate]) -> list[Explanation]:
+        """Return ``explain`` of each candidate; faster than one call each."""
+        stage = self.fit.second_stage
+        if isinstance(stage, DocumentContextWeights):
+            return [self._explain_second_stage(stage, candidate) for candidate in candidates]
+        chunks = chunk_candidates(candidates)
+        return [e for chunk in chunks for e in rank_contributions(self._contributions(chunk))]
+
+    def explain_relative(self, candidates: Sequence[Candidate]) -> list[Explanation]:
+        """Return what distinguishes each candidate from the average one, largest first.
+
+        A feature with value ``x``, weight ``w`` and mean ``m`` adds ``w (x - m)``. The score of the
+        average candidate, ``Σ w m``, is the last entry, ``("average candidate",)``, so that the
+        values sum to the score. Means are 0 if the model has none. For a kernel without features
+        the mean is over the contributions of at most ``MAX_MEAN_CANDIDATES`` training candidates.
+        With a second stage the result is that of ``explain_batch``.
+        """
+        if not candidates or self.fit.second_stage is not None:
+            return self.explain_batch(candidates)
+        contributions = self._contributions(candidates)
+        if self.names is None:
+            both = Features.vstack([contributions, self._mean_contributions])
+            return subtract_mean(both[:-1], both.values[[-1]].toarray()[0])
+        if self.average is None:
+            return subtract_mean(contributions, np.zeros(len(self.names)))
+        return subtract_mean(contributions, self.average * self.fit.coef)
+
+    def _contributions(self, candidates: Sequence[Candidate]) -> Features:
+        """Return what each named feature adds to the score of each candidate, one row each."""
         kernel = self.pipeline.kernel
         if self.support is not None and isinstance(kernel, AdditiveKernel):
             X = self.pipeline.representation(candidates)
             return kernel.contributions(X, self.support, self.fit.coef)
-        return self._looked(candidates).added
+        return self._score_batch(candidates).contributions
 
-    def _looked(self, candidates: Sequence[Candidate]) -> Looked:
-        """Scores and reasons by one look; refused where scores are no sums over features."""
-        if self.names is None or self._weigh is None:
+    def _score_batch(self, candidates: Sequence[Candidate]) -> ScoredBatch:
+        """Score candidates such that scores can be explained; ValueError without features."""
+        if self.names is None or self._scorer is None:
             raise ValueError(
-                f"{type(self.pipeline.kernel).__name__} has no explicit features, so its scores do "
-                "not split into named parts. Use a pipeline whose kernel has features."
+                f"scores cannot be explained: kernel {type(self.pipeline.kernel).__name__} has no "
+                "explicit features. Use a pipeline whose kernel has features."
             )
-        weighed = [self._weigh(self._seen(some)) for some in portions(candidates)]
-        return Looked(candidates, weighed, self.names, self.fit.coef)
-
-    def _explain_stage(self, stage: DocumentContextWeights, candidate: Candidate) -> Parts:
-        """The numbers of a second stage; the score of the first among them in its own parts."""
-        plain = replace(self, fit=replace(self.fit, second_stage=None))
-        around = DocumentCandidates.of(self.pipeline.task, [candidate])
-        scores, own = plain.score(around.everyone), int(around.rows[0])
-        added = stage.parts(around.neighbourhood, scores)[own]
-        share = added[0] / scores[own] if scores[own] else 0.0
-        parts = [(name, share * value) for name, value in plain.explain(candidate)]
-        names = [("document", name) for name in (*CONTEXT_FEATURE_NAMES[1:], "constant")]
-        parts += [p for p in zip(names, added[1:].tolist(), strict=True) if p[1]]
-        return sorted(parts, key=lambda part: -abs(part[1]))
-
-    def explain_all(self, candidates: Sequence[Candidate]) -> list[Parts]:
-        """What makes each candidate differ from the average one; largest first, sums exact.
-
-        A feature of value ``x`` and average ``m`` adds ``w (x - m)``; what the average candidate
-        scores, ``Σ w m``, stands last as ``("average candidate",)``. All come from one product.
-        Where no averages are known, they count as 0. A kernel without features splits scores by
-        its own convention; its average is that of training candidates, at most ``SOME`` of them.
-        """
-        if not candidates or self.fit.second_stage is not None:
-            return self.explain_each(candidates)
-        added = self._added(candidates)
-        if self.names is None:
-            both = Features.vstack([added, self._usual])
-            return relative(both[:-1], both.values[[-1]].toarray()[0])
-        known = np.zeros(len(self.names)) if self.average is None else self.average * self.fit.coef
-        return relative(added, known)
+        chunks = [self._scorer(self._represent(chunk)) for chunk in chunk_candidates(candidates)]
+        return ScoredBatch(candidates, chunks, self.names, self.fit.coef)
 
     @cached_property
-    def _usual(self) -> Features:
-        """What features add to the score of an average training candidate, one row."""
+    def _mean_contributions(self) -> Features:
+        """Mean contributions of training candidates, one row; only with ``support``."""
         kernel = cast(AdditiveKernel[Any], self.pipeline.kernel)
         support = cast(Any, self.support)
-        some = np.unique(np.linspace(0, len(support) - 1, SOME).astype(np.intp))
-        return usual(kernel.contributions(take_rows(support, some), support, self.fit.coef))
+        rows = np.unique(np.linspace(0, len(support) - 1, MAX_MEAN_CANDIDATES).astype(np.intp))
+        return mean_row(kernel.contributions(take_rows(support, rows), support, self.fit.coef))
 
-    def adjusted(self, task: Task, threshold: float | None) -> Model:
-        """The model with other settings of its task; its probabilities stay."""
+    def _explain_second_stage(
+        self, stage: DocumentContextWeights, candidate: Candidate
+    ) -> Explanation:
+        """Explain a score after the second stage.
+
+        What the first-stage score adds is divided among the features of the first stage in
+        proportion; other entries are named ``("document", ...)``.
+        """
+        first_stage = replace(self, fit=replace(self.fit, second_stage=None))
+        document = DocumentCandidates.from_candidates(self.pipeline.task, [candidate])
+        scores, row = first_stage.score(document.all_candidates), int(document.rows[0])
+        added = stage.parts(document.context, scores)[row]
+        factor = added[0] / scores[row] if scores[row] else 0.0
+        explanation = [(name, factor * value) for name, value in first_stage.explain(candidate)]
+        names = [("document", name) for name in (*CONTEXT_FEATURE_NAMES[1:], "constant")]
+        explanation += [entry for entry in zip(names, added[1:].tolist(), strict=True) if entry[1]]
+        return sorted(explanation, key=lambda entry: -abs(entry[1]))
+
+    # Variants
+
+    def with_task(self, task: Task, threshold: float | None) -> Model:
+        """Return the model with other settings of its task; its probabilities stay the same."""
         return replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
 
-    def strongest(self, count: int) -> Model:
-        """The model with only the ``count`` largest feature weights, to ship it small.
+    def prune(self, count: int) -> Model:
+        """Return the model with only the ``count`` weights of largest magnitude.
 
-        Its scores differ a little from those the threshold was chosen on: measure before use.
+        Scores change a little, while threshold and calibration stay: evaluate before use. Raises
+        ValueError if the model has no feature weights.
         """
         if self.names is None:
-            raise ValueError("only a model of feature weights can be cut down to its strongest.")
+            raise ValueError(
+                "this model has no feature weights to prune. Use a pipeline whose kernel has "
+                "features."
+            )
         keep = np.sort(np.argsort(-merge_ties(np.abs(self.fit.coef)), kind="stable")[:count])
         fit = replace(self.fit, coef=self.fit.coef[keep])
         average = None if self.average is None else self.average[keep]
         return replace(self, fit=fit, names=self.names.take(keep), average=average)
 
+    @property
+    def heldout_auc(self) -> float | None:
+        """AUC of the held-out training scores; None if there are not exactly two labels."""
+        return auc(self.labels, self.heldout) if len(set(self.labels)) == 2 else None
+
+    # Files
+
     def to_disk(self, path: str | Path) -> None:
-        """Writes the model as a folder of cfg, JSON and arrays; whole or not at all."""
+        """Write the model to a folder, atomically; an existing model there is replaced.
+
+        Feature weights of exactly zero are left out.
+        """
         with atomic_model_folder(path) as folder:
-            Config({"pipeline": config_of(self.pipeline)}).to_disk(folder / "config.cfg")
-            arrays: dict[str, Any] = {
-                "coef": self.fit.coef,
-                "alphas": np.array(self.fit.alphas),
-                "heldout": self.heldout,
-                "labels": self.labels,
-            }
-            if self.names is not None:
-                keep = np.flatnonzero(self.fit.coef)  # a weight of zero adds nothing to any score
-                arrays["coef"] = self.fit.coef[keep]
-                names = self.names.take(keep).drop_unused_words()
-                arrays |= {f"names/{key}": a for key, a in names.to_arrays().items()}
-                if self.average is not None:
-                    usual = np.flatnonzero(self.average[keep])
-                    arrays["usual"] = usual.astype(np.int32)
-                    arrays["average"] = self.average[keep][usual].astype(np.float32)
-            else:
-                arrays |= pack_arrays(self.support)
-            if isinstance(self.fit.second_stage, DocumentContextWeights):
-                arrays |= self.fit.second_stage.to_arrays()
-            write_arrays(folder / "arrays.npz", arrays)
-            write_manifest(folder, self._meta())
-            for name, model in self.aspects.items():
+            Config({"pipeline": to_config(self.pipeline)}).to_disk(folder / "config.cfg")
+            write_arrays(folder / "arrays.npz", self._to_arrays())
+            write_manifest(folder, self._to_meta())
+            for name, model in self.submodels.items():
                 model.to_disk(folder / name)
 
     @classmethod
     def from_disk(cls, path: str | Path) -> Model:
-        """The model that ``to_disk`` wrote; a missing or damaged file is named."""
+        """Read a model that ``to_disk`` wrote.
+
+        Raises ValueError, with the name of the file, if a file is missing, damaged or was written
+        by a newer version.
+        """
         folder = Path(path)
         meta = verify_manifest(folder, needed=("config.cfg", "arrays.npz"))
-        if meta.get("format") not in READABLE:
+        if meta.get("format") not in READABLE_VERSIONS:
             raise ValueError(
-                f"{folder}: model format {meta.get('format')!r:.20}, this textrank reads {FORMAT}. "
-                "Install the version that wrote it, or train again."
+                f"{folder}: model format {meta.get('format')!r:.20}, but this textrank reads "
+                f"{FORMAT_VERSION}. Install the version that wrote it, or train again."
             )
         try:
-            return cls._of(folder, meta)
+            return cls._from_folder(folder, meta)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             if str(folder) in str(error):
                 raise
             reason = str(error) if isinstance(error, ValueError) else repr(error)
             reason = f"{error} is missing" if isinstance(error, KeyError) else reason
-            raise ValueError(f"{folder}: not a whole model ({reason:.300}). Restore it.") from error
-
-    @classmethod
-    def _of(cls, folder: Path, meta: Mapping[str, Any]) -> Model:
-        pipeline = load_block(folder / "config.cfg", "pipeline")
-        arrays = read_arrays(folder / "arrays.npz")
-        named = {k.removeprefix("names/"): v for k, v in arrays.items() if k.startswith("names/")}
-        names = FeatureNames.from_arrays(named) if named else None
-        support = None if named else unpack_arrays(arrays)
-        heldout = np.asarray(arrays["heldout"], dtype=np.float64)
-        coef = np.asarray(arrays["coef"], dtype=np.float64)
-        stage = DocumentContextWeights.from_arrays(arrays)
-        alpha = number_of(meta, "alpha")  # held-out scores are kept of this one only
-        fit = Fit((alpha,), alpha, coef, heldout[None, :], stage)
-        labels = np.asarray(arrays["labels"], dtype=np.float64)
-        there = [name for name in ANSWERS if (folder / name / META_FILE).is_file()]
-        aspects = {name: cls.from_disk(folder / name) for name in there}
-        threshold = None if meta["threshold"] is None else number_of(meta, "threshold")
-        check_sizes(folder, coef, names, support, heldout, labels)
-        model = cls(pipeline, fit, support, names, threshold, heldout, labels, meta, aspects)
-        if "usual" in arrays:
-            average = np.zeros(len(coef))
-            average[arrays["usual"].astype(np.intp)] = arrays["average"]
-            model = replace(model, average=average)
-        if "calibration" not in meta:  # written before curves were saved
-            return replace(model, calibration=fit_calibration(heldout, labels))
-        saved = meta["calibration"]
-        if saved is not None and saved.get("whole"):
             raise ValueError(
-                f"{folder}: the calibration has the term whole = {saved['whole']:g}, which made "
-                "probabilities depend on unrelated sentences and is no longer supported. Train the "
-                "model again."
-            )
-        return replace(
-            model, calibration=None if saved is None else PlattCalibration.from_dict(saved)
-        )
+                f"{folder}: not a complete model ({reason:.300}). Restore the folder from a copy, "
+                "or train again."
+            ) from error
 
-    @property
-    def quality(self) -> float | None:
-        """AUC of the held-out scores of training; None where answers are not yes and no."""
-        return auc(self.labels, self.heldout) if len(set(self.labels)) == 2 else None
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the contents of ``arrays.npz``."""
+        arrays: dict[str, Any] = {
+            "coef": self.fit.coef,
+            "alphas": np.array(self.fit.alphas),
+            "heldout": self.heldout,
+            "labels": self.labels,
+        }
+        if self.names is None:
+            arrays |= pack_arrays(self.support)
+        else:
+            keep = np.flatnonzero(self.fit.coef)
+            arrays["coef"] = self.fit.coef[keep]
+            names = self.names.take(keep).drop_unused_words()
+            arrays |= {f"names/{key}": array for key, array in names.to_arrays().items()}
+            if self.average is not None:
+                nonzero = np.flatnonzero(self.average[keep])
+                arrays["usual"] = nonzero.astype(np.int32)
+                arrays["average"] = self.average[keep][nonzero].astype(np.float32)
+        if isinstance(self.fit.second_stage, DocumentContextWeights):
+            arrays |= self.fit.second_stage.to_arrays()
+        return arrays
 
-    def _meta(self) -> dict[str, Any]:
-        own = {
-            "format": FORMAT,
+    def _to_meta(self) -> dict[str, Any]:
+        """Return the contents of ``meta.json`` without the checksums."""
+        return {
+            **self.meta,
+            "format": FORMAT_VERSION,
             "task": self.pipeline.task.name,
             "alpha": self.fit.alpha,
             "threshold": self.threshold if math.isfinite(self.threshold or 0.0) else None,
             "candidates": len(self.labels),
             "positives": int((self.labels > 0).sum()),
-            "heldout_auc": self.quality,
+            "heldout_auc": self.heldout_auc,
             "calibration": None if self.calibration is None else asdict(self.calibration),
-            "versions": versions(),
+            "versions": package_versions(),
         }
-        return {**self.meta, **own}
+
+    @classmethod
+    def _from_folder(cls, folder: Path, meta: Mapping[str, Any]) -> Model:
+        """Build the model from files whose checksums were verified."""
+        pipeline = resolve_block(folder / "config.cfg", "pipeline")
+        arrays = read_arrays(folder / "arrays.npz")
+        name_arrays = {
+            key.removeprefix("names/"): array
+            for key, array in arrays.items()
+            if key.startswith("names/")
+        }
+        names = FeatureNames.from_arrays(name_arrays) if name_arrays else None
+        support = None if name_arrays else unpack_arrays(arrays)
+        heldout = np.asarray(arrays["heldout"], dtype=np.float64)
+        labels = np.asarray(arrays["labels"], dtype=np.float64)
+        coef = np.asarray(arrays["coef"], dtype=np.float64)
+        _check_sizes(folder, coef, names, support, heldout, labels)
+        alpha = _read_finite(meta, "alpha")  # held-out scores are stored for this alpha only
+        stage = DocumentContextWeights.from_arrays(arrays)
+        submodels = {
+            name: cls.from_disk(folder / name)
+            for name in pipeline.task.submodel_names
+            if (folder / name / META_FILE).is_file()
+        }
+        return cls(
+            pipeline,
+            Fit((alpha,), alpha, coef, heldout[None, :], stage),
+            support,
+            names,
+            None if meta["threshold"] is None else _read_finite(meta, "threshold"),
+            heldout,
+            labels,
+            meta,
+            submodels,
+            average=_read_average(arrays, len(coef)),
+            calibration=_read_calibration(folder, meta, heldout, labels),
+        )
 
 
-def number_of(meta: Mapping[str, Any], key: str) -> float:
-    """A finite number of a model's meta.json."""
+def _read_finite(meta: Mapping[str, Any], key: str) -> float:
+    """Return a number of ``meta.json``; ValueError if it is not a finite number."""
     value = meta[key]
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and abs(value) <= sys.float_info.max):  # also of 400 digits, or not a number
-        raise ValueError(f"{key} {value!r:.40} in {META_FILE} is no finite number")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and abs(value) <= sys.float_info.max):  # also integers of 400 digits
+        raise ValueError(f"{key} {value!r:.40} in {META_FILE} is not a finite number")
     return float(value)
 
 
-def check_sizes(
+def _read_average(arrays: Mapping[str, NDArray[Any]], size: int) -> Vector | None:
+    """Return the mean value of each of ``size`` features; None if none were stored."""
+    if "usual" not in arrays:
+        return None
+    average = np.zeros(size)
+    average[arrays["usual"].astype(np.intp)] = arrays["average"]
+    return average
+
+
+def _read_calibration(
+    folder: Path, meta: Mapping[str, Any], heldout: Vector, labels: Vector
+) -> PlattCalibration | None:
+    """Return the stored calibration; models without one are calibrated on held-out scores."""
+    if "calibration" not in meta:
+        return fit_calibration(heldout, labels)
+    stored = meta["calibration"]
+    if stored is not None and stored.get("whole"):
+        raise ValueError(
+            f"{folder}: the calibration has the term whole = {stored['whole']:g}, which made "
+            "probabilities depend on unrelated sentences and is no longer supported. Train the "
+            "model again."
+        )
+    return None if stored is None else PlattCalibration.from_dict(stored)
+
+
+def _check_sizes(
     folder: Path,
     coef: Vector,
     names: FeatureNames | None,
@@ -429,11 +514,11 @@ def check_sizes(
     heldout: Vector,
     labels: Vector,
 ) -> None:
-    """A model whose parts do not fit together would score nonsense, or only fail when used."""
+    """Raise ValueError if arrays of a model do not fit together or are not finite."""
     expected = len(names) if names is not None else len(support or ())
     if coef.ndim == 0 or len(coef) != expected:
         raise ValueError(f"{folder}: {len(np.atleast_1d(coef))} weights for {expected} features")
     if heldout.shape != labels.shape or heldout.ndim != 1:
-        raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} answers")
+        raise ValueError(f"{folder}: {heldout.shape} held-out scores for {labels.shape} labels")
     if not (np.isfinite(coef).all() and np.isfinite(labels).all()):
-        raise ValueError(f"{folder}: weights or answers that are no numbers")
+        raise ValueError(f"{folder}: weights or labels that are not finite numbers")

@@ -1,4 +1,9 @@
-"""Pipeline: the settings of a way from Docs to scores, and the data it prepares from Docs."""
+"""Pipeline: task, representation, kernel and learner, and the dataset they make of Docs.
+
+``Pipeline.prepare`` turns Docs into a :class:`Dataset` (candidates, representations, kernel values
+and targets), the expensive part of training and of cross-validation. ``Pipeline.fit`` trains a
+:class:`~textrank.model.Model` on it; ``textrank.evaluation.cross_validate`` makes a report.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,15 @@ from typing import Any, Protocol
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.candidates import META_KEY, Candidate, Targets, document_id, hash_texts, held_together
-from textrank.explanation import average_of
+from textrank.candidates import (
+    TRAINING_TEXTS_KEY,
+    Candidate,
+    Targets,
+    dedup_groups,
+    document_id,
+    hash_texts,
+)
+from textrank.explanation import mean_features
 from textrank.features import Features, KernelData, Vector, take_rows
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
@@ -28,145 +40,7 @@ from textrank.protocols import (
     count_diverging,
     has_features,
 )
-from textrank.tasks.base import nothing_found
-
-
-@dataclass
-class Clock:
-    """Seconds of wall time per step."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Adds the time of this block to a step."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-
-@dataclass(frozen=True)
-class Pipeline:
-    """Settings of a way from Docs to scores: what is judged, how it is seen, compared and learnt.
-
-    ``fit`` makes a Model and leaves the pipeline as it was; ``evaluation.cross_validate`` makes a
-    Report.
-    """
-
-    task: Task
-    representation: Representation[Any]
-    kernel: Kernel[Any]
-    learner: Learner
-
-    def __post_init__(self) -> None:
-        for role, contract in _ROLES.items():
-            part = getattr(self, role)
-            if not isinstance(part, contract):
-                raise ValueError(
-                    f"{type(part).__name__} stands in the place of the {role}, but lacks "
-                    f"{', '.join(_lacking(part, contract))}. Check the block [pipeline.{role}]."
-                )
-
-    def prepare(self, docs: Sequence[Doc], clock: Clock | None = None) -> Dataset:
-        """Candidates of the Docs as the learner sees them; the costly half of everything."""
-        clock = clock or Clock()
-        with clock.step("candidates"):
-            candidates, unreachable = self._candidates(docs)
-        with clock.step("representation"):
-            X = self.representation(candidates)
-        with clock.step("kernel"):
-            data = self.compare(X)
-        targets = Targets.of(candidates)
-        return Dataset(candidates, targets, X, data, unreachable, self._notes(X), len(docs))
-
-    def restore(self, docs: Sequence[Doc], data: KernelData, notes: Sequence[str] = ()) -> Dataset:
-        """The same without the work, from the comparison that was kept; it cannot be fitted."""
-        candidates, unreachable = self._candidates(docs)
-        rows = len(data)
-        if rows != len(candidates):
-            raise ValueError(
-                f"{rows} rows were kept for {len(candidates)} candidates: they belong to other "
-                "documents. Prepare these."
-            )
-        targets = Targets.of(candidates)
-        return Dataset(candidates, targets, (), data, unreachable, notes, len(docs))
-
-    def compare(self, X: Sequence[Any]) -> KernelData:
-        """Explicit features where the kernel has them, else the Gram matrix or a choice of them."""
-        if self._choices and isinstance(self.kernel, ChoiceKernel):
-            return self.kernel.gram_alternatives(X)
-        return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
-
-    def fit(self, docs: Iterable[Doc]) -> Model:
-        """Return a model of all candidates of the Docs, which remembers hashes of their texts."""
-        docs = list(docs)
-        model = self.fit_prepared(self.prepare(docs))
-        return replace(model, meta={**model.meta, META_KEY: hash_texts(docs)})
-
-    def fit_prepared(self, dataset: Dataset) -> Model:
-        """A model of a dataset that was prepared before."""
-        check_labels(dataset.targets.y)
-        best, fit = fit_best_kernel(self.learner, dataset.data, dataset.targets)
-        chosen = replace(self, kernel=self._choices[best]) if self._choices else self
-        heldout = fit.heldout[fit.alpha_index]
-        threshold = self.task.threshold(dataset.targets.y, heldout)
-        names = dataset.data.names if isinstance(dataset.data, Features) else None
-        fit, support = _weighty(fit, dataset.X) if names is None else (fit, None)
-        average = average_of(dataset.data) if isinstance(dataset.data, Features) else None
-        y = dataset.targets.y
-        curve = fit_calibration(heldout, y)
-        return Model(
-            chosen, fit, support, names, threshold, heldout, y, average=average, calibration=curve
-        )
-
-    @property
-    def _choices(self) -> list[Kernel[Any]]:
-        """The kernels that training chooses from; none where the kernel is settled."""
-        several = self.kernel.alternatives if isinstance(self.kernel, ChoiceKernel) else ()
-        return list(several) if len(several) > 1 else []
-
-    def _notes(self, X: Sequence[Any]) -> list[str]:
-        count = count_diverging(self.kernel, X)
-        return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
-
-    def _candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
-        """All candidates, under the name of what is held out together with their document."""
-        candidates: list[Candidate] = []
-        unreachable: dict[str, int] = {}
-        groups = held_together(docs)
-        numbered = track(enumerate(docs), "finding candidates", len(docs))
-        for (number, doc), group in zip(numbered, groups, strict=True):
-            own = self.task.candidates(doc)
-            document = document_id(doc, number)
-            candidates += [replace(c, document=document, group=group) for c in own]
-            unreachable[group] = unreachable.get(group, 0) + self.task.unreachable(doc, own)
-        if not candidates:
-            raise nothing_found(self.task, len(docs))
-        return candidates, unreachable
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """A corpus as the learner sees it: candidates, representations, comparison, answers."""
-
-    candidates: list[Candidate]
-    targets: Targets
-    X: Sequence[Any]
-    data: KernelData
-    unreachable: Mapping[str, int]  # by document
-    notes: Sequence[str] = ()  # what a reader of the report must know
-    documents: int = 0  # as they were read, copies counted
-
-
-def _weighty(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequence[Any]]:
-    """Without training candidates of no weight, as those off a basis: they add to no score."""
-    used = np.flatnonzero(fit.coef)
-    if fit.coef.ndim > 1 or not len(used) or len(used) == len(fit.coef):
-        return fit, support
-    return replace(fit, coef=fit.coef[used]), take_rows(support, used)
-
+from textrank.tasks.base import no_candidates_error
 
 _ROLES: Mapping[str, type] = {
     "task": Task,
@@ -176,17 +50,176 @@ _ROLES: Mapping[str, type] = {
 }
 
 
-def _lacking(part: object, contract: type) -> list[str]:
-    """What the contract asks for and the part does not have."""
-    asked = {*vars(contract), *contract.__annotations__} - set(vars(Protocol))
-    asked = {name for name in asked if not name.startswith("_") or name == "__call__"}
-    return sorted(asked - set(dir(part)))
+@dataclass
+class Clock:
+    """Seconds of wall time per named step."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Add the time of this block to the step ``name``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def check_labels(y: Vector) -> None:
-    """Refuses answers that are all the same."""
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A corpus as a learner sees it, n candidates in all."""
+
+    candidates: list[Candidate]  # (n,)
+    targets: Targets
+    X: Sequence[Any]  # (n,) representations; empty if only kernel values are known
+    data: KernelData  # features, or one or several Gram matrices
+    unreachable: Mapping[str, int]  # gold answers without a candidate, by group
+    notes: Sequence[str] = ()  # sentences for the report
+    documents: int = 0  # number of Docs, copies included
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What is decided, how candidates are represented and compared, and how scores are learnt.
+
+    A frozen value: ``fit`` returns a Model and leaves the pipeline unchanged. Raises ValueError if
+    a part does not have the members of its role (``textrank.protocols``).
+    """
+
+    task: Task
+    representation: Representation[Any]
+    kernel: Kernel[Any]
+    learner: Learner
+
+    def __post_init__(self) -> None:
+        for role, protocol in _ROLES.items():
+            part = getattr(self, role)
+            if not isinstance(part, protocol):
+                hint = " Inherit from textrank.Task, which has defaults." if role == "task" else ""
+                raise ValueError(
+                    f"{type(part).__name__} is not a {role}: it lacks "
+                    f"{', '.join(_missing_members(part, protocol))}. Check the block "
+                    f"[pipeline.{role}].{hint}"
+                )
+
+    def prepare(self, docs: Sequence[Doc], clock: Clock | None = None) -> Dataset:
+        """Find, represent and compare the labelled candidates of Docs.
+
+        Adds the time of the steps to ``clock``. Raises ValueError if there are no candidates, or
+        one without a label.
+        """
+        clock = clock or Clock()
+        with clock.step("candidates"):
+            candidates, unreachable = self._find_candidates(docs)
+        with clock.step("representation"):
+            X = self.representation(candidates)
+        with clock.step("kernel"):
+            data = self.compute_kernel(X)
+        targets = Targets.from_candidates(candidates)
+        return Dataset(candidates, targets, X, data, unreachable, self._notes(X), len(docs))
+
+    def dataset_from_data(
+        self, docs: Sequence[Doc], data: KernelData, notes: Sequence[str] = ()
+    ) -> Dataset:
+        """Build a Dataset from kernel values that were computed before.
+
+        It has no representations, so it can be cross-validated but not fitted. Raises ValueError
+        if the number of rows is not that of the candidates.
+        """
+        candidates, unreachable = self._find_candidates(docs)
+        if len(data) != len(candidates):
+            raise ValueError(
+                f"the stored kernel values have {len(data)} rows for {len(candidates)} candidates: "
+                "they belong to other documents. Prepare the dataset again."
+            )
+        targets = Targets.from_candidates(candidates)
+        return Dataset(candidates, targets, (), data, unreachable, notes, len(docs))
+
+    def compute_kernel(self, X: Sequence[Any]) -> KernelData:
+        """Return features if the kernel has them, else its Gram matrix on ``X``.
+
+        For a kernel that leaves a setting open: the Gram matrices of all alternatives.
+        """
+        if self._alternatives and isinstance(self.kernel, ChoiceKernel):
+            return self.kernel.gram_alternatives(X)
+        return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
+
+    def fit(self, docs: Iterable[Doc]) -> Model:
+        """Train on all candidates of annotated Docs; the model stores hashes of their texts."""
+        docs = list(docs)
+        model = self.fit_dataset(self.prepare(docs))
+        return replace(model, meta={**model.meta, TRAINING_TEXTS_KEY: hash_texts(docs)})
+
+    def fit_dataset(self, dataset: Dataset) -> Model:
+        """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out."""
+        y = dataset.targets.y
+        require_two_labels(y)
+        kernel_index, fit = fit_best_kernel(self.learner, dataset.data, dataset.targets)
+        kernels = self._alternatives
+        pipeline = replace(self, kernel=kernels[kernel_index]) if kernels else self
+        heldout = fit.heldout[fit.alpha_index]
+        has_names = isinstance(dataset.data, Features)
+        fit, support = (fit, None) if has_names else _drop_zero_coefficients(fit, dataset.X)
+        return Model(
+            pipeline,
+            fit,
+            support,
+            dataset.data.names if isinstance(dataset.data, Features) else None,
+            self.task.threshold(y, heldout),
+            heldout,
+            y,
+            average=mean_features(dataset.data) if isinstance(dataset.data, Features) else None,
+            calibration=fit_calibration(heldout, y),
+        )
+
+    @property
+    def _alternatives(self) -> list[Kernel[Any]]:
+        """Kernels that training chooses from; empty if the kernel leaves nothing open."""
+        kernels = self.kernel.alternatives if isinstance(self.kernel, ChoiceKernel) else ()
+        return list(kernels) if len(kernels) > 1 else []
+
+    def _notes(self, X: Sequence[Any]) -> list[str]:
+        count = count_diverging(self.kernel, X)
+        return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
+
+    def _find_candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
+        """Return all candidates with their groups, and unreachable gold answers by group."""
+        candidates: list[Candidate] = []
+        unreachable: dict[str, int] = {}
+        numbered = track(enumerate(docs), "finding candidates", len(docs))
+        for (number, doc), group in zip(numbered, dedup_groups(docs), strict=True):
+            document, of_doc = document_id(doc, number), self.task.candidates(doc)
+            candidates += [replace(c, document=document, group=group) for c in of_doc]
+            missed = self.task.unreachable(doc, of_doc)
+            unreachable[group] = unreachable.get(group, 0) + missed
+        if not candidates:
+            raise no_candidates_error(self.task, len(docs))
+        return candidates, unreachable
+
+
+def require_two_labels(y: Vector) -> None:
+    """Raise ValueError if all labels are equal."""
     if len(np.unique(y)) < 2:
         raise ValueError(
-            f"all {len(y)} candidates have the same answer ({y[0]:g}): nothing can be learnt. "
+            f"all {len(y)} candidates have the same label ({y[0]:g}), so nothing can be learnt. "
             "Check the gold annotation of the corpus."
         )
+
+
+def _drop_zero_coefficients(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequence[Any]]:
+    """Drop training candidates whose coefficient is zero, such as those outside a basis.
+
+    Fits with several outputs, or with no nonzero coefficient, are returned unchanged.
+    """
+    nonzero = np.flatnonzero(fit.coef)
+    if fit.coef.ndim > 1 or not len(nonzero) or len(nonzero) == len(fit.coef):
+        return fit, support
+    return replace(fit, coef=fit.coef[nonzero]), take_rows(support, nonzero)
+
+
+def _missing_members(part: object, protocol: type) -> list[str]:
+    """Return the public members of a protocol that ``part`` does not have, sorted."""
+    members = {*vars(protocol), *protocol.__annotations__} - set(vars(Protocol))
+    members = {name for name in members if not name.startswith("_") or name == "__call__"}
+    return sorted(members - set(dir(part)))

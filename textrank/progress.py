@@ -28,7 +28,7 @@ def track(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def report_progress(listener: Listener) -> Iterator[None]:
     """Inside this block, ``track`` reports to ``listener``."""
     token = _listener.set(listener)
     try:
@@ -38,7 +38,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def collected_later() -> Iterator[None]:
+def gc_disabled() -> Iterator[None]:
     """Inside this block no garbage is looked for; what nothing refers to is freed as ever.
 
     A search goes through all that a program keeps, language model and imports included, a tenth of

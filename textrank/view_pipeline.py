@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from textrank.candidates import Representation
-from textrank.features import Kernel
 from textrank.kernels.algebra import OnView, Sum
 from textrank.kernels.views import PerQuestionKernel
-from textrank.learners.base import Learner
 from textrank.pipeline import Pipeline
+from textrank.protocols import Kernel, Learner, Representation, Task
 from textrank.representations.mentions import Question
 from textrank.representations.views import Views
-from textrank.tasks.base import Task
 
 QUESTION_VIEW = "question"  # name of the view that holds the question of each candidate
 VIEW_PARTS: Mapping[str, type] = {"representation": Representation, "kernel": Kernel}

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textrank.cli.sources import load_language
+from textrank._annotate import load_language
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import make_folds
 from textrank.learners.online import OnlineRLS

@@ -18,8 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from textrank.lint import kind_of, prose
-from textrank.lint.model import CLEAR, PRECISION, Confusions, shipped
+from textrank.lint import blank_non_prose, file_kind
+from textrank.lint.model import (
+    DEFAULT_PRECISION,
+    MIN_LOG_ODDS_MARGIN,
+    ConfusionModel,
+    shipped_model_path,
+)
 
 MAX_INSERTIONS = 1500  # sampled occurrences of a word, weighted to represent all
 SEED = 1
@@ -47,7 +52,7 @@ class Trials:
 class ErrorInsertion:
     """Replace every word of a pair by the other words of its pairs, and count proposals."""
 
-    confusions: Confusions
+    confusions: ConfusionModel
     precision: float
 
     @cached_property
@@ -56,7 +61,7 @@ class ErrorInsertion:
         questions: dict[int, list[tuple[int, int]]] = {}
         for number, pair in enumerate(self.confusions.pairs):
             for side, word in enumerate(pair.words):
-                questions.setdefault(self.confusions.words[word], []).append((number, side))
+                questions.setdefault(self.confusions.word_ids[word], []).append((number, side))
         return questions
 
     def partner(self, pair: int, side: int) -> int:
@@ -75,7 +80,7 @@ class ErrorInsertion:
         best = values.argmax(axis=1)
         rows = np.arange(len(values))
         ranked = np.sort(values, axis=1)
-        clear = values.shape[1] == 1 or ranked[:, -1] >= ranked[:, -2] + CLEAR
+        clear = values.shape[1] == 1 or ranked[:, -1] >= ranked[:, -2] + MIN_LOG_ODDS_MARGIN
         level = np.array([self.levels[pair, side] for pair, side in questions])[best]
         return best, (values[rows, best] >= level) & clear
 
@@ -117,16 +122,16 @@ class ErrorInsertion:
         pairs = sorted({pair for word in words for pair, _ in self.questions[word]})
         features = tokens.features(start, end)
         return {
-            pair: self.confusions.of_features(features, np.full(len(start), pair)) for pair in pairs
+            pair: self.confusions.log_odds_of_features(features, np.full(len(start), pair)) for pair in pairs
         }
 
 
 def read(path: Path) -> str:
     """Return the prose of a file."""
-    return prose(path.read_text(encoding="utf-8", errors="replace"), kind_of(path))
+    return blank_non_prose(path.read_text(encoding="utf-8", errors="replace"), file_kind(path))
 
 
-def planted(confusions: Confusions, paths: Sequence[Path], precision: float) -> None:
+def planted(confusions: ConfusionModel, paths: Sequence[Path], precision: float) -> None:
     """Print one line per text and one per pair."""
     runs = [ErrorInsertion(confusions, precision).trials(read(path)) for path in paths]
     for path, run in zip(paths, runs, strict=True):
@@ -153,13 +158,13 @@ def _print_summary(name: str, run: Trials) -> None:
     )
 
 
-def flags(confusions: Confusions, paths: Sequence[Path], precision: float) -> None:
+def flags(confusions: ConfusionModel, paths: Sequence[Path], precision: float) -> None:
     """Print every flag with a few words of context."""
     words = 0
     for path in paths:
         text = read(path)
         words += len(text.split())
-        for flag in confusions.flags(text, precision):
+        for flag in confusions.find_errors(text, precision):
             before = " ".join(text[max(0, flag.start - 60) : flag.start].split()[-7:])
             after = " ".join(text[flag.end : flag.end + 60].split()[:7])
             shown = f"{before} [{flag.printed} → {flag.proposal}] {after}"
@@ -176,10 +181,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("planted", "flags"))
     parser.add_argument("texts", nargs="+", type=Path)
-    parser.add_argument("--precision", type=float, default=PRECISION)
+    parser.add_argument("--precision", type=float, default=DEFAULT_PRECISION)
     parser.add_argument("--model", default="confusions")
     arguments = parser.parse_args()
-    model = Confusions.from_disk(shipped(arguments.model) or arguments.model)
+    model = ConfusionModel.from_disk(shipped_model_path(arguments.model) or arguments.model)
     {"planted": planted, "flags": flags}[arguments.command](
         model, arguments.texts, arguments.precision
     )

@@ -53,12 +53,12 @@ def build(name: str, data: Path, out: Path | None = None) -> None:
 def train(recipe: Recipe, data: Path, prepared: Path) -> Model:
     """Return the model of a recipe without script: its pipeline trained on its sources."""
     pipeline = load_pipeline(recipe.pipeline_path)
-    nlp = load_nlp(only=pipeline.task.reads)
+    nlp = load_nlp(only=pipeline.task.required_pipes)
     meta: dict[str, Any] = {"corpus": recipe.folder.parent.name}
     if recipe.licence:
         meta["licence"] = recipe.licence
     model = replace(pipeline.fit(read_sources(recipe, data, prepared)(nlp)), meta=meta)
-    return model if recipe.keep is None else model.strongest(recipe.keep)
+    return model if recipe.keep is None else model.prune(recipe.keep)
 
 
 def _run_python(command: list[str], *folders: Path) -> None:

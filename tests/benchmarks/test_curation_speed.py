@@ -14,12 +14,12 @@ pytest.importorskip("starlette", reason="pages need the extra web")
 from textrank.features import FeatureNames
 from textrank.learners.online import OnlineRLS
 from textrank.web._kernel_rows import FeatureRows
-from textrank.web.active_learner import Question, Teaching
+from textrank.web.active_learner import ActiveLearner, Question
 
 TRAINED, POOL, FEATURES, EACH = 5_000, 2_000, 300_000, 200
 
 
-def _teaching(rng: np.random.Generator) -> tuple[Teaching, Any]:
+def _teaching(rng: np.random.Generator) -> tuple[ActiveLearner, Any]:
     n = TRAINED + POOL
     columns = (FEATURES * rng.random((n, EACH)) ** 3).astype(int).clip(max=FEATURES - 1)
     rows = np.repeat(np.arange(n), EACH)
@@ -35,7 +35,7 @@ def _teaching(rng: np.random.Generator) -> tuple[Teaching, Any]:
     questions = {str(i): Question(str(i), str(i // 20), (i,), ("yes", "no")) for i in asked}
     groups = [i // 20 for i in range(n)]
     empty = OnlineRLS.empty(alpha=1.0)
-    made = Teaching(None, None, [None] * n, groups, FeatureRows(F, names), np.zeros(n), empty, [],
+    made = ActiveLearner(None, None, [None] * n, groups, FeatureRows(F, names), np.zeros(n), empty, [],
                     {}, questions, {})  # type: ignore[arg-type, list-item]  # fmt: skip
     made._density = made.rows.density()
     return made, y
@@ -49,12 +49,12 @@ def test_a_click_costs_a_fraction_of_training() -> None:
     teaching.retrain({i: float(y[i]) for i in range(TRAINED)}, 1.0)
     training = process_time() - start
     seconds = []
-    question = teaching.next()
+    question = teaching.next_question()
     for _ in range(40):
         assert question is not None
         start = process_time()
         teaching.answer(question, "yes" if y[question.rows[0]] > 0 else "no")
-        question = teaching.next()
+        question = teaching.next_question()
         seconds.append(process_time() - start)
     click = float(np.median(seconds))
     print(f"\nclick {1000 * click:.0f} ms, training {training:.1f} s, ratio {training / click:.0f}")

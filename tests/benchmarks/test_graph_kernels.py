@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank.candidates import Candidate, tokens_of
+from textrank.candidates import Candidate, span_tokens
 from textrank.formats.ppi_xml import PPIXML
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.linalg import gram
@@ -31,11 +31,11 @@ def candidates(path):
 
 def plain_graph(candidate):
     """The adjacency matrix and the label sets of a pair, written down from the definition."""
-    first, second = (tokens_of(span) for span in candidate.spans)
+    first, second = (span_tokens(span) for span in candidate.spans)
     sentence = candidate.spans[0].sent
     at, n = sentence.start, len(sentence)
     first, second = {t - at for t in first}, {t - at for t in second}
-    others = {t - at for span in candidate.doc.spans["entities"] for t in tokens_of(span)}
+    others = {t - at for span in candidate.doc.spans["entities"] for t in span_tokens(span)}
     dependencies = [
         (g - at, d - at, kind)
         for g, d, kind in candidate.doc.user_data["dependencies"]

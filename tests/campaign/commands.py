@@ -190,7 +190,7 @@ def _keep_loaded() -> None:
     import textrank.reports.plots
     from textrank.tasks.ppi.task import PPI
 
-    textrank.reports.plots.check_installed()
+    textrank.reports.plots.require_matplotlib()
     sources.load_language(None, PPI())
     sources.load_language(None, PPI(), raw=True)
     config.load_model("ppi")

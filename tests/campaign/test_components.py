@@ -16,7 +16,7 @@ from tests.campaign import texts
 from tests.campaign.findings import check
 from tests.campaign.sandbox import run_batches
 from tests.campaign.settings import INPUTS, SEED
-from textrank.candidates import answers
+from textrank.candidates import get_answers
 from textrank.config import load_model, model_names
 from textrank.language import load_nlp
 
@@ -37,7 +37,7 @@ def component(name: str) -> Callable[[list[Doc]], list[Any]]:
     if name == LANGUAGE:
         return lambda docs: [[[t.text, t.tag_, t.dep_, t.head.i] for t in doc] for doc in docs]
     model = load_model(name)
-    return lambda docs: [answers(d, model.pipeline.task.name) for d in model.pipe(docs)]
+    return lambda docs: [get_answers(d, model.pipeline.task.name) for d in model.pipe(docs)]
 
 
 def check_rows(rows: Any, size: int) -> None:

@@ -14,8 +14,8 @@ import pytest
 from tests.campaign import texts
 from tests.campaign.findings import note
 from tests.campaign.settings import INPUTS, SEED
-from textrank.candidates import Targets, answers
-from textrank.cli.sources import load_language
+from textrank._annotate import load_language
+from textrank.candidates import Targets, get_answers
 from textrank.config import load_corpus, load_model, model_names
 from textrank.formats import base
 from textrank.learners.rls import RLS
@@ -48,7 +48,9 @@ def rows(name: str, given: list[str], batch: int, folder: Path) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "BATCH_DOCS", batch)
         docs = list(load_corpus(file, skip_bad=True)(nlp))
-    return [answers(doc, model.pipeline.task.name) for doc in model.pipe(docs, batch_size=batch)]
+    return [
+        get_answers(doc, model.pipeline.task.name) for doc in model.pipe(docs, batch_size=batch)
+    ]
 
 
 def check_same(one: Any, two: Any) -> None:
@@ -85,7 +87,7 @@ def test_processes() -> None:
     model, nlp = loaded("ppi")
     given = sentences()[:20]
     two, one = (list(nlp.pipe(given, batch_size=5, n_process=n)) for n in (2, 1))
-    check_same(*([answers(doc, "ppi") for doc in model.pipe(docs)] for docs in (two, one)))
+    check_same(*([get_answers(doc, "ppi") for doc in model.pipe(docs)] for docs in (two, one)))
 
 
 def problem(rng: np.random.Generator) -> tuple[Any, Targets, float]:

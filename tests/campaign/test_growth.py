@@ -20,8 +20,8 @@ import spacy
 
 from tests.campaign.findings import note
 from tests.campaign.settings import INPUTS, SEED
+from textrank._annotate import load_language
 from textrank.cli.apply import iter_annotated
-from textrank.cli.sources import load_language
 from textrank.config import load_corpus, load_model
 from textrank.formats.detection import write_docs
 

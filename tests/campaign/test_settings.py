@@ -24,7 +24,13 @@ from tests.campaign.mutations import (
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
 from textrank.cli.run import _folds, parse_grid
-from textrank.config import adjusted, config_of, load_pipeline, parse_setting, pipeline_names
+from textrank.config import (
+    load_pipeline,
+    parse_setting,
+    pipeline_names,
+    to_config,
+    with_task_settings,
+)
 from textrank.io import read_arrays, write_arrays, write_manifest
 from textrank.io.reading import shipped_folder
 from textrank.model import Model
@@ -59,7 +65,7 @@ def test_spoilt_pipelines(tmp_path: Path) -> None:
 
 def test_any_setting() -> None:
     names = pipeline_names()
-    keys = {name: list(flat(config_of(load_pipeline(name)))) for name in names}
+    keys = {name: list(flat(to_config(load_pipeline(name)))) for name in names}
 
     def attempt(number: int) -> Iterator[str]:
         rng = random.Random(f"{SEED} set {number}")
@@ -82,12 +88,12 @@ def _value(rng: random.Random) -> str:
 
 def test_any_setting_of_a_model() -> None:
     model = Model.from_disk(shipped_folder("models") / "gene_protein")
-    keys = [f"task.{key}" for key in config_of(model.pipeline)["task"]]
+    keys = [f"task.{key}" for key in to_config(model.pipeline)["task"]]
 
     def attempt(number: int) -> Iterator[str]:
         rng = random.Random(f"{SEED} adjust {number}")
         yield ""
-        adjusted(model, [f"{rng.choice(keys)}={_value(rng)}"])
+        with_task_settings(model, [f"{rng.choice(keys)}={_value(rng)}"])
 
     check("--set of a model", run_all(INPUTS, attempt))
 
@@ -95,7 +101,7 @@ def test_any_setting_of_a_model() -> None:
 def test_strangers_models(tmp_path: Path) -> None:
     """Each file spoilt, and sealed again where a stranger would."""
     whole, folder = tmp_path / "whole", tmp_path / "model"
-    Model.from_disk(shipped_folder("models") / "gene_protein").strongest(50).to_disk(whole)
+    Model.from_disk(shipped_folder("models") / "gene_protein").prune(50).to_disk(whole)
     meta = json.loads((whole / "meta.json").read_text())
     arrays = dict(read_arrays(whole / "arrays.npz"))
 

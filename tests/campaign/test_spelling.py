@@ -9,7 +9,7 @@ import pytest
 from tests.campaign.mutations import spoil_bytes, spoil_tokens
 from tests.campaign.settings import INPUTS, SEED
 from textrank.lint import Linter
-from textrank.lint.linter import KINDS, fixed
+from textrank.lint.linter import FILE_KINDS, apply_proposals
 
 pytestmark = pytest.mark.campaign
 SAMPLE = """# More *then* one
@@ -44,10 +44,10 @@ def test_no_text_breaks_the_linter():
     rng = random.Random(SEED)
     linter = Linter(precision=0.5)
     for text in texts(rng, INPUTS):
-        kind = rng.choice(KINDS)
+        kind = rng.choice(FILE_KINDS)
         found = linter(text, kind=kind)
         for one in found:
             assert text[one.offset : one.offset + one.length] == one.word
             assert text.split("\n")[one.line - 1][one.column - 1 :].startswith(one.word[:1])
             assert one.word.lower() != one.proposal.lower()
-        assert fixed(text, found) != text or not found
+        assert apply_proposals(text, found) != text or not found

@@ -12,7 +12,7 @@ from textrank.kernels.algebra import Exponential, Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
-from textrank.reports.html import cross_page
+from textrank.reports.html import render_cross_corpus
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
 
@@ -56,7 +56,7 @@ def test_every_cell_equals_training_and_testing_alone(corpora, kernel):
 
 
 def test_every_corpus_is_represented_once(corpora, monkeypatch):
-    monkeypatch.setattr("textrank.evaluation.evaluate.config_of", lambda _: {})
+    monkeypatch.setattr("textrank.evaluation.evaluate.to_config", lambda _: {})
     Counting.shown.clear()
     pipeline = Pipeline(PPI(), Counting(), KERNELS["features"], RLS((1.0,)))
     cross(pipeline, corpora)
@@ -98,7 +98,7 @@ def test_one_corpus_or_nothing_left_is_explained(corpora):
 def test_the_page_shows_every_cell(corpora):
     pipeline = Pipeline(PPI(), DependencyGraph(), KERNELS["features"], RLS((1.0,)))
     found = cross(pipeline, corpora)
-    text = cross_page(found)
+    text = render_cross_corpus(found)
     for name in ("auc", "f", "f_mean", "f_rate", "f_best"):
         assert f'id="figure-cross-{name}"' in text
     assert text.count('<tr><th scope="row">a</th>') == 2

@@ -10,8 +10,8 @@ import pytest
 from spacy.tokens import Span
 
 from textrank.candidates import Candidate
-from textrank.evaluation.cross_validation import decisions_of, dependency_links, shortest_path
-from textrank.reports.html import steps
+from textrank.evaluation.cross_validation import dependency_links, make_decisions, shortest_path
+from textrank.reports.html import path_steps
 
 
 @pytest.fixture
@@ -24,10 +24,10 @@ def candidate(make_doc):
 
 
 def test_a_decision_shows_its_sentence_and_the_path_of_an_error(candidate):
-    wrong, right = decisions_of([candidate] * 2, np.array([0.9, -0.9]), 0.0, fold=2)
+    wrong, right = make_decisions([candidate] * 2, np.array([0.9, -0.9]), 0.0, fold=2)
     assert wrong.text.startswith("AbcA binds")
     assert [wrong.text[a:b] for a, b in wrong.spans] == ["AbcA", "XyzB"]
-    assert [(s.word, s.relation) for s in steps(wrong)] == [
+    assert [(s.word, s.relation) for s in path_steps(wrong)] == [
         ("AbcA", "nsubj"), ("binds", "dobj"), ("factor", "appos"), ("XyzB", "")
     ]  # fmt: skip
     assert (wrong.decision, wrong.fold, right.path) == (True, 2, ())
@@ -35,16 +35,16 @@ def test_a_decision_shows_its_sentence_and_the_path_of_an_error(candidate):
 
 def test_given_dependencies_go_before_the_parse(candidate):
     candidate.doc.user_data["dependencies"] = [[3, 7, "interacts"], [7, 7, "self"]]
-    (wrong,) = decisions_of([candidate], np.array([0.9]), 0.0)
-    assert [s.relation for s in steps(wrong)] == ["interacts", ""]
+    (wrong,) = make_decisions([candidate], np.array([0.9]), 0.0)
+    assert [s.relation for s in path_steps(wrong)] == ["interacts", ""]
 
 
 def test_without_parse_or_threshold_there_is_no_path(make_doc):
     doc = make_doc(["A", "B"], entities=[(0, 1), (1, 2)])
     candidate = Candidate(doc, (doc[0:1], doc[1:2]), "d", label=1.0)
-    (decision,) = decisions_of([candidate], np.array([-1.0]), 0.0)
+    (decision,) = make_decisions([candidate], np.array([-1.0]), 0.0)
     assert (decision.text, decision.path) == ("A B ", ())
-    (ranked,) = decisions_of([candidate], np.array([-1.0]), None)
+    (ranked,) = make_decisions([candidate], np.array([-1.0]), None)
     assert ranked.decision is None
 
 

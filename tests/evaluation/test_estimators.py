@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
 from textrank.evaluation.evaluate import evaluate_estimator
-from textrank.evaluation.splits import document_folds
+from textrank.evaluation.splits import make_folds
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def problem(rng):
 def test_fold_measures_equal_those_computed_by_hand(problem):
     X, y, documents = problem
     report = evaluate_estimator(Ridge(), X, y, documents, folds=3, seed=2)
-    folds = document_folds(documents, 3, 2)
+    folds = make_folds(documents, 3, 2)
     for fold in report.folds:
         out = folds == fold.fold
         scores = Ridge().fit(X[~out], y[~out]).predict(X[out])

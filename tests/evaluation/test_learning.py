@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from textrank.evaluation import assess
+from textrank.evaluation import cross_validate_dataset
 from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.sweep import learning_curve
 from textrank.kernels.algebra import Exponential, Normalized
@@ -23,7 +23,7 @@ def test_the_last_point_is_the_plain_report(docs, wrap):
     way = DocumentFolds(3, seed=1)
     points = learning_curve(pipeline, seen, way, shares=(0.5, 1.0))
     assert [point["x"] for point in points] == [6.0, 12.0]
-    report = assess(pipeline, seen, way)
+    report = cross_validate_dataset(pipeline, seen, way)
     assert points[-1]["auc"]["mean"] == pytest.approx(report.measures["auc"].mean)
     assert points[-1]["f"]["mean"] == pytest.approx(report.measures["f"].mean)
 

@@ -16,7 +16,7 @@ from textrank.evaluation.raw_text import evaluate_raw_text
 from textrank.formats.base import Mention, set_mentions
 from textrank.learners.calibration import PlattCalibration
 from textrank.pipeline import Pipeline
-from textrank.reports.table import write_data
+from textrank.reports.table import write_json
 
 
 @dataclass
@@ -213,7 +213,7 @@ def test_probabilities_of_recognised_pairs_are_compared_with_overlapping_gold(mo
 def test_the_file_has_stable_keys_and_no_nan(model, tmp_path):
     doc = annotated("AA1 binds BB2.", ["AA1", "BB2"], [("AA1", "BB2")])
     found = evaluate_raw_text(model, [doc], recogniser("AA1"))
-    write_data(found.to_dict(), tmp_path / "found.json")
+    write_json(found.to_dict(), tmp_path / "found.json")
     again = json.loads((tmp_path / "found.json").read_text())
     assert list(again) == [
         "task", "corpus", "procedure", "documents", "candidates", "threshold", "names",

@@ -18,7 +18,7 @@ from textrank.evaluation.splits import (
     LeaveQueryOut,
     SentenceFolds,
     TrainTest,
-    splitter_of,
+    make_splitter,
 )
 
 SAFE = [DocumentFolds(4), DocumentFolds(3, seed=5, splits=2), LeaveDocumentOut(), FiveByTwo(),
@@ -45,7 +45,7 @@ def sides(division, units):
 
 @pytest.mark.parametrize("way", SAFE, ids=repr)
 def test_documents_stay_whole(candidates, way):
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     division = way.split(candidates, targets)
     assert set(sides(division, targets.groups)) == {1}
     np.testing.assert_array_equal(division.targets.groups, targets.groups)
@@ -53,7 +53,7 @@ def test_documents_stay_whole(candidates, way):
 
 
 def test_sentence_folds_split_documents_but_not_sentences(candidates):
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     with pytest.warns(UserWarning, match="LEAKY: folds by sentence"):
         division = SentenceFolds(4).split(candidates, targets)
     assert set(sides(division, targets.queries)) == {1}
@@ -62,7 +62,7 @@ def test_sentence_folds_split_documents_but_not_sentences(candidates):
 
 
 def test_leaky_folds_split_sentences_warn_and_are_marked(candidates):
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     with pytest.warns(UserWarning, match="LEAKY: folds by candidate"):
         division = LeakyFolds(4).split(candidates, targets)
     assert max(sides(division, targets.queries)) > 1
@@ -72,7 +72,7 @@ def test_leaky_folds_split_sentences_warn_and_are_marked(candidates):
 
 
 def test_leave_out_protocols_have_a_fold_for_each_unit(candidates):
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     assert len(np.unique(LeaveDocumentOut().split(candidates, targets).partitions[0])) == 12
     queries = LeaveQueryOut().split(candidates, targets)
     assert len(np.unique(queries.partitions[0])) == 36
@@ -80,7 +80,7 @@ def test_leave_out_protocols_have_a_fold_for_each_unit(candidates):
 
 
 def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidates):
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     five = FiveByTwo().split(candidates, targets)
     assert [np.bincount(p).tolist() for p in five.partitions] == [[36, 36]] * 5
     once = TrainTest(share=0.25).split(candidates, targets)
@@ -91,19 +91,19 @@ def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidat
 @pytest.mark.filterwarnings("ignore:LEAKY")
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_name_gives_a_protocol(candidates, name):
-    division = splitter_of(name, folds=2).split(candidates, Targets.of(candidates))
+    division = make_splitter(name, folds=2).split(candidates, Targets.from_candidates(candidates))
     assert all(len(p) == len(candidates) for p in division.partitions)
     assert division.procedure
 
 
 def test_wrong_protocols_are_explained(candidates):
     with pytest.raises(ValueError, match="no protocol 'loo'; there are: documents"):
-        splitter_of("loo")
+        make_splitter("loo")
     with pytest.raises(ValueError, match="do not go with protocol 'leaky'"):
-        splitter_of("leaky", folds={"d0": 1})
+        make_splitter("leaky", folds={"d0": 1})
     with pytest.raises(ValueError, match="splits must be at least 1"):
         DocumentFolds(splits=0)
     with pytest.raises(ValueError, match="between 0 and 1, got 25"):
         TrainTest(share=25)
     with pytest.raises(ValueError, match="needs at least 2, the corpus has 1"):
-        LeaveDocumentOut().split(candidates[:3], Targets.of(candidates[:3]))
+        LeaveDocumentOut().split(candidates[:3], Targets.from_candidates(candidates[:3]))

@@ -22,7 +22,7 @@ from textrank.kernels.algebra import Exponential, Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
-from textrank.reports.html import sweep_page
+from textrank.reports.html import render_sweep
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
 
@@ -62,13 +62,13 @@ def test_a_point_equals_a_plain_run(pipeline, docs, tmp_path, wrap):
 def test_what_is_done_is_not_done_again(pipeline, docs, tmp_path, monkeypatch):
     first = run(over_alphas(pipeline, [0.25, 2.0]), docs, tmp_path)
     seen = []
-    real = sweep_module.assess
+    real = sweep_module.cross_validate_dataset
 
     def assess(pipeline, *arguments, **options):
         seen.append(pipeline)
         return real(pipeline, *arguments, **options)
 
-    monkeypatch.setattr(sweep_module, "assess", assess)
+    monkeypatch.setattr(sweep_module, "cross_validate_dataset", assess)
     monkeypatch.setattr(Pipeline, "prepare", None)  # the comparison too comes from the cache
     second = run(over_alphas(pipeline, [0.25, 1.0, 2.0]), docs, tmp_path)
     assert [p.reused for p in second.points] == [True, False, True]
@@ -124,7 +124,7 @@ def test_arrays_come_back_bit_for_bit(tmp_path, rng):
 
 
 def test_the_page_draws_a_line_for_one_key_and_a_map_for_two(pipeline, docs, tmp_path):
-    text = sweep_page(run(over_alphas(pipeline, [0.25, 2.0]), docs, tmp_path))
+    text = render_sweep(run(over_alphas(pipeline, [0.25, 2.0]), docs, tmp_path))
     assert 'id="figure-sweep-auc"' in text
     grid = {
         (a, w): replace(pipeline, learner=RLS([a]), representation=DependencyGraph(path_weight=w))
@@ -133,7 +133,7 @@ def test_the_page_draws_a_line_for_one_key_and_a_map_for_two(pipeline, docs, tmp
     }
     found = sweep(grid, ["alphas", "path_weight"], docs, DocumentFolds(3), Cache(tmp_path))
     assert len(found.axis(0)) == len(found.axis(1)) == 2
-    assert ">path_weight<" in sweep_page(found)
+    assert ">path_weight<" in render_sweep(found)
 
 
 def command(folder, out):

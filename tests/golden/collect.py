@@ -117,9 +117,9 @@ def collect_run(pipeline: str) -> dict[str, Any]:
 def collect_registered_names() -> dict[str, list[str]]:
     """Return every registered name by role."""
     import textrank.config  # noqa: F401  (fills the registries)
-    from textrank.config import registries
+    from textrank.config import registered_classes
 
-    return {role: sorted(entries) for role, entries in registries().items()}
+    return {role: sorted(entries) for role, entries in registered_classes().items()}
 
 
 def collect_pipelines() -> dict[str, str]:

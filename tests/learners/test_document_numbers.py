@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textrank.candidates import Candidate, Neighbourhood
-from textrank.learners.document_context import NUMBERS, document_numbers
+from textrank.candidates import Candidate, DocumentContext
+from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, document_context_features
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def candidates(make_doc) -> list[Candidate]:
 
 def test_numbers_equal_plain_loops(candidates, rng):
     s = rng.normal(size=4)
-    found = document_numbers(Neighbourhood.of(candidates), s)
+    found = document_context_features(DocumentContext.from_candidates(candidates), s)
     place = [c.spans[0].start for c in candidates]
     text = [c.spans[0].text.lower() for c in candidates]
     order = sorted(range(4), key=lambda i: place[i])
@@ -46,7 +46,7 @@ def test_numbers_equal_plain_loops(candidates, rng):
             max((s[j] for j in same), default=0.0),
         ]
         np.testing.assert_allclose(found[i], expected)
-    assert found.shape[1] == len(NUMBERS)
+    assert found.shape[1] == len(CONTEXT_FEATURE_NAMES)
 
 
 def asking(doc, answer):
@@ -59,12 +59,18 @@ def test_other_texts_and_other_questions_say_nothing(candidates, make_doc, rng):
     more = asking(candidates[0].doc, "DNA")
     # Two copies of a text are held out together, but each has neighbours of its own.
     all_ = [*candidates, *[replace(c, document="a") for c in other], *more]
-    found = document_numbers(Neighbourhood.of(all_), s[: len(all_)])
-    np.testing.assert_array_equal(found[:4], document_numbers(Neighbourhood.of(candidates), s[:4]))
-    np.testing.assert_array_equal(found[4:6], document_numbers(Neighbourhood.of(other), s[4:6]))
+    found = document_context_features(DocumentContext.from_candidates(all_), s[: len(all_)])
+    np.testing.assert_array_equal(
+        found[:4], document_context_features(DocumentContext.from_candidates(candidates), s[:4])
+    )
+    np.testing.assert_array_equal(
+        found[4:6], document_context_features(DocumentContext.from_candidates(other), s[4:6])
+    )
 
 
 def test_a_name_alone_has_its_score_only(candidates):
-    row = document_numbers(Neighbourhood.of(candidates[:1]), np.array([0.7]))[0]
+    row = document_context_features(
+        DocumentContext.from_candidates(candidates[:1]), np.array([0.7])
+    )[0]
     assert row[0] == 0.7
     assert not row[1:].any()

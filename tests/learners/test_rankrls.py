@@ -191,7 +191,7 @@ def test_a_query_in_two_documents_is_refused():
 
 def test_queries_without_preferences_are_refused_for_the_choice_of_alpha():
     targets = Targets(np.arange(3.0), np.arange(3), np.arange(3))
-    with pytest.raises(ValueError, match="no query among 3"):
+    with pytest.raises(ValueError, match="none of 3 queries"):
         RankRLS().fit(np.eye(3), targets)
 
 

@@ -5,14 +5,14 @@ import re
 import pytest
 
 from textrank.evaluation import Decision
-from textrank.explanation import AVERAGE
+from textrank.explanation import AVERAGE_NAME
 from textrank.reports.explanation import (
     Explanation,
-    explanation_page,
-    group_of,
-    in_words,
-    reasons,
-    words_behind,
+    describe_feature,
+    feature_group,
+    find_supporting_words,
+    group_contributions,
+    render_explanations,
 )
 
 DECISION = Decision(
@@ -29,7 +29,7 @@ PARTS = [
     (("words", "before", "not"), -0.5),
     (("triggers", "top", "bind"), 0.2),
     (("basic", "sentence length"), 0.05),
-    ((AVERAGE,), 0.2),
+    ((AVERAGE_NAME,), 0.2),
 ]
 ROW = {"status": "asserted", "type": "binding", "probability": 0.9, "interacts": True}
 EXPLANATION = Explanation(DECISION, PARTS, ROW)
@@ -41,7 +41,7 @@ def test_reasons_sum_to_the_score_and_their_lines_to_the_reasons() -> None:
     assert sum(shown) == pytest.approx(0.75)
     assert "+0.2000  1 more" in text
     assert text.index("verb and roles") < text.index("negation and doubt")
-    assert text.rstrip().endswith(AVERAGE)
+    assert text.rstrip().endswith(AVERAGE_NAME)
 
 
 def test_the_verdict_says_what_is_stated() -> None:
@@ -56,23 +56,23 @@ def test_the_verdict_says_what_is_stated() -> None:
 
 def test_names_and_telling_words_are_marked() -> None:
     assert "[SHC] *binds* [GRB2]" in EXPLANATION.text()
-    assert words_behind(PARTS, DECISION.text) == [(7, 12)]
+    assert find_supporting_words(PARTS, DECISION.text) == [(7, 12)]
 
 
 def test_equal_features_of_two_parses_are_one_in_words() -> None:
     twice = [(("own", "path", "length", "2"), 0.5), (("given", "path", "length", "2"), 0.25)]
-    (reason,) = reasons(twice)
+    (reason,) = group_contributions(twice)
     assert (reason.title, reason.adds) == ("path", 0.75)
     assert reason.parts == [("on the path length 2", 0.75)]
 
 
 def test_unknown_features_are_other_reasons() -> None:
-    assert group_of(("something", "else")) == "other"
-    assert in_words(("something", "else")) == "something else"
+    assert feature_group(("something", "else")) == "other"
+    assert describe_feature(("something", "else")) == "something else"
 
 
 def test_page_escapes_text_and_draws_the_path() -> None:
-    page = explanation_page([EXPLANATION])
+    page = render_explanations([EXPLANATION])
     assert "&lt;b&gt;" in page
     assert "<b>SHC" not in page
     assert 'mark class="e1' in page
@@ -83,5 +83,5 @@ def test_page_escapes_text_and_draws_the_path() -> None:
 
 
 def test_bars_are_relative_to_the_largest() -> None:
-    widths = re.findall(r"style=\"width: ([\d.]+)%", explanation_page([EXPLANATION], top=2))
+    widths = re.findall(r"style=\"width: ([\d.]+)%", render_explanations([EXPLANATION], top=2))
     assert widths == ["100.0", "50.0", "5.0", "20.0"]

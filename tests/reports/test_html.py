@@ -13,7 +13,15 @@ import pytest
 
 from textrank.evaluation import Counts, Decision, Report
 from textrank.evaluation.report import ranking_fold
-from textrank.reports.html import Step, flattened, page, pieces, steps, worst_errors, write
+from textrank.reports.html import (
+    Step,
+    flatten_settings,
+    mark_sentence,
+    path_steps,
+    render_report,
+    select_worst_errors,
+    write_report_page,
+)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -50,7 +58,7 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="session")
 def text(report):
-    return page(report)
+    return render_report(report)
 
 
 def test_the_page_fetches_nothing_and_is_well_formed(text):
@@ -62,7 +70,7 @@ def test_the_page_fetches_nothing_and_is_well_formed(text):
 
 
 def test_the_file_is_written_and_the_same_each_time(report, text, tmp_path):
-    write(report, tmp_path / "report.html")
+    write_report_page(report, tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == text
 
 
@@ -80,7 +88,7 @@ def test_plots_follow_the_colours_of_the_page(text):
 
 
 def test_errors_are_the_wrong_answers_clearest_first(report):
-    errors = worst_errors(report, limit=5)
+    errors = select_worst_errors(report, limit=5)
     wrong = [d for d in report.decisions if d.decision != (d.label > 0)]
     assert [e.margin for e in errors] == sorted((e.margin for e in errors), reverse=True)
     assert errors[0].margin == pytest.approx(max(abs(d.score) for d in wrong))
@@ -92,35 +100,35 @@ def test_errors_are_the_wrong_answers_clearest_first(report):
 
 def test_the_same_error_in_several_splits_is_shown_once(report):
     again = [replace(d, split=1) for d in report.decisions]
-    errors = worst_errors(replace(report, decisions=[*report.decisions, *again]))
-    assert len(errors) == len(worst_errors(report))
+    errors = select_worst_errors(replace(report, decisions=[*report.decisions, *again]))
+    assert len(errors) == len(select_worst_errors(report))
     assert {(e.times, e.splits) for e in errors} == {(2, 2)}
 
 
 def test_errors_can_be_left_out_where_the_text_may_not_be_shared(report):
     plain = replace(report, decisions=report.decisions[:40], curves={})
-    text = page(plain, errors=0)
+    text = render_report(plain, errors=0)
     assert "XyzB" not in text
     assert 'id="errors"' not in text
 
 
 def test_pieces_mark_overlapping_mentions_and_lose_no_letter():
     decision = Decision("d", "p53 p53 kinase", [(4, 7), (4, 14)], 1.0, 1.0)
-    assert pieces(decision) == [("p53 ", ""), ("p53", "e1 e2"), (" kinase", "e2")]
-    assert "".join(text for text, _ in pieces(decision)) == decision.text
+    assert mark_sentence(decision) == [("p53 ", ""), ("p53", "e1 e2"), (" kinase", "e2")]
+    assert "".join(text for text, _ in mark_sentence(decision)) == decision.text
 
 
 def test_steps_walk_from_the_first_mention_to_the_second(report):
     decision = report.decisions[0]
-    assert steps(decision) == [
+    assert path_steps(decision) == [
         Step("AbcA", True, "nsubj", forward=False),
         Step("binds", False, "dobj", forward=True),
         Step("factor", False, "appos", forward=True),
         Step("XyzB", True),
     ]
     single = replace(decision, path=decision.path[:1], spans=decision.spans[:1])
-    assert [step.word for step in steps(single)] == ["AbcA", "binds"]
-    assert steps(replace(decision, path=())) == []
+    assert [step.word for step in path_steps(single)] == ["AbcA", "binds"]
+    assert path_steps(replace(decision, path=())) == []
 
 
 def test_rankings_show_the_queries_whose_first_choice_is_worst():
@@ -128,17 +136,17 @@ def test_rankings_show_the_queries_whose_first_choice_is_worst():
     decisions = [Decision("d", "x y", [(0, 1)], s, y, query=q) for q, y, s in rows]
     fold = ranking_fold([r[1] for r in rows], [r[2] for r in rows], [r[0] for r in rows])
     report = Report("parse", "c", "p", {}, 0, Counts(1, 4, 4), [fold], decisions=decisions)
-    (error,) = worst_errors(report)
+    (error,) = select_worst_errors(report)
     assert (error.kind, error.margin, error.decision.query) == (
         "wrong order",
         pytest.approx(0.6),
         "a",
     )
-    assert "Kendall" in page(report)
+    assert "Kendall" in render_report(report)
 
 
 def test_settings_are_shown_with_dotted_keys():
-    rows = flattened({"learner": {"alphas": [1.0]}, "task": "ppi"})
+    rows = flatten_settings({"learner": {"alphas": [1.0]}, "task": "ppi"})
     assert list(rows) == [("learner.alphas", "[1.0]"), ("task", '"ppi"')]
 
 
@@ -170,7 +178,7 @@ def test_the_page_runs_in_a_browser_without_console_errors(report, text, tmp_pat
     assert "CONSOLE" not in done.stderr
     data = re.search(r'data-found="([^"]*)"', done.stdout).group(1)
     found = json.loads(data.replace("&quot;", '"'))
-    errors = worst_errors(report)
+    errors = select_worst_errors(report)
     positives = [e for e in errors if e.kind == "false positive"]
     assert found["all"] == len(errors)
     assert found["positives"] == len(positives)

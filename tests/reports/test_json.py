@@ -8,7 +8,7 @@ import pytest
 
 from textrank.evaluation import Counts, Fold, Report
 from textrank.io.atomic import write_text
-from textrank.reports.table import dumps, read, write
+from textrank.reports.table import read_report, report_to_json, write_report
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def report():
 
 
 def test_what_is_written_is_read_back(tmp_path, report):
-    write(report, tmp_path / "r.json")
-    assert read(tmp_path / "r.json").to_dict() == report.to_dict()
-    assert (tmp_path / "r.json").read_text(encoding="utf-8") == dumps(report)
+    write_report(report, tmp_path / "r.json")
+    assert read_report(tmp_path / "r.json").to_dict() == report.to_dict()
+    assert (tmp_path / "r.json").read_text(encoding="utf-8") == report_to_json(report)
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
@@ -52,4 +52,4 @@ def test_a_missing_folder_is_named(tmp_path):
 def test_a_damaged_file_is_named(tmp_path, text, message):
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(ValueError, match=message):
-        read(tmp_path / "r.json")
+        read_report(tmp_path / "r.json")

@@ -6,13 +6,13 @@ from rich.console import Console
 
 from textrank.evaluation import Counts, Report
 from textrank.evaluation.report import classification_fold
-from textrank.reports.table import percent, table
+from textrank.reports.table import format_percent, report_table
 
 
 def show(report, **options):
     console = Console(width=120, record=True, file=None, quiet=False)
     with console.capture() as capture:
-        console.print(table(report, **options))
+        console.print(report_table(report, **options))
     return capture.get()
 
 
@@ -37,5 +37,5 @@ def test_the_table_names_measures_marks_and_undefined_folds():
 
 
 def test_percent_of_nothing_is_a_dash():
-    assert percent(None) == "–"
-    assert percent(0.8456) == "84.6"
+    assert format_percent(None) == "–"
+    assert format_percent(0.8456) == "84.6"

@@ -295,7 +295,7 @@ def test_a_folder_of_something_else_is_refused(job: Job, inputs: list[str]) -> N
     Path(job.folder).mkdir()
     (Path(job.folder) / "thesis.tex").write_text("x")
     run, pool, _ = start(job)
-    with pytest.raises(ValueError, match="exists and is no result"):
+    with pytest.raises(ValueError, match="exists and is not a result"):
         run(inputs, pool)
 
 

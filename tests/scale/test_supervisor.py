@@ -66,7 +66,9 @@ def test_a_death_is_told_with_what_was_judged(supervisor: WorkerSupervisor) -> N
     assert supervisor.run({}, {}).done is not None  # by a new process
 
 
-def test_a_death_while_reading_names_the_document_that_was_begun(supervisor: WorkerSupervisor) -> None:
+def test_a_death_while_reading_names_the_document_that_was_begun(
+    supervisor: WorkerSupervisor,
+) -> None:
     outcome = supervisor.run({"read": True}, {})
     assert (outcome.died, outcome.reading) == ("the process was ended by SIGSEGV", True)
     assert outcome.suspects == ((0, 4, "5"),)
@@ -98,7 +100,9 @@ def test_starting_has_a_limit_of_its_own(
 ) -> None:
     monkeypatch.setattr(SlowStart, "started", False)
     monkeypatch.setattr("textrank.scale.supervisor.selectors.DefaultSelector", SlowStart)
-    supervisor = WorkerSupervisor({}, timeout=2.0, start_timeout=start_timeout, command=("-c", CHILD))
+    supervisor = WorkerSupervisor(
+        {}, timeout=2.0, start_timeout=start_timeout, command=("-c", CHILD)
+    )
     outcome = supervisor.run({}, {})
     supervisor.close()
     assert (outcome.done is not None) == starts

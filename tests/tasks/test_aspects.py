@@ -14,13 +14,14 @@ from spacy.tokens import Doc
 from textrank.component import TaskComponent
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.evaluate import evaluate
-from textrank.explanation import AVERAGE
+from textrank.explanation import AVERAGE_NAME
 from textrank.features import FeatureNames
 from textrank.language import load_nlp
 from textrank.model import Model
+from textrank.tasks.base import Scored
 from textrank.tasks.ppi.blocks import SideWords
 from textrank.tasks.ppi.pairs import analyze_pairs
-from textrank.tasks.ppi.statements import Aspects, PPIStatement, _merged, state
+from textrank.tasks.ppi.statements import AttributeModels, PPIStatement, _merge_names
 from textrank.tasks.ppi.task import PPI
 
 ROOT = Path(__file__).parents[2]
@@ -43,27 +44,27 @@ def test_one_product_gives_the_scores_of_every_model(
 ) -> None:
     pairs = PPI().candidates(docs[3])
     analysed = analyze_pairs(pairs, "own")
-    found = Aspects.of(models).scores(analysed)
+    found = AttributeModels.from_models(models).scores(analysed)
     for name, model in models.items():
         task = PPIStatement(name)  # type: ignore[arg-type]
-        asked = [c for n, pair in enumerate(pairs) for c in task.asked(pair, f"q{n}")]
+        asked = [c for n, pair in enumerate(pairs) for c in task.label_candidates(pair, f"q{n}")]
         np.testing.assert_allclose(found[name].ravel(), model.score(asked), atol=1e-9)
 
 
 def test_one_look_at_a_pair_says_what_two_say(docs: list[Doc], models: dict[str, Model]) -> None:
-    model = replace(load_model("ppi"), aspects=models)
+    model = replace(load_model("ppi"), submodels=models)
     pairs = PPI().candidates(docs[3])
     rows = model(docs[3].copy())._.textrank_ppi
     assert len(rows) == len(pairs) > 0
     np.testing.assert_array_equal([row["score"] for row in rows], model.score(pairs))
-    for row, answer in zip(rows, model.stated(pairs), strict=True):
+    for row, answer in zip(rows, model.attributes(pairs), strict=True):
         assert {name: row[name] for name in answer} == answer
 
 
 def test_a_model_keeps_its_aspects_on_disk_and_in_bytes(
     docs: list[Doc], models: dict[str, Model], tmp_path: Path
 ) -> None:
-    model = replace(load_model("ppi"), aspects=models)
+    model = replace(load_model("ppi"), submodels=models)
     model.to_disk(tmp_path / "model")
     component = TaskComponent("textrank_ppi", "ppi", None).from_disk(tmp_path / "model")
     again = TaskComponent("textrank_ppi", "ppi", None).from_bytes(component.to_bytes())
@@ -73,10 +74,13 @@ def test_a_model_keeps_its_aspects_on_disk_and_in_bytes(
 
 
 def test_only_what_is_asserted_interacts(make_doc: Callable[..., Doc]) -> None:
-    doc = make_doc(["A1", "binds", "B2"])
-    doc._.textrank_ppi = [{"interacts": True, "status": "asserted"} for _ in range(2)]
-    state(doc, [{"status": "negated"}, {"status": "asserted"}])
-    assert [row["interacts"] for row in doc._.textrank_ppi] == [False, True]
+    doc = make_doc(["A1", "binds", "B2", "."], entities=[(0, 1), (2, 3)])
+    (pair,) = PPI().candidates(doc)
+    answers = []
+    for status in ("negated", "asserted"):
+        scored = Scored([pair], np.array([1.0]), attributes=[{"status": status}])
+        answers += PPI().annotate(doc, scored)._.textrank_ppi
+    assert [row["interacts"] for row in answers] == [False, True]
 
 
 def test_binding_has_no_direction_and_all_else_has_one(docs: list[Doc]) -> None:
@@ -92,18 +96,18 @@ def test_models_may_weigh_blocks_differently(docs: list[Doc], models: dict[str, 
     views: Any = replace(pipeline.representation, weights={"cues": 0.7, "sides": 2.0})  # type: ignore[type-var]
     other = replace(pipeline, representation=views).fit(docs)
     analysed = analyze_pairs(PPI().candidates(docs[3]), "own")
-    found = Aspects.of({**models, "status": other}).scores(analysed)
+    found = AttributeModels.from_models({**models, "status": other}).scores(analysed)
     for name, model in {**models, "status": other}.items():
         task = PPIStatement(name)  # type: ignore[arg-type]
         pairs = PPI().candidates(docs[3])
-        asked = [c for n, pair in enumerate(pairs) for c in task.asked(pair, f"q{n}")]
+        asked = [c for n, pair in enumerate(pairs) for c in task.label_candidates(pair, f"q{n}")]
         np.testing.assert_allclose(found[name].ravel(), model.score(asked), atol=1e-9)
 
 
 def test_models_that_see_pairs_by_something_else_are_refused(models: dict[str, Model]) -> None:
     other = replace(models["status"].pipeline, representation=SideWords())
     with pytest.raises(ValueError, match="model of status sees pairs by SideWords"):
-        Aspects.of({**models, "status": replace(models["status"], pipeline=other)})
+        AttributeModels.from_models({**models, "status": replace(models["status"], pipeline=other)})
 
 
 def test_figures_at_the_level_and_with_status_stand_beside(docs: list[Doc]) -> None:
@@ -115,11 +119,11 @@ def test_reasons_relative_to_the_average_candidate_sum_to_the_score(docs: list[D
     model = load_pipeline("ppi_status").fit(docs)
     candidates = model.pipeline.task.candidates(docs[2])
     assert model.average is not None
-    found = model.explain_all(candidates)
+    found = model.explain_relative(candidates)
     sums = [sum(value for _, value in parts) for parts in found]
     np.testing.assert_allclose(sums, model.score(candidates), atol=1e-9)
     usual = float(model.average @ model.fit.coef)
-    assert all(parts[-1] == ((AVERAGE,), pytest.approx(usual)) for parts in found)
+    assert all(parts[-1] == ((AVERAGE_NAME,), pytest.approx(usual)) for parts in found)
 
 
 def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
@@ -127,7 +131,7 @@ def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
     model.to_disk(tmp_path / "model")
     again = load_model(tmp_path / "model")
     candidates = model.pipeline.task.candidates(docs[2])
-    one, two = (m.explain_all(candidates)[0][-1][1] for m in (model, again))
+    one, two = (m.explain_relative(candidates)[0][-1][1] for m in (model, again))
     assert one == pytest.approx(two, abs=1e-6)
 
 
@@ -136,8 +140,8 @@ def test_names_are_merged_as_plain_loops_merge_them(repeats: int) -> None:
     rng = np.random.default_rng(repeats)
     some = [tuple(rng.choice(["a", "b", "c"], rng.integers(1, 4)).tolist()) for _ in range(20)]
     names = FeatureNames.from_iterable(some * repeats)
-    found, column = _merged(names)
+    found, column = _merge_names(names)
     assert list(found) == list(dict.fromkeys(some))
     assert [found[i] for i in column] == some * repeats
     odd = FeatureNames.from_iterable([*some * repeats, "b"])
-    assert [_merged(odd)[0][i] for i in _merged(odd)[1]] == [*some * repeats, ("b",)]
+    assert [_merge_names(odd)[0][i] for i in _merge_names(odd)[1]] == [*some * repeats, ("b",)]

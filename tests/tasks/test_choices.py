@@ -13,7 +13,7 @@ from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.formats.research import Senseval
 from textrank.model import Model
 from textrank.representations.mentions import Mention, word_shape
-from textrank.tasks.base import Scored, answered
+from textrank.tasks.base import Scored, group_by_question
 from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.word_senses import WordSenses
 
@@ -44,7 +44,7 @@ def test_two_answers_make_one_candidate_a_name(doc):
 
 
 def test_the_right_answer_is_not_on_the_span(doc):
-    assert {c.asked for c in GeneProtein().candidates(doc)} == {"DNA"}
+    assert {c.label_key for c in GeneProtein().candidates(doc)} == {"DNA"}
 
 
 def test_three_answers_make_three_candidates_a_name(doc):
@@ -68,7 +68,11 @@ def test_accuracy_counts_names_not_candidates(doc):
     task = GeneProtein(answers=["protein", "DNA", "RNA"], also=())
     found = task.candidates(doc)
     scores = np.array([-1.0, 2, -1, 1, 2, -1, -3, -2, -1])
-    assert [q.correct(0.0) for q in answered(Scored(found, scores))] == [True, False, True]
+    assert [q.is_correct(0.0) for q in group_by_question(Scored(found, scores))] == [
+        True,
+        False,
+        True,
+    ]
     assert task.measures(Scored(found, scores, 0.0))["accuracy"] == pytest.approx(2 / 3)
 
 
@@ -171,7 +175,7 @@ def test_senses_are_asked_for_each_word(tmp_path):
     task = WordSenses({"line": ["cord", "phone", "text"]})
     found = [c for doc in docs for c in task.candidates(doc)]
     assert [c.label for c in found] == [1, -1, -1, -1, 1, -1]
-    assert found[0].asked == "line: cord"
+    assert found[0].label_key == "line: cord"
     task.annotate(docs[0], Scored(found[:3], np.array([2.0, -1, -1])))
     assert docs[0]._.textrank_wsd[0]["sense"] == "cord"
     assert WordSenses({"hard": ["a", "b"]}).unreachable(docs[0], []) == 1

@@ -60,7 +60,7 @@ def test_a_score_counts_the_whole_text_however_few_are_asked_for(model, candidat
 
 def test_a_candidate_the_task_does_not_find_is_refused(model, candidates):
     stray = replace(candidates[0], query="nowhere")
-    with pytest.raises(ValueError, match="its neighbours are unknown"):
+    with pytest.raises(ValueError, match="its context is unknown"):
         model.score([stray])
 
 
@@ -146,6 +146,6 @@ def test_three_answers_have_a_second_stage_each(docs):
     candidate = pipeline.task.candidates(docs[0])[0]
     total = sum(value for _, value in model.explain(candidate))
     assert total == pytest.approx(model.score([candidate])[0], abs=1e-9)
-    assert Targets.of(pipeline.task.candidates(docs[0])).neighbourhood.questions[:3] == tuple(
-        answers
-    )
+    assert Targets.from_candidates(pipeline.task.candidates(docs[0])).context.questions[
+        :3
+    ] == tuple(answers)

@@ -20,9 +20,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.tasks.research_texts import brown_docs, brown_lexicon, reuters_docs
-from textrank.candidates import Candidate, Neighbourhood, Targets, held_together
+from textrank.candidates import Candidate, DocumentContext, Targets, dedup_groups
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation.splits import document_folds
+from textrank.evaluation.splits import make_folds
 from textrank.features import Features
 from textrank.kernels.algebra import Linear, Normalized
 from textrank.kernels.contexts import Positional
@@ -58,8 +58,8 @@ class Names:
 def names(data: Path) -> Names:
     """Half of the abstracts at random; the other half is for choosing parameters."""
     docs = list(load_corpus(data / "jnlpba" / "train.jsonl.gz")(spacy.blank("en")))
-    groups = held_together(docs)
-    half = document_folds(groups, 2, seed=0)
+    groups = dedup_groups(docs)
+    half = make_folds(groups, 2, seed=0)
     task = GeneProtein()
     chosen = [(d, g) for d, g, h in zip(docs, groups, half, strict=True) if h == 1]
     found = [(c, group) for doc, group in chosen for c in task.candidates(doc)]
@@ -87,7 +87,7 @@ def five_by_two(names: Names, F: Features, alpha: float) -> list[np.ndarray]:
     """Test scores of both halves in five divisions by abstract, NaN nowhere."""
     runs = []
     for seed in range(5):
-        folds = document_folds(names.documents, 2, seed)
+        folds = make_folds(names.documents, 2, seed)
         scores = np.empty(len(names.y))
         for fold in (0, 1):
             out = folds == fold
@@ -112,8 +112,8 @@ def second_stage(names: Names, F: Features, alpha: float, learner: Any) -> list[
     """
     runs = []
     for seed in range(5):
-        folds = document_folds(names.documents, 2, seed)
-        inner = document_folds(names.documents, 3, seed + 100)
+        folds = make_folds(names.documents, 2, seed)
+        inner = make_folds(names.documents, 3, seed + 100)
         final = np.empty(len(names.y))
         for fold in (0, 1):
             out, first = folds == fold, np.empty(len(names.y))
@@ -121,7 +121,7 @@ def second_stage(names: Names, F: Features, alpha: float, learner: Any) -> list[
             for part in range(3):
                 own = ~out & (inner == part)
                 first[own] = scored(names, F, alpha, ~out & ~own, own)
-            Z = document_context_features(Neighbourhood.of(names.candidates), first)
+            Z = document_context_features(DocumentContext.from_candidates(names.candidates), first)
             fitted = clone(learner).fit(Z[~out], names.y[~out])
             final[out] = fitted.predict_proba(Z[out])[:, 1]
         runs.append(final)
@@ -133,7 +133,7 @@ def mean_auc(names: Names, runs: Sequence[np.ndarray], which: str = "all") -> np
     texts = np.array([c.spans[0].text.lower() for c in names.candidates])
     found = []
     for seed, scores in enumerate(runs):
-        folds = document_folds(names.documents, 2, seed)
+        folds = make_folds(names.documents, 2, seed)
         for fold in (0, 1):
             out = folds == fold
             if which == "unseen":
@@ -192,8 +192,8 @@ def test_second_stage_as_a_pipeline(names):
         replace(c, group=group) for c, group in zip(names.candidates, names.documents, strict=True)
     ]
     X = pipeline.representation(candidates)
-    data, targets = pipeline.compare(X), Targets.of(candidates)
-    partitions = [document_folds(names.documents, 2, seed) for seed in range(5)]
+    data, targets = pipeline.compute_kernel(X), Targets.from_candidates(candidates)
+    partitions = [make_folds(names.documents, 2, seed) for seed in range(5)]
     runs = [n.outer[0] for n in pipeline.learner.nested(data, targets, partitions)]
     first = [n.outer[0] for n in pipeline.learner.learner.nested(data, targets, partitions)]
     told("pipeline, first stage", mean_auc(names, first))
@@ -223,7 +223,7 @@ def tested(seen: Dataset, out: np.ndarray) -> dict[str, float | None]:
 
 
 def fifth(keys: Sequence[str], seed: int) -> np.ndarray:
-    return document_folds(list(keys), 5, seed) == 0
+    return make_folds(list(keys), 5, seed) == 0
 
 
 def shown(what: str, runs: Sequence[dict[str, float | None]]) -> dict[str, float]:
@@ -258,12 +258,12 @@ def test_spelling_on_newswire(data):
     found = []
     for number, doc in enumerate(docs):
         for c in pipeline.task.candidates(doc):
-            kept[c.asked] = kept.get(c.asked, 0) + 1
-            if number >= 0.8 * len(docs) or kept[c.asked] <= 3000:
+            kept[c.label_key] = kept.get(c.label_key, 0) + 1
+            if number >= 0.8 * len(docs) or kept[c.label_key] <= 3000:
                 found.append((number >= 0.8 * len(docs), c))
     candidates = [c for _, c in found]
     X = pipeline.representation(candidates)
-    targets = Targets.of(candidates)
-    seen = Dataset(candidates, targets, X, pipeline.compare(X), {})
+    targets = Targets.from_candidates(candidates)
+    seen = Dataset(candidates, targets, X, pipeline.compute_kernel(X), {})
     run = tested(seen, np.array([late for late, _ in found]))
     assert shown("Reuters, last fifth", [run])["accuracy"] >= 0.967

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.tasks.research_texts import reuters_docs
-from textrank.config import adjusted, load_model
+from textrank.config import load_model, with_task_settings
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
@@ -25,7 +25,7 @@ def test_the_surest_proposals_on_the_last_fifth_of_reuters(data: Path) -> None:
     model = load_model("spelling")
     rows = [
         (row["probability"], doc.user_data["document"], row)
-        for doc in adjusted(model, ["task.precision=0.5"]).pipe(late)
+        for doc in with_task_settings(model, ["task.precision=0.5"]).pipe(late)
         for row in doc._.textrank_spelling
     ]
     rows.sort(key=lambda row: -row[0])

@@ -13,8 +13,8 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank import candidates
-from textrank.candidates import Candidate, portions
-from textrank.tasks.ppi.task import MOST, PPI
+from textrank.candidates import Candidate, chunk_candidates
+from textrank.tasks.ppi.task import MAX_PAIR_TOKENS_SQUARED, PPI
 
 
 def listed(count: int, between: int = 1) -> Doc:
@@ -28,7 +28,7 @@ def test_pairs_of_close_names_stay_and_the_rest_is_told() -> None:
     doc = listed(400)
     with pytest.warns(UserWarning, match="of 79,800 pairs left out"):
         found = PPI().candidates(doc)
-    assert 0 < len(found) <= MOST // 800**2
+    assert 0 < len(found) <= MAX_PAIR_TOKENS_SQUARED // 800**2
     assert {c.spans[1].start - c.spans[0].start for c in found} == {2}
 
 
@@ -42,19 +42,19 @@ def test_a_sentence_beyond_reason_has_no_pairs() -> None:
 
 
 def test_portions_are_bounded_by_words_and_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "AT_ONCE", 100)
+    monkeypatch.setattr(candidates, "MAX_CHUNK_WORDS", 100)
     everyone = PPI().candidates(listed(10))
-    parts = list(portions(everyone))
+    parts = list(chunk_candidates(everyone))
     assert [c for part in parts for c in part] == everyone
     assert all(20 * len(part) <= 100 for part in parts)
-    assert list(portions([])) == []
+    assert list(chunk_candidates([])) == []
 
 
 def test_names_of_an_endless_sentence_make_no_more_portions_than_others() -> None:
     """Each portion reads its text anew."""
     doc = listed(3000)
     alone = [Candidate(doc, (span,), "d") for span in doc.spans["entities"]]
-    parts = list(portions(alone))
+    parts = list(chunk_candidates(alone))
     assert [c for part in parts for c in part] == alone
     assert len(parts) == 1
 

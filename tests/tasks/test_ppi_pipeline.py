@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation import assess, cross_validate
+from textrank.evaluation import cross_validate, cross_validate_dataset
 from textrank.evaluation.leave_pair_out import assess_pairs
 from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.statistics import permutation_p
@@ -43,11 +43,11 @@ def seen(pipeline: Pipeline, docs: list[Doc]) -> Dataset:
 
 @pytest.fixture(scope="module")
 def model(pipeline: Pipeline, seen: Dataset) -> Model:
-    return pipeline.fit_prepared(seen)
+    return pipeline.fit_dataset(seen)
 
 
 def test_each_fold_says_which_kernel_it_chose(pipeline, seen):
-    report = assess(pipeline, seen, DocumentFolds(3))
+    report = cross_validate_dataset(pipeline, seen, DocumentFolds(3))
     assert all(fold.chosen["gaussian_weight"] in WEIGHTS for fold in report.folds)
     assert all(fold.chosen["alpha"] in pipeline.learner.alphas for fold in report.folds)
     assert [point["x"] for point in report.curves["alpha"]] == list(pipeline.learner.alphas)
@@ -72,7 +72,7 @@ def test_a_saved_model_keeps_the_choice(docs, model, tmp_path):
 
 def test_the_learning_curve_chooses_too(pipeline, seen):
     points = learning_curve(pipeline, seen, DocumentFolds(3), shares=[1.0])
-    report = assess(pipeline, seen, DocumentFolds(3))
+    report = cross_validate_dataset(pipeline, seen, DocumentFolds(3))
     expected = np.mean([fold.measures["auc"] for fold in report.folds])
     assert points[0]["auc"]["mean"] == pytest.approx(expected)
 

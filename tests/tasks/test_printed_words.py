@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from textrank.tasks.spelling import PrintedWords, plain_word
+from textrank.tasks.spelling import PrintedWords, normalize_word
 
 NLP = spacy.blank("en")
 LISTS = [
@@ -26,11 +26,11 @@ def in_text(words: tuple[str, ...], doc: Doc) -> list[tuple[int, int, str]]:
     spelt = [r"\s+".join(map(re.escape, word.split())).replace("'", "['’]") for word in each]
     pattern = rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(spelt)})(?!\w|[-'’./@]\w)"
     spans = [doc.char_span(*match.span()) for match in re.finditer(pattern, doc.text)]
-    return [(s.start, s.end, plain_word(s.text)) for s in spans if s is not None]
+    return [(s.start, s.end, normalize_word(s.text)) for s in spans if s is not None]
 
 
 def found(words: tuple[str, ...], docs: list[Doc]) -> list[list[tuple[int, int, str]]]:
-    each = PrintedWords(words).found(docs)
+    each = PrintedWords(words).find(docs)
     return [[(span.start, span.end, word) for span, word in own] for own in each]
 
 

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from textrank.config import load_corpus
 from textrank.language import load_nlp
 from textrank.learners.calibration import expected_threshold
-from textrank.tasks.ppi.facts import facts
+from textrank.tasks.ppi.facts import aggregate_facts
 
 DEV = Path(__file__).parents[3] / "shared" / "data" / "biored" / "dev.pubtator.gz"
 MODEL = os.environ.get("TEXTRANK_PPI", "ppi")  # another folder, to compare
@@ -51,7 +51,7 @@ def told(docs: Sequence[Doc], names: Sequence[str]) -> dict[Relation, float]:
     """Two genes that some sentence of a document joins, and how probably."""
     found = {}
     for name, doc in zip(names, docs, strict=True):
-        for fact in facts([doc], level=0.0):
+        for fact in aggregate_facts([doc], min_probability=0.0):
             ends = [end.partition(":") for end in fact["ends"]]
             if fact["asserted"] and all(prefix == "ncbigene" for prefix, _, _ in ends):
                 found[name, frozenset(number for _, _, number in ends)] = fact["probability"]

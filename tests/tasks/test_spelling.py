@@ -8,10 +8,16 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.config import adjusted, load_pipeline
+from textrank.config import load_pipeline, with_task_settings
 from textrank.representations.collocations import load_lexicon, write_lexicon
 from textrank.tasks.base import Scored
-from textrank.tasks.spelling import CONFUSED, NEVER, Spelling, corrected, diff
+from textrank.tasks.spelling import (
+    CONFUSION_SETS,
+    UNREACHABLE_LOG_ODDS,
+    Spelling,
+    apply_proposals,
+    diff,
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +61,7 @@ def test_words_inside_recognised_names_are_left_alone(nlp):
 def test_own_sets_stand_beside_the_published_ones(nlp):
     task = Spelling(more=[["loose", "lose"], ["then", "them"]])
     assert judged(nlp, "lose then", task) == ["lose", "then", "then"]
-    assert len(CONFUSED) == 21
+    assert len(CONFUSION_SETS) == 21
 
 
 @pytest.mark.parametrize("sets", [[["one"]], [["a", "a"]], [["Their", "there"]], [["a", " "]]])
@@ -88,7 +94,7 @@ def test_the_threshold_is_the_lowest_with_the_precision_asked_for(rows, precisio
 
 def test_nothing_is_proposed_where_the_precision_cannot_be_reached():
     y, scores = np.array([1.0, 1.0, -1.0]), np.array([-3.0, 1.0, -1.0])
-    assert Spelling(precision=0.99).threshold(y, scores) == NEVER
+    assert Spelling(precision=0.99).threshold(y, scores) == UNREACHABLE_LOG_ODDS
 
 
 def test_proposals_are_for_other_words_above_the_threshold(nlp):
@@ -102,7 +108,7 @@ def test_proposals_are_for_other_words_above_the_threshold(nlp):
     assert doc.text[slice(*row["span"])] == "then"
     p = 1 / (1 + np.exp(-4))
     assert row["probability"] == pytest.approx(p * 0.05 / (p * 0.05 + (1 - p) * 0.95))
-    assert corrected(doc) == "more than that, and less than this"
+    assert apply_proposals(doc) == "more than that, and less than this"
     assert "+more than that" in diff(doc)
 
 
@@ -117,7 +123,7 @@ def test_an_apostrophe_stays_as_the_text_writes_it(nlp):
     doc = nlp("its late, isn’t it")
     task = Spelling()
     task.annotate(doc, Scored(task.candidates(doc), np.array([5.0]), threshold=1.0))
-    assert corrected(doc) == "it’s late, isn’t it"
+    assert apply_proposals(doc) == "it’s late, isn’t it"
 
 
 def test_no_proposals_no_diff(nlp):
@@ -139,7 +145,7 @@ def test_flags_are_measured_with_right_and_wrong_words_printed(nlp):
     assert measures["flag_precision"] == 0.5
     assert measures["flag_recall"] == 0.5
     assert task.measures(Scored(found, scores, 2.5))["flag_precision"] == 1.0
-    assert task.measures(Scored(found, scores, NEVER))["flag_precision"] is None
+    assert task.measures(Scored(found, scores, UNREACHABLE_LOG_ODDS))["flag_precision"] is None
     assert "flag_precision_of_large_sets" not in measures
 
 
@@ -205,11 +211,11 @@ def test_a_model_takes_another_precision_and_its_threshold_follows(nlp):
     model = load_pipeline("spelling", {"task.sets": [["than", "then"]]}).fit(
         [*docs, nlp("she sang then and he ran then, and then we slept")]
     )
-    loose = adjusted(model, ["task.precision=0.5", "task.error_rate=0.5"])
+    loose = with_task_settings(model, ["task.precision=0.5", "task.error_rate=0.5"])
     assert loose.pipeline.task.precision == 0.5
     assert loose.threshold <= model.threshold
     with pytest.raises(ValueError, match=r"no setting 'learner\.alphas'"):
-        adjusted(model, ["learner.alphas=[1]"])
+        with_task_settings(model, ["learner.alphas=[1]"])
 
 
 def test_the_reasons_of_all_proposals_are_asked_for_at_once(nlp):
@@ -226,7 +232,7 @@ def test_the_reasons_of_all_proposals_are_asked_for_at_once(nlp):
         asked.append([(c.question, c.answer) for c in some])
         return [[(("q", "near", c.answer), -2.0 if c.answer == "then" else 2.0)] for c in some]
 
-    task.justify(doc, candidates, explain)
+    task.add_explanations(doc, candidates, explain)
     (told,) = asked
     assert told == [("than/then", "then"), ("than/then", "then"), ("their/there/they're", "their")]
     assert [row["because"][0]["adds"] for row in doc._.textrank_spelling] == [2.0] * 3

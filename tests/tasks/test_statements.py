@@ -10,7 +10,7 @@ import pytest
 from spacy.tokens import Doc, Span
 
 from textrank.tasks.base import Scored
-from textrank.tasks.ppi.statements import ANSWERS, PPIStatement
+from textrank.tasks.ppi.statements import LABELS, PPIStatement
 from textrank.tasks.ppi.task import PPI
 
 KEYS = {
@@ -29,13 +29,13 @@ def pair_doc(make_doc: Callable[..., Doc], **row: Any) -> Doc:
     return doc
 
 
-@pytest.mark.parametrize("aspect", ANSWERS)
+@pytest.mark.parametrize("aspect", LABELS)
 def test_a_pair_has_a_candidate_an_answer_and_one_is_right(
     make_doc: Callable[..., Doc], aspect: Any
 ) -> None:
     task = PPIStatement(aspect)
     found = task.candidates(pair_doc(make_doc))
-    assert [c.asked for c in found] == [f"{aspect}: {a}" for a in task.answers]
+    assert [c.label_key for c in found] == [f"{aspect}: {a}" for a in task.answers]
     right = {"status": "negated", "type": "binding", "direction": "b>a"}[aspect]
     assert [c.label for c in found] == [1.0 if a == right else -1.0 for a in task.answers]
 
@@ -54,7 +54,7 @@ def test_the_best_answer_counts_and_kinds_of_modification_are_one_in_five(
 ) -> None:
     task = PPIStatement("type")
     found = task.candidates(pair_doc(make_doc, type="degradation"))
-    scores = np.array([1.0 if c.asked == "type: modification" else 0.0 for c in found])
+    scores = np.array([1.0 if c.label_key == "type: modification" else 0.0 for c in found])
     measures = task.measures(Scored(found, scores, 0.0))
     assert measures["accuracy"] == 0.0
     assert measures["accuracy_five"] == 1.0
@@ -68,8 +68,8 @@ def test_a_denial_counts_from_where_the_mean_f_of_denials_and_doubts_is_best() -
     y = np.where(np.eye(3)[[1, 2, 0, 0]] > 0, 1.0, -1.0)
     limit = task.threshold(y.ravel(), heldout.ravel())
     assert -2.5 < limit <= -1.4
-    assert task.decided(heldout, limit).tolist() == [1, 2, 0, 0]
-    assert task.decided(heldout, 0.0).tolist() == [0, 0, 0, 0]
+    assert task.choose_answers(heldout, limit).tolist() == [1, 2, 0, 0]
+    assert task.choose_answers(heldout, 0.0).tolist() == [0, 0, 0, 0]
     assert PPIStatement("direction").threshold(y.ravel(), heldout.ravel()) == 0.0
 
 
@@ -109,9 +109,9 @@ def test_the_level_decides_where_probabilities_are_known(make_doc: Callable[...,
 
 def test_a_precision_asks_for_the_lowest_level_that_reaches_it() -> None:
     y, p = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([0.1, 0.4, 0.6, 0.8])
-    assert PPI(precision=0.9).leveled(y, p).level == pytest.approx(0.8, abs=1e-8)
-    assert PPI().leveled(y, p).level == pytest.approx(0.5, abs=1e-8)
+    assert PPI(precision=0.9).at_precision(y, p).level == pytest.approx(0.8, abs=1e-8)
+    assert PPI().at_precision(y, p).level == pytest.approx(0.5, abs=1e-8)
     with pytest.raises(ValueError, match=r"no level reaches a precision of 0\.9"):
-        PPI(precision=0.9).leveled(-y, p)
+        PPI(precision=0.9).at_precision(-y, p)
     with pytest.raises(ValueError, match="precision must be"):
         PPI(precision=0.0)

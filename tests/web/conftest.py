@@ -18,11 +18,11 @@ with warnings.catch_warnings():  # of a successor to httpx that is not everywher
     from starlette.testclient import TestClient
 
 from textrank.results.store import open_store
-from textrank.web.app import Gate, Guarded
+from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer
 
 HERE = Path(__file__).parent
-GATE = Gate("secret-token", "secret-csrf", 8000)
+GATE = Credentials("secret-token", "secret-csrf", 8000)
 
 
 def load(name: str) -> Any:
@@ -48,7 +48,7 @@ def guarded() -> Callable[..., TestClient]:
 
     def client(app: Any, *, token: bool = True) -> TestClient:
         headers = {"authorization": "Bearer secret-token"} if token else {}
-        return TestClient(Guarded(app, GATE), "http://127.0.0.1:8000", headers=headers)
+        return TestClient(GuardMiddleware(app, GATE), "http://127.0.0.1:8000", headers=headers)
 
     return client
 

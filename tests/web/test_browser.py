@@ -19,9 +19,9 @@ import uvicorn
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.results.store import open_store
-from textrank.web.active_learner import Teaching
-from textrank.web.annotation import Answers, Curation, Curator, fingerprint
-from textrank.web.app import Gate, Guarded
+from textrank.web.active_learner import ActiveLearner
+from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
+from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer
 
 pytestmark = pytest.mark.browser
@@ -50,12 +50,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @contextmanager
-def served(make: Callable[[Gate], Any]) -> Iterator[str]:
+def served(make: Callable[[Credentials], Any]) -> Iterator[str]:
     """An application on a free port of this machine, in a thread; gives its address."""
     with closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))
-        gate = Gate(port=listener.getsockname()[1])
-        config = uvicorn.Config(Guarded(make(gate), gate), log_level="error", lifespan="off")
+        gate = Credentials(port=listener.getsockname()[1])
+        config = uvicorn.Config(
+            GuardMiddleware(make(gate), gate), log_level="error", lifespan="off"
+        )
         server = uvicorn.Server(config)
         thread = Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
         thread.start()
@@ -134,10 +136,10 @@ def test_exports_are_downloaded(browser: Any, folder: Path) -> None:
 def test_thirty_answers_by_keys_with_undo_equal_training_anew(browser: Any, tmp_path: Path) -> None:
     found = load_corpus(CORPUS)(spacy.blank("en"))
     docs = [doc for _, doc in zip(range(14), found, strict=False)]
-    teaching = Teaching.of(load_pipeline("ppi-linear"), docs)
-    answers = Answers(tmp_path / "a.sqlite", {"texts": fingerprint(docs)})
+    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs)
+    answers = AnswerLog(tmp_path / "a.sqlite", {"texts": fingerprint_docs(docs)})
     curation = Curation(teaching, docs, answers, "ada")
-    with served(lambda gate: Curator(curation, "sample", gate).app()) as address:
+    with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
         browser.get(address)
         until(lambda: css(browser, "#buttons button"))
         for count in range(1, 31):
@@ -148,7 +150,7 @@ def test_thirty_answers_by_keys_with_undo_equal_training_anew(browser: Any, tmp_
                 _agrees(curation)
                 _press(browser, "n", count)
                 _agrees(curation)
-        assert len(teaching.closed) == 30
+        assert len(teaching.answered) == 30
         quiet(browser)
 
 
@@ -158,7 +160,7 @@ def _press(browser: Any, key: str, answered: int) -> None:
 
 
 def _agrees(curation: Curation) -> None:
-    teaching = curation.teaching
+    teaching = curation.learner
     with teaching.lock:
         index = teaching.index
         K = teaching.rows.gram(index) + teaching.online.alpha * np.eye(len(index))
@@ -168,10 +170,10 @@ def _agrees(curation: Curation) -> None:
 
 def test_a_name_is_marked_by_keys_alone(browser: Any, tmp_path: Path) -> None:
     docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:3]
-    teaching = Teaching.of(load_pipeline("ppi-linear"), docs)
-    curation = Curation(teaching, docs, Answers(tmp_path / "a.sqlite", {}), "ada")
+    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs)
+    curation = Curation(teaching, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
     before = len(teaching.questions)
-    with served(lambda gate: Curator(curation, "sample", gate).app()) as address:
+    with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
         browser.get(address)
         until(lambda: css(browser, ".word"))
         body = css(browser, "body")[0]
@@ -239,9 +241,9 @@ def test_explorer_passes_an_audit_of_accessibility(browser: Any, folder: Path) -
 
 def test_curation_passes_an_audit_of_accessibility(browser: Any, tmp_path: Path) -> None:
     docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:6]
-    teaching = Teaching.of(load_pipeline("ppi-linear"), docs)
-    curation = Curation(teaching, docs, Answers(tmp_path / "a.sqlite", {}), "ada")
-    with served(lambda gate: Curator(curation, "sample", gate).app()) as address:
+    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs)
+    curation = Curation(teaching, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
         browser.get(address)
         until(lambda: css(browser, "#buttons button"))
         for count in range(1, 4):

@@ -22,9 +22,9 @@ from starlette.testclient import TestClient
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.formats.detection import WRITERS
 from textrank.model import Model
-from textrank.web.active_learner import Teaching
-from textrank.web.annotation import Answers, Curation, Curator, fingerprint
-from textrank.web.app import Gate
+from textrank.web.active_learner import ActiveLearner
+from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
+from textrank.web.app import Credentials
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "corpora" / "sample-ppi"
@@ -33,8 +33,8 @@ CORPUS = ROOT / "corpora" / "sample-ppi"
 def _curation(file: Path, *, prior: Model | None = None) -> Curation:
     found = load_corpus(CORPUS)(spacy.blank("en"))
     docs = [doc for _, doc in zip(range(8), found, strict=False)]
-    teaching = Teaching.of(load_pipeline("ppi-linear"), docs, prior=prior)
-    answers = Answers(file, {"task": "ppi", "texts": fingerprint(docs)})
+    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs, prior=prior)
+    answers = AnswerLog(file, {"task": "ppi", "texts": fingerprint_docs(docs)})
     return Curation(teaching, docs, answers, "ada")
 
 
@@ -45,7 +45,7 @@ def curation(tmp_path: Path) -> Curation:
 
 @pytest.fixture
 def client(curation: Curation, guarded: Callable[..., TestClient]) -> TestClient:
-    return guarded(Curator(curation, "sample", Gate()).app())
+    return guarded(CurationApp(curation, "sample", Credentials()).app())
 
 
 def _answer(client: TestClient, value: str) -> dict[str, Any]:
@@ -100,12 +100,12 @@ def test_who_and_when_are_kept_and_a_restart_goes_on(
     events = curation.answers.events()
     assert [e.who for e in events] == ["ada"] * 8
     assert all(e.at.startswith("20") for e in events)
-    coef = dict(zip(curation.teaching.taught, curation.teaching.online.coef, strict=True))
+    coef = dict(zip(curation.learner.labelled, curation.learner.online.coef, strict=True))
     curation.answers.close()
     again = _curation(curation.answers.path)
-    assert again.teaching.closed == curation.teaching.closed
-    assert again.teaching.online.alpha == curation.teaching.online.alpha
-    for row, value in zip(again.teaching.taught, again.teaching.online.coef, strict=True):
+    assert again.learner.answered == curation.learner.answered
+    assert again.learner.online.alpha == curation.learner.online.alpha
+    for row, value in zip(again.learner.labelled, again.learner.online.coef, strict=True):
         assert value == pytest.approx(coef[row], abs=1e-10)
 
 
@@ -114,17 +114,17 @@ def test_a_marked_name_makes_pairs_and_undo_takes_them_back(
 ) -> None:
     for value in ("yes", "no"):
         _answer(client, value)
-    before = set(curation.teaching.questions)
+    before = set(curation.learner.questions)
     doc = curation.docs["Sample.d0"]
     start = doc.text.index("plasma membrane")
     body = {"document": "Sample.d0", "start": start, "end": start + 6}
     state = client.post("/api/name", json=body).json()
-    more = set(curation.teaching.questions) - before
+    more = set(curation.learner.questions) - before
     assert {key.partition("|")[0] for key in more} == {"Sample.d0"}
     assert len(more) == 3
     assert state["answered"] == 2
     client.post("/api/undo")
-    assert set(curation.teaching.questions) == before
+    assert set(curation.learner.questions) == before
     gone = client.post("/api/name", json={"document": "Sample.d0", "start": 0, "end": 3,
                                           "remove": True}).json()  # fmt: skip
     assert gone["open"] < len(before) - 2
@@ -141,15 +141,15 @@ def test_an_answer_about_a_mended_name_is_kept_where_its_pair_remains(
 ) -> None:
     for _ in range(30):
         _answer(client, "no")
-    before = len(curation.teaching.closed)
+    before = len(curation.learner.answered)
     doc = curation.docs["Sample.d0"]
     start = doc.text.index("plasma")
     client.post("/api/name", json={"document": "Sample.d0", "start": start, "end": start + 6})
-    assert len(curation.teaching.closed) == before
-    index = curation.teaching.index
-    K = curation.teaching.rows.gram(index) + curation.teaching.online.alpha * np.eye(len(index))
-    coef = np.linalg.solve(K, curation.teaching.targets(curation.teaching.labels))
-    np.testing.assert_allclose(curation.teaching.online.coef, coef, atol=1e-8)
+    assert len(curation.learner.answered) == before
+    index = curation.learner.index
+    K = curation.learner.rows.gram(index) + curation.learner.online.alpha * np.eye(len(index))
+    coef = np.linalg.solve(K, curation.learner.targets(curation.learner.labels))
+    np.testing.assert_allclose(curation.learner.online.coef, coef, atol=1e-8)
 
 
 @pytest.mark.parametrize("shipped", [False, True])
@@ -158,14 +158,14 @@ def test_the_exported_model_scores_as_the_page(
 ) -> None:
     prior = load_model("ppi") if shipped else None
     curation = _curation(tmp_path / "a.sqlite", prior=prior)
-    client = guarded(Curator(curation, "sample", Gate()).app())
+    client = guarded(CurationApp(curation, "sample", Credentials()).app())
     for value in ("yes", "no", "yes", "no"):
         _answer(client, value)
     content = client.get("/export/model.zip").content
     zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
     model = Model.from_disk(tmp_path / "model")
-    scores = model.score(curation.teaching.candidates)
-    np.testing.assert_allclose(scores, curation.teaching.scores, atol=1e-8)
+    scores = model.score(curation.learner.candidates)
+    np.testing.assert_allclose(scores, curation.learner.scores, atol=1e-8)
 
 
 def test_the_corpus_is_exported_in_every_format(client: TestClient, curation: Curation) -> None:
@@ -186,12 +186,12 @@ def test_the_corpus_is_exported_in_every_format(client: TestClient, curation: Cu
 
 
 def test_a_file_of_other_texts_is_refused(tmp_path: Path) -> None:
-    Answers(tmp_path / "a.sqlite", {"task": "ppi", "texts": "one"}).close()
+    AnswerLog(tmp_path / "a.sqlite", {"task": "ppi", "texts": "one"}).close()
     with pytest.raises(ValueError, match="its answers have texts 'one'"):
-        Answers(tmp_path / "a.sqlite", {"task": "ppi", "texts": "two"})
+        AnswerLog(tmp_path / "a.sqlite", {"task": "ppi", "texts": "two"})
     (tmp_path / "b.sqlite").write_text("no database, but a text that is long enough to be read")
     with pytest.raises(ValueError, match="not usable for answers"):
-        Answers(tmp_path / "b.sqlite", {})
+        AnswerLog(tmp_path / "b.sqlite", {})
 
 
 def test_a_killed_process_loses_no_answer(tmp_path: Path) -> None:

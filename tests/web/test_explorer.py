@@ -13,10 +13,15 @@ import defusedxml.ElementTree as ET
 import pytest
 from starlette.testclient import TestClient
 
-from textrank.cli.sources import load_language
+from textrank._annotate import load_language
 from textrank.config import load_model
 from textrank.results.store import from_rows, open_store
-from textrank.web.explorer import LARGEST, Explorer, Reasons, static_page
+from textrank.web.explorer import (
+    MAX_STATIC_STATEMENTS,
+    Explorer,
+    StatementExplainer,
+    render_static_page,
+)
 
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'
 
@@ -122,7 +127,7 @@ def test_hostile_text_stays_text(guarded: Callable[..., TestClient]) -> None:
         assert page.status_code == 200, path
         assert "<script>alert" not in page.text
         assert "<img" not in page.text
-    assert "<script>alert" not in static_page(store)
+    assert "<script>alert" not in render_static_page(store)
     header = client.get("/export/csv").headers["content-disposition"]
     assert "<" not in header
 
@@ -140,13 +145,13 @@ def test_json_lines_of_apply_are_opened_and_marked(tmp_path: Path) -> None:
            "direction": "none", "trigger": [[24, 29]]}  # fmt: skip
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"document": "d1", "textrank_ppi": [row]}) + "\n")
-    found = open_store(file).rows("SELECT sentence_start, key_a, key_b FROM pairs")
+    found = open_store(file).fetch("SELECT sentence_start, key_a, key_b FROM pairs")
     assert found == [{"sentence_start": 20, "key_a": "shc", "key_b": "NCBIGene:2885"}]
 
 
 def test_a_corpus_shows_its_gold(guarded: Callable[..., TestClient]) -> None:
     store = open_store(Path(__file__).parents[2] / "corpora" / "sample-ppi")
-    assert store.value("SELECT count(*) FROM pairs WHERE interacts") == 222
+    assert store.fetch_value("SELECT count(*) FROM pairs WHERE interacts") == 222
     page = guarded(Explorer(store).app()).get("/document?id=Sample.d0").text
     assert '<mark class="name">SHC</mark>' in page
 
@@ -162,11 +167,13 @@ def test_another_task_and_a_missing_path_are_refused(tmp_path: Path) -> None:
 
 def test_a_page_for_itself_refuses_too_much() -> None:
     rows = [_row(document=f"d{i}") for i in range(3)]
-    assert "SHC binds GRB2." in static_page(from_rows({"statements": rows}, "x"))
+    assert "SHC binds GRB2." in render_static_page(from_rows({"statements": rows}, "x"))
     store = from_rows({"statements": rows}, "x")
-    store.connection.execute(f"INSERT INTO pairs SELECT p.* FROM pairs p, range({LARGEST})")
+    store.connection.execute(
+        f"INSERT INTO pairs SELECT p.* FROM pairs p, range({MAX_STATIC_STATEMENTS})"
+    )
     with pytest.raises(ValueError, match="too many for one page"):
-        static_page(store)
+        render_static_page(store)
 
 
 def test_what_interacts_comes_before_what_is_denied(guarded: Callable[..., TestClient]) -> None:
@@ -209,7 +216,9 @@ def test_statements_of_a_document_are_explained_and_lead_back(
     nlp = load_language(None, model.pipeline.task)
     rows = [_row(sentence=f"SHC binds GRB2. {EVIL}")]
     client = guarded(
-        Explorer(from_rows({"statements": rows}, "made"), Reasons(lambda: (model, nlp))).app()
+        Explorer(
+            from_rows({"statements": rows}, "made"), StatementExplainer(lambda: (model, nlp))
+        ).app()
     )
     assert "/explanations?id=d1" in client.get("/document?id=d1").text
     page = client.get("/explanations?id=d1").text

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from textrank.web.app import LIMIT
+from textrank.web.app import MAX_REQUEST_BYTES
 
 
 async def _echo(request: Request) -> PlainTextResponse:
@@ -70,8 +70,8 @@ def test_a_cross_site_post_is_refused(outside: TestClient) -> None:
 
 
 def test_a_large_body_is_refused_whether_announced_or_not(inside: TestClient) -> None:
-    assert inside.post("/", content=b"x" * LIMIT).status_code == 200
-    assert inside.post("/", content=b"x" * (LIMIT + 1)).status_code == 413
+    assert inside.post("/", content=b"x" * MAX_REQUEST_BYTES).status_code == 200
+    assert inside.post("/", content=b"x" * (MAX_REQUEST_BYTES + 1)).status_code == 413
     parts = (b"x" * (1 << 20) for _ in range(100))  # no length is announced
     assert inside.post("/", content=parts).status_code == 413
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textrank.lint.model import Confusions
+from textrank.lint.model import ConfusionModel
 
 RECIPE = Path(__file__).parents[2] / "models" / "confusions" / "recipe"
 GROUPS = ("biomedicine", "general", "web", "science", "levels")
@@ -61,7 +61,7 @@ def test_the_plain_command_runs_all_stages_and_a_later_one_has_the_last_word(
     monkeypatch.setattr(build, "write", lambda cache, data: None)
     monkeypatch.setenv("CONFUSIONS_CACHE", str(tmp_path))
     build.main(tmp_path, tmp_path / "out")
-    found = {pair.title: pair for pair in Confusions.from_disk(tmp_path / "out").pairs}
+    found = {pair.title: pair for pair in ConfusionModel.from_disk(tmp_path / "out").pairs}
     monkeypatch.setattr(build, "built", lambda *_: pytest.fail("a stage that was done is kept"))
     build.main(tmp_path, tmp_path / "again")
     monkeypatch.undo()
@@ -75,10 +75,10 @@ def test_the_plain_command_runs_all_stages_and_a_later_one_has_the_last_word(
     assert "than/then" in {pair.title for pair in first.pairs} & {pair.title for pair in last.pairs}
     assert all(found[pair.title] == pair for pair in last.pairs)  # to the last digit
     assert first.pairs != last.pairs
-    linter = Confusions.from_disk(tmp_path / "out")
-    (flag,) = linter.flags("It is said that a table was larger then it is by users.")
+    linter = ConfusionModel.from_disk(tmp_path / "out")
+    (flag,) = linter.find_errors("It is said that a table was larger then it is by users.")
     assert (flag.printed, flag.proposal) == ("then", "than")
-    assert not linter.flags("It is said that a table was larger than it is by users.")
+    assert not linter.find_errors("It is said that a table was larger than it is by users.")
 
 
 def test_a_stage_says_how_alarms_count(recipe):

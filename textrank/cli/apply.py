@@ -194,8 +194,9 @@ def apply_model(
         If an option does not fit the task, before any text is read, or a file cannot be read or
         written.
     """
+    from textrank._annotate import load_language
     from textrank.candidates import document_id, get_answers
-    from textrank.cli.sources import load_language, set_model_parser
+    from textrank.cli.sources import set_model_parser
     from textrank.config import load_model, with_task_settings
     from textrank.formats.detection import check_output_path, write_docs
     from textrank.io import check_writable
@@ -269,7 +270,8 @@ def iter_diffs(
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[str]:
     """Iterate over the corrections of a spelling model, one unified diff per changed text."""
-    from textrank.cli.sources import load_language, set_model_parser
+    from textrank._annotate import load_language
+    from textrank.cli.sources import set_model_parser
     from textrank.config import load_model, with_task_settings
 
     loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)

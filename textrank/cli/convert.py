@@ -55,7 +55,7 @@ def convert_corpus(
 
     import spacy
 
-    from textrank.cli.sources import load_language
+    from textrank._annotate import load_language
     from textrank.formats.detection import check_output_path, write_docs
 
     check_output_path(target, format=format)

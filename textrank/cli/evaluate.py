@@ -1,4 +1,4 @@
-"""``textrank evaluate``: test a model on a corpus, with given names or with recognised ones."""
+"""``textrank evaluate``: test a model on a corpus, with its names or with names found in raw text."""
 
 from __future__ import annotations
 
@@ -158,7 +158,8 @@ def evaluate_names(
     """
     import spacy
 
-    from textrank.cli.sources import load_language, set_model_parser
+    from textrank._annotate import load_language
+    from textrank.cli.sources import set_model_parser
     from textrank.config import load_model
     from textrank.evaluation.raw_text import evaluate_raw_text
     from textrank.pipeline import Clock
@@ -186,7 +187,7 @@ def evaluate_raw_identifiers(
     """Evaluate the identifiers of whole documents, with names that the recogniser finds."""
     import spacy
 
-    from textrank.cli.sources import load_language
+    from textrank._annotate import load_language
     from textrank.config import load_model
     from textrank.evaluation.raw_text import evaluate_identifiers
     from textrank.pipeline import Clock

@@ -67,8 +67,9 @@ def explain_model(
     """
     import numpy as np
 
+    from textrank._annotate import load_language
     from textrank.candidates import get_answers
-    from textrank.cli.sources import load_language, read_texts, set_model_parser
+    from textrank.cli.sources import read_texts, set_model_parser
     from textrank.config import load_model
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.explanation import Explanation
@@ -87,5 +88,5 @@ def explain_model(
             rows, scores = [{}] * len(candidates), loaded.score(candidates)
         decisions = make_decisions(candidates, scores, loaded.threshold, paths=True)
         parts = loaded.explain_relative(candidates)
-        for decision, contributions, row in zip(decisions, parts, rows, strict=True):
-            yield Explanation(decision, contributions, row)
+        for decision, own, row in zip(decisions, parts, rows, strict=True):
+            yield Explanation(decision, own, row)

@@ -1,4 +1,4 @@
-"""``textrank explore``: show results in a browser."""
+"""``textrank explore``: results as pages in a browser."""
 
 from __future__ import annotations
 
@@ -8,63 +8,64 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, refuse_ignored
+from textrank.cli.app import refuse_ignored
 
 if TYPE_CHECKING:
     from textrank.results.store import Store
     from textrank.web.explorer import StatementExplainer
 
 EXAMPLE = "Example: textrank explore corpora/sample-ppi"
-Port = Annotated[int, typer.Option(help="Port of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
-Browser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
+Port = Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
+Browser = Annotated[bool, typer.Option("--no-browser", help="Only prints the address.")]
 
 
 def command(
     context: typer.Context,
     results: Annotated[
-        str, typer.Argument(help="Folder or JSON lines written by apply, or a corpus.")
+        str, typer.Argument(help="A folder of results, JSON lines of apply, or a corpus.")
     ],
     port: Port = 0,
     no_browser: Browser = False,
     model: Annotated[
-        str | None, typer.Option(help="Model that explains scores; default: that of the results.")
+        str | None, typer.Option(help="Says why; the model of the results where they name it.")
     ] = None,
     nlp: Annotated[
-        str | None, typer.Option("--nlp", help="Name or path of a spaCy pipeline to use.")
+        str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Link to the report that run or evaluate wrote there."),
+        typer.Option(
+            metavar="FOLDER", help="What run or evaluate wrote with --report, to link to."
+        ),
     ] = None,
     static: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write one self-contained page and exit."),
+        typer.Option(metavar="FILE", help="Writes one self-contained page instead of serving."),
     ] = None,
-    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Show results in a browser: facts, evidence, documents and networks."""
+    """Shows results in a browser: facts with facets, evidence, documents, neighbourhoods."""
     if static is not None:
-        server_options = ("port", "no_browser", "model", "nlp", "report")
-        refuse_ignored(context, server_options, "with --static", "leave out --static")
+        served = ("port", "no_browser", "model", "nlp", "report")
+        refuse_ignored(context, served, "with --static", "leave out --static")
     check_web_extra()
     from textrank.results.store import open_store
     from textrank.web.app import serve
     from textrank.web.explorer import Explorer
 
-    store = open_store(results, options.load_corpus)
+    store = open_store(results)
     with closing(store.connection):
         if static is not None:
-            return _write_static_page(store, static)
-        reasons = _make_reasons(store, model, nlp)
+            return _write(store, static)
+        reasons = _reasons(store, model, nlp)
         if reasons is None:
-            when = "without --model, since these results do not name one"
+            when = "without --model: these results name no model"
             refuse_ignored(context, ("nlp",), when, "add --model MODEL")
-        explorer = Explorer(store, reasons, _read_report_pages(report))
+        explorer = Explorer(store, reasons, _report(report))
         serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
 
 
 def check_web_extra() -> None:
-    """Raise ValueError that says what to install if a package of the extra ``web`` is missing."""
+    """Says what to install where the extra is missing."""
     try:
         import duckdb  # noqa: F401
         import starlette  # noqa: F401
@@ -75,8 +76,7 @@ def check_web_extra() -> None:
         ) from error
 
 
-def _write_static_page(store: Store, file: Path) -> None:
-    """Write the page of a store to a file and print its name."""
+def _write(store: Store, file: Path) -> None:
     from textrank.io import write_text
     from textrank.web.explorer import render_static_page
 
@@ -84,30 +84,27 @@ def _write_static_page(store: Store, file: Path) -> None:
     typer.echo(str(file))
 
 
-def _read_report_pages(folder: Path | None) -> dict[str, str]:
-    """Return the HTML pages of a report folder by name; {} for None.
-
-    Raises ValueError if there is no ``report.html``.
-    """
+def _report(folder: Path | None) -> dict[str, str]:
+    """The pages of an evaluation by their names."""
     if folder is None:
         return {}
-    pages = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.html")}
-    if "report.html" not in pages:
+    found = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.html")}
+    if "report.html" not in found:
         raise ValueError(f"{folder}: no report.html. Make it with textrank evaluate --report.")
-    return pages
+    return found
 
 
-def _make_reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
+def _reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
     from textrank.web.explorer import StatementExplainer
 
-    settings = store.manifest.get("settings")
+    settings = store.settings.get("settings")
     named = settings.get("model") if isinstance(settings, dict) else None
     name = model or (named if isinstance(named, str) else None)
     if name is None:
         return None
 
     def load() -> Any:
-        from textrank.cli.sources import load_language
+        from textrank._annotate import load_language
         from textrank.config import load_model
 
         loaded = load_model(name)

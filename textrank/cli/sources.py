@@ -9,7 +9,7 @@ from dataclasses import replace
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from textrank._annotate import load_language as load_language
+from textrank._annotate import load_language
 from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions
 from textrank.formats.base import Record, build_docs
 from textrank.io import MAX_ITEM_BYTES

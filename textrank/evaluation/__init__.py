@@ -1,6 +1,6 @@
 """Evaluation: test data kept apart, measures, and the Report that says how they came about."""
 
-from textrank.evaluation.cross_validation import assess, cross_validate
+from textrank.evaluation.cross_validation import cross_validate, cross_validate_dataset
 from textrank.evaluation.evaluate import evaluate
 from textrank.evaluation.report import Counts, Decision, Fold, Report, Summary
 
@@ -10,7 +10,7 @@ __all__ = [
     "Fold",
     "Report",
     "Summary",
-    "assess",
     "cross_validate",
+    "cross_validate_dataset",
     "evaluate",
 ]

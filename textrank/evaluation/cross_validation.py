@@ -11,23 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, document_id, labels_of, tokens_of
-from textrank.config import config_of
+from textrank.candidates import Candidate, document_id, gold_labels, span_tokens
+from textrank.config import to_config
 from textrank.evaluation.report import Counts, Decision, Fold, Report, Summary
-from textrank.evaluation.splits import Split, Splitter, splitter_of
+from textrank.evaluation.splits import Split, make_splitter
 from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import NestedScores, choose_alpha
 from textrank.learners.selection import nested_scores_of_kernels
-from textrank.metrics import auc, average_over_queries, decide, kendall_tau_b, precision_recall_f
-from textrank.pipeline import Clock, Dataset, Pipeline, check_labels
-from textrank.tasks.base import Scored, Task
+from textrank.metrics import auc, average_over_queries, kendall_tau_b, precision_recall_f
+from textrank.pipeline import Clock, Dataset, Pipeline, require_two_labels
+from textrank.protocols import Splitter, Task
+from textrank.tasks.base import Scored
 
 Edge: TypeAlias = tuple[int, int, str]  # governor, dependent, label
 Links: TypeAlias = dict[int, list[tuple[int, Edge]]]  # from a token to its neighbours
 
 
-def decisions_of(
+def make_decisions(
     candidates: Sequence[Candidate],
     scores: Vector,
     threshold: float | None,
@@ -102,7 +103,7 @@ def _drawn(
     doc = candidate.doc
     if id(doc) not in links:
         links[id(doc)] = dependency_links(doc)
-    first, second = (tokens_of(span) for span in candidate.spans[:2])
+    first, second = (span_tokens(span) for span in candidate.spans[:2])
     for governor, dependent, label in shortest_path(links[id(doc)], first, second):
         a, b = doc[governor], doc[dependent]
         yield (a.idx - start, a.idx - start + len(a), b.idx - start, b.idx - start + len(b), label)
@@ -145,7 +146,7 @@ class FoldScores:
     @property
     def y(self) -> Vector:
         """The answers."""
-        return labels_of(self.candidates)
+        return gold_labels(self.candidates)
 
     def measured(self, task: Task, alpha: int | None = None) -> Fold:
         """The measures at the chosen alpha, or at the one in place ``alpha``."""
@@ -166,7 +167,7 @@ class FoldScores:
         self, task: Task, scores: Vector, threshold: float | None
     ) -> dict[str, float | None]:
         """The threshold, or of a ranking the number of queries."""
-        if not task.ranks:
+        if not task.is_ranking:
             return {"threshold": threshold}
         queries = [(c.document, c.query) for c in self.candidates]
         tau = average_over_queries(kendall_tau_b, self.y, scores, queries)
@@ -176,22 +177,11 @@ class FoldScores:
         """Every candidate decided; a task without thresholds, as a ranking, has none here."""
         threshold = fold.chosen.get("threshold")
         scores = self.scores[self.chosen]
-        return decisions_of(self.candidates, scores, threshold, fold=self.fold, split=self.split)
+        return make_decisions(self.candidates, scores, threshold, fold=self.fold, split=self.split)
 
-    def said(self, fold: Fold) -> NDArray[np.bool_]:
-        """The answers that the measures of the fold are of; no where training had no positive.
-
-        They are those at the threshold, or at zero where a task measures its choices there and
-        uses the threshold for what it proposes.
-        """
-        scores = self.scores[self.chosen]
-        at = [_at(scores, threshold) for threshold in (self.thresholds[self.chosen], 0.0)]
-        f = [precision_recall_f(self.y, said, self.unreachable).f for said in at]
-        return at[1] if f[0] != fold.measures.get("f") == f[1] else at[0]
-
-
-def _at(scores: Vector, threshold: float | None) -> NDArray[np.bool_]:
-    return np.zeros(len(scores), bool) if threshold is None else decide(scores, threshold)
+    def decide(self, task: Task) -> NDArray[np.bool_]:
+        """Return the task's answers at the chosen alpha, which its metrics are about."""
+        return task.decide(self.scores[self.chosen], None, self.thresholds[self.chosen])
 
 
 def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]:
@@ -215,7 +205,9 @@ def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]
     return points
 
 
-def pooled(tests: Sequence[FoldScores], folds: Sequence[Fold]) -> dict[str, float | None]:
+def pool_metrics(
+    task: Task, tests: Sequence[FoldScores], folds: Sequence[Fold]
+) -> dict[str, float | None]:
     """AUC, precision, recall and F over all folds of a split together, averaged over splits.
 
     Scores of different models are compared here, which makes this AUC pessimistic. Rankings have
@@ -223,14 +215,17 @@ def pooled(tests: Sequence[FoldScores], folds: Sequence[Fold]) -> dict[str, floa
     """
     if "auc" not in folds[0].measures:
         return {}
-    both = list(zip(tests, folds, strict=True))
-    rows = [_pooled([b for b in both if b[0].split == s]) for s in {t.split for t in tests}]
+    splits = {test.split for test in tests}
+    rows = [_pool_split(task, [t for t in tests if t.split == split]) for split in splits]
     known = {name: [v for row in rows if (v := row[name]) is not None] for name in rows[0]}
     return {name: float(np.mean(values)) if values else None for name, values in known.items()}
 
 
-def document_intervals(
-    tests: Sequence[FoldScores], folds: Sequence[Fold], unreachable: Mapping[str, int]
+def group_intervals(
+    task: Task,
+    tests: Sequence[FoldScores],
+    folds: Sequence[Fold],
+    unreachable: Mapping[str, int],
 ) -> dict[str, tuple[float, float]]:
     """95 % intervals of the measures the folds have, by drawing documents anew."""
     if "auc" not in folds[0].measures:
@@ -240,19 +235,20 @@ def document_intervals(
         np.concatenate([test.y for test in tests]),
         np.concatenate([test.scores[test.chosen] for test in tests]),
         [candidate.group for test in tests for candidate in test.candidates],
-        decisions=np.concatenate([t.said(fold) for t, fold in zip(tests, folds, strict=True)]),
+        decisions=np.concatenate([test.decide(task) for test in tests]),
         parts=np.concatenate(parts),
         unreachable={name: number for name, number in unreachable.items() if number},
     )
     return {name: (interval.low, interval.high) for name, interval in found.items()}
 
 
-def _pooled(both: Sequence[tuple[FoldScores, Fold]]) -> dict[str, float | None]:
-    y = np.concatenate([test.y for test, _ in both])
-    scores = np.concatenate([test.scores[test.chosen] for test, _ in both])
-    said = np.concatenate([test.said(fold) for test, fold in both])
-    found = precision_recall_f(y, said, sum(test.unreachable for test, _ in both))
-    return {"auc": auc(y, scores), **found._asdict()}
+def _pool_split(task: Task, tests: Sequence[FoldScores]) -> dict[str, float | None]:
+    """Return AUC, precision, recall and F1 of all folds of one split together."""
+    y = np.concatenate([test.y for test in tests])
+    scores = np.concatenate([test.scores[test.chosen] for test in tests])
+    decisions = np.concatenate([test.decide(task) for test in tests])
+    metrics = precision_recall_f(y, decisions, sum(test.unreachable for test in tests))
+    return {"auc": auc(y, scores), **metrics._asdict()}
 
 
 def cross_validate(
@@ -274,12 +270,14 @@ def cross_validate(
     leave-document-out among those others. Another ``splitter`` takes the place of all three.
     """
     clock = Clock()
-    own = splitter_of(folds=folds, seed=seed, splits=splits)
+    own = make_splitter(folds=folds, seed=seed, splits=splits)
     dataset = pipeline.prepare(list(docs), clock)
-    return assess(pipeline, dataset, splitter or own, corpus=corpus, title=title, clock=clock)
+    return cross_validate_dataset(
+        pipeline, dataset, splitter or own, corpus=corpus, title=title, clock=clock
+    )
 
 
-def assess(
+def cross_validate_dataset(
     pipeline: Pipeline,
     dataset: Dataset,
     splitter: Splitter,
@@ -290,7 +288,7 @@ def assess(
 ) -> Report:
     """The report on a dataset that was prepared before; only learning is left to do."""
     clock = clock or Clock()
-    check_labels(dataset.targets.y)
+    require_two_labels(dataset.targets.y)
     split = splitter.split(dataset.candidates, dataset.targets)
     with clock.step("learner"):
         nested, kernels = nested_scores_of_kernels(
@@ -304,27 +302,27 @@ def assess(
         ]
         measured = [test.measured(pipeline.task) for test in tests]
         decisions = [d for test, f in zip(tests, measured, strict=True) for d in test.decisions(f)]
-        intervals = document_intervals(tests, measured, dataset.unreachable)
+        intervals = group_intervals(pipeline.task, tests, measured, dataset.unreachable)
         curve = alpha_curve(pipeline.task, tests)
     return Report(
         task=pipeline.task.name,
         pipeline=title,
         corpus=corpus,
         procedure=split.procedure,
-        settings=config_of(pipeline),
+        settings=to_config(pipeline),
         seed=split.seed,
-        counts=counts(dataset),
+        counts=count_dataset(dataset),
         folds=measured,
         seconds=clock.seconds,
         notes=[*split.notes, *dataset.notes],
-        pooled=pooled(tests, measured),
+        pooled=pool_metrics(pipeline.task, tests, measured),
         intervals=intervals,
         curves={"alpha": curve},
         decisions=decisions,
     )
 
 
-def counts(dataset: Dataset) -> Counts:
+def count_dataset(dataset: Dataset) -> Counts:
     """How much a dataset has of everything."""
     positives = int((dataset.targets.y > 0).sum())
     unreachable = sum(dataset.unreachable.values())

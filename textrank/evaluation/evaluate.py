@@ -25,8 +25,6 @@ from textrank.learners.calibration import expected_threshold, mean_threshold
 from textrank.metrics import (
     Queries,
     best_threshold,
-    calibration_error,
-    chance_calibration_error,
     decide,
     positive_rate_threshold,
     precision_recall_f,
@@ -36,7 +34,6 @@ from textrank.model import Model
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.tasks.base import no_candidates_error
-from textrank.tasks.ppi.task import PPI
 
 Positives = float | Literal["auto"] | None
 
@@ -66,9 +63,12 @@ def evaluate(
     threshold, words = choose_threshold(model, scores, positives)
     test = single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measured(task)
-    beside = at_level(model, candidates, scores, unreachable)
-    fold = replace(fold, measures={**fold.measures, **beside})
     probabilities = model.probability(scores)
+    if probabilities is not None:
+        attributes = model.attributes(candidates)
+        y = gold_labels(candidates)
+        further = task.operating_metrics(y, probabilities, attributes, unreachable)
+        fold = replace(fold, measures={**fold.measures, **further})
     overlap = find_training_overlap(model.meta, docs, corpus)
     return Report(
         task=task.name,
@@ -78,7 +78,7 @@ def evaluate(
         seed=None,
         counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
         folds=[fold],
-        intervals=group_intervals([test], [fold], {}) if not unreachable else {},
+        intervals=group_intervals(task, [test], [fold], {}) if not unreachable else {},
         decisions=list(test.decisions(fold)),
         curves=_curves(gold_labels(candidates), probabilities),
         notes=[overlap.note] if overlap else (),
@@ -90,33 +90,6 @@ def _curves(y: Vector, probabilities: Vector | None) -> dict[str, list[dict[str,
     """What probabilities were worth, in bins."""
     bins = [] if probabilities is None else reliability(y, probabilities)
     return {"reliability": [{"x": b.score, **asdict(b)} for b in bins]} if bins else {}
-
-
-def at_level(
-    model: Model,
-    candidates: Sequence[Candidate],
-    scores: Vector,
-    unreachable: int,
-) -> dict[str, float | None]:
-    """F where yes means a probability of at least the task's level, and where it is asserted too.
-
-    That is how rows are judged; the other figures are at the threshold of training, for corpora
-    differ in whether what is denied or doubted counts. Only for pairs that carry a probability.
-    """
-    task, probabilities = model.pipeline.task, model.probability(scores)
-    if not isinstance(task, PPI) or probabilities is None:
-        return {}
-    y, sure = gold_labels(candidates), probabilities >= task.level
-    found: dict[str, float | None] = {
-        "f_at_level": precision_recall_f(y, sure, unreachable).f,
-        "calibration_error": calibration_error(y, probabilities),
-        "calibration_error_of_chance": chance_calibration_error(probabilities),
-    }
-    statements = model.attributes(candidates)
-    if statements:
-        asserted = np.array([row.get("status", "asserted") == "asserted" for row in statements])
-        found["f_asserted_at_level"] = precision_recall_f(y, sure & asserted, unreachable).f
-    return found
 
 
 def choose_threshold(
@@ -257,7 +230,7 @@ def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
         seed=None,
         counts=Counts(cell.documents, size, fold.positives, cell.test.unreachable),
         folds=[fold],
-        intervals=group_intervals([cell.test], [fold], cell.unreachable),
+        intervals=group_intervals(model.pipeline.task, [cell.test], [fold], cell.unreachable),
     )
 
 

@@ -9,8 +9,8 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from textrank.config import config_of
-from textrank.evaluation.cross_validation import counts
+from textrank.config import to_config
+from textrank.evaluation.cross_validation import count_dataset
 from textrank.evaluation.report import Fold, Report
 from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel
 from textrank.learners.base import check_alphas, check_gram, check_targets, rows_by_group
@@ -69,9 +69,9 @@ def assess_pairs(
         pipeline=title,
         corpus=corpus,
         procedure=f"{NAME}, the documents of both held out; alpha by leave-document-out",
-        settings=config_of(pipeline),
+        settings=to_config(pipeline),
         seed=None,
-        counts=counts(dataset),
+        counts=count_dataset(dataset),
         folds=[Fold({"auc": value}, chosen={"alpha": alpha}, **sizes)],
         notes=[*dataset.notes, "alpha was chosen on all documents of this corpus."],
     )

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textrank.config import versions
+from textrank.config import package_versions
 from textrank.metrics import (
     Queries,
     average_over_queries,
@@ -140,7 +140,7 @@ class Report:
     folds: Sequence[Fold]
     pipeline: str = ""  # the name of the cfg that was run
     seconds: Mapping[str, float] = field(default_factory=dict)  # per step
-    versions: Mapping[str, str] = field(default_factory=versions)
+    versions: Mapping[str, str] = field(default_factory=package_versions)
     notes: Sequence[str] = ()
     pooled: Mapping[str, float | None] = field(default_factory=dict)  # over all folds together
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)

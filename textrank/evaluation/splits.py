@@ -5,22 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from textrank.candidates import Candidate, Targets, document_id
 from textrank.features import Indices
+from textrank.protocols import Splitter
 
 
-def document_folds(documents: Sequence[str], k: int, seed: int) -> Indices:
+def make_folds(documents: Sequence[str], k: int, seed: int) -> Indices:
     """The fold of each entry, 0 .. k - 1; entries of one document share it.
 
     The distinct documents are shuffled with the seed and dealt out, so that folds hold equally
     many, give or take one. Documents are sorted first: the folds depend on their names alone, not
     on the order of a file.
 
-    >>> document_folds(["a", "a", "b", "c", "d"], k=2, seed=1)
+    >>> make_folds(["a", "a", "b", "c", "d"], k=2, seed=1)
     array([0, 0, 1, 0, 1])
     """
     names = sorted(set(documents))
@@ -35,7 +35,7 @@ def document_folds(documents: Sequence[str], k: int, seed: int) -> Indices:
     return np.array([fold[document] for document in documents], dtype=np.intp)
 
 
-def given_folds(documents: Sequence[str], table: Mapping[str, int]) -> Indices:
+def folds_from_table(documents: Sequence[str], table: Mapping[str, int]) -> Indices:
     """The fold of each entry as a table of documents gives it, renumbered from 0 without gaps.
 
     Every document must be in the table; documents that only the table knows do no harm.
@@ -71,13 +71,6 @@ class Split:
     tested: frozenset[int] | None = None  # the folds that are measured; None: all of them
 
 
-class Splitter(Protocol):
-    """A way to divide candidates into folds."""
-
-    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """The split of these candidates."""
-
-
 @dataclass(frozen=True)
 class DocumentFolds:
     """Whole documents, shuffled with the seed and dealt out evenly; repeated with further seeds.
@@ -85,7 +78,7 @@ class DocumentFolds:
     >>> import spacy
     >>> docs = [spacy.blank('en')(word) for word in ('one', 'two', 'three')]
     >>> found = [Candidate(doc, (doc[:1],), doc.text, label=1.0) for doc in docs for _ in range(2)]
-    >>> (fold,) = DocumentFolds(folds=3).split(found, Targets.of(found)).partitions
+    >>> (fold,) = DocumentFolds(folds=3).split(found, Targets.from_candidates(found)).partitions
     >>> bool((fold[::2] == fold[1::2]).all())  # candidates of a document stay together
     True
     """
@@ -100,7 +93,7 @@ class DocumentFolds:
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """The same folds for the same documents, whatever their order."""
         names = [candidate.group for candidate in candidates]
-        partitions = [document_folds(names, self.folds, self.seed + s) for s in range(self.splits)]
+        partitions = [make_folds(names, self.folds, self.seed + s) for s in range(self.splits)]
         words = _words(f"{self.folds} folds by document", self.splits, "document")
         return Split(targets, partitions, words, self.seed)
 
@@ -124,7 +117,7 @@ class GivenFolds:
                         f"shares text with it, in fold {self.table[name]}. "
                         "Move one to the other's fold."
                     )
-        partition = given_folds([document_id(c.doc) for c in candidates], self.table)
+        partition = folds_from_table([document_id(c.doc) for c in candidates], self.table)
         return Split(targets, [partition], _words("given folds by document", 1, "document"))
 
 
@@ -183,7 +176,7 @@ class TrainTest:
         number = len(set(names))
         _check_units(number, "document")
         tests = min(max(round(self.share * number), 1), number - 1)
-        order = document_folds(names, number, self.seed)  # a random rank for each document
+        order = make_folds(names, number, self.seed)  # a random rank for each document
         words = f"{tests} of {number} documents tested on a model of the rest; " + INSIDE
         partition = np.where(order < tests, 0, 1).astype(np.intp)
         return Split(targets, [partition], words.format(unit="document"), self.seed,
@@ -228,7 +221,7 @@ PROTOCOLS = (
 )
 
 
-def splitter_of(
+def make_splitter(
     name: str = "documents",
     folds: int | Mapping[str, int] = 10,
     *,
@@ -237,7 +230,7 @@ def splitter_of(
 ) -> Splitter:
     """A protocol by its name on the command line.
 
-    >>> splitter_of("leaky", folds=5)
+    >>> make_splitter("leaky", folds=5)
     LeakyFolds(folds=5, seed=0, splits=1)
     """
     if isinstance(folds, Mapping):
@@ -271,8 +264,7 @@ def _leak(
     warnings.warn(note, stacklevel=3)
     names = [f"{number:08d}" for number in units]
     partitions = [
-        document_folds(names, settings.folds, settings.seed + split)
-        for split in range(settings.splits)
+        make_folds(names, settings.folds, settings.seed + split) for split in range(settings.splits)
     ]
     words = _words(f"{settings.folds} folds by {unit}", settings.splits, unit)
     return Split(replace(targets, groups=units), partitions, words, settings.seed, [note])

@@ -21,12 +21,13 @@ from textrank.candidates import Targets
 from textrank.evaluation.report import Decision, Fold, Report
 from textrank.evaluation.splits import Split
 from textrank.features import Features, Indices, KernelData, Matrix, Vector, require_single_kernel
-from textrank.learners.base import Learner, rows_by_group
+from textrank.learners.base import rows_by_group
 from textrank.learners.holdout import solve_blocks, stack_groups_by_size
 from textrank.learners.rls import RLS
 from textrank.linalg import inverse, spectrum_gram
 from textrank.metrics import TIE_TOLERANCE, kendall_tau_b, rank_ties, sort_ties
 from textrank.progress import track
+from textrank.protocols import Learner
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.config import config_of
-from textrank.evaluation.cross_validation import HEADLINES, FoldScores, assess
+from textrank.config import to_config
+from textrank.evaluation.cross_validation import HEADLINES, FoldScores, cross_validate_dataset
 from textrank.evaluation.report import Fold, Report, Summary
-from textrank.evaluation.splits import Split, Splitter
+from textrank.evaluation.splits import Split
 from textrank.features import (
     Features,
     GramAlternatives,
@@ -39,6 +39,7 @@ from textrank.learners.selection import fit_best_kernel
 from textrank.linalg import spectrum_gram
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
+from textrank.protocols import Splitter
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def sweep(
     order = sorted(pipelines, key=lambda v: str(_comparison(pipelines[v])))
     for values in track(order, "points", len(order)):
         pipeline = pipelines[values]
-        made_from = {**data, "pipeline": config_of(pipeline), "protocol": repr(splitter)}
+        made_from = {**data, "pipeline": to_config(pipeline), "protocol": repr(splitter)}
         known = cache.get("reports", made_from)
         if known is not None:
             points[values] = Point(values, Report.from_dict(known), reused=True)
@@ -194,7 +195,7 @@ def sweep(
         if last is None or last[0] != how:
             last = None  # frees the old matrix before the new one is made
             last = (how, _prepared(pipeline, docs, cache, {**data, **how}, clock))
-        report = assess(pipeline, last[1], splitter, corpus=corpus, title=title)
+        report = cross_validate_dataset(pipeline, last[1], splitter, corpus=corpus, title=title)
         cache.keep("reports", made_from, report.to_dict())
         # Through the cache form, so that a point is the same whether it was computed or read.
         points[values] = Point(values, Report.from_dict(report.to_dict()))
@@ -204,7 +205,7 @@ def sweep(
 def _comparison(pipeline: Pipeline) -> dict[str, Any]:
     """The settings that the matrix of a pipeline depends on."""
     return {
-        part: config_of(getattr(pipeline, part)) for part in ("task", "representation", "kernel")
+        part: to_config(getattr(pipeline, part)) for part in ("task", "representation", "kernel")
     }
 
 
@@ -218,7 +219,7 @@ def _prepared(
     known = cache.get_arrays("comparisons", made_from)
     if known is not None:
         data, content = known
-        return pipeline.restore(docs, data, content["notes"])
+        return pipeline.dataset_from_data(docs, data, content["notes"])
     dataset = pipeline.prepare(docs, clock)
     data = _compact(dataset.data)
     cache.keep_arrays("comparisons", made_from, data, {"notes": list(dataset.notes)})
@@ -284,7 +285,7 @@ def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest
     threshold = pipeline.task.threshold(targets.y, fit.heldout[fit.alpha_index])
     across = select_rows_and_columns(dataset.data, out, rest)
     data = across.grams[best] if isinstance(across, GramAlternatives) else across
-    scores = fit.predict(data, split.targets.take(out).neighbourhood)
+    scores = fit.predict(data, split.targets.take(out).context)
     candidates = [dataset.candidates[i] for i in out]
     missed = sum(dataset.unreachable.get(d, 0) for d in {c.group for c in candidates})
     test = FoldScores(out, candidates, [fit.alpha], scores[None], [threshold], 0, missed, 0, 0)

@@ -91,6 +91,7 @@ class Linear:
         )
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            """Score each candidate by the weights of its question."""
             distinct, index = split_shared(X)
             return (
                 score_templates(distinct, question_ids, index)
@@ -203,6 +204,7 @@ class Sum:
         ]
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            """Score each candidate by the weights of its question."""
             part_scores = [part(X, question_ids).scale(root) for root, part in parts]
             products, squares = np.zeros(len(question_ids)), np.zeros(len(question_ids))
             for part_score in part_scores:
@@ -455,6 +457,7 @@ class Normalized:
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            """Score each candidate by the weights of its question."""
             scores = inner_scorer(X, question_ids)
             return scores.scale(self._factors(scores.squares))
 
@@ -504,6 +507,7 @@ class OnView:
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            """Score each candidate by the weights of its question."""
             return inner_scorer(
                 X.shared(self.name) if isinstance(X, MultiView) else self.view(X), question_ids
             )

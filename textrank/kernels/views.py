@@ -314,11 +314,13 @@ class PerQuestionKernel:
         columns[constant.question_ids] = constant.columns
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+            """Score each candidate by the weights of its question."""
             pairs = zip(question_ids.tolist(), self._questions(X), strict=True)
             questions = np.array([question_index.get(pair, -1) for pair in pairs], dtype=np.intp)
             inner_scores = inner_scorer(X, questions)
 
             def contributions() -> Contributions:
+                """Return the constants and the contributions of the inner kernel."""
                 rows = np.flatnonzero(columns[questions] >= 0)
                 constants = Contributions(
                     rows, columns[questions[rows]], np.full(len(rows), self.constant)

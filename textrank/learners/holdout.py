@@ -260,7 +260,7 @@ def nested_by_retraining(
     for result, fold in track(jobs, "folds", len(jobs)):
         rest, out = np.flatnonzero(result.folds != fold), np.flatnonzero(result.folds == fold)
         path = learner.path(_part(data, rest, rest), targets.take(rest))
-        result.outer[:, out] = path.predict(_part(data, out, rest), targets.take(out).neighbourhood)
+        result.outer[:, out] = path.predict(_part(data, out, rest), targets.take(out).context)
         result.inner[:, fold, rest] = path.heldout
     return results
 

@@ -11,7 +11,6 @@ from textrank.candidates import Targets
 from textrank.features import Features, GramAlternatives, Indices, KernelData, Matrix, Vector
 from textrank.learners.base import (
     Fit,
-    Learner,
     NestedScores,
     check_alphas,
     check_features,
@@ -25,6 +24,7 @@ from textrank.learners.rls import RLS
 from textrank.linalg import to_dense
 from textrank.metrics import choose_first, choose_largest, is_tied_with_best
 from textrank.progress import track
+from textrank.protocols import Learner
 
 
 def fit_best_kernel(learner: Learner, data: KernelData, targets: Targets) -> tuple[int, Fit]:

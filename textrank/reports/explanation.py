@@ -9,20 +9,27 @@ from typing import Any, TypeAlias
 from spacy.tokens import Doc
 
 from textrank.evaluation import Decision, Report
-from textrank.explanation import AVERAGE
+from textrank.explanation import AVERAGE_NAME
 from textrank.model import Model
-from textrank.reports.html import Piece, Step, environment, pieces, steps, worst_errors
+from textrank.reports.html import (
+    Piece,
+    Step,
+    mark_sentence,
+    path_steps,
+    select_worst_errors,
+    template_environment,
+)
 from textrank.tasks.ppi.sentences import stem
-from textrank.tasks.ppi.vocabulary import CUES, HEDGES, NEGATIONS
+from textrank.tasks.ppi.vocabulary import CUE_CLASSES, HEDGES, NEGATIONS
 
 Part: TypeAlias = tuple[tuple[str, ...], float]
-VERB, PATH, DENIAL = "verb and roles", "path", "negation and doubt"
+VERB, PATH, NEGATION = "verb and roles", "path", "negation and doubt"
 DISTANCE, CONTEXT, OTHER = "distance and length", "context words", "other"
-VIEWS: Mapping[str, str] = {
+GROUP_OF_VIEW: Mapping[str, str] = {
     "triggers": VERB,
     "roles": VERB,
     "relation": VERB,
-    "cues": DENIAL,
+    "cues": NEGATION,
     "path": PATH,
     "dependencies": PATH,
     "basic": DISTANCE,
@@ -32,7 +39,7 @@ VIEWS: Mapping[str, str] = {
     "global_context": CONTEXT,
     "local_context": CONTEXT,
 }
-TITLES: Mapping[str, str] = {
+PREFIX_OF_VIEW: Mapping[str, str] = {
     "dependencies": "linked in the parse",
     "order": "near one another",
     "path": "on the path",
@@ -46,12 +53,12 @@ TITLES: Mapping[str, str] = {
     "position": "",
     "relation": "",
 }
-SHAPES: Mapping[str, str] = {
+DESCRIPTION_OF_VIEW: Mapping[str, str] = {
     "basic": "lengths and counts as in known pairs",
     "position": "places of names and words as in known pairs",
     "relation": "words and parts as in known pairs",
 }  # of views that are compared as a whole
-WORDS: Mapping[str, str] = {
+DESCRIPTION_OF_PART: Mapping[str, str] = {
     "PROT1": "the first name",
     "PROT2": "the second name",
     "PROT": "another name",
@@ -60,20 +67,20 @@ WORDS: Mapping[str, str] = {
     "after": "after the names",
     "anywhere": "anywhere",
 }
-SKIPPED = ("given", "own", "collapsed")  # which parse a feature is of
+PARSE_NAMES = ("given", "own", "collapsed")  # which parse a feature is of
 _DENIALS = (
     NEGATIONS
     | HEDGES
     | {
         word
-        for word, kinds in CUES.items()
+        for word, kinds in CUE_CLASSES.items()
         if {"not", "no", "neither", "fail", "whether", "modal", "possible"} & set(kinds)
     }
 )
 
 
 @dataclass(frozen=True)
-class Reason:
+class ContributionGroup:
     """Features of one kind with what they add together."""
 
     title: str
@@ -81,34 +88,40 @@ class Reason:
     parts: Sequence[tuple[str, float]]  # in words, largest first
 
 
-def group_of(name: Sequence[str]) -> str:
+def feature_group(name: Sequence[str]) -> str:
     """Which kind of reason a feature is.
 
-    >>> group_of(("triggers", "trigger", "middle", "bind"))
+    >>> feature_group(("triggers", "trigger", "middle", "bind"))
     'verb and roles'
-    >>> group_of(("words", "before", "not"))
+    >>> feature_group(("words", "before", "not"))
     'negation and doubt'
     """
     view = _view(name)
     if any(_bare(part) in _DENIALS for part in name[1:]):
-        return DENIAL
-    return VIEWS.get(view, AVERAGE if tuple(name) == (AVERAGE,) else OTHER)
+        return NEGATION
+    return GROUP_OF_VIEW.get(view, AVERAGE_NAME if tuple(name) == (AVERAGE_NAME,) else OTHER)
 
 
-def in_words(name: Sequence[str]) -> str:
+def describe_feature(name: Sequence[str]) -> str:
     """A feature as a person reads it.
 
-    >>> in_words(("triggers", "trigger", "middle", "bind"))
+    >>> describe_feature(("triggers", "trigger", "middle", "bind"))
     'trigger between the names bind'
     """
     view = _view(name)
-    rest = [WORDS.get(part, part) for part in name if _bell(part) != view and part not in SKIPPED]
-    return " ".join(filter(None, [TITLES.get(view, ""), *rest])) or SHAPES.get(view, view)
+    rest = [
+        DESCRIPTION_OF_PART.get(part, part)
+        for part in name
+        if _bell(part) != view and part not in PARSE_NAMES
+    ]
+    return " ".join(filter(None, [PREFIX_OF_VIEW.get(view, ""), *rest])) or DESCRIPTION_OF_VIEW.get(
+        view, view
+    )
 
 
 def _view(name: Sequence[str]) -> str:
     """The view that a feature is of."""
-    return next((_bell(part) for part in name if _bell(part) in VIEWS), "")
+    return next((_bell(part) for part in name if _bell(part) in GROUP_OF_VIEW), "")
 
 
 def _bell(part: str) -> str:
@@ -116,24 +129,28 @@ def _bell(part: str) -> str:
     return part.partition(",")[0]
 
 
-def reasons(parts: Sequence[Part]) -> list[Reason]:
+def group_contributions(parts: Sequence[Part]) -> list[ContributionGroup]:
     """The parts by kind, the weightiest kind first and the average candidate last.
 
     The reasons add up to what the parts add up to.
     """
     kinds: dict[str, dict[str, float]] = {}
     for name, value in parts:
-        own = kinds.setdefault(group_of(name), {})
-        words = in_words(name)
+        own = kinds.setdefault(feature_group(name), {})
+        words = describe_feature(name)
         own[words] = own.get(words, 0.0) + value
     found = [
-        Reason(kind, sum(own.values()), sorted(own.items(), key=lambda part: -abs(part[1])))
+        ContributionGroup(
+            kind, sum(own.values()), sorted(own.items(), key=lambda part: -abs(part[1]))
+        )
         for kind, own in kinds.items()
     ]
-    return sorted(found, key=lambda reason: (reason.title == AVERAGE, -abs(reason.adds)))
+    return sorted(found, key=lambda reason: (reason.title == AVERAGE_NAME, -abs(reason.adds)))
 
 
-def words_behind(parts: Sequence[Part], text: str, *, share: float = 0.5) -> list[tuple[int, int]]:
+def find_supporting_words(
+    parts: Sequence[Part], text: str, *, share: float = 0.5
+) -> list[tuple[int, int]]:
     """Where the words of the weightiest parts for the score stand in a text.
 
     Of the features that raise the score, those that make up ``share`` of all they add.
@@ -162,8 +179,8 @@ def _bare(part: str) -> str:
     return stem(part.strip("“”"))
 
 
-OWN = ("sentence", "score", "spans")  # that the decision has too
-STATED = ("status", "type", "direction")
+DECISION_KEYS = ("sentence", "score", "spans")  # that the decision has too
+STATED_KEYS = ("status", "type", "direction")
 
 
 @dataclass(frozen=True)
@@ -183,9 +200,9 @@ class Explanation:
         return bool(self.row.get("interacts", self.decision.decision is not False))
 
     @property
-    def reasons(self) -> list[Reason]:
+    def reasons(self) -> list[ContributionGroup]:
         """The parts by kind, weightiest first; they add up to the score."""
-        return reasons(self.parts)
+        return group_contributions(self.parts)
 
     @property
     def title(self) -> str:
@@ -197,7 +214,7 @@ class Explanation:
         """The answer in words."""
         d = self.decision
         answer = "ranked" if d.decision is None else "yes" if self.yes else "no"
-        stated = [str(self.row[key]) for key in STATED if key in self.row]
+        stated = [str(self.row[key]) for key in STATED_KEYS if key in self.row]
         if "probability" in self.row:
             stated.append(f"probability {self.row['probability']:.2f}")
         threshold = "" if d.threshold is None else f", threshold {d.threshold:+.3f}"
@@ -206,12 +223,12 @@ class Explanation:
     @property
     def pieces(self) -> list[Piece]:
         """The sentence with the names, the path and the telling words marked."""
-        return pieces(self.decision, words_behind(self.parts, self.decision.text))
+        return mark_sentence(self.decision, find_supporting_words(self.parts, self.decision.text))
 
     @property
     def steps(self) -> list[Step]:
         """The words along the path."""
-        return steps(self.decision)
+        return path_steps(self.decision)
 
     def text(self, top: int = 3) -> str:
         """For the terminal: each kind of reason with its ``top`` strongest features."""
@@ -253,19 +270,19 @@ class Explanation:
         return {**self.decision.to_dict(), **stated, "reasons": found, "parts": parts}
 
 
-def explained_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[Explanation]:
+def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[Explanation]:
     """The worst errors of a model's report, each with what made its score, in the report's order.
 
     ``docs`` are those of the evaluation, in its order.
     """
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
     places = {id(decision): place for place, decision in enumerate(report.decisions)}
-    wrong = [error.decision for error in worst_errors(report)]
-    parts = model.explain_all([candidates[places[id(d)]] for d in wrong]) if wrong else []
+    wrong = [error.decision for error in select_worst_errors(report)]
+    parts = model.explain_relative([candidates[places[id(d)]] for d in wrong]) if wrong else []
     return [Explanation(d, own) for d, own in zip(wrong, parts, strict=True)]
 
 
-def explanation_page(
+def render_explanations(
     explanations: Sequence[Explanation],
     *,
     top: int = 3,
@@ -278,7 +295,7 @@ def explanation_page(
     and the name of a document that they are statements of.
     """
     values = [abs(reason.adds) for e in explanations for reason in e.reasons]
-    template = environment().get_template("explanation.html")
+    template = template_environment().get_template("explanation.html")
     largest = max(values, default=1.0)
     return template.render(
         explanations=explanations, top=top, largest=largest, report=report, back=back

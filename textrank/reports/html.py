@@ -13,37 +13,39 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from textrank.evaluation import Decision, Report
-from textrank.evaluation.evaluate import Cross
+from textrank.evaluation.evaluate import CrossCorpus
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
 from textrank.io import write_text
 from textrank.metrics import argmax_first
-from textrank.reports.plots import Figure, figures, heat_map, sweep_plot
-from textrank.reports.table import chance, label, percent
+from textrank.reports.plots import Figure, draw_figures, plot_heat_map, plot_sweep
+from textrank.reports.table import describe_permutation_test, format_percent, metric_label
 
-HEADLINES = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
+HEADLINE_METRICS = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
 
 
-def page(report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), why: str = "") -> str:
+def render_report(
+    report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), why: str = ""
+) -> str:
     """The report as HTML text: figures, settings, folds, and up to ``errors`` of each kind.
 
     The errors quote sentences of the corpus; ``errors=0`` leaves them out, for a page that may be
     passed on where the corpus may not. ``why`` is the page beside this one that explains them.
     """
-    drawn = [*extra, *figures(report)]
-    return environment().get_template("report.html").render(
+    drawn = [*extra, *draw_figures(report)]
+    return template_environment().get_template("report.html").render(
         report=report,
         headlines=_headlines(report),
         measures=[(n, s, report.intervals.get(n)) for n, s in report.measures.items()],
         figures=[(figure, Markup(figure.svg)) for figure in drawn],
-        errors=worst_errors(report, errors) if errors else [],
+        errors=select_worst_errors(report, errors) if errors else [],
         fold_columns=list(dict.fromkeys(k for fold in report.folds for k in fold.to_dict())),
-        settings=list(flattened(report.settings)),
+        settings=list(flatten_settings(report.settings)),
         why=why,
     )  # fmt: skip
 
 
-def write(
+def write_report_page(
     report: Report,
     path: str | Path,
     *,
@@ -52,10 +54,10 @@ def write(
     why: str = "",
 ) -> None:
     """Writes the page, whole or not at all."""
-    write_text(page(report, errors=errors, extra=extra, why=why), path)
+    write_text(render_report(report, errors=errors, extra=extra, why=why), path)
 
 
-def cross_page(found: Cross) -> str:
+def render_cross_corpus(found: CrossCorpus) -> str:
     """The cross-corpus tables as one HTML text: AUC, and F under four thresholds."""
     captions = {
         "auc": "Train on the row, test on the column.",
@@ -66,25 +68,25 @@ def cross_page(found: Cross) -> str:
     }
     known = next(iter(found.reports.values())).measures
     drawn = [
-        heat_map(f"cross-{name}", label(name), caption, found.table(name), found.corpora,
+        plot_heat_map(f"cross-{name}", metric_label(name), caption, found.table(name), found.corpora,
                  found.corpora, axes=("train", "test"))
         for name, caption in captions.items() if name in known
     ]  # fmt: skip
-    return environment().get_template("cross.html").render(
+    return template_environment().get_template("cross.html").render(
         found=found,
         first=next(iter(found.reports.values())),
         figures=[(figure, Markup(figure.svg)) for figure in drawn],
         measures=[name for name in captions if name in known],
-        settings=list(flattened(next(iter(found.reports.values())).settings)),
+        settings=list(flatten_settings(next(iter(found.reports.values())).settings)),
     )  # fmt: skip
 
 
-def sweep_page(found: Sweep) -> str:
+def render_sweep(found: Sweep) -> str:
     """A sweep as one HTML text: a line for one key, heat maps for two, the table always."""
     reports = [point.report for point in found.points]
     names = [name for name in ("auc", "f", "tau") if name in reports[0].measures]
-    drawn = [figure for name in names if (figure := sweep_plot(found, name)) is not None]
-    return environment().get_template("sweep.html").render(
+    drawn = [figure for name in names if (figure := plot_sweep(found, name)) is not None]
+    return template_environment().get_template("sweep.html").render(
         found=found,
         first=reports[0],
         figures=[(figure, Markup(figure.svg)) for figure in drawn],
@@ -94,31 +96,31 @@ def sweep_page(found: Sweep) -> str:
 
 def write_sweep(found: Sweep, path: str | Path) -> None:
     """Writes the page of a sweep, whole or not at all."""
-    write_text(sweep_page(found), path)
+    write_text(render_sweep(found), path)
 
 
-def write_cross(found: Cross, path: str | Path) -> None:
+def write_cross(found: CrossCorpus, path: str | Path) -> None:
     """Writes the cross-corpus page, whole or not at all."""
-    write_text(cross_page(found), path)
+    write_text(render_cross_corpus(found), path)
 
 
-def flattened(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Nested settings as rows of dotted key and value."""
     for key, value in settings.items():
         name = f"{prefix}.{key}" if prefix else str(key)
         if isinstance(value, Mapping):
-            yield from flattened(value, name)
+            yield from flatten_settings(value, name)
         else:
             yield name, json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _headlines(report: Report) -> list[str]:
     measures = report.measures
-    shown = [names for names in HEADLINES if any(name in measures for name in names)]
+    shown = [names for names in HEADLINE_METRICS if any(name in measures for name in names)]
     return [name for name in (shown[0] if shown else list(measures)[:4]) if name in measures]
 
 
-def environment() -> Environment:
+def template_environment() -> Environment:
     """The page templates, with the filters they use; everything inserted is escaped."""
     environment = Environment(
         loader=PackageLoader("textrank.reports", "page"),
@@ -127,7 +129,11 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "measure": label, "chance": chance}
+    environment.filters |= {
+        "percent": format_percent,
+        "measure": metric_label,
+        "chance": describe_permutation_test,
+    }
     environment.filters["cell"] = _cell
     environment.globals["optimistic"] = OPTIMISTIC
     return environment
@@ -139,10 +145,10 @@ def _cell(value: Any, column: str) -> str:
         return "–"
     if column in ("split", "fold", "documents", "candidates", "positives") or "queries" in column:
         return f"{int(value)}"
-    return f"{value:.3g}" if column in ("alpha", "threshold") else percent(value)
+    return f"{value:.3g}" if column in ("alpha", "threshold") else format_percent(value)
 
 
-Place: TypeAlias = tuple[int, int]  # characters of the sentence, end excluded
+CharacterRange: TypeAlias = tuple[int, int]  # characters of the sentence, end excluded
 Piece: TypeAlias = tuple[str, str]  # text, and the classes that mark it
 Found: TypeAlias = tuple[str, float, Decision]  # kind, margin, decision
 
@@ -170,7 +176,7 @@ class Error:
     steps: Sequence[Step]
 
 
-def worst_errors(report: Report, limit: int = 50) -> list[Error]:
+def select_worst_errors(report: Report, limit: int = 50) -> list[Error]:
     """Up to ``limit`` false positives and as many false negatives, the clearest first.
 
     Without thresholds, as in rankings: the queries whose best-scored candidate is worst.
@@ -181,13 +187,15 @@ def worst_errors(report: Report, limit: int = 50) -> list[Error]:
     kinds: dict[str, list[Error]] = {}
     for (kind, _), same in _together(found).items():
         margin, decision = max(same, key=lambda pair: pair[0])
-        error = Error(kind, decision, margin, len(same), splits, pieces(decision), steps(decision))
+        error = Error(
+            kind, decision, margin, len(same), splits, mark_sentence(decision), path_steps(decision)
+        )
         kinds.setdefault(kind, []).append(error)
     chosen = [e for errors in kinds.values() for e in sorted(errors, key=_severity)[:limit]]
     return sorted(chosen, key=_severity)
 
 
-def pieces(decision: Decision, words: Sequence[Place] = ()) -> list[Piece]:
+def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> list[Piece]:
     """The sentence in pieces, each with the marks that lie on it: e1, e2, path, word."""
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:
@@ -202,7 +210,7 @@ def pieces(decision: Decision, words: Sequence[Place] = ()) -> list[Piece]:
     return result
 
 
-def steps(decision: Decision) -> list[Step]:
+def path_steps(decision: Decision) -> list[Step]:
     """The words along the dependency path from the first judged mention to the second."""
     arcs = [((a, b), (c, d), relation) for a, b, c, d, relation in decision.path]
     if not arcs:
@@ -215,19 +223,21 @@ def steps(decision: Decision) -> list[Step]:
     return [*result, _step(decision, at)]
 
 
-def _start(decision: Decision, arcs: Sequence[tuple[Place, Place, str]]) -> Place:
+def _start(
+    decision: Decision, arcs: Sequence[tuple[CharacterRange, CharacterRange, str]]
+) -> CharacterRange:
     governor, dependent, _ = arcs[0]
     if len(arcs) > 1:
         return dependent if governor in arcs[1][:2] else governor
     return governor if _inside(governor, decision.spans[0]) else dependent
 
 
-def _step(decision: Decision, at: Place, relation: str = "", forward: bool = True) -> Step:
+def _step(decision: Decision, at: CharacterRange, relation: str = "", forward: bool = True) -> Step:
     entity = any(_inside(at, span) for span in decision.spans)
     return Step(decision.text[at[0] : at[1]], entity, relation, forward)
 
 
-def _inside(place: Place, span: Place) -> bool:
+def _inside(place: CharacterRange, span: CharacterRange) -> bool:
     return place[0] < span[1] and span[0] < place[1]
 
 

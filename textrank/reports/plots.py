@@ -15,7 +15,7 @@ from textrank.evaluation import Decision, Report, Summary
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
 from textrank.metrics import mean_roc, precision_recall_curve, roc_curve, score_calibration
-from textrank.reports.table import label
+from textrank.reports.table import metric_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,20 +56,20 @@ class Canvas:
         return _themed(text.getvalue(), self.name)
 
 
-def figures(report: Report) -> list[Figure]:
+def draw_figures(report: Report) -> list[Figure]:
     """Every plot the report has data for."""
     parts = _parts(report.decisions)
-    drawn: list[Figure | None] = [folds_plot(report)]
+    drawn: list[Figure | None] = [plot_folds(report)]
     if any(d.threshold is not None for d in report.decisions):
-        drawn = [roc_plot(parts), precision_recall_plot(parts, report), *drawn]
-        drawn.append(calibration_plot(report.decisions))
-    drawn.append(reliability_plot(report.curves.get("reliability", ())))
-    drawn.append(path_plot(report.curves.get("alpha", ())))
-    drawn.append(learning_plot(report.curves.get("learning", ())))
+        drawn = [plot_roc(parts), plot_precision_recall(parts, report), *drawn]
+        drawn.append(plot_score_calibration(report.decisions))
+    drawn.append(plot_reliability(report.curves.get("reliability", ())))
+    drawn.append(plot_regularization_path(report.curves.get("alpha", ())))
+    drawn.append(plot_learning_curve(report.curves.get("learning", ())))
     return [figure for figure in drawn if figure is not None]
 
 
-def roc_plot(parts: Sequence[tuple[Any, Any]]) -> Figure | None:
+def plot_roc(parts: Sequence[tuple[Any, Any]]) -> Figure | None:
     """ROC curves of the folds, their vertical average, and a band of one standard deviation."""
     band = mean_roc(parts)
     if band is None:
@@ -90,7 +90,7 @@ def roc_plot(parts: Sequence[tuple[Any, Any]]) -> Figure | None:
     return Figure("roc", "ROC", words, canvas.svg())
 
 
-def precision_recall_plot(parts: Sequence[tuple[Any, Any]], report: Report) -> Figure | None:
+def plot_precision_recall(parts: Sequence[tuple[Any, Any]], report: Report) -> Figure | None:
     """Precision over recall of each fold and of all together, with the chosen operating point."""
     y = np.concatenate([np.asarray(a) for a, _ in parts]) if parts else np.empty(0)
     scores = np.concatenate([np.asarray(b) for _, b in parts]) if parts else np.empty(0)
@@ -116,7 +116,7 @@ def precision_recall_plot(parts: Sequence[tuple[Any, Any]], report: Report) -> F
     return Figure("precision-recall", "Precision and recall", words, canvas.svg())
 
 
-def calibration_plot(decisions: Sequence[Decision]) -> Figure | None:
+def plot_score_calibration(decisions: Sequence[Decision]) -> Figure | None:
     """How often candidates of a score are positive, with the threshold's place."""
     bins = score_calibration([d.label for d in decisions], [d.score for d in decisions])
     if not bins:
@@ -136,7 +136,7 @@ def calibration_plot(decisions: Sequence[Decision]) -> Figure | None:
     return Figure("calibration", "What a score means", words, canvas.svg())
 
 
-def reliability_plot(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
+def plot_reliability(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
     """How often candidates of a probability are positive; true probabilities lie on the line."""
     if not bins:
         return None
@@ -151,7 +151,7 @@ def reliability_plot(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
     return Figure("reliability", "What a probability is worth", words, canvas.svg())
 
 
-def folds_plot(report: Report) -> Figure | None:
+def plot_folds(report: Report) -> Figure | None:
     """Each measure of each fold as a dot, the mean as a bar."""
     names = [n for n, s in report.measures.items() if s.mean is not None and n not in OPTIMISTIC]
     if not names or len(report.folds) < 2:
@@ -163,29 +163,29 @@ def folds_plot(report: Report) -> Figure | None:
         jitter = row + rng.uniform(-0.18, 0.18, len(values))
         canvas.axes.plot(values, jitter, "o", color=ACCENT, markersize=3.5, alpha=0.45)
         canvas.axes.plot([np.mean(values)] * 2, [row - 0.3, row + 0.3], color=SECOND, linewidth=2)
-    canvas.axes.set_yticks(range(len(names)), [label(n) for n in reversed(names)])
+    canvas.axes.set_yticks(range(len(names)), [metric_label(n) for n in reversed(names)])
     canvas.axes.grid(axis="x", color=LINE, linewidth=0.6)
     canvas.axes.tick_params(axis="y", length=0)
     words = "One dot a test fold; the bar is the mean."
     return Figure("folds", "Spread over folds", words, canvas.svg())
 
 
-def path_plot(points: Sequence[Mapping[str, Any]]) -> Figure | None:
+def plot_regularization_path(points: Sequence[Mapping[str, Any]]) -> Figure | None:
     """A measure over alpha on a logarithmic axis, with the spread over folds."""
     words = "Test folds at every alpha, for looking only: none of it was used to choose."
     return _line_plot("alpha", "Regularisation", words, points, xlabel="alpha")
 
 
-def learning_plot(points: Sequence[Mapping[str, Any]]) -> Figure | None:
+def plot_learning_curve(points: Sequence[Mapping[str, Any]]) -> Figure | None:
     """A measure over the number of training documents on a logarithmic axis."""
     words = "Models of fewer documents, tested on the same folds; a logarithmic axis."
     return _line_plot("learning", "Learning curve", words, points, xlabel="training documents")
 
 
-def sweep_plot(found: Sweep, measure: str) -> Figure | None:
+def plot_sweep(found: Sweep, measure: str) -> Figure | None:
     """A measure over one swept key as a line, over two as a heat map; None for more keys."""
     words = "Test folds; to choose by these figures and report them as well is optimistic."
-    name, title = f"sweep-{measure}", label(measure)
+    name, title = f"sweep-{measure}", metric_label(measure)
     if len(found.keys) == 1 and all(isinstance(p.values[0], int | float) for p in found.points):
         points = [
             {"x": p.values[0], measure: _spread(p.report.measures[measure])} for p in found.points
@@ -200,7 +200,7 @@ def sweep_plot(found: Sweep, measure: str) -> Figure | None:
     grid = [[cells.get((r,) if c is None else (r, c)) for c in columns] for r in rows]
     heads = [_value(c) for c in columns] if len(found.keys) == 2 else [title]
     axes = (found.keys[0], found.keys[1] if len(found.keys) == 2 else "")
-    return heat_map(name, title, words, grid, [_value(r) for r in rows], heads, axes=axes)
+    return plot_heat_map(name, title, words, grid, [_value(r) for r in rows], heads, axes=axes)
 
 
 def _spread(summary: Summary) -> dict[str, float | None]:
@@ -211,7 +211,7 @@ def _value(value: Any) -> str:
     return ",".join(map(_value, value)) if isinstance(value, list | tuple) else f"{value}"
 
 
-def heat_map(
+def plot_heat_map(
     name: str,
     title: str,
     caption: str,
@@ -267,7 +267,7 @@ def _line_plot(
         std = np.array([p[measure]["std"] for p in known])
         canvas.axes.fill_between(x, mean - std, mean + std, color=color, alpha=0.13, linewidth=0)
         canvas.axes.plot(x, mean, "o-", color=color, linewidth=1.6, markersize=4)
-        canvas.axes.annotate(label(measure), (x[-1], mean[-1]), (4, 6), color=color,
+        canvas.axes.annotate(metric_label(measure), (x[-1], mean[-1]), (4, 6), color=color,
                              textcoords="offset points", ha="right")  # fmt: skip
     if log:
         canvas.axes.set_xscale("log")
@@ -330,7 +330,7 @@ def _themed(svg: str, name: str) -> str:
     return re.sub(r"(url\(|href=\")#", rf"\1#{name}-", svg)
 
 
-def check_installed() -> None:
+def require_matplotlib() -> None:
     """Refuses before long work, not after it, where plots cannot be drawn."""
     _matplotlib()
 

@@ -1,4 +1,10 @@
-"""The tokens near many targets at once, as numbers of words, tags and endings."""
+"""Features of the words, tags and endings next to a target, and lexicons of tags.
+
+``Collocations`` is the representation. ``TargetNeighbours`` reads the tokens at fixed offsets from
+many targets at once, ``TokenForms`` says how a token is read, and each ``FeatureTemplate`` is a
+feature whose name is filled in for each candidate. ``tag_lexicon``, ``load_lexicon`` and
+``write_lexicon`` handle dictionaries of tags.
+"""
 
 from __future__ import annotations
 
@@ -22,136 +28,155 @@ from textrank.linear_scores import TemplateFeatures
 from textrank.progress import track
 from textrank.representations.contexts import DocTokens, TextCache
 
-OUTSIDE = "<>"  # what stands beyond the sentence or the document
+OUTSIDE = "<>"  # stands for a token beyond the sentence or the document
 
 
 class TokenForm(NamedTuple):
-    """How a token is told."""
+    """How a token is read: its word, its tags in a lexicon and its ending."""
 
     word: str
-    tag: str  # by a lexicon
-    all_tags: str  # of the lexicon
-    ending: str
+    tag: str  # most frequent tag, or "-" and the ending of an unknown word
+    all_tags: str  # all tags in the lexicon, sorted; ``tag`` for an unknown word
+    ending: str  # last three letters
 
 
 @dataclass(frozen=True, eq=False)
 class TokenForms:
-    """What is told of tokens, by a lexicon of tags; every distinct one is looked at once."""
+    """Forms of tokens by a lexicon of tags; every distinct token is looked at once.
+
+    ``digits`` is "keep" or "collapse", see ``Collocations``.
+    """
 
     digits: str
     lexicon: Mapping[str, Sequence[str]]
 
     @cached_property
-    def told(self) -> TextCache[TokenForm]:
-        """Of texts in lower case."""
-        return TextCache(self._of)
+    def form_cache(self) -> TextCache[TokenForm]:
+        """Cache of forms by lower-case text."""
+        return TextCache(self._make_form)
 
     @cached_property
     def outside(self) -> TokenForm:
-        """What is beyond the end."""
+        """Form of a token beyond the end."""
         return TokenForm(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
 
-    def _of(self, text: str) -> TokenForm:
+    def _make_form(self, text: str) -> TokenForm:
+        """Return the form of a lower-case text."""
         word = collapse_digits(text) if self.digits == "collapse" else text
         tag = self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
         return TokenForm(word, tag, self._all_tags(word, tag), word[-3:])
 
     def _all_tags(self, word: str, tag: str) -> str:
-        known = self.lexicon.get(word)
-        return tag if known is None else " ".join(sorted(known))
+        """Return all tags of a word, sorted and joined by blanks; ``tag`` if it is unknown."""
+        tags = self.lexicon.get(word)
+        return tag if tags is None else " ".join(sorted(tags))
 
 
 @dataclass(frozen=True, eq=False)
 class TargetNeighbours:
-    """What stands at each offset from each target."""
+    """Tokens at each offset from each target."""
 
     run: DocTokens
     forms: TokenForms
-    offsets: Mapping[int, int]  # the row of each in ``at``
-    at: Indices  # (offsets, n) the token there, -1 outside
-    vocabulary: dict[str, int]  # grows by what is asked for
+    offsets: Mapping[int, int]  # row of each offset in ``tokens``
+    tokens: Indices  # (offsets, n) index of the token in ``run``, -1 outside
+    vocabulary: dict[str, int]  # numbers of words, grows with use
 
     @classmethod
     def from_targets(
         cls, targets: Sequence[Span], offsets: Sequence[int], bounds: str, forms: TokenForms
     ) -> TargetNeighbours:
-        """The tokens around targets, as far as the "document" or the "sentence" goes."""
+        """Find the tokens around targets; ``bounds`` is "document" or "sentence".
+
+        Offset -1 is the token before the target, 1 the one after. Raises ValueError for a Doc
+        without sentences if they are needed.
+        """
         run = DocTokens.from_spans(targets)
         if bounds == "sentence":
             _check_sentences(run.docs)
         (begins, ends), (lowest, highest) = run.spans, run.bounds(bounds)
         steps = np.array(offsets, dtype=np.intp)[:, None]
-        i = np.where(steps < 0, begins + steps, ends + steps - 1)
-        at = np.where((lowest <= i) & (i < highest), i, -1)
-        return cls(run, forms, {offset: row for row, offset in enumerate(offsets)}, at, {})
+        positions = np.where(steps < 0, begins + steps, ends + steps - 1)
+        tokens = np.where((lowest <= positions) & (positions < highest), positions, -1)
+        return cls(run, forms, {offset: row for row, offset in enumerate(offsets)}, tokens, {})
 
     def number(self, word: str) -> int:
-        """The number of a word of the vocabulary."""
+        """Return the number of a word, which is added to the vocabulary if it is new."""
         return self.vocabulary.setdefault(word, len(self.vocabulary))
 
     def numbers(self, kind: str) -> NDArray[np.int32]:  # (offsets, n)
-        """The words of a kind at all offsets: a field of ``Form``, or the tag of the Doc."""
+        """Return the words of a kind at all offsets as numbers, (offsets, n).
+
+        ``kind`` is a field of ``TokenForm``, or "doc_tag" for ``token.tag_``.
+        """
         if kind == "doc_tag":
-            keys, which = self._distinct("TAG")
-            texts = [self._strings[key] for key in keys]
+            keys, index = self._unique_values("TAG")
+            texts = [self._texts[key] for key in keys]
         else:
-            forms, which = self._told
+            forms, index = self._forms_nearby
             texts = [getattr(form, kind) for form in forms]
         outside = OUTSIDE if kind == "doc_tag" else getattr(self.forms.outside, kind)
-        return np.array([*map(self.number, texts), self.number(outside)], dtype=np.int32)[which]
+        return np.array([*map(self.number, texts), self.number(outside)], dtype=np.int32)[index]
 
     @property
-    def glued_before(self) -> NDArray[np.bool_]:
-        """Whether no blank stands before the target."""
-        before = self.at[self.offsets[-1]]
+    def is_glued_before(self) -> NDArray[np.bool_]:
+        """Whether the target follows another token without a blank, (n,)."""
+        before = self.tokens[self.offsets[-1]]
         return (before >= 0) & (self.run.column("SPACY")[before] == 0)
 
     @property
-    def glued_after(self) -> NDArray[np.bool_]:
-        """Whether no blank stands after the target."""
-        inside = self.at[self.offsets[1]] >= 0
+    def is_glued_after(self) -> NDArray[np.bool_]:
+        """Whether another token follows the target without a blank, (n,)."""
+        inside = self.tokens[self.offsets[1]] >= 0
         return inside & (self.run.column("SPACY")[self.run.spans[1] - 1] == 0)
 
     @cached_property
-    def _told(self) -> tuple[list[TokenForm], Indices]:
-        keys, which = self._distinct("LOWER")
-        return self.forms.told.of(keys, self._strings), which
+    def _forms_nearby(self) -> tuple[list[TokenForm], Indices]:
+        """Distinct forms at any offset, and the index of each token's form, (offsets, n)."""
+        keys, index = self._unique_values("LOWER")
+        return self.forms.form_cache.lookup(keys, self._texts), index
 
-    def _distinct(self, attribute: str) -> tuple[list[int], Indices]:
-        """Distinct forms, or tags, at any offset, and which of them stands where."""
-        inside = self.at >= 0
-        keys, which = np.unique(self.run.column(attribute)[self.at[inside]], return_inverse=True)
-        number = np.full(self.at.shape, len(keys), dtype=np.intp)  # outside
-        number[inside] = which.ravel()
-        return keys.tolist(), number
+    def _unique_values(self, attribute: str) -> tuple[list[int], Indices]:
+        """Return the distinct values of a spaCy attribute at any offset and each token's index.
+
+        The index, (offsets, n), is the number of values for a token outside.
+        """
+        inside = self.tokens >= 0
+        keys, inverse = np.unique(
+            self.run.column(attribute)[self.tokens[inside]], return_inverse=True
+        )
+        index = np.full(self.tokens.shape, len(keys), dtype=np.intp)  # outside
+        index[inside] = inverse.ravel()
+        return keys.tolist(), index
 
     @property
-    def _strings(self) -> ChainMap[Any, Any]:
-        """The texts of keys; Docs of several vocabularies know different ones."""
+    def _texts(self) -> ChainMap[Any, Any]:
+        """Texts by spaCy hash; Docs with several vocabularies are looked up in all of them."""
         return ChainMap(*{id(d.vocab): cast(Any, d.vocab.strings) for d in self.run.docs}.values())
 
 
 def _check_sentences(docs: Sequence[Doc]) -> None:
+    """Raise ValueError for a Doc without sentence boundaries."""
     for doc in docs:
         if not doc.has_annotation("SENT_START"):
             raise ValueError(
                 f"document {document_id(doc)!r} has no sentences. Run a parser or a sentencizer "
-                "before."
+                "first."
             )
 
 
 @lru_cache(maxsize=1 << 15)
 def collapse_digits(word: str) -> str:
-    """The word with each run of digits as one #."""
+    """Return the word with each run of digits replaced by one #."""
     if not any(map(str.isdigit, word)):
         return word
-    out: list[str] = []
+    letters: list[str] = []
     for letter in word:
         if not letter.isdigit():
-            out.append(letter)
-        elif not out or out[-1] != "#":
-            out.append("#")
-    return "".join(out)
+            letters.append(letter)
+        elif not letters or letters[-1] != "#":
+            letters.append("#")
+    return "".join(letters)
 
 
 Name = tuple[str, ...]
@@ -160,27 +185,27 @@ NGRAMS: tuple[tuple[int, ...], ...] = (
     *((-2, -1), (1, 2), (-1, 1), (-3, -2), (2, 3)),
     *((-3, -2, -1), (1, 2, 3), (-2, -1, 1), (-1, 1, 2)),
 )
-Slot = tuple[str, int]  # what is told of a token, and its offset
+Slot = tuple[str, int]  # field of TokenForm (or "doc_tag") and offset
 
 
 class FeatureTemplate(NamedTuple):
-    """A feature that each candidate has: its name begins with a title; its value."""
+    """Feature that each candidate has: a title, the slots that complete its name, and a value."""
 
     title: str
-    slots: Sequence[Slot]  # what comes after the title
+    slots: Sequence[Slot]  # words of the name after the title
     value: float
-    glued: str = ""  # only where the target touches what is "before" or "after" it
+    glued: str = ""  # only if the target touches the token "before" or "after" it
 
 
 @dataclass(frozen=True)
 class Tags:
-    """Word n-grams read as parts of speech, from a dictionary of words or from the Doc.
+    """Setting of ``Collocations``: word n-grams read also as parts of speech.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("It is larger then that.")
     >>> tags = Tags({"larger": ["JJR"], "that": ["DT"]})
-    >>> found = Collocations([(-1,)], glued=False, tags=tags)([Candidate(doc, (doc[3:4],), "d1")])
-    >>> [" ".join(name) for name in found.names]
+    >>> represent = Collocations([(-1,)], glued=False, tags=tags)
+    >>> [" ".join(name) for name in represent([Candidate(doc, (doc[3:4],), "d1")]).names]
     ['-1 larger', '-1 tag JJR', '-1 class JJR']
 
     Parameters
@@ -189,12 +214,12 @@ class Tags:
         The tags of each word, most frequent first, as ``tag_lexicon`` finds them; the first is its
         tag, all of them its ambiguity class. An unknown word is tagged by its last three letters.
         A string names a shipped lexicon ("english") or a file, see ``load_lexicon``.
-        Without a lexicon, ``token.tag_`` is read: only where it was assigned without knowing the
+        If None, ``token.tag_`` is read: use it only where tags were assigned without knowing the
         answer, as by a tagger, never from gold annotation.
     weight
-        Factor of these features beside those of words.
+        Factor of these features relative to those of words.
     mixed
-        Also n-grams with one word and tags elsewhere.
+        Whether to add n-grams with one word and tags elsewhere.
     """
 
     lexicon: Mapping[str, Sequence[str]] | str | None = None
@@ -202,11 +227,15 @@ class Tags:
     mixed: bool = True
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless the weight is positive."""
         if not self.weight > 0:
             raise ValueError(f"weight must be positive, got {self.weight}")
 
     def words(self) -> Mapping[str, Sequence[str]] | None:
-        """The tags of each word, read from their file where only that is named."""
+        """Return the tags of each word, read from a file if ``lexicon`` is a name.
+
+        None without one.
+        """
         return load_lexicon(self.lexicon) if isinstance(self.lexicon, str) else self.lexicon
 
 
@@ -224,16 +253,20 @@ class Collocations:
     weights
         The value of an n-gram of one, two, three ... tokens; the last serves longer ones.
     bounds
-        What lies beyond the "document" or the "sentence" is not read.
+        Tokens beyond the "document" or the "sentence" are not read.
     glued
-        Also whether the target touches its neighbours without a blank, alone and with the word.
+        Whether to add features for a target that touches a neighbour without a blank.
+    tags
+        Also read n-grams as parts of speech, see ``Tags``; None for words only.
     endings
         Offsets whose last three letters are read too, with value ``ending_weight``.
     digits
         "keep" them, or "collapse" each run to one #.
+    focus
+        Index of the span that is the target.
     known
-        The only features to tell, such as those seen twice in some unlabelled text
-        (``frequent``); without it, all.
+        The only features to keep, such as those seen twice in some unlabelled text
+        (``frequent_names``); None keeps all.
     """
 
     ngrams: Sequence[Sequence[int]] = NGRAMS
@@ -248,6 +281,7 @@ class Collocations:
     known: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
+        """Convert lists to tuples and validate the settings."""
         object.__setattr__(self, "ngrams", tuple(tuple(offsets) for offsets in self.ngrams))
         for name in ("weights", "endings"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -268,112 +302,124 @@ class Collocations:
             raise ValueError(f"digits must be 'keep' or 'collapse', got {self.digits!r}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        each = self.represent_fast(candidates).features()
+        """Return the features of each candidate; equal names share a column."""
+        features = self.represent_fast(candidates).features()
         if self.known is None:
-            names, columns = each.names.unique()
+            names, columns = features.names.unique()
         else:
-            names = self._known
-            columns = names.find(each.names)
-        cells = (each.values.data, columns, each.values.indptr)
-        return Features(sp.csr_array(cells, shape=(len(each), len(names))), names)
+            names = self._known_names
+            columns = names.find(features.names)
+        cells = (features.values.data, columns, features.values.indptr)
+        return Features(sp.csr_array(cells, shape=(len(features), len(names))), names)
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> TemplateFeatures:
-        """The features by the words that fill their names."""
+        """Return the features as templates with the words that fill their names."""
         tracked = track(candidates, "collocations", len(candidates))
         targets = [candidate.spans[self.focus] for candidate in tracked]
-        near = TargetNeighbours.from_targets(targets, self.offsets, self.bounds, self._forms)
-        titles = np.array([near.number(block.title) for block in self._blocks], dtype=np.int32)
+        neighbours = TargetNeighbours.from_targets(targets, self.offsets, self.bounds, self._forms)
+        titles = np.array(
+            [neighbours.number(block.title) for block in self._templates], dtype=np.int32
+        )
         kinds = dict.fromkeys(kind for kind, _ in self._columns)
-        numbers = {kind: near.numbers(kind) for kind in kinds}
-        fill = [numbers[kind][near.offsets[offset]] for kind, offset in self._columns]
-        values = np.array([block.value for block in self._blocks])
-        found = TemplateFeatures(
-            tuple(near.vocabulary),
-            np.array(fill, dtype=np.int32).reshape(len(fill), len(candidates)).T,
-            titles, self._slots, values, self._present(near),
+        numbers = {kind: neighbours.numbers(kind) for kind in kinds}
+        words = [numbers[kind][neighbours.offsets[offset]] for kind, offset in self._columns]
+        values = np.array([block.value for block in self._templates])
+        features = TemplateFeatures(
+            tuple(neighbours.vocabulary),
+            np.array(words, dtype=np.int32).reshape(len(words), len(candidates)).T,
+            titles, self._slots, values, self._present(neighbours),
         )  # fmt: skip
-        return found if self.known is None else found.having(self._known)
+        return features if self.known is None else features.having(self._known_names)
 
-    def _present(self, near: TargetNeighbours) -> NDArray[np.bool_] | None:
-        """Which candidates have which features; None where all have all."""
+    def _present(self, neighbours: TargetNeighbours) -> NDArray[np.bool_] | None:
+        """Return which candidates have which features, (n, templates); None if all have all."""
         if not self.glued:
             return None
-        rows = {"": np.ones(near.at.shape[1], dtype=bool)}
-        rows |= {"before": near.glued_before, "after": near.glued_after}
-        return np.column_stack([rows[block.glued] for block in self._blocks])
+        rows = {"": np.ones(neighbours.tokens.shape[1], dtype=bool)}
+        rows |= {"before": neighbours.is_glued_before, "after": neighbours.is_glued_after}
+        return np.column_stack([rows[block.glued] for block in self._templates])
 
     @cached_property
     def offsets(self) -> list[int]:
-        """All offsets at which something is read."""
+        """All offsets at which a token is read, ascending."""
         glued = (-1, 1) if self.glued else ()
-        return sorted({*(at for own in self.ngrams for at in own), *self.endings, *glued})
+        return sorted(
+            {*(offset for ngram in self.ngrams for offset in ngram), *self.endings, *glued}
+        )
 
     @cached_property
-    def _known(self) -> FeatureNames:
+    def _known_names(self) -> FeatureNames:
+        """Names of the only features to keep."""
         return FeatureNames.from_iterable(map(tuple, self.known or ()))
 
     @cached_property
     def _forms(self) -> TokenForms:
+        """How tokens are read."""
         lexicon = None if self.tags is None else self.tags.words()
         return TokenForms(self.digits, lexicon or {})
 
     @cached_property
     def _columns(self) -> list[Slot]:
-        """Everything that fills a slot, once."""
-        return list(dict.fromkeys(slot for block in self._blocks for slot in block.slots))
+        """Distinct slots of all templates."""
+        return list(dict.fromkeys(slot for block in self._templates for slot in block.slots))
 
     @cached_property
     def _slots(self) -> Indices:  # (blocks, longest)
+        """Column of each slot of each template, (templates, longest); -1 after the last slot."""
         column = {slot: number for number, slot in enumerate(self._columns)}
-        width = max((len(block.slots) for block in self._blocks), default=0)
-        slots = np.full((len(self._blocks), width), -1, dtype=np.intp)
-        for row, block in enumerate(self._blocks):
+        width = max((len(block.slots) for block in self._templates), default=0)
+        slots = np.full((len(self._templates), width), -1, dtype=np.intp)
+        for row, block in enumerate(self._templates):
             slots[row, : len(block.slots)] = [column[slot] for slot in block.slots]
         return slots
 
     @cached_property
-    def _blocks(self) -> list[FeatureTemplate]:
-        return [*self._ngram_blocks(), *self._other_blocks()]
+    def _templates(self) -> list[FeatureTemplate]:
+        """Templates of all features."""
+        return [*self._ngram_templates(), *self._other_templates()]
 
-    def _ngram_blocks(self) -> Iterator[FeatureTemplate]:
-        """N-grams of words, of tags, and mixed."""
-        last = len(self.weights)
-        for own in dict.fromkeys(map(tuple, self.ngrams)):
-            where = " ".join(f"{offset:+d}" for offset in own)
-            value = self.weights[min(len(own), last) - 1]
-            words = [("word", at) for at in own]
-            yield FeatureTemplate(where, words, value)
+    def _ngram_templates(self) -> Iterator[FeatureTemplate]:
+        """Yield the templates of n-grams of words, of tags, and mixed."""
+        num_weights = len(self.weights)
+        for ngram in dict.fromkeys(map(tuple, self.ngrams)):
+            title = " ".join(f"{offset:+d}" for offset in ngram)
+            value = self.weights[min(len(ngram), num_weights) - 1]
+            words = [("word", offset) for offset in ngram]
+            yield FeatureTemplate(title, words, value)
             if self.tags is None:
                 continue
             value *= self.tags.weight
             tag = "doc_tag" if self.tags.lexicon is None else "tag"
-            tags = [(tag, at) for at in own]
-            yield FeatureTemplate(f"{where} tag", tags, value)
+            tags = [(tag, offset) for offset in ngram]
+            yield FeatureTemplate(f"{title} tag", tags, value)
             if self.tags.mixed and 2 <= len(words) <= 3:
                 for i, word in enumerate(words):
                     yield FeatureTemplate(
-                        f"{where} mixed {i}", [*tags[:i], word, *tags[i + 1 :]], value
+                        f"{title} mixed {i}", [*tags[:i], word, *tags[i + 1 :]], value
                     )
-            if len(own) == 1 and self.tags.lexicon is not None:
-                yield FeatureTemplate(f"{where} class", [("all_tags", own[0])], value)
+            if len(ngram) == 1 and self.tags.lexicon is not None:
+                yield FeatureTemplate(f"{title} class", [("all_tags", ngram[0])], value)
 
-    def _other_blocks(self) -> Iterator[FeatureTemplate]:
-        """Endings, and what touches the target."""
-        for at in dict.fromkeys(self.endings):
-            yield FeatureTemplate(f"{at:+d} ending", [("ending", at)], self.ending_weight)
-        for side, at in (("before", -1), ("after", 1)) if self.glued else ():
+    def _other_templates(self) -> Iterator[FeatureTemplate]:
+        """Yield the templates of endings and of glued neighbours."""
+        for offset in dict.fromkeys(self.endings):
+            yield FeatureTemplate(f"{offset:+d} ending", [("ending", offset)], self.ending_weight)
+        for side, offset in (("before", -1), ("after", 1)) if self.glued else ():
             yield FeatureTemplate(f"glued {side}", [], 1.0, side)
-            yield FeatureTemplate(f"glued {side}", [("word", at)], 1.0, side)
+            yield FeatureTemplate(f"glued {side}", [("word", offset)], 1.0, side)
 
 
 def frequent_names(features: Features, minimum: int = 2) -> list[Name]:
-    """Names of the features that at least ``minimum`` rows have: ``known`` of Collocations."""
+    """Return the names of features that at least ``minimum`` rows have, for ``known``."""
     counts = np.bincount(features.values.indices, minlength=len(features.names))
     return list(features.names.take(np.flatnonzero(counts >= minimum)))
 
 
 def tag_lexicon(tagged: Iterable[tuple[str, str]], share: float = 0.1) -> dict[str, list[str]]:
-    """The tags of each word in lower case, most frequent first, each in a ``share`` of its uses.
+    """Return the tags of each word in lower case, most frequent first.
+
+    Tags with less than ``share`` of the uses of a word are dropped. ``tagged`` are (word, tag)
+    pairs.
 
     >>> tag_lexicon([("Binds", "VBZ"), ("binds", "VBZ"), ("binds", "NNS")])
     {'binds': ['VBZ', 'NNS']}
@@ -388,36 +434,44 @@ def tag_lexicon(tagged: Iterable[tuple[str, str]], share: float = 0.1) -> dict[s
 
 
 def load_lexicon(name: str) -> Mapping[str, Sequence[str]]:
-    """A lexicon by the name of a shipped one ("english") or by the path of its file.
+    """Load a lexicon by the name of a shipped one ("english") or by the path of its file.
 
-    A line holds a word, a tab and its tags with blanks between, most frequent first; the file may
-    be packed by gzip.
+    A line holds a word, a tab and its tags separated by blanks, most frequent first; the file may
+    be compressed by gzip. Raises ValueError if there is no such file or it is malformed. Files are
+    cached until they change.
     """
     shipped = shipped_folder("models") / "lexicon" / f"{name}.tsv.gz"
     path = shipped if Path(name).name == name and shipped.is_file() else Path(name)
     if not path.is_file():
         raise ValueError(
-            f"no lexicon {name!r}: neither shipped nor a file. Write one with write_lexicon."
+            f"no lexicon {name!r}: it is not shipped and not a file. Write one with write_lexicon."
         )
-    return _read(str(path.resolve()), path.stat().st_mtime_ns)
+    return _read_lexicon(str(path.resolve()), path.stat().st_mtime_ns)
 
 
 def write_lexicon(lexicon: Mapping[str, Sequence[str]], path: str | Path) -> None:
-    """Writes a lexicon as ``load_lexicon`` reads it; the same bytes every time."""
+    """Write a lexicon in the format of ``load_lexicon``, sorted, so that bytes are reproducible.
+
+    A path that ends in ".gz" is compressed. Raises ValueError for a word or tag with a tab or
+    newline.
+    """
     lines = [f"{word}\t{' '.join(tags)}\n" for word, tags in sorted(lexicon.items())]
     if bad := next((line for line in lines if line.count("\t") != 1 or line.count("\n") != 1), ""):
-        raise ValueError(f"a word or tag holds a tab or line end: {bad!r}. Leave it out.")
+        raise ValueError(f"a word or tag contains a tab or line end: {bad!r}. Remove it.")
     data = "".join(lines).encode()
     packed = gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data
     Path(path).write_bytes(packed)
 
 
 @lru_cache(maxsize=4)
-def _read(path: str, changed: int) -> Mapping[str, Sequence[str]]:
+def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
+    """Read a lexicon; ``changed`` is the file's modification time, part of the cache key."""
     data = Path(path).read_bytes()
     try:
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
         rows = [line.split("\t") for line in text.splitlines()]
         return {word: tuple(tags.split()) for word, tags in rows}
     except (OSError, EOFError, ValueError) as error:
-        raise ValueError(f"{path}: not a lexicon ({error}). Write word, tab, tags.") from error
+        raise ValueError(
+            f"{path}: not a lexicon ({error}). Expected lines of word, tab, tags."
+        ) from error

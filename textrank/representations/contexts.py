@@ -1,4 +1,9 @@
-"""Word-position matrices of contexts, and their transformations."""
+"""Word-position matrices: which words stand where around the target of each candidate.
+
+``WordPositions`` is the representation. It reads tokens of many Docs as arrays (``DocTokens``),
+numbers their words once per distinct text (``WordNumberer``, ``TextCache``) and cuts the window of
+each target out of the numbers (``_Words``). ``stem`` and ``apply_form`` normalise single words.
+"""
 
 from __future__ import annotations
 
@@ -16,36 +21,39 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import offsets
-from textrank.candidates import TOKENS, Candidate, token_table, tokens_of
+from textrank.candidates import TOKEN_ATTRIBUTES, Candidate, span_tokens, token_table
 from textrank.features import Indices
 from textrank.graphs import Contexts
 from textrank.progress import track
 
 T = TypeVar("T")
-MAX_CACHED_TEXTS = 1 << 15  # texts that are remembered
+MAX_CACHED_TEXTS = 1 << 15  # texts whose values a TextCache keeps
 
 
 @dataclass(eq=False)
 class TextCache(Generic[T]):
-    """What a function says of texts, remembered by their keys, which are the same in all stores.
+    """Cache of a function of texts, by their spaCy hash, which is the same in all vocabularies.
 
     >>> strings = StringStore(["Ab", "b"])
-    >>> TextCache(str.lower).of([strings["Ab"], strings["b"], strings["Ab"]], strings)
+    >>> TextCache(str.lower).lookup([strings["Ab"], strings["b"], strings["Ab"]], strings)
     ['ab', 'b', 'ab']
     """
 
-    tell: Callable[[str], T]
-    _known: dict[int, T] = field(default_factory=dict)
+    compute: Callable[[str], T]
+    _values: dict[int, T] = field(default_factory=dict)
 
-    def of(self, keys: list[int], strings: StringStore | ChainMap[Any, Any]) -> list[T]:
-        """What is said of the text of each key; texts of long ago are forgotten."""
-        known = self._known
-        if len(known) > MAX_CACHED_TEXTS:
-            known.clear()
+    def lookup(self, keys: list[int], strings: StringStore | ChainMap[Any, Any]) -> list[T]:
+        """Return the function's value for the text of each key; ``strings`` maps keys to texts.
+
+        The cache is emptied when it holds more than ``MAX_CACHED_TEXTS``.
+        """
+        values = self._values
+        if len(values) > MAX_CACHED_TEXTS:
+            values.clear()
         for key in keys:
-            if key not in known:
-                known[key] = self.tell(strings[key])
-        return [known[key] for key in keys]
+            if key not in values:
+                values[key] = self.compute(strings[key])
+        return [values[key] for key in keys]
 
 
 TOKEN_FORMS = ("raw", "lower", "lemma", "porter", "snowball")
@@ -53,19 +61,26 @@ TOKEN_FORMS = ("raw", "lower", "lemma", "porter", "snowball")
 
 @cache
 def stemmer(algorithm: str) -> Any:
-    """A stemmer by its name in snowballstemmer; "snowball" is the English one."""
-    known = snowballstemmer.algorithms()
+    """Return a stemmer by its name in snowballstemmer; "snowball" is the English one.
+
+    Raises ValueError for an unknown name.
+    """
+    available = snowballstemmer.algorithms()
     name = "english" if algorithm == "snowball" else algorithm
-    if name not in known:
-        raise ValueError(f"no stemmer {algorithm!r}; there are {', '.join(sorted(known))}")
+    if name not in available:
+        raise ValueError(
+            f"unknown stemmer {algorithm!r}; available: {', '.join(sorted(available))}"
+        )
     return snowballstemmer.stemmer(name)
 
 
 @dataclass
 class WordNumberer:
-    """Numbers for the words of many Docs, given in order of appearance; -1 for what takes no place.
+    """Numbers for the words of many Docs, in order of first appearance; -1 for skipped tokens.
 
-    A distinct token is looked at once, so that millions of tokens are array look-ups.
+    Skipped are white space, stop words and, unless ``punctuation``, tokens without a letter or
+    digit. ``ids`` maps words, in the given ``form``, to numbers and grows with every call. A
+    distinct token is looked at once, so that millions of tokens are array lookups.
     """
 
     form: str = "lower"
@@ -73,35 +88,39 @@ class WordNumberer:
     punctuation: bool = False
     ids: dict[str, int] = field(default_factory=dict)
 
-    def of(self, docs: Sequence[Doc]) -> NDArray[np.int32]:  # (tokens,)
-        """The number of each token's word, Doc after Doc."""
-        found = [np.empty(0, dtype=np.int32)]
-        for _, own in groupby(docs, key=lambda doc: id(doc.vocab)):
-            some = list(own)
+    def number_docs(self, docs: Sequence[Doc]) -> NDArray[np.int32]:  # (tokens,)
+        """Return the number of each token's word, Doc after Doc, (tokens,)."""
+        parts = [np.empty(0, dtype=np.int32)]
+        for _, docs_of_vocab in groupby(docs, key=lambda doc: id(doc.vocab)):
+            group = list(docs_of_vocab)
             if self.form == "lemma":
-                found += [self._lemmas(doc) for doc in some]
+                parts += [self._lemmas(doc) for doc in group]
             else:
-                keys = np.concatenate([token_table(doc)["ORTH"] for doc in some])
-                found.append(self._numbers(keys, some[0].vocab.strings))
-        return np.concatenate(found)
+                keys = np.concatenate([token_table(doc)["ORTH"] for doc in group])
+                parts.append(self._numbers(keys, group[0].vocab.strings))
+        return np.concatenate(parts)
 
-    def of_part(self, doc: Doc, part: slice) -> NDArray[np.int32]:  # (tokens,)
-        """Those of a part of a Doc."""
+    def number_part(self, doc: Doc, part: slice) -> NDArray[np.int32]:  # (tokens,)
+        """Return the numbers of some tokens of a Doc."""
         if self.form == "lemma":
             return self._lemmas(doc)[part]
         return self._numbers(token_table(doc)["ORTH"][part], doc.vocab.strings)
 
     def _numbers(self, keys: NDArray[np.uint64], strings: StringStore) -> NDArray[np.int32]:
-        """The number of the word of each token, told by its text's key in the store."""
-        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        """Return the number of each token's word, given the spaCy hashes of the tokens' texts."""
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         order = np.argsort(first)  # as they appear
         number = np.empty(len(distinct), dtype=np.int32)
-        told, ids = _told(self.form, self.stop_words, self.punctuation), self.ids
-        words = told.of(distinct[order].tolist(), strings)
+        cache, ids = _form_cache(self.form, self.stop_words, self.punctuation), self.ids
+        words = cache.lookup(distinct[order].tolist(), strings)
         number[order] = [ids.setdefault(word, len(ids)) if word else -1 for word in words]
-        return number[which]
+        return number[inverse]
 
     def _lemmas(self, doc: Doc) -> NDArray[np.int32]:
+        """Return the number of the lemma of each token of a Doc.
+
+        Raises ValueError if the Doc has no lemmas.
+        """
         strings = doc.vocab.strings
         if len(doc) and not doc.has_annotation("LEMMA"):
             raise ValueError(
@@ -110,24 +129,25 @@ class WordNumberer:
             )
         table = doc.to_array(["ORTH", "LEMMA"]).reshape(-1, 2)
         pairs = [(int(orth), int(lemma)) for orth, lemma in table.tolist()]
-        known = {(a, b): self._number(strings[a], strings[b]) for a, b in dict.fromkeys(pairs)}
-        return np.array([known[pair] for pair in pairs], dtype=np.int32)
+        number_of = {(a, b): self._number(strings[a], strings[b]) for a, b in dict.fromkeys(pairs)}
+        return np.array([number_of[pair] for pair in pairs], dtype=np.int32)
 
     def _number(self, text: str, lemma: str) -> int:
-        word = _counted(text, lemma, self.form, self.stop_words, self.punctuation)
+        """Return the number of a token with a lemma, or -1; new words are added to ``ids``."""
+        word = _counted_form(text, lemma, self.form, self.stop_words, self.punctuation)
         return self.ids.setdefault(word, len(self.ids)) if word else -1
 
 
 @lru_cache(maxsize=8)
-def _told(form: str, stop_words: frozenset[str], punctuation: bool) -> TextCache[str]:
-    """The forms in which texts count; of a few settings."""
-    return TextCache(lambda text: _counted(text, None, form, stop_words, punctuation))
+def _form_cache(form: str, stop_words: frozenset[str], punctuation: bool) -> TextCache[str]:
+    """Return the cache of counted forms for some settings."""
+    return TextCache(lambda text: _counted_form(text, None, form, stop_words, punctuation))
 
 
-def _counted(
+def _counted_form(
     text: str, lemma: str | None, form: str, stop_words: frozenset[str], punctuation: bool
 ) -> str:
-    """The form in which a token counts as a word; empty where it takes no place."""
+    """Return the form in which a token counts as a word; "" if it is skipped."""
     if text.isspace() or text.lower() in stop_words:
         return ""
     if not punctuation and not _has_letters(text):
@@ -137,11 +157,12 @@ def _counted(
 
 @lru_cache(maxsize=1 << 15)
 def _has_letters(text: str) -> bool:
+    """Return whether a text has a letter or digit."""
     return any(map(str.isalnum, text))
 
 
 def apply_form(text: str, lemma: str | None, form: str) -> str:
-    """A token's text in one of the forms; without a lemma, "lemma" is lower case."""
+    """Return a token's text in one of ``TOKEN_FORMS``; "lemma" without a lemma is lower case."""
     if form == "raw":
         return text
     if form in ("porter", "snowball"):
@@ -151,47 +172,54 @@ def apply_form(text: str, lemma: str | None, form: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str, algorithm: str = "porter") -> str:
-    """The stem of a word in lower case, worked out once."""
+    """Return the stem of a lower-case word; cached."""
     return str(stemmer(algorithm).stemWord(word))
 
 
 def validate_form(form: str) -> None:
-    """Raises an error for a form there is not."""
+    """Raise ValueError unless the form is one of ``TOKEN_FORMS``."""
     if form not in TOKEN_FORMS:
         raise ValueError(f"form must be one of {', '.join(TOKEN_FORMS)}, got {form!r}")
 
 
 def resolve_stop_words(words: Sequence[str] | str) -> frozenset[str]:
-    """Stop words from a list, or those of spaCy for the name of a language, such as "en"."""
+    """Return stop words in lower case, from a list or for a spaCy language code such as "en".
+
+    An empty string means no stop words. Raises ValueError for an unknown language.
+    """
     if not isinstance(words, str):
         return frozenset(word.lower() for word in words)
-    return _stop_words(words) if words else frozenset()
+    return _language_stop_words(words) if words else frozenset()
 
 
 @cache
-def _stop_words(language: str) -> frozenset[str]:
+def _language_stop_words(language: str) -> frozenset[str]:
+    """Return the stop words of a spaCy language, in lower case."""
     from spacy.util import get_lang_class
 
     try:
         return frozenset(word.lower() for word in get_lang_class(language).Defaults.stop_words)
     except ImportError:
         raise ValueError(
-            f"no stop words for the language {language!r}. Give a list of words instead."
+            f"no stop words for the language {language!r}. Pass a list of words instead."
         ) from None
 
 
 @dataclass(frozen=True, eq=False)
 class DocTokens:
-    """The tokens of the Docs that targets stand in; those of one Doc are read once in a row."""
+    """Tokens of the Docs of some targets, concatenated.
+
+    Each run of targets in one Doc is read once.
+    """
 
     targets: Sequence[Span]
-    docs: Sequence[Doc]  # in the order of their targets
-    owner: Indices  # (n,) the Doc of each target
+    docs: Sequence[Doc]  # one per run of targets in the same Doc
+    owner: Indices  # (n,) index of each target's Doc
 
     @classmethod
     def from_spans(cls, targets: Sequence[Span]) -> DocTokens:
-        """The Docs of targets, of which those of one stand together."""
-        docs = [next(own).doc for _, own in groupby(targets, key=lambda target: id(target.doc))]
+        """Collect the Docs of targets; targets of one Doc should be consecutive."""
+        docs = [next(run).doc for _, run in groupby(targets, key=lambda target: id(target.doc))]
         owner, number = [], -1
         for target in targets:
             number += number < 0 or target.doc is not docs[number]
@@ -200,24 +228,30 @@ class DocTokens:
 
     @cached_property
     def begins(self) -> Indices:
-        """Where each Doc begins, and the end of all."""
+        """First token of each Doc in the concatenation, and the end of all."""
         return offsets([len(doc) for doc in self.docs])
 
     @cached_property
     def spans(self) -> tuple[Indices, Indices]:  # (n,), (n,)
-        """First token and end of each target."""
-        own = np.array([(t.start, t.end) for t in self.targets], dtype=np.intp).reshape(-1, 2)
-        starts, ends = (own + self.begins[self.owner, None]).T
+        """First token and end of each target in the concatenation, both (n,)."""
+        bounds = np.array([(t.start, t.end) for t in self.targets], dtype=np.intp).reshape(-1, 2)
+        starts, ends = (bounds + self.begins[self.owner, None]).T
         return starts, ends
 
     def column(self, attribute: str) -> NDArray[np.uint64]:
-        """An attribute of all tokens."""
-        read = attribute in TOKENS
-        own = [token_table(d)[attribute] if read else d.to_array(attribute) for d in self.docs]
-        return np.concatenate([np.empty(0, dtype=np.uint64), *own])
+        """Return a spaCy attribute of all tokens, such as "ORTH", (tokens,)."""
+        is_cached = attribute in TOKEN_ATTRIBUTES
+        columns = [
+            token_table(d)[attribute] if is_cached else d.to_array(attribute) for d in self.docs
+        ]
+        return np.concatenate([np.empty(0, dtype=np.uint64), *columns])
 
     def bounds(self, kind: str) -> tuple[Indices, Indices]:  # (n,), (n,)
-        """First token and end of the "document" or of the "sentence", or sentences, of each."""
+        """Return first token and end of the region of each target: "document" or "sentence".
+
+        A target across sentences gets all of them. Without sentence annotation a Doc is one
+        sentence.
+        """
         if kind == "document":
             return self.begins[self.owner], self.begins[self.owner + 1]
         marked = np.flatnonzero(self.column("SENT_START") == 1)
@@ -230,43 +264,49 @@ class DocTokens:
 SIDES = ("both", "before", "after")
 BOUNDS = ("document", "sentence")
 TARGETS = ("exclude", "keep", "exclude_name")
-Place = tuple[NDArray[np.int32], NDArray[np.int32]]  # words and their positions
-Places = tuple[NDArray[np.int32], NDArray[np.int32], Indices]  # of some targets; where each begins
-MAX_WHOLE_DOC_TOKENS = 2000  # tokens of a Doc that is read whole
-_NONE = np.empty(0, np.int32)
+ContextWords = tuple[NDArray[np.int32], NDArray[np.int32]]  # word numbers and positions
+ContextBatch = tuple[
+    NDArray[np.int32], NDArray[np.int32], Indices
+]  # of some targets; where each begins
+MAX_WHOLE_DOC_TOKENS = 2000  # longer Docs are read only near their targets
+_EMPTY = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
 class WordPositions:
-    """The word-position matrix of each candidate: its context of ``span`` words on each side.
+    """Word-position matrix of each candidate: its context of ``span`` words on each side.
 
     The target is the candidate's span number ``focus``. Positions count kept words only, so that
-    a dropped stop word moves the rest closer; punctuation takes no position unless kept.
+    a skipped stop word moves the rest closer; punctuation takes no position unless kept.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("SHC binds GRB2.")
-    >>> found = WordPositions(form="raw")([Candidate(doc, (doc[1:2],), "d1")])
-    >>> found.vocabulary, found.words.tolist(), found.positions.tolist()
+    >>> contexts = WordPositions(form="raw")([Candidate(doc, (doc[1:2],), "d1")])
+    >>> contexts.vocabulary, contexts.words.tolist(), contexts.positions.tolist()
     (('SHC', 'binds', 'GRB2'), [0, 2], [-1, 1])
 
     Parameters
     ----------
     span
-        Words on each side; 0 for all of them.
+        Words on each side; 0 for no limit.
     bounds
-        Where the context ends at the latest: at the "document" or at the "sentence".
+        Region that the context never leaves: "document" or "sentence".
     sides
         "both", "before" or "after".
     target
-        "exclude" the target's tokens, "keep" them at position 0, or "exclude_name": leave out the
-        words of the target wherever they stand, so that a repeated name gives nothing away.
+        "exclude" the target's tokens, "keep" them at position 0, or "exclude_name": drop the
+        words of the target wherever they occur, so that a repeated name gives nothing away.
     form
         "raw", "lower", "lemma", "porter" or "snowball".
     stop_words
-        Words that take no place: a list, or a language of spaCy such as "en".
+        Words that are skipped: a list, or a spaCy language code such as "en".
+    punctuation
+        Whether tokens without a letter or digit count as words.
+    focus
+        Index of the span that is the target.
     vocabulary
-        The only words that are told; others keep their position. Without it, all words. A model
-        knows the words of its training part, whatever comes later.
+        The only words to keep; others keep their position but are dropped. None keeps all. A model
+        stores the words of its training data here.
     """
 
     span: int = 0
@@ -280,6 +320,7 @@ class WordPositions:
     vocabulary: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
+        """Convert lists to tuples and validate the settings."""
         for name in ("stop_words", "vocabulary"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -287,139 +328,166 @@ class WordPositions:
         if self.span < 0:
             raise ValueError(f"span must not be negative (0: no limit), got {self.span}")
         validate_form(self.form)
-        for name, known in (("bounds", BOUNDS), ("sides", SIDES), ("target", TARGETS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}")
+        for name, allowed in (("bounds", BOUNDS), ("sides", SIDES), ("target", TARGETS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
         resolve_stop_words(self.stop_words)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
+        """Return one context per candidate."""
         ids = WordNumberer(self.form, resolve_stop_words(self.stop_words), self.punctuation)
         tracked = track(candidates, "contexts", len(candidates))
         run = DocTokens.from_spans([_target(candidate, self.focus) for candidate in tracked])
         words = _Words.from_docs(run, ids, self.span)
-        contexts = Contexts(tuple(ids.ids), *self._places(run, words))
+        contexts = Contexts(tuple(ids.ids), *self._all_contexts(run, words))
         return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> Contexts:
-        """The same: contexts have no columns."""
+        """Return one context per candidate; contexts have no faster form."""
         return self(candidates)
 
-    def _places(self, run: DocTokens, words: _Words) -> Places:
-        """Those of all targets, one after the other."""
+    def _all_contexts(self, run: DocTokens, words: _Words) -> ContextBatch:
+        """Return word numbers, positions and offsets of the contexts of all targets.
+
+        The usual settings are computed for all targets at once, others target by target.
+        """
         low, high = run.bounds(self.bounds)
-        broken = any("pieces" in doc.user_data for doc in run.docs)
-        if self.sides == "both" and self.target == "exclude" and not broken:
+        has_parts = any("pieces" in doc.user_data for doc in run.docs)
+        if self.sides == "both" and self.target == "exclude" and not has_parts:
             return words.windows(*run.spans, low, high, self.span)
         begins = run.begins[run.owner]
-        found = [
-            self._place(words, np.array(tokens_of(target), dtype=np.intp) + begin, *ends)
+        contexts = [
+            self._context_of(words, np.array(span_tokens(target), dtype=np.intp) + begin, *ends)
             for target, begin, *ends in zip(run.targets, begins, *run.spans, low, high, strict=True)
         ]
-        own, positions = (
-            np.concatenate([_NONE, *each])
-            for each in (zip(*found, strict=True) if found else [()] * 2)
+        words_, positions = (
+            np.concatenate([_EMPTY, *arrays])
+            for arrays in (zip(*contexts, strict=True) if contexts else [()] * 2)
         )
-        return own, positions, offsets([len(each) for each, _ in found])
+        return words_, positions, offsets([len(arrays) for arrays, _ in contexts])
 
-    def _place(
-        self, doc: _Words, tokens: Indices, start: int, end: int, low: int, high: int
-    ) -> Place:
+    def _context_of(
+        self, words_of_docs: _Words, tokens: Indices, start: int, end: int, low: int, high: int
+    ) -> ContextWords:
+        """Return words and positions of one context.
+
+        ``tokens`` are the target's tokens, ``start`` and ``end`` its span, ``low`` and ``high`` the
+        region.
+        """
         if len(tokens) == end - start:
-            words, positions = doc.window(start, end, low, high, self.span)
+            words, positions = words_of_docs.window(start, end, low, high, self.span)
         else:
-            words, positions = doc.around_pieces(tokens.tolist(), low, high, self.span)
+            words, positions = words_of_docs.window_around_parts(
+                tokens.tolist(), low, high, self.span
+            )
         if self.sides != "both":
             keep = positions < 0 if self.sides == "before" else positions > 0
             words, positions = words[keep], positions[keep]
 
-        named = doc.words[tokens]
-        named = named[named >= 0]
+        target_words = words_of_docs.words[tokens]
+        target_words = target_words[target_words >= 0]
         if self.target == "exclude_name":
-            keep = ~np.isin(words, named)
+            keep = ~np.isin(words, target_words)
             words, positions = words[keep], positions[keep]
         if self.target == "keep":
-            words = np.concatenate([words, named])
-            positions = np.concatenate([positions, np.zeros(len(named), np.int32)])
+            words = np.concatenate([words, target_words])
+            positions = np.concatenate([positions, np.zeros(len(target_words), np.int32)])
         return words, positions
 
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """The words of Docs one after the other as arrays, shared by all candidates."""
+    """Words of several Docs as arrays, shared by all candidates."""
 
-    words: NDArray[np.int32]  # (tokens,) -1 where a token takes no place
-    kept: NDArray[np.int32]  # (k,) words that take a place
-    before: NDArray[np.intp]  # (tokens + 1,) how many of them stand before each token
+    words: NDArray[np.int32]  # (tokens,) word number; -1 for skipped tokens
+    placed: NDArray[np.int32]  # (k,) the same without skipped tokens
+    before: NDArray[np.intp]  # (tokens + 1,) number of words before each token
 
     @classmethod
     def from_docs(cls, run: DocTokens, ids: WordNumberer, span: int) -> _Words:
-        """The words up to ``span`` places before and after all targets; all of them where it is 0.
+        """Number the words up to ``span`` words from any target; all words if it is 0.
 
-        Others take no place, for nobody looks at them: the names of a long text come in portions.
+        In long Docs, tokens farther away count as skipped, which saves time.
         """
-        found = [_NONE]
-        each = groupby(
+        parts = [_EMPTY]
+        groups = groupby(
             range(len(run.docs)),
             key=lambda n: bool(span) and len(run.docs[n]) > MAX_WHOLE_DOC_TOKENS,
         )
-        for long, numbers in each:
-            if long:
-                found += [cls._some(run, number, ids, span) for number in numbers]
+        for is_long, numbers in groups:
+            if is_long:
+                parts += [cls._words_near_targets(run, number, ids, span) for number in numbers]
             else:
-                found.append(ids.of([run.docs[number] for number in numbers]))
-        words = np.concatenate(found)
-        places = words >= 0
-        return cls(words, words[places], offsets(places.astype(np.intp)))
+                parts.append(ids.number_docs([run.docs[number] for number in numbers]))
+        words = np.concatenate(parts)
+        is_word = words >= 0
+        return cls(words, words[is_word], offsets(is_word.astype(np.intp)))
 
     @staticmethod
-    def _some(run: DocTokens, number: int, ids: WordNumberer, span: int) -> NDArray[np.int32]:
-        """Those of one Doc near its targets."""
-        doc, own = run.docs[number], slice(*np.searchsorted(run.owner, [number, number + 1]))
+    def _words_near_targets(
+        run: DocTokens, number: int, ids: WordNumberer, span: int
+    ) -> NDArray[np.int32]:
+        """Return the word numbers of one Doc, read only near its targets."""
+        doc, targets = run.docs[number], slice(*np.searchsorted(run.owner, [number, number + 1]))
         words = np.full(len(doc), -1, dtype=np.int32)
-        starts, ends = (places[own] - run.begins[number] for places in run.spans)
+        starts, ends = (places[targets] - run.begins[number] for places in run.spans)
         first, last = int(starts.min()), int(ends.max())
-        words[first:last] = ids.of_part(doc, slice(first, last))
-        for some in (_backwards(first, span), _forwards(last, span, len(doc))):
-            found = 0
-            for part in some:
-                words[part] = ids.of_part(doc, part)
-                found += int(np.count_nonzero(words[part] >= 0))
-                if found >= span:
+        words[first:last] = ids.number_part(doc, slice(first, last))
+        for chunks in (_chunks_before(first, span), _chunks_after(last, span, len(doc))):
+            count = 0
+            for part in chunks:
+                words[part] = ids.number_part(doc, part)
+                count += int(np.count_nonzero(words[part] >= 0))
+                if count >= span:
                     break
         return words
 
     def windows(
         self, starts: Indices, ends: Indices, low: Indices, high: Indices, span: int
-    ) -> Places:
-        """The words around each target, no farther than its bounds; see ``window``."""
-        left, right, first, last = (self.before[at] for at in (starts, ends, low, high))
+    ) -> ContextBatch:
+        """Return the words around each target inside its region, see ``window``.
+
+        All arguments but ``span`` have one entry per target. Returns words, positions and offsets.
+        """
+        left, right, first, last = (self.before[relative] for relative in (starts, ends, low, high))
         if span:
             first, last = np.maximum(left - span, first), np.minimum(right + span, last)
         before, sizes = left - first, left - first + last - right
         # Where each word stands in its context, as if the target were not there.
         begins = offsets(sizes)
-        at = np.arange(begins[-1]) - np.repeat(begins[:-1] + before, sizes)
-        after = at >= 0
-        words = self.kept[at + np.repeat(left, sizes) + after * np.repeat(right - left, sizes)]
-        return words, (at + after).astype(np.int32), begins
+        relative = np.arange(begins[-1]) - np.repeat(begins[:-1] + before, sizes)
+        is_after = relative >= 0
+        words = self.placed[
+            relative + np.repeat(left, sizes) + is_after * np.repeat(right - left, sizes)
+        ]
+        return words, (relative + is_after).astype(np.int32), begins
 
-    def window(self, start: int, end: int, low: int, high: int, span: int) -> Place:
+    def window(self, start: int, end: int, low: int, high: int, span: int) -> ContextWords:
+        """Return words and positions around the tokens ``start ... end - 1``.
+
+        At most ``span`` words on each side (0: no limit), from inside ``low ... high - 1``.
+        """
         left, right = int(self.before[start]), int(self.before[end])
         first, last = int(self.before[low]), int(self.before[high])
         if span:
             first, last = max(first, left - span), min(last, right + span)
-        words = np.concatenate([self.kept[first:left], self.kept[right:last]])
+        words = np.concatenate([self.placed[first:left], self.placed[right:last]])
         positions = np.concatenate([np.arange(first - left, 0), np.arange(1, last - right + 1)])
         return words, positions.astype(np.int32)
 
-    def around_pieces(self, tokens: Sequence[int], low: int, high: int, span: int) -> Place:
-        """Around a target with holes: a word is placed from the piece nearest to it."""
+    def window_around_parts(
+        self, tokens: Sequence[int], low: int, high: int, span: int
+    ) -> ContextWords:
+        """Return the window around a discontinuous target.
+
+        The position of a word counts from the nearest part of the target.
+        """
         inside = np.zeros(len(self.words), dtype=bool)
         inside[list(tokens)] = True
         count = np.cumsum((self.words >= 0) & ~inside)  # of context words, up to each token
-        found = [t for t in range(low, high) if self.words[t] >= 0 and not inside[t]]
+        context = [t for t in range(low, high) if self.words[t] >= 0 and not inside[t]]
         positions = []
-        for t in found:
+        for t in context:
             left = [int(count[t] - count[p]) for p in tokens if p < t]
             right = [int(count[p] - count[t]) + 1 for p in tokens if p > t]
             nearest_left, nearest_right = (
@@ -427,21 +495,21 @@ class _Words:
                 min(right, default=len(count)),
             )
             positions.append(nearest_left if nearest_left < nearest_right else -nearest_right)
-        words, places = self.words[found], np.array(positions, dtype=np.int32)
-        near = np.abs(places) <= (span or len(count))
-        return words[near], places[near]
+        words, distances = self.words[context], np.array(positions, dtype=np.int32)
+        is_near = np.abs(distances) <= (span or len(count))
+        return words[is_near], distances[is_near]
 
 
-def _backwards(end: int, size: int) -> Iterator[slice]:
-    """Parts that lie before a place, nearest first, each twice as long as the last."""
+def _chunks_before(end: int, size: int) -> Iterator[slice]:
+    """Yield slices before ``end``, nearest first, each twice as long as the one before."""
     while end > 0:
         size *= 2
         yield slice(max(end - size, 0), end)
         end -= size
 
 
-def _forwards(start: int, size: int, end: int) -> Iterator[slice]:
-    """Parts that lie after a place, likewise."""
+def _chunks_after(start: int, size: int, end: int) -> Iterator[slice]:
+    """Yield slices from ``start`` to ``end``, each twice as long as the one before."""
     while start < end:
         size *= 2
         yield slice(start, min(start + size, end))
@@ -449,6 +517,10 @@ def _forwards(start: int, size: int, end: int) -> Iterator[slice]:
 
 
 def _target(candidate: Candidate, focus: int) -> Span:
+    """Return the span that a candidate is about.
+
+    Raises ValueError if it has no span of this number.
+    """
     if not -len(candidate.spans) <= focus < len(candidate.spans):
         raise ValueError(
             f"focus {focus} but the candidate in document {candidate.document!r} has "

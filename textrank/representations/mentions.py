@@ -1,4 +1,9 @@
-"""What a mention looks like."""
+"""Features of a mention itself and of the words that relate to it.
+
+``Mention`` describes the words of a span, ``SyntacticContext`` the words around it by their
+relation to it, ``Facts`` what a task noted about a candidate and ``Question`` what a candidate
+asks. ``NameCore`` and ``SharedRepresentation`` wrap another representation.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from spacy.attrs import LOWER
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import lengths
-from textrank.candidates import Candidate, read_once, starts_of, tokens_of
+from textrank.candidates import Candidate, compute_once, sentence_starts, span_tokens
 from textrank.features import FeatureNames, Features, Indices, RawCSR, SharedRows
 from textrank.progress import track
 from textrank.protocols import Representation, fast_represent
@@ -28,23 +33,23 @@ T = TypeVar("T", bound=Hashable)
 
 
 def binary_features(rows: Iterable[Iterable[T]]) -> tuple[RawCSR, list[T]]:
-    """A one for each thing of each row, things in the order in which they came; and the things.
+    """Return a sparse 0/1 matrix of the keys of each row, and the keys in order of appearance.
 
-    What a row has, it has once. Rows are looked at one by one, so that they need not all be held.
+    A row must not repeat a key. Rows may be an iterator; they are read one at a time.
 
-    >>> cells, things = binary_features([["a", "b"], ["c", "a"]])
-    >>> cells.to_scipy().toarray().tolist(), things
+    >>> cells, keys = binary_features([["a", "b"], ["c", "a"]])
+    >>> cells.to_scipy().toarray().tolist(), keys
     ([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]], ['a', 'b', 'c'])
     """
     columns: defaultdict[T, int] = defaultdict(count().__next__)
-    numbers: list[int] = []
+    columns_of: list[int] = []
     ends = [0]
     for row in rows:
-        numbers.extend(map(columns.__getitem__, row))
-        ends.append(len(numbers))
+        columns_of.extend(map(columns.__getitem__, row))
+        ends.append(len(columns_of))
     indptr = np.array(ends, dtype=np.int32)
     before = np.arange(len(ends) - 1).repeat(lengths(indptr)) * len(columns)
-    cells = np.array(numbers, dtype=np.intp) + before
+    cells = np.array(columns_of, dtype=np.intp) + before
     cells.sort()  # the columns of each row in order
     shape = len(ends) - 1, len(columns)
     return RawCSR(np.ones(len(cells)), (cells - before).astype(np.int32), indptr, shape), list(
@@ -57,20 +62,22 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Question:
-    """What each candidate asks, such as "DNA" or "type: binding": see ``Candidate.asked``."""
+    """Question of each candidate, such as "DNA" or "type: binding": see ``Candidate.asked``."""
 
-    focus: int = 0  # of no effect; stands in saved models
+    focus: int = 0  # has no effect; kept because saved models have it
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[str]:
-        return [candidate.asked for candidate in candidates]
+        """Return the question of each candidate."""
+        return [candidate.label_key for candidate in candidates]
 
 
 @dataclass(frozen=True)
 class Mention:
-    """How the judged words look: the whole, its words and word pairs, letters, shape and length.
+    """Features of the words of a span: whole text, words, word pairs, letters, shape and length.
 
-    The last word is told apart, since it is the head of most English names. Letters are the
-    character n-grams of ``shortest`` to ``longest``, ends marked.
+    The last word is a feature of its own, since it is the head of most English names. Letters are
+    the character n-grams of ``shortest`` to ``longest`` letters, with marked ends. ``focus`` is the
+    index of the span.
     """
 
     shortest: int = 2
@@ -78,6 +85,7 @@ class Mention:
     focus: int = 0
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an empty range of n-gram lengths."""
         if not 1 <= self.shortest <= self.longest:
             raise ValueError(
                 f"n-gram lengths must satisfy 1 <= shortest <= longest, got {self.shortest} and "
@@ -85,54 +93,58 @@ class Mention:
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        """Return binary features of each candidate's span."""
         rows: dict[tuple[str, ...], int] = {}
-        at: list[int] = []
+        row_of: list[int] = []
         for candidate in track(candidates, "names", len(candidates)):
             span = candidate.spans[self.focus]
-            words = tuple(span.doc[i].text for i in tokens_of(span))
-            at.append(rows.setdefault(words, len(rows)))
-        cells, things = binary_features(self._look(words) for words in rows)
-        named = FeatureNames.from_iterable(
-            ("letters", t) if isinstance(t, str) else t for t in things
+            words = tuple(span.doc[i].text for i in span_tokens(span))
+            row_of.append(rows.setdefault(words, len(rows)))
+        cells, keys = binary_features(self._feature_keys(words) for words in rows)
+        names = FeatureNames.from_iterable(
+            ("letters", key) if isinstance(key, str) else key for key in keys
         )
-        found = Features(cells, named)
-        return found if len(rows) == len(at) else found.rows(np.array(at, dtype=np.intp))
+        features = Features(cells, names)
+        return (
+            features if len(rows) == len(row_of) else features.rows(np.array(row_of, dtype=np.intp))
+        )
 
-    def _look(self, words: Sequence[str]) -> dict[str | Name, None]:
-        """What some words look like: names of features, and plain runs of letters."""
+    def _feature_keys(self, words: Sequence[str]) -> dict[str | Name, None]:
+        """Return the features of some words: names as tuples, letter n-grams as plain strings."""
         lower = [word.lower() for word in words]
         whole = " ".join(lower)
-        found: list[str | Name] = [
+        keys: list[str | Name] = [
             ("whole", whole),
             ("last", lower[-1]),
             ("length", str(min(len(words), 6))),
             ("shape", word_shape(" ".join(words))),
             *(("word", word) for word in lower),
-            *(("pair", *two) for two in pairwise(lower)),
+            *(("pair", *pair) for pair in pairwise(lower)),
         ]
         text = f"<{whole}>"
         for n in range(self.shortest, self.longest + 1):
-            found += [text[i : i + n] for i in range(len(text) - n + 1)]
-        return dict.fromkeys(found)
+            keys += [text[i : i + n] for i in range(len(text) - n + 1)]
+        return dict.fromkeys(keys)
 
 
 def word_shape(text: str) -> str:
-    """Capitals as A, other letters as a, digits as 0, each run once.
+    """Return capitals as A, other letters as a, digits as 0, each run reduced to one.
 
     >>> word_shape("NF-kappaB p65")
     'A-aA a0'
     """
-    return re.sub(r"(.)\1+", r"\1", "".join([_kind(letter) for letter in text]))
+    return re.sub(r"(.)\1+", r"\1", "".join([_letter_class(letter) for letter in text]))
 
 
 @lru_cache(maxsize=1 << 10)
-def _kind(letter: str) -> str:
+def _letter_class(letter: str) -> str:
+    """Return "A", "a" or "0" for a letter or digit; other characters unchanged."""
     if letter.isdecimal():
         return "0"
     return letter if not letter.isalnum() else "A" if letter.isupper() else "a"
 
 
-_KINDS = """
+_KIND_WORDS = """
 gene genes oncogene oncogenes proto-oncogene proto-oncogenes pseudogene locus loci allele alleles
 promoter promoters enhancer enhancers silencer exon exons intron introns codon cdna cdnas dna region
 regions element elements site sites sequence sequences motif motifs fragment fragments segment
@@ -141,60 +153,72 @@ haplotype polymorphism polymorphisms mutation mutations variant variants rna rna
 pre-mrna messenger message messages transcript transcripts utr protein proteins polypeptide
 polypeptides peptide peptides molecule molecules product products isoform isoforms
 """
-KIND_WORDS = frozenset(_KINDS.split())
+KIND_WORDS = frozenset(_KIND_WORDS.split())
 LINK_WORDS = frozenset(("of", "for", "to", "encoding", "in", "from", "the"))
 
 
 @dataclass(frozen=True)
 class SharedRepresentation:
-    """A representation made once for all candidates of the same words, such as a question each."""
+    """Representation computed once for all candidates with the same spans.
+
+    Several candidates may ask different questions about the same words.
+    """
 
     representation: Representation[Any]
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
+        """Return one representation per candidate."""
         return self.shared(candidates).expand()
 
     def shared(self, candidates: Sequence[Candidate]) -> SharedRows:
-        """The representation of each words, and which candidates have it."""
-        first, at = group_by_spans(candidates)
-        return SharedRows(self.representation(first), at)
+        """Return the distinct representations with the index of each candidate's."""
+        first, index = group_by_spans(candidates)
+        return SharedRows(self.representation(first), index)
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """The representation of candidates whose words differ, see ``of_same_words``."""
+        """Return the fast form of the wrapped representation.
+
+        Candidates must have distinct spans.
+        """
         return fast_represent(self.representation, candidates)
 
 
 def group_by_spans(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
-    """The first candidate of each words, and for every candidate which of these has its words."""
-    rows: dict[tuple[Any, ...], int] = {}
+    """Return the first candidate of each distinct set of spans, and each candidate's index there.
+
+    Spans are the same if Doc, bounds and span ids are.
+    """
+    row_of_key: dict[tuple[Any, ...], int] = {}
     first: list[Candidate] = []
-    at: list[int] = []
+    index: list[int] = []
     for number, candidate in enumerate(candidates):
         if number and candidate.spans is candidates[number - 1].spans:
-            at.append(at[-1])
+            index.append(index[-1])
             continue
-        places = tuple((span.start, span.end, span.id) for span in candidate.spans)
-        at.append(rows.setdefault((id(candidate.doc), *places), len(rows)))
-        if at[-1] == len(first):
+        span_key = tuple((span.start, span.end, span.id) for span in candidate.spans)
+        index.append(row_of_key.setdefault((id(candidate.doc), *span_key), len(row_of_key)))
+        if index[-1] == len(first):
             first.append(candidate)
-    return first, np.array(at, dtype=np.intp)
+    return first, np.array(index, dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class NameCore:
-    """A representation of the core of each name: "IL-2 gene" and "IL-2" before "gene" are alike.
+    """Representation of the core of each name: "IL-2 gene" and "IL-2" before "gene" are alike.
 
-    A recogniser takes such a word into a name or leaves it out; read so, it is context both times.
-    ``representation`` is that of candidates with their span ``focus`` cut down to its core.
+    Recognisers disagree whether a word such as "gene" belongs to a name. Here it is context in both
+    cases: the inner representation sees candidates whose span ``focus`` is reduced to its core.
     """
 
     representation: Representation[Any]
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        return self.representation([self._cut(candidate) for candidate in candidates])
+        """Return the representation of each candidate with its reduced span."""
+        return self.representation([self._with_core(candidate) for candidate in candidates])
 
-    def _cut(self, candidate: Candidate) -> Candidate:
+    def _with_core(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with its span reduced to the core; itself if nothing changes."""
         span = candidate.spans[self.focus]
         start, end = find_core(span)
         if (start, end) == (span.start, span.end):
@@ -205,7 +229,9 @@ class NameCore:
 
 
 def find_core(span: Span) -> tuple[int, int]:
-    """First token and end of a name without words of a kind at its ends; all where only these are.
+    """Return first token and end of a name without kind words ("gene", "promoter") at its ends.
+
+    Returns the whole span if it has nothing else, or is discontinuous.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("exon 3 of the BRCA1 gene promoter")
@@ -213,10 +239,10 @@ def find_core(span: Span) -> tuple[int, int]:
     ((4, 5), (5, 7))
     """
     first, last = span[0].lower_, span[-1].lower_
-    if not {first, last} & KIND_WORDS or len(tokens_of(span)) != len(span):
+    if not {first, last} & KIND_WORDS or len(span_tokens(span)) != len(span):
         return span.start, span.end
     words = [token.lower_ for token in span]
-    start, end = _head(words), len(words)
+    start, end = _name_start(words), len(words)
     while end > start and words[end - 1] in KIND_WORDS:
         end -= 1
     if end <= start or not any(word.isalnum() or len(word) > 1 for word in words[start:end]):
@@ -224,14 +250,17 @@ def find_core(span: Span) -> tuple[int, int]:
     return span.start + start, span.start + end
 
 
-def _head(words: Sequence[str]) -> int:
-    """Where a name begins after a kind with a number and a link, as in "exon 3 of the"."""
-    at = 0
-    while at < len(words) and words[at] in KIND_WORDS:
-        at += 1
-    if not at:
+def _name_start(words: Sequence[str]) -> int:
+    """Return where a name begins after a kind, a number and a link, as in "exon 3 of the".
+
+    Else 0.
+    """
+    index = 0
+    while index < len(words) and words[index] in KIND_WORDS:
+        index += 1
+    if not index:
         return 0
-    linked = at
+    linked = index
     while linked < len(words) and (words[linked] in LINK_WORDS or words[linked].isdigit()):
         linked += 1
     return linked if linked < len(words) and words[linked - 1] in LINK_WORDS else 0
@@ -263,58 +292,77 @@ MAX_CLAUSE_WORDS = 12  # and those of the rest of the clause
 
 @dataclass(frozen=True)
 class SyntacticContext:
-    """Binary features of the words around a name by what they are to it.
+    """Binary features of the words around a name by their relation to it.
 
-    Other names that it is listed with, and brackets, are passed over: in "IL-2 (T-cell growth
-    factor) and IL-4 genes" both are followed by "genes". Words are stems.
+    Other names in the same list, and brackets, are skipped: in "IL-2 (T-cell growth
+    factor) and IL-4 genes" both are followed by "genes". Words are stemmed.
 
-    - ``after``: a word that the name may modify ("X mRNA levels"), the nearest one told apart
+    - ``after``: a word that the name may modify ("X mRNA levels"), the nearest also on its own
     - ``before``: a word that may modify it ("purified recombinant X")
     - ``hangs on``: the noun before the preposition ("exon 3 of the human X"), and the noun that
-      this hangs on in turn
+      this one depends on in turn
     - ``is``: what it is said to be ("X is a transmembrane receptor", "X, a kinase")
-    - ``does``: the words of the rest of the clause, without place
+    - ``does``: the words of the rest of the clause, without position
+
+    Parameters
+    ----------
+    entities
+        Span group of the Doc with the names that may be listed.
+    focus
+        Index of the candidate's span.
     """
 
     entities: str = "entities"
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        cells, names = binary_features(self._told(candidates))
+        """Return the features of each candidate."""
+        cells, names = binary_features(self._feature_rows(candidates))
         return Features(cells, FeatureNames.from_iterable(names))
 
-    def _told(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
+    def _feature_rows(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
+        """Yield the features of each candidate, as the keys of a dictionary.
+
+        Each Doc is read once.
+        """
         texts: dict[int, _Text] = {}
         for candidate in candidates:
             span = candidate.spans[self.focus]
             text = texts.get(id(span.doc))
             if text is None:
-                text = texts[id(span.doc)] = self._read(span.doc)
-            yield dict.fromkeys(text.around(span.start, span.end))
+                text = texts[id(span.doc)] = self._text(span.doc)
+            yield dict.fromkeys(text.features(span.start, span.end))
 
-    def _read(self, doc: Doc) -> _Text:
-        return read_once(doc, ("beside", self.entities), lambda: _Text.from_doc(doc, self.entities))
+    def _text(self, doc: Doc) -> _Text:
+        """Return the words of a Doc with sentence bounds and names; cached on the Doc."""
+        return compute_once(
+            doc, ("beside", self.entities), lambda: _Text.from_doc(doc, self.entities)
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """The words of a Doc, where its sentences end and which of them are names."""
+    """Lower-case words of a Doc, with sentence bounds and names."""
 
     words: list[str]
-    low: list[int]  # of each token, where its sentence begins
-    high: list[int]  # and ends
-    ends: dict[int, int]  # of names by their first token
-    starts: dict[int, int]  # of names by the token after their last
-    # Where a list was seen to end, by a place in it and the bound of its sentence: every name of
-    # an endless list would else walk to its end.
+    low: list[int]  # first token of each token's sentence
+    high: list[int]  # end of each token's sentence
+    ends: dict[int, int]  # end of a name by its first token
+    starts: dict[int, int]  # first token of a name by its end
+    # End of a list by a position in it and the bound of its sentence. Without this cache every name
+    # of a long list would walk to its end.
     right: dict[tuple[int, int], int] = field(default_factory=dict)
     left: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @classmethod
     def from_doc(cls, doc: Doc, entities: str) -> _Text:
+        """Read the words of a Doc.
+
+        ``entities`` is the span group of names, which may be missing.
+        """
         strings = doc.vocab.strings
         words = [strings[orth] for orth in doc.to_array([LOWER]).tolist()]
-        begins = starts_of(doc)
+        begins = sentence_starts(doc)
         sizes = np.diff(begins)
         spans = list(doc.spans[entities]) if entities in doc.spans else []
         return cls(
@@ -325,186 +373,217 @@ class _Text:
             {span.end: span.start for span in spans},
         )
 
-    def around(self, start: int, end: int) -> list[Name]:
-        """The features of a name, which may repeat."""
+    def features(self, start: int, end: int) -> list[Name]:
+        """Return the features of the name at tokens ``start ... end - 1``; they may repeat."""
         low, high = self.low[start], self.high[end - 1]
-        right = self._right(end, high)
+        right = self._skip_right(end, high)
         return [
-            *self._after(right, high),
-            *self._said(right, high),
-            *self._before(self._left(start, low), low),
-            *[("does", "after", stem(word)) for word in self._clause(right, high)],
+            *self._modified_words(right, high),
+            *self._definition(right, high),
+            *self._modifiers(self._skip_left(start, low), low),
+            *[("does", "after", stem(word)) for word in self._clause_words(right, high)],
             *[
                 ("does", "before", stem(word))
                 for word in self.words[max(low, start - MAX_CLAUSE_WORDS) : start]
             ],
         ]
 
-    def _right(self, at: int, high: int) -> int:
-        """Where the text goes on after a bracket and after names that are listed with this one."""
-        return _last(self._next, at, high, self.right)
+    def _skip_right(self, index: int, high: int) -> int:
+        """Return where the text continues after brackets and names listed with this one."""
+        return _follow(self._step_right, index, high, self.right)
 
-    def _next(self, at: int, high: int) -> int:
-        """One bracket or listed name on; the place itself where there is none."""
-        if at >= high:
-            return at
-        word = self.words[at]
+    def _step_right(self, index: int, high: int) -> int:
+        """Return the position after one bracket or listed name.
+
+        The position itself if there is none.
+        """
+        if index >= high:
+            return index
+        word = self.words[index]
         if word == ")":
-            return at + 1
-        if word in ("(", "[") and (close := self._close(at, high)):
+            return index + 1
+        if word in ("(", "[") and (close := self._after_bracket(index, high)):
             return close
-        if word in CONJUNCTIONS and (listed := self._listed(at, high)):
+        if word in CONJUNCTIONS and (listed := self._after_listed(index, high)):
             return listed
-        return at
+        return index
 
-    def _close(self, at: int, high: int) -> int:
-        for i in range(at + 1, min(high, at + MAX_CLAUSE_WORDS)):
+    def _after_bracket(self, index: int, high: int) -> int:
+        """Return the position after the closing bracket; 0 if none is near."""
+        for i in range(index + 1, min(high, index + MAX_CLAUSE_WORDS)):
             if self.words[i] in (")", "]"):
                 return i + 1
         return 0
 
-    def _listed(self, at: int, high: int) -> int:
-        while at < high and self.words[at] in CONJUNCTIONS:
-            at += 1
-        return self.ends.get(at, 0)
+    def _after_listed(self, index: int, high: int) -> int:
+        """Return the end of the name after conjunctions at ``index``; 0 if there is none."""
+        while index < high and self.words[index] in CONJUNCTIONS:
+            index += 1
+        return self.ends.get(index, 0)
 
-    def _left(self, at: int, low: int) -> int:
-        """Where the text before ends, brackets and listed names passed over."""
-        return _last(self._previous, at, low, self.left)
+    def _skip_left(self, index: int, low: int) -> int:
+        """Return where the text before ends, with brackets and listed names skipped."""
+        return _follow(self._step_left, index, low, self.left)
 
-    def _previous(self, at: int, low: int) -> int:
-        """One bracket or listed name back; the place itself where there is none."""
-        if at <= low:
-            return at
-        if self.words[at - 1] in ("(", "["):
-            return self.starts.get(at - 1, at - 1)
-        before = at
-        while before > low and self.words[before - 1] in CONJUNCTIONS:
-            before -= 1
-        return at if before == at else self.starts.get(before, at)
+    def _step_left(self, index: int, low: int) -> int:
+        """Return the position before one bracket or listed name.
 
-    def _after(self, at: int, high: int) -> list[Name]:
-        if at < high and self.words[at] in ("'s", "'"):
-            at += 1
-        words = self._until(at, min(high, at + MAX_WORDS_AFTER))
+        The position itself if there is none.
+        """
+        if index <= low:
+            return index
+        if self.words[index - 1] in ("(", "["):
+            return self.starts.get(index - 1, index - 1)
+        start = index
+        while start > low and self.words[start - 1] in CONJUNCTIONS:
+            start -= 1
+        return index if start == index else self.starts.get(start, index)
+
+    def _modified_words(self, index: int, high: int) -> list[Name]:
+        """Return the features of the words that follow the name."""
+        if index < high and self.words[index] in ("'s", "'"):
+            index += 1
+        words = self._phrase_words(index, min(high, index + MAX_WORDS_AFTER))
         stems = [stem(word) for word in words]
-        found: list[Name] = [("after", "first", stem(self.words[at]) if at < high else "")]
-        found += [("after", "some", one) for one in stems]
-        found += [("after", "two", one, two) for one, two in pairwise(stems)]
-        if not words and at < high and self.words[at] in PREPOSITIONS:
-            found.append(("after", "two", self.words[at], stem(self._noun(at + 1, high))))
-        return found
+        features: list[Name] = [("after", "first", stem(self.words[index]) if index < high else "")]
+        features += [("after", "some", first) for first in stems]
+        features += [("after", "two", first, second) for first, second in pairwise(stems)]
+        if not words and index < high and self.words[index] in PREPOSITIONS:
+            features.append(
+                ("after", "two", self.words[index], stem(self._head_noun(index + 1, high)))
+            )
+        return features
 
-    def _noun(self, at: int, high: int) -> str:
-        words = [w for w in self._until(at, min(high, at + 5)) if w not in ARTICLES]
+    def _head_noun(self, index: int, high: int) -> str:
+        """Return the last word of the noun phrase that begins at ``index``; "" if there is none."""
+        words = [w for w in self._phrase_words(index, min(high, index + 5)) if w not in ARTICLES]
         return words[-1] if words else ""
 
-    def _until(self, at: int, high: int) -> list[str]:
-        """Words up to what surely ends a noun phrase."""
-        found: list[str] = []
-        for word in self.words[at:high]:
+    def _phrase_words(self, index: int, high: int) -> list[str]:
+        """Return the words from ``index`` up to one that certainly ends a noun phrase."""
+        words: list[str] = []
+        for word in self.words[index:high]:
             if word in PHRASE_ENDS_FORWARD or not word[0].isalnum():
                 break
-            found.append(word)
-        return found
+            words.append(word)
+        return words
 
-    def _before(self, at: int, low: int) -> list[Name]:
-        found: list[Name] = [("before", "first", stem(self.words[at - 1]) if at > low else "")]
-        at, words = self._back(at, low)
-        found += [("before", "some", stem(word)) for word in words]
+    def _modifiers(self, index: int, low: int) -> list[Name]:
+        """Return the features of the words before the name and of the nouns it depends on."""
+        features: list[Name] = [
+            ("before", "first", stem(self.words[index - 1]) if index > low else "")
+        ]
+        index, words = self._phrase_backwards(index, low)
+        features += [("before", "some", stem(word)) for word in words]
         for number in ("first", "second"):
-            if at <= low or self.words[at - 1] not in PREPOSITIONS:
+            if index <= low or self.words[index - 1] not in PREPOSITIONS:
                 break
-            link = self.words[at - 1]
-            at, phrase = self._back(at - 1, low)
-            nouns = [stem(w) for w in phrase if w not in ARTICLES and not _numeral(w)]
+            link = self.words[index - 1]
+            index, phrase = self._phrase_backwards(index - 1, low)
+            nouns = [stem(w) for w in phrase if w not in ARTICLES and not _is_numeral(w)]
             if not nouns:
                 break
-            found.append(("hangs on", number, nouns[0]))
-            found.append(("hangs on", number, link, nouns[0]))
-            found += [("hangs on", number, "more", noun) for noun in nouns[1:]]
-        return found
+            features.append(("hangs on", number, nouns[0]))
+            features.append(("hangs on", number, link, nouns[0]))
+            features += [("hangs on", number, "more", noun) for noun in nouns[1:]]
+        return features
 
-    def _back(self, at: int, low: int) -> tuple[int, list[str]]:
-        """Words before a place as far as a noun phrase may reach, nearest first."""
-        found: list[str] = []
-        while at > low and len(found) < MAX_WORDS_BEFORE:
-            word = self.words[at - 1]
+    def _phrase_backwards(self, index: int, low: int) -> tuple[int, list[str]]:
+        """Return where a noun phrase ending at ``index`` begins, and its words, nearest first."""
+        words: list[str] = []
+        while index > low and len(words) < MAX_WORDS_BEFORE:
+            word = self.words[index - 1]
             if word in PHRASE_ENDS_BACKWARD or not word[0].isalnum():
                 break
-            found.append(word)
-            at -= 1
-        return at, found
+            words.append(word)
+            index -= 1
+        return index, words
 
-    def _said(self, at: int, high: int) -> list[Name]:
-        """After "is a" or ", a" what it is."""
-        if at + 1 >= high or self.words[at] not in APPOSITION_MARKS:
+    def _definition(self, index: int, high: int) -> list[Name]:
+        """Return the features of what the name is said to be, after "is a" or ", a"."""
+        if index + 1 >= high or self.words[index] not in APPOSITION_MARKS:
             return []
-        if self.words[at + 1] in ("a", "an", "the", "one"):
-            return [("is", "a", stem(word)) for word in self._until(at + 2, min(high, at + 8))]
-        done = self.words[at + 1 : min(high, at + 4)] if self.words[at] != "," else []
-        return [("is", "done", stem(word)) for word in done]
+        if self.words[index + 1] in ("a", "an", "the", "one"):
+            return [
+                ("is", "a", stem(word))
+                for word in self._phrase_words(index + 2, min(high, index + 8))
+            ]
+        following = self.words[index + 1 : min(high, index + 4)] if self.words[index] != "," else []
+        return [("is", "done", stem(word)) for word in following]
 
-    def _clause(self, at: int, high: int) -> list[str]:
-        found: list[str] = []
-        for word in self.words[at : min(high, at + MAX_CLAUSE_WORDS)]:
+    def _clause_words(self, index: int, high: int) -> list[str]:
+        """Return the words of the rest of the clause, at most ``MAX_CLAUSE_WORDS``."""
+        words: list[str] = []
+        for word in self.words[index : min(high, index + MAX_CLAUSE_WORDS)]:
             if word in (".", ";", ":"):
                 break
-            found.append(word)
-        return found
+            words.append(word)
+        return words
 
 
-def _last(
-    step: Callable[[int, int], int], at: int, bound: int, known: dict[tuple[int, int], int]
+def _follow(
+    step: Callable[[int, int], int], index: int, bound: int, cache: dict[tuple[int, int], int]
 ) -> int:
-    """Where steps lead that are taken until one leads nowhere; places on the way are noted."""
-    passed: list[int] = []
-    while (at, bound) not in known and (following := step(at, bound)) != at:
-        passed.append(at)
-        at = following
-    end = known.get((at, bound), at)
-    known.update(((place, bound), end) for place in passed)
+    """Return where repeated steps from ``index`` end.
+
+    ``cache`` is updated for all positions visited.
+
+    A step returns its argument if there is nothing to skip.
+    """
+    visited: list[int] = []
+    while (index, bound) not in cache and (next_index := step(index, bound)) != index:
+        visited.append(index)
+        index = next_index
+    end = cache.get((index, bound), index)
+    cache.update(((start, bound), end) for start in visited)
     return end
 
 
-def _numeral(word: str) -> bool:
+def _is_numeral(word: str) -> bool:
+    """Return whether a word is a number, a single character or a Roman numeral."""
     return word.isdigit() or len(word) == 1 or word in ("ii", "iii", "iv", "vi")
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of candidates as columns with their names, each times the weight of its row.
+    """Facts that a task noted on each candidate (``Candidate.facts``), as named columns.
 
-    Facts that are zero are left out. A candidate without facts is an error.
+    Values of 0 are left out. Raises ValueError for a candidate without facts.
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        rows: dict[int, int] = {}  # a name may come many times, with the very same facts
+        """Return one row of facts per candidate."""
+        row_index: dict[int, int] = {}  # candidates may share one dictionary of facts
         distinct: list[Mapping[str, float]] = []
-        at = []
+        row_of = []
         for candidate in candidates:
             facts = candidate.facts
             if facts is None:
                 raise ValueError(
                     f"a candidate of document {candidate.document!r} has no facts. Use a task "
-                    "that notes them, such as identifiers."
+                    "that provides them, such as identifiers."
                 )
-            at.append(rows.setdefault(id(facts), len(rows)))
-            if at[-1] == len(distinct):
+            row_of.append(row_index.setdefault(id(facts), len(row_index)))
+            if row_of[-1] == len(distinct):
                 distinct.append(facts)
-        found = _features(distinct)
-        return found if len(distinct) == len(at) else found.rows(np.array(at, dtype=np.intp))
+        features = _fact_features(distinct)
+        return (
+            features
+            if len(distinct) == len(row_of)
+            else features.rows(np.array(row_of, dtype=np.intp))
+        )
 
 
-def _features(distinct: Sequence[Mapping[str, float]]) -> Features:
-    """A row for each of some facts."""
+def _fact_features(distinct: Sequence[Mapping[str, float]]) -> Features:
+    """Return a row of Features for each dictionary."""
     values = np.fromiter(chain.from_iterable(f.values() for f in distinct), dtype=np.float64)
-    some = values != 0
-    names = list(compress(chain.from_iterable(distinct), some.tolist()))
-    columns = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    places = np.fromiter(map(columns.__getitem__, names), dtype=np.intp, count=len(names))
-    ends = np.append(0, np.cumsum(some))[np.cumsum([0, *map(len, distinct)])]
+    is_nonzero = values != 0
+    names = list(compress(chain.from_iterable(distinct), is_nonzero.tolist()))
+    columns = {name: column for column, name in enumerate(dict.fromkeys(names))}
+    column_of = np.fromiter(map(columns.__getitem__, names), dtype=np.intp, count=len(names))
+    ends = np.append(0, np.cumsum(is_nonzero))[np.cumsum([0, *map(len, distinct)])]
     shape = (len(distinct), len(columns))
     return Features(
-        sp.csr_array((values[some], places, ends), shape=shape), FeatureNames.from_iterable(columns)
+        sp.csr_array((values[is_nonzero], column_of, ends), shape=shape),
+        FeatureNames.from_iterable(columns),
     )

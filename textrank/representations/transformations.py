@@ -1,9 +1,10 @@
 """Transformations of word-position matrices: which positions, and which words, resemble each other.
 
 Every kernel on contexts is ``k(X, Z) = tr(P̂ X' Ŵ Z)`` with P̂ over positions and Ŵ over words. A
-transformation gives a factor of one of them, so that features and models are explicit. They
-compose: ``Weighting(1.0, 0.025, of=ScaleFree(0.3))`` weights a smooth similarity, ``Mixture`` adds
-several, of positions or of words.
+transformation is a factor R of ``P̂ = R R'`` or B of ``Ŵ = B B'``, so that features and models are
+explicit. They compose: ``Weighting(1.0, 0.025, of=ScaleFree(0.3))`` weights a smooth similarity,
+``Mixture`` adds several, of positions or of words. ``learn_positions`` and ``learn_word_vectors``
+learn them from text.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMat
 from textrank.graphs import Contexts, PositionTransformation, pivoted_cholesky
 from textrank.representations.contexts import stemmer
 
-# Distances at which a bin begins: each of the first twelve words alone, then ever wider.
+# Distance at which each bin begins: the first twelve words alone, then ever wider.
 BIN_STARTS = (*range(1, 13), 14, 16, 19, 23, 28, 34, 42, 52, 66, 84, 110, 150, 220, 400)
 
 
 @dataclass(frozen=True)
 class Bag:
-    """All positions alike: ``P̂ = 1 1'``, the bag of words.
+    """All positions are alike: ``P̂ = 1 1'``, the bag of words.
 
     >>> Bag().factor(np.array([-2, 1])).values.toarray().tolist()
     [[1.0], [1.0]]
     """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
+        """Return R with one row per position."""
         return Features(
             sp.csr_array(np.ones((len(positions), 1))), FeatureNames.from_iterable(["anywhere"])
         )
@@ -49,18 +50,18 @@ BAG = Bag()
 
 @dataclass(frozen=True)
 class Strict:
-    """Each position like itself only: ``P̂ = I``.
+    """Each position is like itself only: ``P̂ = I``.
 
     >>> Strict().factor(np.array([-2, 1])).values.toarray().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
+        """Return R with one row per position and one column per distinct position."""
         distinct, column = np.unique(np.asarray(positions), return_inverse=True)
         cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
         values = sp.csr_array(cells, shape=(len(positions), len(distinct)))
-        return Features(values, FeatureNames.from_iterable(_signed(p) for p in distinct))
+        return Features(values, FeatureNames.from_iterable(_format_signed(p) for p in distinct))
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Weighting:
     """Near words count more: ``P̂ = diag(u) P̂' diag(u)``, ``u_p = 1/|p|^decay + base``.
 
     Over the bag of words, the default, this is contextual weighting; the published parameters for
-    gene and protein names are 1.5 and 0.025. A kept target weighs as much as a neighbour.
+    gene and protein names are 1.5 and 0.025. A kept target (position 0) weighs as much as a
+    neighbour.
 
     >>> np.round(Weighting(decay=1.0, base=0.1).factor(np.array([-2, 1])).values.toarray(), 3)
     array([[0.6],
@@ -80,17 +82,18 @@ class Weighting:
     of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a negative setting."""
         if self.decay < 0 or self.base < 0:
             raise ValueError(
                 f"decay and base must not be negative, got decay={self.decay}, base={self.base}"
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
+        """Return R with one row per position."""
         return self.of.factor(positions).scale(self.weights(positions))
 
     def weights(self, positions: NDArray[np.integer]) -> Vector:
-        """The weight of each position."""
+        """Return the weight of each position, (n,)."""
         return np.maximum(np.abs(positions), 1).astype(float) ** -self.decay + self.base
 
 
@@ -98,8 +101,8 @@ class Weighting:
 class Sided:
     """Positions on different sides of the target resemble each other less, by a factor ``across``.
 
-    ``P̂_pq = P̂'_pq (ρ + (1 - ρ) [same side])``. ``Weighting(1.5, 0.05, of=Sided(0.5))`` is
-    side-aware weighting: a word counts anywhere, and once more on its own side.
+    ``P̂_pq = P̂'_pq (ρ + (1 - ρ) [same side])``, ``ρ = across``. ``Weighting(1.5, 0.05,
+    of=Sided(0.5))`` is side-aware weighting: a word counts anywhere, and once more on its own side.
 
     >>> F = Sided(0.5).factor(np.array([-2, -1, 3])).values.toarray()
     >>> np.round(F @ F.T, 3).tolist()
@@ -110,18 +113,19 @@ class Sided:
     of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
-        _check_across(self.across)
+        """Raise ValueError unless ``across`` lies between 0 and 1."""
+        _validate_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
+        """Return R with one row per position."""
         inner = self.of.factor(positions)
         side = np.sign(positions)
-        own = np.sqrt(1.0 - self.across)
+        same_side = np.sqrt(1.0 - self.across)
         parts = {"both": inner.scale(self.across**0.5)} if self.across else {}
         if self.across < 1:
-            named = {"before": -1, "target": 0, "after": 1}
-            parts |= {name: inner.scale(own * (side == s)) for name, s in named.items()}
-        return _occurring(Features.hstack(parts))
+            sides = {"before": -1, "target": 0, "after": 1}
+            parts |= {name: inner.scale(same_side * (side == s)) for name, s in sides.items()}
+        return _drop_empty_columns(Features.hstack(parts))
 
 
 @dataclass(frozen=True)
@@ -136,20 +140,21 @@ class Within:
     of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a negative span."""
         if self.span < 0:
             raise ValueError(f"span must not be negative, got {self.span}")
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
+        """Return R with one row per position; rows of positions outside are zero."""
         near = (np.abs(positions) <= self.span).astype(float)
-        return _occurring(self.of.factor(positions).scale(near))
+        return _drop_empty_columns(self.of.factor(positions).scale(near))
 
 
 @dataclass(frozen=True)
 class Smooth:
     """An occurrence also counts at positions nearby: ``P̂_pq = exp(-θ (p - q)²)``.
 
-    Positions beyond the first twelve fall into ``bins`` and stand in the middle of their bin; give
+    Positions beyond the first twelve fall into ``bins`` and count as the middle of their bin; pass
     ``range(1, s + 1)`` to keep s positions apart. ``tolerance`` is the largest error of an entry.
 
     >>> F = Smooth(theta=0.1).factor(np.array([1, 2, 4])).values.toarray()
@@ -162,21 +167,22 @@ class Smooth:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        _check_smooth(self)
+        """Raise ValueError for settings outside their range."""
+        _validate_smooth(self)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
-        distances = _middles((0, *self.bins))
+        """Return R with one row per position."""
+        distances = _bin_middles((0, *self.bins))
         grid = np.concatenate([-distances[:0:-1], distances])
-        at = len(self.bins) + np.sign(positions) * _bin(positions, (0, *self.bins))
-        return _smooth_factor(self, grid, at, [_signed(p) for p in grid])
+        grid_index = len(self.bins) + np.sign(positions) * _bin_index(positions, (0, *self.bins))
+        return _smooth_factor(self, grid, grid_index, [_format_signed(p) for p in grid])
 
 
 @dataclass(frozen=True)
 class ScaleFree:
     """Far positions blur, near ones stay sharp: ``P̂_pq = exp(-θ (√|p| - √|q|)²)`` on one side.
 
-    Across the target it is ``across`` times that. ``bins`` and ``tolerance`` as in ``Smooth``.
+    Across the target it is ``across`` times that. ``bins`` and ``tolerance`` are as in ``Smooth``.
 
     >>> F = ScaleFree().factor(np.array([-1, 1, 2])).values.toarray()
     >>> np.round(F @ F.T, 3).tolist()
@@ -189,12 +195,13 @@ class ScaleFree:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        _check_smooth(self)
-        _check_across(self.across)
+        """Raise ValueError for settings outside their range."""
+        _validate_smooth(self)
+        _validate_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
-        return Sided(self.across, of=_Distances(self, np.sqrt)).factor(positions)
+        """Return R with one row per position."""
+        return Sided(self.across, of=_DistanceSimilarity(self, np.sqrt)).factor(positions)
 
 
 @dataclass(frozen=True)
@@ -212,19 +219,22 @@ class LogScale:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        _check_smooth(self)
-        _check_across(self.across)
+        """Raise ValueError for settings outside their range."""
+        _validate_smooth(self)
+        _validate_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
-        return Sided(self.across, of=_Distances(self, _logarithm)).factor(positions)
+        """Return R with one row per position."""
+        return Sided(self.across, of=_DistanceSimilarity(self, _log_distance)).factor(positions)
 
 
 @dataclass(frozen=True)
 class Mixture:
     """Weighted sum of transformations, of positions or of words: ``Σ w_j P̂_j``.
 
-    ``Mixture([Bag(), Smooth(0.1)], weights=[0.2, 1.0])`` keeps the topic beside the collocations.
+    ``parts`` and ``weights`` are lists of equal length or mappings with equal keys; weights must
+    not be negative. ``Mixture([Bag(), Smooth(0.1)], weights=[0.2, 1.0])`` combines topic and
+    collocations.
 
     >>> F = Mixture([Bag(), Strict()], [0.2, 1.0]).factor(np.array([1, 2])).values.toarray()
     >>> np.round(F @ F.T, 3).tolist()
@@ -235,7 +245,8 @@ class Mixture:
     weights: Sequence[float] | Mapping[str, float]
 
     def __post_init__(self) -> None:
-        parts = self.parts if isinstance(self.parts, Mapping) else _titled(self.parts)
+        """Replace ``parts`` and ``weights`` by validated dictionaries."""
+        parts = self.parts if isinstance(self.parts, Mapping) else _name_by_class(self.parts)
         weights = self.weights
         if not isinstance(weights, Mapping):
             weights = dict(zip(parts, weights, strict=len(parts) == len(weights)))
@@ -248,9 +259,9 @@ class Mixture:
         object.__setattr__(self, "weights", {name: float(weights[name]) for name in parts})
 
     def factor(self, inputs: Any) -> Features:
-        """The parts' factors side by side, each times the root of its weight."""
-        factors = {name: part.factor(inputs) for name, part in _mapping(self.parts).items()}
-        weights = _mapping(self.weights)
+        """Return the parts' factors side by side, each times the square root of its weight."""
+        factors = {name: part.factor(inputs) for name, part in _as_dict(self.parts).items()}
+        weights = _as_dict(self.weights)
         return Features.hstack(
             {n: factor.scale(weights[n] ** 0.5) for n, factor in factors.items()}
         )
@@ -258,7 +269,7 @@ class Mixture:
 
 @dataclass(frozen=True)
 class PositionTable:
-    """A similarity of binned positions given as numbers, such as one learned from contexts.
+    """Similarity of binned positions given as a matrix, such as one learned from contexts.
 
     ``matrix`` is over the bins before the target, farthest first, then those after it.
 
@@ -273,8 +284,9 @@ class PositionTable:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
+        """Convert the matrix to tuples; raise ValueError unless it is positive semidefinite."""
         object.__setattr__(self, "matrix", tuple(tuple(map(float, row)) for row in self.matrix))
-        _check_bins(self)
+        _validate_bins(self)
         side = 2 * len(self.bins)
         P = np.asarray(self.matrix)
         if P.shape != (side, side):
@@ -287,89 +299,107 @@ class PositionTable:
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """A factor of the similarities, a row a position."""
+        """Return R with one row per position."""
         P = np.asarray(self.matrix)
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
-        distances = _middles(self.bins)
+        distances = _bin_middles(self.bins)
         grid = np.concatenate([-distances[::-1], distances])
-        names = FeatureNames.from_iterable(f"like {_signed(grid[p])}" for p in pivots)
+        names = FeatureNames.from_iterable(f"like {_format_signed(grid[p])}" for p in pivots)
         return Features(sp.csr_array(R[bin_positions(positions, self.bins)]), names)
 
 
 def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BIN_STARTS) -> Indices:
-    """The bin of each position: 0 ... b-1 before the target, farthest first, b ... 2b-1 after.
+    """Return the bin of each position on either side of the target.
 
-    A kept target counts as the word after it.
+    Bins 0 ... b-1 lie before the target, farthest first, b ... 2b-1 after it. A kept target
+    (position 0) counts as the word after it.
 
     >>> bin_positions(np.array([-2, -1, 1, 9]), bins=[1, 2])
     array([0, 1, 2, 3])
     """
-    bin_of = _bin(positions, bins)
+    bin_of = _bin_index(positions, bins)
     return len(bins) + np.where(np.asarray(positions) < 0, -1 - bin_of, bin_of)
 
 
 @dataclass(frozen=True)
-class _Distances:
-    """The similarity of distances alone, whatever the side."""
+class _DistanceSimilarity:
+    """Smooth similarity of distances from the target, the same on both sides.
+
+    ``scale`` maps distances to the scale on which they are compared.
+    """
 
     smooth: ScaleFree | LogScale
     scale: Callable[[Vector], Vector]
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
+        """Return R with one row per position."""
         bins = (0, *self.smooth.bins)
-        distances = _middles(bins)
+        distances = _bin_middles(bins)
         names = [f"{d:g}" for d in distances]
-        return _smooth_factor(self.smooth, self.scale(distances), _bin(positions, bins), names)
+        return _smooth_factor(
+            self.smooth, self.scale(distances), _bin_index(positions, bins), names
+        )
 
 
-def _logarithm(distances: Vector) -> Vector:
+def _log_distance(distances: Vector) -> Vector:
+    """Return the natural logarithm of each distance; 0 for a distance below 1."""
     return np.log(np.maximum(distances, 1.0))
 
 
 def _smooth_factor(
-    smooth: Smooth | ScaleFree | LogScale, grid: Vector, at: Indices, names: Sequence[str]
+    smooth: Smooth | ScaleFree | LogScale, grid: Vector, grid_index: Indices, names: Sequence[str]
 ) -> Features:
+    """Return R of the Gaussian similarity of grid points, for the grid point of each position.
+
+    ``names`` are the names of the grid points.
+    """
     P = np.exp(-smooth.theta * (grid[:, None] - grid[None, :]) ** 2)
     R, pivots = pivoted_cholesky(P, smooth.tolerance)
     return Features(
-        sp.csr_array(R[at]), FeatureNames.from_iterable(f"near {names[p]}" for p in pivots)
+        sp.csr_array(R[grid_index]), FeatureNames.from_iterable(f"near {names[p]}" for p in pivots)
     )
 
 
-def _bin(positions: NDArray[np.integer], starts: Sequence[int]) -> Indices:
-    found = np.searchsorted(np.asarray(starts), np.abs(positions), side="right") - 1
-    return np.maximum(found, 0)
+def _bin_index(positions: NDArray[np.integer], starts: Sequence[int]) -> Indices:
+    """Return the bin of the absolute value of each position; 0 below the first start."""
+    index = np.searchsorted(np.asarray(starts), np.abs(positions), side="right") - 1
+    return np.maximum(index, 0)
 
 
-def _middles(bins: Sequence[int]) -> Vector:
+def _bin_middles(bins: Sequence[int]) -> Vector:
+    """Return the middle of each bin; the last bin counts as its start."""
     starts = np.asarray(bins, dtype=np.float64)
     ends = np.append(starts[1:] - 1, starts[-1])
     return (starts + ends) / 2
 
 
-def _occurring(F: Features) -> Features:
+def _drop_empty_columns(F: Features) -> Features:
+    """Return the features without columns that have no value."""
     used = np.flatnonzero(np.asarray((F.values != 0).sum(axis=0)).ravel())
     if len(used) == len(F.names):
         return F
     return Features(sp.csr_array(sp.csc_array(F.values)[:, used]), F.names.take(used))
 
 
-def _mapping(setting: Any) -> dict[str, Any]:
+def _as_dict(setting: Any) -> dict[str, Any]:
+    """Return a mapping as a dictionary."""
     return dict(setting)
 
 
-def _titled(parts: Sequence[Any]) -> dict[str, Any]:
-    """Each part under the name of its class, numbered where one occurs twice."""
+def _name_by_class(parts: Sequence[Any]) -> dict[str, Any]:
+    """Return each part under the name of its class, numbered if the class occurs twice."""
     kinds = [type(part).__name__ for part in parts]
-    names = [k if kinds.count(k) == 1 else f"{k}_{i}" for i, k in enumerate(kinds, 1)]
+    names = [name if kinds.count(name) == 1 else f"{name}_{i}" for i, name in enumerate(kinds, 1)]
     return dict(zip(names, parts, strict=True))
 
 
-def _signed(position: float) -> str:
+def _format_signed(position: float) -> str:
+    """Return a position with its sign, such as "+2"."""
     return f"{position:+g}"
 
 
-def _check_bins(settings: Any) -> None:
+def _validate_bins(settings: Any) -> None:
+    """Convert ``bins`` to a tuple in place; raise ValueError for bad bins or tolerance."""
     bins = tuple(int(b) for b in settings.bins)
     object.__setattr__(settings, "bins", bins)
     if not bins or bins[0] != 1 or any(b <= a for a, b in pairwise(bins)):
@@ -378,33 +408,35 @@ def _check_bins(settings: Any) -> None:
         raise ValueError(f"tolerance must lie between 0 and 1, got {settings.tolerance}")
 
 
-def _check_smooth(settings: Any) -> None:
-    _check_bins(settings)
+def _validate_smooth(settings: Any) -> None:
+    """Validate bins, tolerance and theta."""
+    _validate_bins(settings)
     if not settings.theta > 0:
         raise ValueError(f"theta must be positive, got {settings.theta}")
 
 
-def _check_across(across: float) -> None:
+def _validate_across(across: float) -> None:
+    """Raise ValueError unless ``across`` lies between 0 and 1."""
     if not 0 <= across <= 1:
         raise ValueError(f"across must lie between 0 and 1, got {across}")
 
 
 @dataclass(frozen=True)
 class EqualWords:
-    """Each word like itself only: ``Ŵ = I``.
+    """Each word is like itself only: ``Ŵ = I``.
 
     >>> EqualWords().factor(["bind", "binds"]).values.toarray().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
     def factor(self, words: Sequence[str]) -> Features:
-        """A factor of the similarities, a row a word."""
-        return _one_each(list(words))
+        """Return B with one row per word and one column per distinct word."""
+        return _one_hot(list(words))
 
 
 @dataclass(frozen=True)
 class SharedStem:
-    """Words of one stem are alike; ``algorithm`` is a stemmer of snowballstemmer.
+    """Words with the same stem are alike; ``algorithm`` is a stemmer of snowballstemmer.
 
     >>> SharedStem().factor(["bind", "binds"]).values.toarray().tolist()
     [[1.0], [1.0]]
@@ -413,16 +445,17 @@ class SharedStem:
     algorithm: str = "porter"
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an unknown stemmer."""
         stemmer(self.algorithm)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """A factor of the similarities, a row a word."""
-        return _one_each(stemmer(self.algorithm).stemWords([word.lower() for word in words]))
+        """Return B with one row per word and one column per stem."""
+        return _one_hot(stemmer(self.algorithm).stemWords([word.lower() for word in words]))
 
 
 @dataclass(frozen=True)
 class SharedTag:
-    """Words whose most frequent part of speech is the same are alike; an unknown word has none.
+    """Words with the same most frequent part of speech are alike; unknown words resemble none.
 
     ``most_frequent_tags`` finds the tags in tagged text.
 
@@ -433,15 +466,15 @@ class SharedTag:
     tags: Mapping[str, str]
 
     def factor(self, words: Sequence[str]) -> Features:
-        """A factor of the similarities, a row a word."""
-        return _one_each([self.tags.get(word) for word in words])
+        """Return B with one row per word and one column per tag."""
+        return _one_hot([self.tags.get(word) for word in words])
 
 
 @dataclass(frozen=True)
 class CharacterNgrams:
-    """Words are alike by their shared letters: the cosine of their character n-grams.
+    """Words are alike by their shared letters: the cosine of their character n-gram counts.
 
-    Word boundaries count as letters, so endings are told from middles, and words never seen in
+    Word boundaries count as letters, so that endings differ from middles; words not seen in
     training still resemble known ones.
 
     >>> F = CharacterNgrams().factor(["kinase", "kinases", "gene"]).values.toarray()
@@ -453,6 +486,7 @@ class CharacterNgrams:
     longest: int = 4
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an empty range of n-gram lengths."""
         if not 1 <= self.shortest <= self.longest:
             raise ValueError(
                 f"n-gram lengths must satisfy 1 <= shortest <= longest, got {self.shortest} and "
@@ -460,7 +494,7 @@ class CharacterNgrams:
             )
 
     def factor(self, words: Sequence[str]) -> Features:
-        """A factor of the similarities, a row a word."""
+        """Return B with one row of length one per word and one column per n-gram."""
         rows = [Counter(self._grams(word)) for word in words]
         ids = {gram: i for i, gram in enumerate(dict.fromkeys(g for row in rows for g in row))}
         row = np.repeat(np.arange(len(rows)), [len(grams) for grams in rows])
@@ -473,6 +507,7 @@ class CharacterNgrams:
         )
 
     def _grams(self, word: str) -> Iterable[str]:
+        """Return the n-grams of a word with its boundaries; the whole if it is shorter than all."""
         text = f"<{word}>"
         sizes = range(self.shortest, self.longest + 1)
         # A word shorter than all n-grams is its own.
@@ -492,17 +527,22 @@ class WordVectors:
     vectors: Sequence[Sequence[float]]
 
     def __post_init__(self) -> None:
+        """Convert the vectors to a read-only array.
+
+        Raise ValueError unless there is one per word.
+        """
         object.__setattr__(self, "words", tuple(self.words))
         V = np.array(self.vectors, dtype=np.float64)
         if V.ndim != 2 or len(V) != len(self.words) or not np.isfinite(V).all():
             raise ValueError(
-                f"vectors must be {len(self.words)} rows of finite numbers, one a word, got an "
+                f"vectors must be {len(self.words)} rows of finite numbers, one per word, got an "
                 f"array of shape {V.shape}"
             )
         V.flags.writeable = False
         object.__setattr__(self, "vectors", V)
 
     def __eq__(self, other: object) -> bool:
+        """Return whether words and vectors are equal."""
         return (
             isinstance(other, WordVectors)
             and self.words == other.words
@@ -510,21 +550,22 @@ class WordVectors:
         )
 
     def __hash__(self) -> int:
+        """Return the hash of the words."""
         return hash(self.words)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """A factor of the similarities, a row a word."""
+        """Return B with one row per word; unknown words have a row of zeros."""
         V = np.asarray(self.vectors)
         row_of = {word: i for i, word in enumerate(self.words)}
-        at = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
-        values = np.vstack([V, np.zeros((1, V.shape[1]))])[at]
+        rows = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
+        values = np.vstack([V, np.zeros((1, V.shape[1]))])[rows]
         return Features(
             sp.csr_array(values),
             FeatureNames.from_iterable(f"vector {i}" for i in range(V.shape[1])),
         )
 
     def to_disk(self, path: str | Path) -> None:
-        """Writes the vectors to one .npz file, which ``WordVectorFile`` reads."""
+        """Write the vectors to one .npz file, which ``WordVectorFile`` reads."""
         arrays: dict[str, Any] = {
             "vectors": self.vectors,
             **FeatureNames.from_iterable(self.words).to_arrays(),
@@ -534,7 +575,7 @@ class WordVectors:
 
 @dataclass(frozen=True)
 class WordVectorFile:
-    """Word vectors kept in a file that ``WordVectors.to_disk`` wrote; the form a cfg can state.
+    """Word vectors in a file written by ``WordVectors.to_disk``, for use in a cfg.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -546,7 +587,10 @@ class WordVectorFile:
     path: str
 
     def factor(self, words: Sequence[str]) -> Features:
-        """A factor of the similarities, a row a word."""
+        """Return B with one row per word; the file is read once and again after it changed.
+
+        Raises FileNotFoundError if there is no file.
+        """
         file = Path(self.path)
         if not file.is_file():
             raise FileNotFoundError(
@@ -556,7 +600,7 @@ class WordVectorFile:
 
 
 def most_frequent_tags(tagged: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The most frequent tag of each word of some tagged text; ties go to the earlier tag.
+    """Return the most frequent tag of each word of tagged text; ties go to the earlier tag.
 
     >>> most_frequent_tags([("binds", "VBZ"), ("binds", "NNS"), ("binds", "VBZ")])
     {'binds': 'VBZ'}
@@ -567,8 +611,8 @@ def most_frequent_tags(tagged: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {word: tags.most_common(1)[0][0] for word, tags in counts.items()}
 
 
-def _one_each(classes: Sequence[str | None]) -> Features:
-    """A single 1 a row, in the column of its class; none where it has no class."""
+def _one_hot(classes: Sequence[str | None]) -> Features:
+    """Return a single 1 per row in the column of its class; an empty row for None."""
     ids = {c: i for i, c in enumerate(dict.fromkeys(c for c in classes if c is not None))}
     column = np.array([ids.get(c, -1) if c is not None else -1 for c in classes], dtype=np.intp)
     row = np.flatnonzero(column >= 0)
@@ -580,20 +624,21 @@ def _one_each(classes: Sequence[str | None]) -> Features:
 
 @lru_cache(maxsize=8)
 def _read_vectors(path: str, changed: int) -> WordVectors:
+    """Read word vectors; ``changed`` is the file's modification time, part of the cache key."""
     with np.load(path, allow_pickle=False) as arrays:
         names = FeatureNames.from_arrays(arrays)
         return WordVectors([name[0] for name in names], arrays["vectors"])
 
 
 def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BIN_STARTS) -> PositionTable:
-    """Positions are alike as far as the same words stand there more often than by chance.
+    """Learn a similarity of positions: alike if the same words occur there more than by chance.
 
     With ``f_wp`` the share of word w among the words at p, and ``f_w`` its share everywhere, P̂ is
     ``Σ_w (f_wp - f_w)(f_wq - f_w)``; on the diagonal the two words drawn from p are different
-    tokens, else rare words would make every position like itself. The negative eigenvalues that
-    this leaves are set to 0, and the mean of the diagonal to 1.
+    tokens, because otherwise rare words would make every position like itself. Negative eigenvalues
+    are set to 0, and the mean of the diagonal to 1. Raises ValueError if no position differs.
     """
-    counts = _counts(contexts, bins)
+    counts = _count_by_bin(contexts, bins)
     totals = counts.sum(axis=0)
     everywhere = counts.sum(axis=1) / max(counts.sum(), 1.0)
     shares = counts / np.maximum(totals, 1.0)
@@ -604,7 +649,7 @@ def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BIN_STARTS) -> 
     chance = shares.T @ everywhere
     P = same - chance[:, None] - chance[None, :] + everywhere @ everywhere
     used = (totals > 1).astype(float)
-    P = _semidefinite(P * used[:, None] * used[None, :])
+    P = _project_semidefinite(P * used[:, None] * used[None, :])
 
     mean = float(np.diag(P).mean())
     if mean <= 0:
@@ -618,10 +663,18 @@ def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BIN_STARTS) -> 
 def learn_word_vectors(
     texts: Sequence[Sequence[str]], *, rank: int = 100, window: int = 5, minimum: int = 5
 ) -> WordVectors:
-    """Unit vectors of words by what stands around them: truncated SVD of their positive PMI.
+    """Learn unit vectors of words from their neighbours: truncated SVD of their positive PMI.
 
-    ``texts`` are lists of words in the form the representation uses; words seen fewer than
-    ``minimum`` times have no vector.
+    Parameters
+    ----------
+    texts
+        Lists of words, in the form that the representation uses.
+    rank
+        Length of the vectors; must be below the number of words.
+    window
+        Largest distance of two words that count as neighbours.
+    minimum
+        Words that occur less often get no vector.
 
     >>> texts = [["gene", "is", "transcribed"], ["protein", "is", "bound"]] * 5
     >>> learn_word_vectors(texts, rank=2).words
@@ -638,28 +691,31 @@ def learn_word_vectors(
             f"{len(words)} words seen at least {minimum} times are too few for vectors of {rank} "
             "numbers. Give more text, or lower rank or minimum."
         )
-    pmi = _positive_pmi(_together(texts, words, window))
+    pmi = _positive_pmi(_cooccurrences(texts, words, window))
     U, s, _ = randomized_svd(pmi, n_components=rank, random_state=0)
     V = U * np.sqrt(s)
     lengths = np.linalg.norm(V, axis=1, keepdims=True)
     return WordVectors(words, V / np.maximum(lengths, 1e-300))
 
 
-def _counts(contexts: Contexts, bins: Sequence[int]) -> Matrix:
-    """How often each word stands in each bin, (words, bins)."""
+def _count_by_bin(contexts: Contexts, bins: Sequence[int]) -> Matrix:
+    """Return how often each word occurs in each bin, (words, 2 bins)."""
     width = 2 * len(bins)
     cells = contexts.words.astype(np.int64) * width + bin_positions(contexts.positions, bins)
     shape = (len(contexts.vocabulary), width)
     return np.bincount(cells, minlength=shape[0] * width).astype(float).reshape(shape)
 
 
-def _semidefinite(P: Matrix) -> Matrix:
+def _project_semidefinite(P: Matrix) -> Matrix:
+    """Return the nearest positive semidefinite matrix: negative eigenvalues set to 0."""
     w, Q = np.linalg.eigh((P + P.T) / 2)
     return (Q * w.clip(min=0.0)) @ Q.T
 
 
-def _together(texts: Sequence[Sequence[str]], words: Sequence[str], window: int) -> SparseMatrix:
-    """How often two words stand within the window of each other."""
+def _cooccurrences(
+    texts: Sequence[Sequence[str]], words: Sequence[str], window: int
+) -> SparseMatrix:
+    """Return how often two words occur within the window of each other, (words, words)."""
     ids = {word: i for i, word in enumerate(words)}
     left, right = [], []
     for text in texts:
@@ -674,6 +730,7 @@ def _together(texts: Sequence[Sequence[str]], words: Sequence[str], window: int)
 
 
 def _positive_pmi(counts: SparseMatrix) -> SparseMatrix:
+    """Return the positive pointwise mutual information of co-occurrence counts."""
     cells = counts.tocoo()
     margin = np.asarray(counts.sum(axis=1)).ravel()
     pmi = np.log(cells.data * margin.sum() / (margin[cells.row] * margin[cells.col]))

@@ -1,4 +1,4 @@
-"""Views: several named representations of the same candidates."""
+"""Several named representations of the same candidates."""
 
 from __future__ import annotations
 
@@ -15,47 +15,58 @@ from textrank.representations.mentions import SharedRepresentation, group_by_spa
 
 @dataclass(frozen=True)
 class Views:
-    """Several representations of each candidate, by name; a kernel looks at one with ``OnView``.
+    """Several representations of each candidate by name, for kernels that use ``OnView``.
 
     ``Views({"graph": DependencyGraph(), "words": WordPositions()})`` goes with
     ``Sum([OnView("graph", AllPathsGraph()), OnView("words", Linear())])``.
     """
 
-    representations: Mapping[str, Any]  # a cfg is checked before the blocks inside are built
+    representations: Mapping[str, Any]  # Any: a cfg is validated before the blocks inside are built
 
     def __post_init__(self) -> None:
+        """Raise ValueError without views, or for one that is not a representation."""
         if not self.representations:
             raise ValueError("representations must name at least one view, got none")
         for name, part in self.representations.items():
             if not isinstance(part, Representation):
-                raise ValueError(f"view {name!r}: {part!r:.60} is no representation")
+                raise ValueError(f"view {name!r}: {part!r:.60} is not a representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        return MultiView({name: _seen(by, candidates) for name, by in self.representations.items()})
+        """Return all views of the candidates."""
+        return MultiView(
+            {
+                name: _represent_view(represent, candidates)
+                for name, represent in self.representations.items()
+            }
+        )
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Loose views where there are any, each made once for all candidates of the same words."""
-        first, at = group_by_spans(candidates)
+        """Return all views; those with a fast form are computed once per distinct spans."""
+        first, index = group_by_spans(candidates)
         views = {
-            name: SharedRows(self._loose[name].represent_fast(first), at)
-            if name in self._loose
-            else by(candidates)
-            for name, by in self.representations.items()
+            name: SharedRows(self._fast_representations[name].represent_fast(first), index)
+            if name in self._fast_representations
+            else represent(candidates)
+            for name, represent in self.representations.items()
         }
         return MultiView(views)
 
     @cached_property
-    def _loose(self) -> dict[str, FastRepresentation[Any]]:
-        """The representations that have a loose form."""
-        own = self.representations
-        return {name: by for name, by in own.items() if isinstance(by, FastRepresentation)}
+    def _fast_representations(self) -> dict[str, FastRepresentation[Any]]:
+        """Representations with a fast form, by name."""
+        representations = self.representations
+        return {
+            name: represent
+            for name, represent in representations.items()
+            if isinstance(represent, FastRepresentation)
+        }
 
 
-def _seen(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:
-    """One view; what candidates share stays shared, for a kernel that can make use of it."""
-    found: Sequence[Any] = (
+def _represent_view(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:
+    """Return one view; rows that candidates share stay shared."""
+    view: Sequence[Any] = (
         represent.shared(candidates)
         if isinstance(represent, SharedRepresentation)
         else represent(candidates)
     )
-    return found
+    return view

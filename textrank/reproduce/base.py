@@ -22,7 +22,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from spacy.tokens import Doc
 
 from textrank.candidates import Targets
-from textrank.config import versions
+from textrank.config import package_versions
 from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.formats.research import ReutersArticle, iter_reuters_articles, read_letor_arrays
 from textrank.io import (
@@ -34,7 +34,7 @@ from textrank.io import (
     read_text,
 )
 from textrank.language.sentences import set_sentence_starts
-from textrank.reports.table import write_data
+from textrank.reports.table import write_json
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 REVISION = 1  # rises when the same settings would give other figures
@@ -128,7 +128,7 @@ class Table:
     settings: Mapping[str, Any]
     cells: Cells
     seconds: float  # of the processor
-    versions: Mapping[str, str] = field(default_factory=versions)
+    versions: Mapping[str, str] = field(default_factory=package_versions)
 
     @property
     def published(self) -> Mapping[str, Mapping[str, float]]:
@@ -186,7 +186,7 @@ def reproduced(experiment: Experiment, setting: Setting, folder: Path) -> tuple[
     start = time.process_time()
     cells = experiment.run(setting)
     table = Table(experiment, settings, cells, time.process_time() - start)
-    write_data(table.to_dict(), folder / f"{experiment.name}.json")
+    write_json(table.to_dict(), folder / f"{experiment.name}.json")
     return table, True
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import spacy
 from sklearn.naive_bayes import BernoulliNB
 
-from textrank.candidates import Candidate, Targets, held_together
+from textrank.candidates import Candidate, Targets, dedup_groups
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import cross_validate
-from textrank.evaluation.splits import document_folds
+from textrank.evaluation.splits import make_folds
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.formats.research import Senseval
 from textrank.kernels.algebra import Linear, Normalized
@@ -55,7 +55,7 @@ def names(setting: Setting, most: int) -> tuple[list[Candidate], list[str]]:
     corpus = load_corpus(setting.file(JNLPBA))
     docs = list(islice(corpus(spacy.blank("en")), most))
     task = GeneProtein()
-    groups = held_together(docs)
+    groups = dedup_groups(docs)
     found = [(c, g) for doc, g in zip(docs, groups, strict=True) for c in task.candidates(doc)]
     return [c for c, _ in found], [g for _, g in found]
 
@@ -78,7 +78,7 @@ def gene_protein(setting: Setting) -> Cells:
     fifteen = Positional(Bag()).features(WordPositions(span=15, stop_words="en")(candidates))
     values: dict[str, list[float]] = {}
     for seed in range(5):
-        folds = document_folds(groups, 2, setting.seed + seed)
+        folds = make_folds(groups, 2, setting.seed + seed)
         for fold in (0, 1):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
             scores = {
@@ -98,14 +98,14 @@ def gene_protein(setting: Setting) -> Cells:
 def gene_protein_kernels(setting: Setting) -> Cells:
     """AUC with kernels on top of the bag and of contextual weighting, two halves by abstract."""
     candidates, groups = names(setting, 400 if setting.full else 100)
-    targets = Targets.of(candidates)
+    targets = Targets.from_candidates(candidates)
     near = WordPositions(span=60, stop_words="en")(candidates)
     whole = WordPositions(stop_words="en")(candidates)
     blocks = {
         "bag": Normalized(Positional(Bag()), "zero").features(near),
         "weighted": Normalized(Positional(Weighting(1.5, 0.025)), "zero").features(whole),
     }
-    partitions = [document_folds(groups, 2, setting.seed + s) for s in range(2)]
+    partitions = [make_folds(groups, 2, setting.seed + s) for s in range(2)]
     cells: dict[str, dict[str, Figure]] = {}
     for column, F in blocks.items():
         K = spectrum_gram(F.values)

@@ -10,9 +10,9 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation import assess, cross_validate
+from textrank.evaluation import cross_validate, cross_validate_dataset
 from textrank.evaluation.evaluate import cross
-from textrank.evaluation.splits import LeakyFolds, document_folds, splitter_of
+from textrank.evaluation.splits import LeakyFolds, make_folds, make_splitter
 from textrank.features import Indices, Matrix, Vector, require_single_kernel
 from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.learners.g2p import G2P, class_matrix
@@ -68,11 +68,11 @@ def leaks(setting: Setting) -> Cells:
     pipeline = load_pipeline("ppi-apg")
     for name in ("AImed", "IEPA"):
         dataset = pipeline.prepare(documents(setting, name))
-        splitters = {"dependent held together": splitter_of(folds=10), "split": LeakyFolds(10)}
+        splitters = {"dependent held together": make_splitter(folds=10), "split": LeakyFolds(10)}
         for split, splitter in splitters.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that it leaks is what is shown
-                report = assess(pipeline, dataset, splitter)
+                report = cross_validate_dataset(pipeline, dataset, splitter)
             for key in ("f", "auc"):
                 values = [v for f in report.folds if (v := f.measures[key]) is not None]
                 cells.setdefault(f"{name}, {NAMES[key]}", {})[split] = Figure.of(values)
@@ -93,7 +93,7 @@ def embedded(setting: Setting) -> Cells:
         values: dict[str, list[float]] = {}
         for fold in range(10 if setting.full else 5):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            inner = document_folds([names[i] for i in train], 3, setting.seed)
+            inner = make_folds([names[i] for i in train], 3, setting.seed)
             for method, f, area in _methods(S, dataset.targets.y, train, test, inner):
                 values.setdefault(f"{method}, F", []).append(f)
                 values.setdefault(f"{method}, AUC", []).append(area)

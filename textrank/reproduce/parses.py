@@ -12,8 +12,8 @@ from typing import Any
 import spacy
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation import assess
-from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, Splitter
+from textrank.evaluation import cross_validate_dataset
+from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut
 from textrank.features import Matrix
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.sequences import (
@@ -26,6 +26,7 @@ from textrank.kernels.views import EachView
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
 from textrank.pipeline import Dataset, Pipeline
+from textrank.protocols import Splitter
 from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, Setting, treebank_part
 
 PLACES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
@@ -110,7 +111,9 @@ def _measured(
     """Whole articles held out, unless it is said otherwise; mean and spread over folds."""
     pipeline, dataset = parsed(setting)
     chosen = replace(pipeline, learner=learner)
-    report = assess(chosen, replace(dataset, data=K), splitter or LeaveDocumentOut())
+    report = cross_validate_dataset(
+        chosen, replace(dataset, data=K), splitter or LeaveDocumentOut()
+    )
     return Figure.of([v for f in report.folds if (v := f.measures[measure]) is not None])
 
 

@@ -24,10 +24,8 @@ from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.model import Model
 from textrank.progress import gc_disabled
 from textrank.scale.job import Job, path_checksum
-from textrank.tasks.base import group_of
 
 PARSED_ATTRIBUTES = (HEAD, DEP, TAG, POS, MORPH, LEMMA)
-MIN_NAMES = {"ppi": 2}  # names a sentence must have before it can have an answer of the task
 # Components whose answer about a sentence does not depend on other sentences.
 SENTENCE_COMPONENTS = (WordTok2Vec, WordTagger, WordParser, Morphology)
 
@@ -60,8 +58,8 @@ class Analysis:
     ) -> None:
         self.model = model
         self.nlp = nlp
-        self.key = group_of(model.pipeline.task)
-        self.min_names = MIN_NAMES.get(model.pipeline.task.name, 0)
+        self.key = model.pipeline.task.span_group
+        self.min_names = model.pipeline.task.min_spans_per_sentence
         late = [name for name in parses if name not in names]
         self.first = [pipe for name, pipe in nlp.pipeline if name not in late]
         self.second = [pipe for name, pipe in nlp.pipeline if name in late]

@@ -1,257 +1,186 @@
-"""Task: what is asked of a task, all of it."""
+"""Shared parts of tasks: scored candidates, and tasks that choose among answers to a question.
+
+The role itself, with its defaults, is ``textrank.protocols.Task``. A task that chooses one of
+several answers to each question inherits from :class:`ChoiceTask` and makes its candidates from
+:class:`Question` objects: one candidate for the second of two answers, else one for each answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast, runtime_checkable
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate, document_id, labels_of, tokens_of
+from textrank.candidates import Candidate, document_id, gold_labels, span_tokens
 from textrank.features import Vector
 from textrank.language.alignment import SourceText
 from textrank.metrics import argmax_first, classification_metrics
-
-Explain: TypeAlias = Callable[[Sequence[Candidate]], list[list[tuple[tuple[str, ...], float]]]]
+from textrank.protocols import Task
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scored:
-    """Candidates with their scores, and what decides among them."""
+    """Candidates with their scores, as a task annotates and measures them."""
 
     candidates: Sequence[Candidate]
     scores: Vector  # (n,)
-    threshold: float | None = None  # from which on the answer is yes; None: none was set
-    probabilities: Vector | None = None  # (n,)
+    threshold: float | None = None  # score from which the answer is yes; None: not chosen
+    probabilities: Vector | None = None  # (n,); None: the model is not calibrated
     unreachable: int = 0  # gold answers that no candidate covers
+    attributes: Sequence[Mapping[str, Any]] = ()  # one row per candidate; empty: no submodels
 
     @property
     def limit(self) -> float:
-        """The threshold, or nought where none was set."""
+        """The threshold, or 0 if none was chosen."""
         return self.threshold or 0.0
 
     @property
     def y(self) -> Vector:
-        """The right answers."""
-        return labels_of(self.candidates)
+        """Gold labels, shape ``(n,)``; NaN where a label is unknown."""
+        return gold_labels(self.candidates)
 
     def measures(self) -> dict[str, float | None]:
-        """Those of yes and no: AUC, and F under several thresholds."""
+        """Return metrics of yes-or-no answers: AUC, and F1 at several thresholds."""
         return classification_metrics(self.y, self.scores, self.threshold, self.unreachable)
 
 
-@runtime_checkable
-class Task(Protocol):
-    """What is judged in a Doc, and how the answers are shown and measured."""
-
-    name: ClassVar[str]
-    reads: ClassVar[tuple[str, ...] | None]  # components of the analysis; None: all of them
-    recognises: ClassVar[tuple[str, ...]]  # further ones that raw text needs
-    ranks: ClassVar[bool]  # the candidates of a query are compared: nobody says yes or no
-
-    def candidates(self, doc: Doc) -> list[Candidate]:
-        """The decisions to make."""
-
-    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Gold answers that none of the Doc's candidates covers; they count against recall."""
-
-    def threshold(self, y: Vector, heldout: Vector) -> float | None:
-        """The score from which on the answer is yes, set on held-out scores of training."""
-
-    def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts the answers on ``doc._.textrank_<task>`` as plain values."""
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """Adds reasons to the answers of an annotated Doc, where the task shows any.
-
-        ``explain`` knows these candidates: it is asked about some of them, best of all at once.
-        """
-
-    def measures(self, scored: Scored) -> dict[str, float | None]:
-        """What the scores of a test fold are worth; an undefined measure is None."""
-
-
-@runtime_checkable
-class NamesTask(Protocol):
-    """A task about names, which says in which span group they stand."""
-
-    @property
-    def entities(self) -> str:
-        """The span group."""
-
-
-def group_of(task: Task) -> str:
-    """The span group of names that a task looks at, or the usual one."""
-    return task.entities if isinstance(task, NamesTask) else "entities"
-
-
-@runtime_checkable
-class BatchTask(Protocol):
-    """A task that finds candidates of several Docs together sooner than one by one."""
-
-    def candidates_of(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """Those of each Doc."""
-
-
-def candidates_of(task: Task, docs: Sequence[Doc]) -> list[list[Candidate]]:
-    """The candidates of each Doc."""
-    if _batched(type(task)):
-        return cast(BatchTask, task).candidates_of(docs)
-    return [task.candidates(doc) for doc in docs]
-
-
-@cache
-def _batched(kind: type) -> bool:
-    """Whether tasks of a kind are such, which takes longer to ask than to judge a short text."""
-    return issubclass(kind, BatchTask)
-
-
-def nothing_found(task: Task, documents: int) -> ValueError:
-    """What to say where a task has nothing to judge: what it asks, and what to look for."""
-    asked, _, _ = (type(task).__doc__ or "").strip().partition("\n")
+def no_candidates_error(task: Task, documents: int) -> ValueError:
+    """Build the error for documents in which a task has nothing to decide."""
+    summary, _, _ = (type(task).__doc__ or "").strip().partition("\n")
     return ValueError(
-        f"no candidates for task {task.name!r} in {documents} documents. It asks: {asked} Check "
-        "that they have what this is about, such as names that are marked."
+        f"no candidates for task {task.name!r} in {documents} documents. The task is: {summary} "
+        "Check that the documents have what it needs, such as annotated entities."
     )
-
-
-class WithoutReasons:
-    """Tasks whose rows say what they rest on; ``explain`` gives reasons for the asking."""
-
-    def justify(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """No reasons are added."""
-        return doc
-
-
-@runtime_checkable
-class ParsingTask(Protocol):
-    """A task that runs parsers of its own, so that another language model must reach them."""
-
-    def parsed_by(self, language: str) -> Self:
-        """The same task with the parser of a spaCy pipeline, by name or path."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Words of a Doc, the answers there are, and the right one where it is known."""
+    """A span of a Doc, the possible answers, and the right one if it is known."""
 
     span: Span
     answers: tuple[str, ...]
-    title: str = ""  # tells questions apart whose answers may be spelt alike
-    right: str | None = None
+    title: str = ""  # distinguishes questions whose answers may have the same text
+    right: str | None = None  # gold answer; None: unknown
 
     def candidates(self, number: int) -> list[Candidate]:
-        """One for the second of two answers, else one for each."""
-        asked = self.answers[1:] if len(self.answers) == 2 else self.answers
+        """Return a candidate for the second of two answers, or one per answer if there are more.
+
+        ``number`` is that of the question in its Doc, which becomes the candidates' query.
+        """
+        answers = self.answers[1:] if len(self.answers) == 2 else self.answers
         span, doc = self.span, self.span.doc
-        bare = (Span(doc, span.start, span.end, span_id=span.id),)  # its label may tell
+        # A copy without the label, which may be the right answer.
+        spans = (Span(doc, span.start, span.end, span_id=span.id),)
         document, query = document_id(doc), f"q{number}"
         return [
-            Candidate(doc, bare, document, query, self._gold(answer), None, self.title, answer)
-            for answer in asked
+            Candidate(doc, spans, document, query, self._label(answer), None, self.title, answer)
+            for answer in answers
         ]
 
-    def _gold(self, answer: str) -> float | None:
+    def _label(self, answer: str) -> float | None:
         return None if self.right is None else 1.0 if answer == self.right else -1.0
 
 
+def candidates_from_questions(questions: Sequence[Question]) -> list[Candidate]:
+    """Return the candidates of a Doc's questions, numbered in their order."""
+    return [c for number, question in enumerate(questions) for c in question.candidates(number)]
+
+
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """The candidates of one question with their scores."""
+class AnsweredQuestion:
+    """The candidates of one question with their scores, which are log-odds."""
 
     candidates: Sequence[Candidate]
     scores: Vector
 
     @property
     def span(self) -> Span:
-        """The judged words."""
+        """The span that the question is about."""
         return self.candidates[0].spans[0]
 
     @property
     def title(self) -> str:
-        """What kind of question it is."""
+        """Title of the question, see ``Question``."""
         return self.candidates[0].question
 
     def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
-        """The probability of each answer; they sum to one."""
-        if len(answers) == 2:
-            yes = float(expit(self.scores[0]))
-            return {answers[0]: 1.0 - yes, answers[1]: yes}
-        p: list[float] = expit(self.scores).tolist()
-        total = max(sum(p), 1e-300)
-        return {a: v / total for a, v in zip(answers, p, strict=True)}
+        """Return the probability of each answer; they sum to one.
 
-    def correct(self, threshold: float) -> bool:
-        """Whether the best answer is the right one; of two, the second from a threshold on."""
+        ``answers`` are all answers of the question, in the order of its candidates.
+        """
+        if len(answers) == 2:
+            second = float(expit(self.scores[0]))
+            return {answers[0]: 1.0 - second, answers[1]: second}
+        odds: list[float] = expit(self.scores).tolist()
+        total = max(sum(odds), 1e-300)
+        return {answer: value / total for answer, value in zip(answers, odds, strict=True)}
+
+    def is_correct(self, threshold: float) -> bool:
+        """Return whether the best answer is right; of two, the second from the threshold on."""
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
             return bool((self.scores[0] >= threshold) == (labels[0] > 0))
         return labels[int(argmax_first(self.scores))] > 0
 
 
-class ChoiceTask(WithoutReasons):
-    """What tasks of such questions share; each has a ``row`` for an answered question."""
+class ChoiceTask(Task):
+    """Base of tasks that choose among answers; subclasses define ``candidates`` and ``row``."""
 
-    name: ClassVar[str]
-
-    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
-        """The answer as plain values."""
+    def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
+        """Return the answer to a question as plain values."""
         raise NotImplementedError
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds of zero, since scores are calibrated."""
+        """Return log-odds of zero, since scores are calibrated."""
         return 0.0
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts the answers on ``doc._.textrank_<task>``, in text order."""
+        """Write one row per question to ``doc._.textrank_<name>``, in text order."""
         text = SourceText.from_doc(doc, scored.candidates[0].doc if scored.candidates else doc)
-        found = [self.row(text, question) for question in answered(scored)]
-        doc._.set(f"textrank_{self.name}", found)
+        rows = [self.row(text, question) for question in group_by_question(scored)]
+        doc._.set(f"textrank_{self.name}", rows)
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Those of yes and no, with accuracy over questions."""
-        return choice_measures(scored)
+        """Return metrics of yes-or-no answers, and accuracy over questions."""
+        return choice_metrics(scored)
 
 
-def choice_candidates_of(questions: Sequence[Question]) -> list[Candidate]:
-    """The candidates of a Doc's questions, numbered in their order."""
-    return [c for number, question in enumerate(questions) for c in question.candidates(number)]
-
-
-def answered(scored: Scored) -> Iterator[Answered]:
-    """The questions in order; the candidates of one stand together."""
+def group_by_question(scored: Scored) -> Iterator[AnsweredQuestion]:
+    """Yield the questions in order; candidates of one question must be adjacent."""
     candidates, scores = scored.candidates, scored.scores
     start = 0
     for end in range(1, len(candidates) + 1):
-        if end == len(candidates) or _other(candidates[end], candidates[start]):
-            yield Answered(candidates[start:end], scores[start:end])
+        if end == len(candidates) or not _same_question(candidates[end], candidates[start]):
+            yield AnsweredQuestion(candidates[start:end], scores[start:end])
             start = end
 
 
-def choice_measures(scored: Scored) -> dict[str, float | None]:
-    """Measures of yes and no, with accuracy over questions, pooled and averaged over titles."""
-    plain = scored.measures()
-    right: dict[str, list[bool]] = {}
-    for question in answered(scored):
-        right.setdefault(question.title, []).append(question.correct(scored.limit))
-    measures = dict(plain)
-    measures["accuracy"] = float(np.mean([r for own in right.values() for r in own]))
-    if len(right) > 1:
-        measures["accuracy_of_sets"] = float(np.mean([np.mean(own) for own in right.values()]))
-    return measures
+def _same_question(one: Candidate, two: Candidate) -> bool:
+    return one.doc is two.doc and one.query == two.query
 
 
-def text_of(span: Span) -> str:
-    """The words of a span without what lies in its holes."""
-    tokens = tokens_of(span)
-    whole = len(tokens) == span.end - span.start
-    return span.text if whole else " ".join(span.doc[i].text for i in tokens)
+def choice_metrics(scored: Scored) -> dict[str, float | None]:
+    """Return metrics of yes-or-no answers, and accuracy over all questions.
+
+    If questions have different titles, ``accuracy_of_sets`` is the mean over titles.
+    """
+    correct: dict[str, list[bool]] = {}
+    for question in group_by_question(scored):
+        correct.setdefault(question.title, []).append(question.is_correct(scored.limit))
+    metrics = scored.measures()
+    metrics["accuracy"] = float(np.mean([value for values in correct.values() for value in values]))
+    if len(correct) > 1:
+        metrics["accuracy_of_sets"] = float(np.mean([np.mean(v) for v in correct.values()]))
+    return metrics
 
 
-def _other(one: Candidate, two: Candidate) -> bool:
-    return one.doc is not two.doc or one.query != two.query
+def span_text(span: Span) -> str:
+    """Return the text of a span without the gaps of a discontinuous mention."""
+    tokens = span_tokens(span)
+    is_continuous = len(tokens) == span.end - span.start
+    return span.text if is_continuous else " ".join(span.doc[i].text for i in tokens)

@@ -25,14 +25,15 @@ from textrank.metrics import (
     precision_recall_f,
     ranking_metrics,
 )
-from textrank.tasks.base import Scored, WithoutReasons
+from textrank.protocols import Task
+from textrank.tasks.base import Scored
 
 if not Doc.has_extension("textrank_categorise"):
     Doc.set_extension("textrank_categorise", default=None)
 
 
 @dataclass(frozen=True)
-class Categorise(WithoutReasons):
+class Categorise(Task):
     """The topics of each document, each asked for by itself.
 
     ``topics`` are those to tell; others that a document has are not asked for. Gold topics stand
@@ -43,9 +44,9 @@ class Categorise(WithoutReasons):
 
     topics: Sequence[str]
     name: ClassVar[str] = "categorise"
-    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words are enough
-    recognises: ClassVar[tuple[str, ...]] = ()
-    ranks: ClassVar[bool] = False
+    required_pipes: ClassVar[tuple[str, ...]] = ()  # of the analysis: words are enough
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
+    is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "topics", tuple(self.topics))
@@ -55,7 +56,7 @@ class Categorise(WithoutReasons):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One a topic; none for a document without words."""
         words = word_doc(doc)
-        gold = _gold(doc)
+        gold = _gold_topics(doc)
         if not len(words):
             return []
         return [
@@ -72,7 +73,7 @@ class Categorise(WithoutReasons):
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """The topics of a document without words; those that are not asked for do not count."""
-        return 0 if candidates else len(set(self.topics) & set(_gold(doc) or ()))
+        return 0 if candidates else len(set(self.topics) & set(_gold_topics(doc) or ()))
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
         """Log-odds of zero, since scores are calibrated topic by topic."""
@@ -96,14 +97,14 @@ class Categorise(WithoutReasons):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Those of yes and no over all topics, their means over topics, and AUC and F of each."""
         found = scored.measures()
-        each = {topic: _of_topic(topic, scored) for topic in self.topics}
+        each = {topic: _topic_metrics(topic, scored) for topic in self.topics}
         for measure in ("auc", "f"):
             own = [v for row in each.values() if (v := row[measure]) is not None]
             found[f"{measure}_of_topics"] = float(np.mean(own)) if own else None
         return found | {f"{m} {topic}": v for topic, row in each.items() for m, v in row.items()}
 
 
-def _of_topic(topic: str, scored: Scored) -> Mapping[str, float | None]:
+def _topic_metrics(topic: str, scored: Scored) -> Mapping[str, float | None]:
     """AUC and F of one topic; none where no document of the fold has it."""
     rows = np.array([c.query == topic for c in scored.candidates], dtype=bool)
     y, scores = scored.y[rows], np.asarray(scored.scores)[rows]
@@ -112,7 +113,7 @@ def _of_topic(topic: str, scored: Scored) -> Mapping[str, float | None]:
     return {"auc": auc(y, scores), "f": precision_recall_f(y, decide(scores, scored.limit)).f}
 
 
-def _gold(doc: Doc) -> Sequence[str] | None:
+def _gold_topics(doc: Doc) -> Sequence[str] | None:
     meta = doc.user_data.get("meta")
     topics = meta.get("topics") if isinstance(meta, Mapping) else None
     if topics is None:
@@ -126,12 +127,12 @@ def _gold(doc: Doc) -> Sequence[str] | None:
 
 if not Doc.has_extension("textrank_retrieve"):
     Doc.set_extension("textrank_retrieve", default=None)
-WORD = re.compile(r"[^\W_]+")
-SATURATION, LENGTH = 1.2, 0.75  # the usual constants of BM25
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+BM25_K1, BM25_B = 1.2, 0.75  # the usual constants of BM25
 
 
 @dataclass(frozen=True)
-class Retrieve(WithoutReasons):
+class Retrieve(Task):
     """The documents of each query in order; a Doc is the query, its text what is asked.
 
     ``doc.user_data["judged"]``, or ``["meta"]["judged"]`` of JSON lines, lists
@@ -141,21 +142,26 @@ class Retrieve(WithoutReasons):
     """
 
     name: ClassVar[str] = "retrieve"
-    reads: ClassVar[tuple[str, ...]] = ()
-    recognises: ClassVar[tuple[str, ...]] = ()
-    ranks: ClassVar[bool] = True
+    required_pipes: ClassVar[tuple[str, ...]] = ()
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
+    is_ranking: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One a document of the query."""
-        given = documents_of(doc)
-        words = [_bag(row) for row in given]
-        asked = WORD.findall(doc.text.lower())
-        rarity = _rarity(words)
+        given = listed_documents(doc)
+        words = [_count_words(row) for row in given]
+        asked = _WORD_PATTERN.findall(doc.text.lower())
+        rarity = _inverse_document_frequencies(words)
         mean = sum(sum(bag.values()) for bag in words) / max(len(words), 1)
         name = document_id(doc)
         return [
             Candidate(
-                doc, (doc[:],), name, name, _relevance(row), _facts(row, bag, asked, rarity, mean)
+                doc,
+                (doc[:],),
+                name,
+                name,
+                _relevance(row),
+                _ranking_features(row, bag, asked, rarity, mean),
             )
             for row, bag in zip(given, words, strict=True)
         ]
@@ -170,7 +176,7 @@ class Retrieve(WithoutReasons):
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Puts the documents on ``doc._.textrank_retrieve``, the best first."""
-        given = documents_of(doc)
+        given = listed_documents(doc)
         rows: list[dict[str, Any]] = [
             {"id": row.get("id", str(number)), "score": float(score)}
             for number, (row, score) in enumerate(zip(given, scored.scores, strict=True))
@@ -190,7 +196,7 @@ class Retrieve(WithoutReasons):
         return found
 
 
-def documents_of(doc: Doc) -> list[Mapping[str, Any]]:
+def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
     """What a query's Doc lists; an entry that is none is named."""
     meta = doc.user_data.get("meta")
     inside = meta.get("judged") if isinstance(meta, Mapping) else None
@@ -209,18 +215,18 @@ def _relevance(row: Mapping[str, Any]) -> float | None:
     return None if value is None else float(value)
 
 
-def _bag(row: Mapping[str, Any]) -> Counter[str]:
-    return Counter(WORD.findall(f"{row.get('title', '')} {row.get('text', '')}".lower()))
+def _count_words(row: Mapping[str, Any]) -> Counter[str]:
+    return Counter(_WORD_PATTERN.findall(f"{row.get('title', '')} {row.get('text', '')}".lower()))
 
 
-def _rarity(bags: Sequence[Counter[str]]) -> dict[str, float]:
+def _inverse_document_frequencies(bags: Sequence[Counter[str]]) -> dict[str, float]:
     """How rare a word is among the documents of a query, as in BM25; never negative."""
     counts = Counter(word for bag in bags for word in bag)
     n = len(bags)
     return {word: log1p((n - k + 0.5) / (k + 0.5)) for word, k in counts.items()}
 
 
-def _facts(
+def _ranking_features(
     row: Mapping[str, Any],
     bag: Counter[str],
     asked: Sequence[str],
@@ -231,13 +237,13 @@ def _facts(
     if "features" in row:
         return {str(name): float(value) for name, value in row["features"].items()}
     size = sum(bag.values())
-    title = set(WORD.findall(str(row.get("title", "")).lower()))
+    title = set(_WORD_PATTERN.findall(str(row.get("title", "")).lower()))
     weights = {word: rarity.get(word, 0.0) for word in set(asked)}
     whole = sum(weights.values()) or 1.0
-    pull = SATURATION * (1 - LENGTH + LENGTH * size / max(mean, 1.0))
-    bm25 = sum(w * bag[word] * (SATURATION + 1) / (bag[word] + pull) for word, w in weights.items())
+    pull = BM25_K1 * (1 - BM25_B + BM25_B * size / max(mean, 1.0))
+    bm25 = sum(w * bag[word] * (BM25_K1 + 1) / (bag[word] + pull) for word, w in weights.items())
     pairs = set(pairwise(asked))
-    text = WORD.findall(f"{row.get('title', '')} {row.get('text', '')}".lower())
+    text = _WORD_PATTERN.findall(f"{row.get('title', '')} {row.get('text', '')}".lower())
     return {
         "words of the query": sum(word in bag for word in weights) / max(len(weights), 1),
         "rare words of the query": sum(w for word, w in weights.items() if word in bag) / whole,

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, fill_names, named_spans
+from textrank.candidates import Candidate, ensure_span_group, entity_spans
 from textrank.language.alignment import SourceText, original_offsets, word_doc
 from textrank.language.normalization import to_plain_text
 from textrank.metrics import argmax_first
-from textrank.tasks.base import Answered, ChoiceTask, Question, choice_candidates_of
+from textrank.tasks.base import AnsweredQuestion, ChoiceTask, Question, candidates_from_questions
 
 if not Doc.has_extension("textrank_gene_protein"):
     Doc.set_extension("textrank_gene_protein", default=None)
 
-UNDECIDED = ("", "gene", "Gene", "GENE", "GGP", "GeneOrGeneProduct", "gene_or_gene_product")
+UNDECIDED_LABELS = ("", "gene", "Gene", "GENE", "GGP", "GeneOrGeneProduct", "gene_or_gene_product")
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,14 @@ class GeneProtein(ChoiceTask):
     """
 
     answers: Sequence[str] = ("protein", "DNA")
-    also: Sequence[str] = UNDECIDED
+    also: Sequence[str] = UNDECIDED_LABELS
     entities: str = "entities"
     name: ClassVar[str] = "gene_protein"
-    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
-    recognises: ClassVar[tuple[str, ...]] = ("genes",)
-    ranks: ClassVar[bool] = False
+    required_pipes: ClassVar[
+        tuple[str, ...]
+    ] = ()  # of the analysis: words and sentences are enough
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)
+    is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for setting in ("answers", "also"):
@@ -51,11 +53,11 @@ class GeneProtein(ChoiceTask):
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each name, or one for each name and answer where there are more than two."""
-        fill_names(doc, self.entities)
-        labelled = [(s, s.label_) for s in named_spans(word_doc(doc), self.entities)]
-        return choice_candidates_of(
+        ensure_span_group(doc, self.entities)
+        labelled = [(s, s.label_) for s in entity_spans(word_doc(doc), self.entities)]
+        return candidates_from_questions(
             [
-                Question(span, tuple(self.answers), right=self._right(label))
+                Question(span, tuple(self.answers), right=self._gold_answer(label))
                 for span, label in labelled
                 if label in self.answers or label in self.also
             ]
@@ -65,7 +67,7 @@ class GeneProtein(ChoiceTask):
         """None: every marked name is judged."""
         return 0
 
-    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
+    def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
         """What a name stands for, with its place and sentence."""
         p = question.probabilities(self.answers)
         best = list(p)[int(argmax_first(list(p.values())))]
@@ -80,5 +82,5 @@ class GeneProtein(ChoiceTask):
             "probabilities": p,
         }
 
-    def _right(self, label: str) -> str | None:
+    def _gold_answer(self, label: str) -> str | None:
         return label if label in self.answers else None

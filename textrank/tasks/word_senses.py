@@ -11,7 +11,13 @@ from spacy.tokens import Doc, Span
 from textrank.candidates import Candidate
 from textrank.language.alignment import SourceText, original_offsets, word_doc
 from textrank.metrics import argmax_first
-from textrank.tasks.base import Answered, ChoiceTask, Question, choice_candidates_of, text_of
+from textrank.tasks.base import (
+    AnsweredQuestion,
+    ChoiceTask,
+    Question,
+    candidates_from_questions,
+    span_text,
+)
 
 if not Doc.has_extension("textrank_wsd"):
     Doc.set_extension("textrank_wsd", default=None)
@@ -28,9 +34,11 @@ class WordSenses(ChoiceTask):
     senses: Mapping[str, Sequence[str]]
     entities: str = "entities"
     name: ClassVar[str] = "wsd"
-    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
-    recognises: ClassVar[tuple[str, ...]] = ()
-    ranks: ClassVar[bool] = False
+    required_pipes: ClassVar[
+        tuple[str, ...]
+    ] = ()  # of the analysis: words and sentences are enough
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
+    is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         senses = {str(word): tuple(own) for word, own in self.senses.items()}
@@ -41,32 +49,34 @@ class WordSenses(ChoiceTask):
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """One for each word with two senses, one for each sense of other words."""
-        return choice_candidates_of([self._question(span) for span in self._targets(word_doc(doc))])
+        return candidates_from_questions(
+            [self._question(span) for span in self._target_spans(word_doc(doc))]
+        )
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Marked words without known senses."""
-        return len(doc.spans.get(self.entities, ())) - len(self._marked(doc))
+        return len(doc.spans.get(self.entities, ())) - len(self._marked_spans(doc))
 
-    def row(self, text: SourceText, question: Answered) -> dict[str, Any]:
+    def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
         """The sense of a word, with its place."""
         p = question.probabilities(self.senses[question.title])
         best = list(p)[int(argmax_first(list(p.values())))]
-        row = {"word": text_of(question.span), "span": list(original_offsets(question.span))}
+        row = {"word": span_text(question.span), "span": list(original_offsets(question.span))}
         return {**row, "sense": best, "probability": p[best], "probabilities": p}
 
-    def _targets(self, doc: Doc) -> list[Span]:
+    def _target_spans(self, doc: Doc) -> list[Span]:
         if self.entities in doc.spans:
-            return self._marked(doc)
+            return self._marked_spans(doc)
         return [doc[token.i : token.i + 1] for token in doc if token.lower_ in self.senses]
 
-    def _marked(self, doc: Doc) -> list[Span]:
+    def _marked_spans(self, doc: Doc) -> list[Span]:
         marked = sorted(doc.spans.get(self.entities, ()), key=lambda s: (s.start, s.end))
-        return [span for span in marked if self._word(span) in self.senses]
+        return [span for span in marked if self._lexical_entry(span) in self.senses]
 
     def _question(self, span: Span) -> Question:
-        word = self._word(span)
+        word = self._lexical_entry(span)
         senses = tuple(self.senses[word])
         return Question(span, senses, word, span.label_ if span.label_ in senses else None)
 
-    def _word(self, span: Span) -> str:
+    def _lexical_entry(self, span: Span) -> str:
         return span.kb_id_ or span.text.lower()

@@ -9,16 +9,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.explanation import Parts, average_of, relative, usual
+from textrank.explanation import mean_features, mean_row, subtract_mean
 from textrank.features import FeatureNames, Features, Indices, Matrix, MultiView, Vector, take_rows
 from textrank.linalg import gram, squared_norms
-from textrank.protocols import AdditiveKernel, Kernel, has_features
+from textrank.protocols import AdditiveKernel, Explanation, Kernel, has_features
 
 Rows: TypeAlias = "FeatureRows | KernelRows"
-SOME = 50  # candidates that an average is taken over, where each has to be compared
+AVERAGE_SAMPLE_SIZE = 50  # candidates that an average is taken over, where each has to be compared
 
 
-def rows_of(kernel: Kernel[Any], X: Sequence[Any]) -> Rows:
+def build_rows(kernel: Kernel[Any], X: Sequence[Any]) -> Rows:
     """The rows of what a representation gave."""
     if has_features(kernel):
         found = kernel.features(X)
@@ -32,7 +32,7 @@ class FeatureRows:
 
     values: sp.csr_array
     names: FeatureNames
-    own: Vector = field(init=False, repr=False)
+    squared_norms: Vector = field(init=False, repr=False)
     _averages: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
     _found: dict[int, Indices] = field(default_factory=dict, init=False, repr=False)
 
@@ -42,44 +42,44 @@ class FeatureRows:
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
-    def average(self, asked: str, alike: Sequence[int]) -> Vector:
+    def mean_features(self, asked: str, alike: Sequence[int]) -> Vector:
         """The average value of each feature that many of the rows asking the same have; kept."""
         if asked not in self._averages:
             values = self.values if len(alike) == len(self) else self.values[np.array(alike)]
-            self._averages[asked] = average_of(Features(values, self.names))
+            self._averages[asked] = mean_features(Features(values, self.names))
         return self._averages[asked]
 
-    def places(self, names: FeatureNames) -> Indices:
+    def find_columns(self, names: FeatureNames) -> Indices:
         """Where the names of a model stand among these, or -1; kept."""
         if id(names) not in self._found:
             self._found[id(names)] = self.names.find(names)
         return self._found[id(names)]
 
-    def reasons(self, row: int, weights: Vector, average: Vector) -> Parts:
+    def contributions_of(self, row: int, weights: Vector, average: Vector) -> Explanation:
         """What each feature adds to the score of a row, less what it adds to the average one."""
         own = self.values[[row]]
         parts = sp.csr_array((own.data * weights[own.indices], own.indices, own.indptr), own.shape)
-        return relative(Features(parts, self.names), average * weights)[0]
+        return subtract_mean(Features(parts, self.names), average * weights)[0]
 
-    def dense(self, row: int) -> Vector:
+    def dense_row(self, row: int) -> Vector:
         """One row with its zeros."""
         found = np.zeros(self.values.shape[1])
         span = slice(self.values.indptr[row], self.values.indptr[row + 1])
         found[self.values.indices[span]] = self.values.data[span]
         return found
 
-    def against(self, row: int) -> Vector:
+    def kernel_row(self, row: int) -> Vector:
         """Kernel values of one candidate with all."""
-        return np.asarray(self.values @ self.dense(row))
+        return np.asarray(self.values @ self.dense_row(row))
 
-    def columns(self, rows: Indices) -> Matrix:
+    def kernel_columns(self, rows: Indices) -> Matrix:
         """Kernel values of all with a few, a column each."""
         found = np.zeros((self.values.shape[1], len(rows)))
         few = self.values[rows].tocoo()
         found[few.col, few.row] = few.data
         return np.asarray(self.values @ found)
 
-    def between(self, some: Indices, others: Indices) -> Matrix:
+    def cross_gram(self, some: Indices, others: Indices) -> Matrix:
         """Kernel values of some with others."""
         if not len(some) or not len(others):
             return np.empty((len(some), len(others)))
@@ -89,7 +89,7 @@ class FeatureRows:
         """The Gram matrix of some."""
         return gram(self.values[rows])
 
-    def weights(self, rows: Indices, coef: Vector) -> Vector:
+    def feature_weights(self, rows: Indices, coef: Vector) -> Vector:
         """A weight per feature: the sum of the rows times their coefficients."""
         spread = np.zeros(len(self))
         spread[rows] = coef
@@ -97,15 +97,15 @@ class FeatureRows:
 
     def scores(self, rows: Indices, coef: Vector) -> Vector:
         """Scores of all by coefficients on some."""
-        return np.asarray(self.values @ self.weights(rows, coef))
+        return np.asarray(self.values @ self.feature_weights(rows, coef))
 
     def density(self) -> Vector:
         """The mean cosine with all others, divided by the largest."""
-        lengths = np.sqrt(np.maximum(self.own, 1e-300))
+        lengths = np.sqrt(np.maximum(self.squared_norms, 1e-300))
         mean = np.asarray(self.values.T @ (1 / lengths)) / max(len(self), 1)
         return _scaled(np.asarray(self.values @ mean) / lengths)
 
-    def grown(self, more: Features) -> FeatureRows:
+    def append(self, more: Features) -> FeatureRows:
         """These rows with others behind them, which may have features of their own."""
         both = Features.vstack([Features(self.values, self.names), more])
         return FeatureRows(sp.csr_array(both.values), both.names)
@@ -169,22 +169,24 @@ class KernelRows:
         cosines = np.asarray(self.kernel(take_rows(self.X, some), self.X)) / lengths[some][:, None]
         return _scaled(cosines.sum(axis=0) / lengths)
 
-    def reasons(self, row: int, rows: Indices, coef: Vector) -> Parts:
+    def reasons(self, row: int, rows: Indices, coef: Vector) -> Explanation:
         """What each named part adds to a score, where the kernel can tell, less the average."""
         if not isinstance(self.kernel, AdditiveKernel) or not len(rows):
             return []
         support = take_rows(self.X, rows)
-        some = np.unique(np.linspace(0, len(self) - 1, SOME).astype(np.intp))
-        average = usual(self.kernel.contributions(take_rows(self.X, some), support, coef))
+        some = np.unique(np.linspace(0, len(self) - 1, AVERAGE_SAMPLE_SIZE).astype(np.intp))
+        average = mean_row(self.kernel.contributions(take_rows(self.X, some), support, coef))
         one = take_rows(self.X, np.array([row], dtype=np.intp))
         both = Features.vstack([self.kernel.contributions(one, support, coef), average])
-        return relative(both[:-1], both.values[[-1]].toarray()[0])[0]
+        return subtract_mean(both[:-1], both.values[[-1]].toarray()[0])[0]
 
 
-def joined(one: Any, other: Any) -> Any:
+def concat_representations(one: Any, other: Any) -> Any:
     """Representations of the same kind, one behind the other."""
     if isinstance(one, MultiView) and isinstance(other, MultiView):
-        return MultiView({name: joined(one.view(name), other.view(name)) for name in one.views})
+        return MultiView(
+            {name: concat_representations(one.view(name), other.view(name)) for name in one.views}
+        )
     if isinstance(one, Features) and isinstance(other, Features):
         return Features.vstack([one, other])
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

@@ -31,24 +31,24 @@ from textrank.formats.detection import WRITERS, write_docs
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
-from textrank.web._kernel_rows import FeatureRows, joined
+from textrank.web._kernel_rows import FeatureRows, concat_representations
 from textrank.web.active_learner import (
-    AGAIN,
-    CHOOSE,
+    ANSWERS_PER_TUNING,
+    ANSWERS_WITHOUT_LABEL,
+    CHOICE_PREFIX,
+    LABEL_OF_ANSWER,
     NEGATED,
-    OPEN,
-    PLAIN,
+    ActiveLearner,
     Quality,
     Question,
-    Teaching,
-    advice,
-    explains,
-    parts_of,
+    advise,
+    can_explain,
+    explain_row,
 )
-from textrank.web.app import Gate, common, missing, page
-from textrank.web.explorer import shown
+from textrank.web.app import Credentials, common_routes, not_found, render_page
+from textrank.web.explorer import summarize_contributions
 
-FORMAT = 1  # rises when an older textrank could not read a new file
+LOG_FORMAT = 1  # rises when an older textrank could not read a new file
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
@@ -78,7 +78,7 @@ class Event:
     undoes: int | None = None
 
 
-class Answers:
+class AnswerLog:
     """The log of one curation. Nothing is ever changed in it: taking back is an event too.
 
     SQLite writes ahead and waits for the disk at every event, so that a killed process, or a
@@ -97,7 +97,7 @@ class Answers:
                 f"{self.path}: not usable for answers ({error}). Name another with --answers."
             ) from error
         self._lock = Lock()
-        self._check({"format": str(FORMAT), **about})
+        self._check({"format": str(LOG_FORMAT), **about})
 
     def _check(self, about: Mapping[str, str]) -> None:
         """Refuses a file that belongs to other texts or another task."""
@@ -160,11 +160,11 @@ class Answers:
             yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-GROUP = "entities"
+SPANS_KEY = "entities"
 
 
 @dataclass(frozen=True)
-class Mark:
+class NameMark:
     """Characters that are a name, or with ``remove`` are none."""
 
     start: int
@@ -174,18 +174,18 @@ class Mark:
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class EditableNames:
     """The names a Doc came with, to which marks are applied."""
 
     doc: Doc
     given: Sequence[Span]
 
     @classmethod
-    def of(cls, doc: Doc) -> Names:
+    def of(cls, doc: Doc) -> EditableNames:
         """As the Doc has them now."""
-        return cls(doc, list(doc.spans.get(GROUP, ())))
+        return cls(doc, list(doc.spans.get(SPANS_KEY, ())))
 
-    def apply(self, marks: Sequence[Mark]) -> None:
+    def apply(self, marks: Sequence[NameMark]) -> None:
         """The names with all marks, each in the place of those it overlaps."""
         spans = list(self.given)
         label = Counter(span.label_ for span in spans).most_common(1)
@@ -195,7 +195,7 @@ class Names:
             spans = [s for s in spans if s.end <= own.start or own.end <= s.start]
             if not mark.remove:
                 spans.append(Span(self.doc, own.start, own.end, label=kind, span_id=mark.id))
-        self.doc.spans[GROUP] = sorted(spans, key=lambda span: (span.start, span.end))
+        self.doc.spans[SPANS_KEY] = sorted(spans, key=lambda span: (span.start, span.end))
 
     def span(self, start: int, end: int) -> Span:
         """The words that characters touch; refused where there are none."""
@@ -208,8 +208,8 @@ class Names:
         return found
 
 
-CURVE = 300  # points of a curve
-SHOWN = 8  # last answers on the page
+MAX_CURVE_POINTS = 300  # points of a curve
+MAX_LISTED_ANSWERS = 8  # last answers on the page
 
 
 class Curation:
@@ -218,35 +218,37 @@ class Curation:
     Started again with the same texts and file, it takes all answers in and goes on.
     """
 
-    def __init__(self, teaching: Teaching, docs: Sequence[Doc], answers: Answers, who: str) -> None:
-        self.teaching, self.answers, self.who = teaching, answers, who
+    def __init__(
+        self, teaching: ActiveLearner, docs: Sequence[Doc], answers: AnswerLog, who: str
+    ) -> None:
+        self.learner, self.answers, self.who = teaching, answers, who
         self.docs = {document_id(doc, number): doc for number, doc in enumerate(docs)}
-        self.names = {name: Names.of(doc) for name, doc in self.docs.items()}
-        self.done: list[Event] = []
-        self.lost: list[str] = []
+        self.names = {name: EditableNames.of(doc) for name, doc in self.docs.items()}
+        self.active_events: list[Event] = []
+        self.lost_answers: list[str] = []
         self._lock = RLock()
         self._since = 0
         self._tuning: Thread | None = None
         self._replay()
-        self.asked = teaching.next()
+        self.current_question = teaching.next_question()
 
     def _replay(self) -> None:
         """Takes in what was answered before, all at once."""
-        self.done = self.answers.standing()
-        for name in {e.document for e in self.done if e.kind == "name"}:
+        self.active_events = self.answers.standing()
+        for name in {e.document for e in self.active_events if e.kind == "name"}:
             self._rename(name)
-        labels = dict(self.teaching.labels)
-        for event in [e for e in self.done if e.kind == "answer"]:
-            question = self.teaching.questions.get(event.question)
+        labels = dict(self.learner.labels)
+        for event in [e for e in self.active_events if e.kind == "answer"]:
+            question = self.learner.questions.get(event.question)
             if question is None:
-                self.lost.append(event.question)
+                self.lost_answers.append(event.question)
                 continue
             labels |= question.labels(event.value)
-            self.teaching.closed[question.key] = event.value
-        if self.teaching.closed:
-            self.teaching.retrain(labels, self.teaching.online.alpha)
-            self.teaching.settle()
-            self.teaching.note()
+            self.learner.answered[question.key] = event.value
+        if self.learner.answered:
+            self.learner.retrain(labels, self.learner.online.alpha)
+            self.learner.tune()
+            self.learner.record_quality()
 
     # What people do
 
@@ -258,33 +260,33 @@ class Curation:
             event = self.answers.put(
                 "answer", self.who, document=question.document, question=key, value=value
             )
-            self.teaching.answer(question, value)
-            self.done.append(event)
+            self.learner.answer(question, value)
+            self.active_events.append(event)
             self._since += 1
-            self.asked = self.teaching.next()
+            self.current_question = self.learner.next_question()
             self._tune()
             return self.state()
 
     def undo(self) -> dict[str, Any]:
         """Takes the last answer or mark back; its question is asked again."""
         with self._lock:
-            if not self.done:
+            if not self.active_events:
                 raise ValueError("there is nothing to take back.")
-            event = self.done[-1]
+            event = self.active_events[-1]
             self.answers.put("undo", self.who, document=event.document, undoes=event.id)
-            self.done.pop()
+            self.active_events.pop()
             if event.kind == "name":
                 self._rename(event.document)
-                self.asked = self.teaching.next()
+                self.current_question = self.learner.next_question()
             else:
                 self._forget(event.question)
             return self.state()
 
     def _forget(self, key: str) -> None:
-        question = self.teaching.questions.get(key)
+        question = self.learner.questions.get(key)
         if question is not None:
-            self.teaching.take_back(question)
-        self.asked = question or self.teaching.next()
+            self.learner.remove_answer(question)
+        self.current_question = question or self.learner.next_question()
 
     def mark(self, name: str, start: int, end: int, *, remove: bool = False) -> dict[str, Any]:
         """Marks a name, or says that there is none; pairs of the text are made anew."""
@@ -294,27 +296,30 @@ class Curation:
             self.names[name].span(start, end)
             place = json.dumps([start, end])
             value = "none" if remove else "name"
-            self.done.append(
+            self.active_events.append(
                 self.answers.put("name", self.who, document=name, question=place, value=value)
             )
             self._rename(name)
-            if self.asked is None or self.asked.key not in self.teaching.questions:
-                self.asked = self.teaching.next()
+            if (
+                self.current_question is None
+                or self.current_question.key not in self.learner.questions
+            ):
+                self.current_question = self.learner.next_question()
             return self.state()
 
     def _rename(self, name: str) -> None:
         marks = []
-        for event in self.done:
+        for event in self.active_events:
             if event.kind == "name" and event.document == name and name in self.names:
                 start, end = json.loads(event.question)
-                marks.append(Mark(start, end, event.value == "none", f"m{event.id}"))
+                marks.append(NameMark(start, end, event.value == "none", f"m{event.id}"))
         if name in self.names:
             self.names[name].apply(marks)
-            self.lost += self.teaching.renew(self.docs[name])
+            self.lost_answers += self.learner.update_doc(self.docs[name])
 
     def _open(self, key: str) -> Question:
-        question = self.teaching.questions.get(key)
-        if question is None or key in self.teaching.closed:
+        question = self.learner.questions.get(key)
+        if question is None or key in self.learner.answered:
             raise ValueError("this question was answered or is gone. Reload the page.")
         return question
 
@@ -322,9 +327,9 @@ class Curation:
 
     def _tune(self) -> None:
         busy = self._tuning is not None and self._tuning.is_alive()
-        if self._since >= AGAIN and not busy:
+        if self._since >= ANSWERS_PER_TUNING and not busy:
             self._since = 0
-            self._tuning = Thread(target=self.teaching.settle, daemon=True)
+            self._tuning = Thread(target=self.learner.tune, daemon=True)
             self._tuning.start()
 
     def wait(self) -> None:
@@ -336,23 +341,27 @@ class Curation:
 
     def state(self) -> dict[str, Any]:
         """Everything the page shows, as plain values."""
-        teaching = self.teaching
-        word, why = advice(teaching.history, teaching.kappas)
+        teaching = self.learner
+        word, why = advise(teaching.history, teaching.kappas)
         return {
-            "question": None if self.asked is None else self.shown(self.asked),
-            "quality": [_figures(q) for q in teaching.history[-CURVE:]],
+            "question": None
+            if self.current_question is None
+            else self.shown(self.current_question),
+            "quality": [_figures(q) for q in teaching.history[-MAX_CURVE_POINTS:]],
             "advice": {"word": word, "why": why},
             "alpha": teaching.online.alpha,
-            "answered": len(teaching.closed),
-            "open": len(teaching.questions) - len(teaching.closed),
+            "answered": len(teaching.answered),
+            "open": len(teaching.questions) - len(teaching.answered),
             "taught": len(teaching.online),
-            "lost": len(self.lost),
-            "last": [self._line(event) for event in self.done[: -SHOWN - 1 : -1]],
+            "lost": len(self.lost_answers),
+            "last": [
+                self._line(event) for event in self.active_events[: -MAX_LISTED_ANSWERS - 1 : -1]
+            ],
         }
 
     def shown(self, question: Question) -> dict[str, Any]:
         """A question with its sentence in words, what the model thinks, and why."""
-        teaching = self.teaching
+        teaching = self.learner
         row = self._favoured(question)
         candidate = teaching.candidates[row]
         p = teaching.probability(teaching.scores[list(question.rows)])
@@ -366,25 +375,25 @@ class Curation:
             "score": float(teaching.scores[row]),
             "probability": None if p is None else [float(value) for value in p],
             "favoured": question.rows.index(row),
-            "explains": explains(teaching),
+            "explains": can_explain(teaching),
         }
 
     def _favoured(self, question: Question) -> int:
         """The row of the answer that the model would give, or the only one."""
-        return max(question.rows, key=lambda row: float(self.teaching.scores[row]))
+        return max(question.rows, key=lambda row: float(self.learner.scores[row]))
 
     def reasons(self, key: str) -> dict[str, Any]:
         """Why the model thinks so; asked for once the question is on the page."""
-        question = self.teaching.questions.get(key)
-        if question is None or not explains(self.teaching):
+        question = self.learner.questions.get(key)
+        if question is None or not can_explain(self.learner):
             raise ValueError("nothing can be said about why.")
-        return shown(parts_of(self.teaching, self._favoured(question)))
+        return summarize_contributions(explain_row(self.learner, self._favoured(question)))
 
     def _line(self, event: Event) -> dict[str, Any]:
         text = event.question
-        question = self.teaching.questions.get(event.question)
+        question = self.learner.questions.get(event.question)
         if question is not None:
-            spans = self.teaching.candidates[question.rows[0]].spans
+            spans = self.learner.candidates[question.rows[0]].spans
             text = " – ".join(span.text for span in spans)
         elif event.kind == "name":
             start, end = json.loads(event.question)
@@ -393,7 +402,7 @@ class Curation:
                 "document": event.document}  # fmt: skip
 
 
-def fingerprint(docs: Sequence[Doc]) -> str:
+def fingerprint_docs(docs: Sequence[Doc]) -> str:
     """A checksum of the texts, by which answers know them again."""
     digest = hashlib.sha256()
     for number, doc in enumerate(docs):
@@ -412,7 +421,7 @@ def _title(question: Question, candidate: Any, task: str) -> str:
         return f"{texts[0]} – {texts[1]}: do they interact?" if task == "ppi" else " – ".join(texts)
     if len(question.rows) > 1:
         return f"{texts[0]}: which is meant?"
-    return f"{texts[0]}: {candidate.asked}?"
+    return f"{texts[0]}: {candidate.current_question}?"
 
 
 def _words(candidate: Any) -> list[dict[str, Any]]:
@@ -444,20 +453,22 @@ def _around(candidate: Any, size: int = 400) -> list[str]:
     return [doc[:first].text[-size:], doc[last:].text[:size]]
 
 
-ENOUGH = 50  # answers from which on they set the threshold, not the model one began with
-SUFFIXES = {"text": ".txt", "json_lines": ".jsonl", "doc_bin": ".spacy", "bioc_xml": ".bioc.xml",
+MIN_ANSWERS_FOR_THRESHOLD = (
+    50  # answers from which on they set the threshold, not the model one began with
+)
+CORPUS_SUFFIXES = {"text": ".txt", "json_lines": ".jsonl", "doc_bin": ".spacy", "bioc_xml": ".bioc.xml",
             "bioc_json": ".json", "pubtator": ".pubtator", "conllu": ".conllu",
             "ppi_xml": ".xml"}  # fmt: skip
 
 
-def taught_model(teaching: Teaching) -> Model:
+def build_model(teaching: ActiveLearner) -> Model:
     """The model of all answers so far, to apply, to evaluate or to go on with."""
     prior, rows = teaching.prior, teaching.rows
     with teaching.lock:
         alpha, y, heldout = teaching.online.alpha, teaching.answers, teaching.heldout
-        few = len(y) < ENOUGH and prior is not None
+        few = len(y) < MIN_ANSWERS_FOR_THRESHOLD and prior is not None
         threshold = prior.threshold if few and prior is not None else teaching.threshold
-        meta = {"curated": len(teaching.closed), **(prior.meta if prior is not None else {})}
+        meta = {"curated": len(teaching.answered), **(prior.meta if prior is not None else {})}
         fit = Fit((alpha,), alpha, teaching.online.coef, heldout[None])
         if prior is not None and prior.fit.second_stage is not None:
             raise ValueError("a model with a second stage over the document cannot be exported.")
@@ -467,10 +478,12 @@ def taught_model(teaching: Teaching) -> Model:
             fit = replace(fit, coef=coef)
         else:
             names = None
-            taught = [teaching.candidates[row] for row in teaching.taught]
+            taught = [teaching.candidates[row] for row in teaching.labelled]
             support = teaching.pipeline.representation(taught)
             if prior is not None:
-                support = joined(prior.support, support) if taught else prior.support
+                support = (
+                    concat_representations(prior.support, support) if taught else prior.support
+                )
                 fit = replace(fit, coef=np.concatenate([prior.fit.coef, fit.coef]))
     if prior is not None:  # few answers alone would say little about probabilities
         heldout, y = np.concatenate([prior.heldout, heldout]), np.concatenate([prior.labels, y])
@@ -480,9 +493,9 @@ def taught_model(teaching: Teaching) -> Model:
     )
 
 
-def _weights(teaching: Teaching, rows: FeatureRows) -> tuple[TrainedNames, Any]:
+def _weights(teaching: ActiveLearner, rows: FeatureRows) -> tuple[TrainedNames, Any]:
     """A weight per feature, of the prior and of the answers together."""
-    own = rows.weights(teaching.index, teaching.online.coef)
+    own = rows.feature_weights(teaching.index, teaching.online.coef)
     prior = teaching.prior
     if prior is None or prior.names is None:
         return rows.names, own
@@ -493,15 +506,15 @@ def _weights(teaching: Teaching, rows: FeatureRows) -> tuple[TrainedNames, Any]:
     return names, np.concatenate([own, prior.fit.coef[~known]])
 
 
-def model_archive(teaching: Teaching) -> bytes:
+def zip_model(teaching: ActiveLearner) -> bytes:
     """The model's folder as a zip."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
-        taught_model(teaching).to_disk(folder)
-        return zipped(folder)
+        build_model(teaching).to_disk(folder)
+        return zip_folder(folder)
 
 
-def corpus_file(curation: Curation, format: str) -> tuple[bytes, str]:
+def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
     """The texts with an answer, written in a format, and the suffix of that file.
 
     Pairs without an answer get the model's decision, since formats take what is not listed for a
@@ -509,20 +522,20 @@ def corpus_file(curation: Curation, format: str) -> tuple[bytes, str]:
     """
     if format not in WRITERS:
         raise ValueError(f"unknown format {format!r}. Known: {', '.join(WRITERS)}.")
-    with tempfile.TemporaryDirectory() as work, answered(curation) as docs:
-        target = Path(work) / f"corpus{SUFFIXES.get(format, '')}"
+    with tempfile.TemporaryDirectory() as work, docs_with_answers(curation) as docs:
+        target = Path(work) / f"corpus{CORPUS_SUFFIXES.get(format, '')}"
         write_docs(docs, target, format=format)
         if target.is_dir():
-            return zipped(target), ".zip"
-        return target.read_bytes(), SUFFIXES.get(format, "")
+            return zip_folder(target), ".zip"
+        return target.read_bytes(), CORPUS_SUFFIXES.get(format, "")
 
 
 @contextmanager
-def answered(curation: Curation) -> Iterator[list[Doc]]:
+def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
     """The Docs with an answer, carrying the answers as gold while the block lasts."""
-    teaching = curation.teaching
+    teaching = curation.learner
     with teaching.lock:
-        names = {q.document for k, q in teaching.questions.items() if k in teaching.closed}
+        names = {q.document for k, q in teaching.questions.items() if k in teaching.answered}
         docs = [doc for name, doc in curation.docs.items() if name in names]
         before = [(d, d.user_data.get("gold"), list(d.spans.get("entities", ()))) for d in docs]
         decided = teaching.scores >= teaching.threshold
@@ -538,16 +551,16 @@ def answered(curation: Curation) -> Iterator[list[Doc]]:
                 doc.spans["entities"] = spans
 
 
-def _annotate(teaching: Teaching, doc: Doc, decided: Any) -> None:
+def _annotate(teaching: ActiveLearner, doc: Doc, decided: Any) -> None:
     own = [q for q in teaching.questions.values() if teaching.candidates[q.rows[0]].doc is doc]
     pairs = [q for q in own if len(teaching.candidates[q.rows[0]].spans) == 2]
     if pairs:
         doc.user_data["gold"] = [_relation(teaching, q, decided) for q in pairs]
     chosen = {}
     for question in own:
-        value = teaching.closed.get(question.key, "")
+        value = teaching.answered.get(question.key, "")
         span = teaching.candidates[question.rows[0]].spans[0]
-        if question not in pairs and value and value not in OPEN:
+        if question not in pairs and value and value not in ANSWERS_WITHOUT_LABEL:
             chosen[span.start, span.end] = _answer(teaching, question, value)
     if chosen:
         doc.spans["entities"] = [
@@ -556,25 +569,25 @@ def _annotate(teaching: Teaching, doc: Doc, decided: Any) -> None:
         ]
 
 
-def _relation(teaching: Teaching, question: Question, decided: Any) -> dict[str, Any]:
+def _relation(teaching: ActiveLearner, question: Question, decided: Any) -> dict[str, Any]:
     spans = teaching.candidates[question.rows[0]].spans
-    value = teaching.closed.get(question.key, "")
+    value = teaching.answered.get(question.key, "")
     row: dict[str, Any] = {"entities": [span.id_ for span in spans]}
-    if value in PLAIN:
-        row |= {"label": PLAIN[value] > 0, "by": "curator"}
+    if value in LABEL_OF_ANSWER:
+        row |= {"label": LABEL_OF_ANSWER[value] > 0, "by": "curator"}
         return {**row, "status": "negated"} if value == NEGATED else row
     return {**row, "label": bool(decided[question.rows[0]]), "by": "model"}
 
 
-def _answer(teaching: Teaching, question: Question, value: str) -> str | None:
+def _answer(teaching: ActiveLearner, question: Question, value: str) -> str | None:
     """The label that a choice gives a name; None where a no leaves it open."""
-    if PLAIN.get(value, 1.0) < 0:
+    if LABEL_OF_ANSWER.get(value, 1.0) < 0:
         return None
-    chosen = int(value.removeprefix(CHOOSE)) if value.startswith(CHOOSE) else 0
+    chosen = int(value.removeprefix(CHOICE_PREFIX)) if value.startswith(CHOICE_PREFIX) else 0
     return teaching.candidates[question.rows[chosen]].answer
 
 
-def zipped(folder: Path) -> bytes:
+def zip_folder(folder: Path) -> bytes:
     """A folder as a zip, its files under the folder's name."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -585,12 +598,12 @@ def zipped(folder: Path) -> bytes:
 
 
 @dataclass(frozen=True)
-class Curator:
+class CurationApp:
     """A curation as pages."""
 
     curation: Curation
     title: str
-    gate: Gate
+    gate: Credentials
 
     def app(self) -> Starlette:
         """The application, without its gate."""
@@ -605,13 +618,13 @@ class Curator:
             Route("/export/answers.jsonl", self.answers),
             Route("/export/corpus/{format}", self.corpus),
         ]
-        return Starlette(routes=[*routes, *common()], exception_handlers={404: _not_found})
+        return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def index(self, _: Request) -> Response:
         """The page; its script fetches the first question."""
-        task = self.curation.teaching.pipeline.task.name
+        task = self.curation.learner.pipeline.task.name
         values = {"title": self.title, "csrf": self.gate.csrf, "formats": list(WRITERS)}
-        return page("curate.html", {**values, "task": task, "who": self.curation.who})
+        return render_page("curate.html", {**values, "task": task, "who": self.curation.who})
 
     def state(self, _: Request) -> Response:
         """Everything the page shows."""
@@ -620,7 +633,7 @@ class Curator:
     def reasons(self, request: Request) -> Response:
         """The parts of a question's score."""
         try:
-            found = self.curation.reasons(request.query_params.get("question", ""))
+            found = self.curation.contributions_of(request.query_params.get("question", ""))
         except ValueError as error:
             return JSONResponse({"error": str(error)}, status_code=422)
         return JSONResponse(found)
@@ -649,7 +662,7 @@ class Curator:
 
     def model(self, _: Request) -> Response:
         """The trained model as a zip."""
-        return _file(lambda: (model_archive(self.curation.teaching), "model.zip"))
+        return _file(lambda: (zip_model(self.curation.learner), "model.zip"))
 
     def answers(self, _: Request) -> Response:
         """Who answered what and when, as JSON lines."""
@@ -661,10 +674,10 @@ class Curator:
         """The texts with their answers in a format of ours."""
         format = request.path_params["format"]
         if format not in WRITERS:
-            return missing(f"There is no such format; there are {', '.join(WRITERS)}.")
+            return not_found(f"There is no such format; there are {', '.join(WRITERS)}.")
 
         def made() -> tuple[bytes, str]:
-            content, suffix = corpus_file(self.curation, format)
+            content, suffix = export_corpus(self.curation, format)
             return content, f"corpus{suffix}"
 
         return _file(made)
@@ -705,4 +718,4 @@ def _number(body: dict[str, Any], key: str) -> int:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
-    return missing("There is no such page.")
+    return not_found("There is no such page.")

@@ -29,21 +29,23 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from textrank.config import versions
-from textrank.reports.html import environment as reports_environment
+from textrank.config import package_versions
+from textrank.reports.html import template_environment as reports_environment
 
-LIMIT = 1 << 20  # bytes of a request; an answer or a name takes a few hundred
-DRAIN = 1 << 28  # bytes of a refused request that are read and dropped, so that a client hears why
-OPEN = ("/health",)  # answers without a token
-SAFE = ("GET", "HEAD")
-NAMES = ("127.0.0.1", "localhost", "[::1]")  # what a loopback server may be called
+MAX_REQUEST_BYTES = 1 << 20  # bytes of a request; an answer or a name takes a few hundred
+MAX_DRAINED_BYTES = (
+    1 << 28
+)  # bytes of a refused request that are read and dropped, so that a client hears why
+PUBLIC_PATHS = ("/health",)  # answers without a token
+SAFE_METHODS = ("GET", "HEAD")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")  # what a loopback server may be called
 # No inline script or style, no other origin, no frame: text of a document can never act.
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "content-security-policy": POLICY,
+SECURITY_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
@@ -55,10 +57,10 @@ HEADERS = {
 
 
 @dataclass(frozen=True)
-class Gate:
+class Credentials:
     """The secrets of one run: the token of the opened address, and one for changing requests.
 
-    >>> Gate("secret", port=8000).hosts
+    >>> Credentials("secret", port=8000).hosts
     ('127.0.0.1:8000', 'localhost:8000', '[::1]:8000')
     """
 
@@ -69,7 +71,7 @@ class Gate:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The names under which the server answers; any other was made up by a foreign page."""
-        return tuple(f"{name}:{self.port}" for name in NAMES)
+        return tuple(f"{name}:{self.port}" for name in LOOPBACK_NAMES)
 
     @property
     def cookie(self) -> str:
@@ -87,11 +89,11 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Guarded:
+class GuardMiddleware:
     """An application behind a Gate; every answer carries the headers."""
 
     app: ASGIApp
-    gate: Gate
+    gate: Credentials
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # no web sockets here
@@ -108,12 +110,12 @@ class Guarded:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> PlainTextResponse | None:
         """Hands the request on once its body was found small enough."""
-        if scope["method"] in SAFE:
+        if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
             return None
         body = await _body(Headers(scope=scope), receive)
         if body is None:
-            return _refuse(413, f"a request of more than {LIMIT} bytes is refused.")
+            return _refuse(413, f"a request of more than {MAX_REQUEST_BYTES} bytes is refused.")
         messages = [_message(body)]
 
         async def replay() -> Message:
@@ -133,12 +135,12 @@ class _Sealed:
     """Adds the headers to an answer, and the cookie where the address carried the token."""
 
     send: Send
-    gate: Gate | None
+    gate: Credentials | None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
             if self.gate is not None:
                 cookie = f"{self.gate.cookie}={self.gate.token}; HttpOnly; SameSite=Strict; Path=/"
@@ -146,23 +148,23 @@ class _Sealed:
         await self.send(message)
 
 
-def _refusal(scope: Scope, gate: Gate, proof: str) -> PlainTextResponse | None:
+def _refusal(scope: Scope, gate: Credentials, proof: str) -> PlainTextResponse | None:
     headers = Headers(scope=scope)
     if headers.get("host", "") not in gate.hosts:
         return _refuse(421, f"this server answers only as {gate.hosts[0]}.")
     origins = [f"http://{host}" for host in gate.hosts]
     if headers.get("origin", origins[0]) not in origins:
         return _refuse(403, "a request from another site is refused.")
-    if scope["path"] in OPEN and scope["method"] in SAFE:
+    if scope["path"] in PUBLIC_PATHS and scope["method"] in SAFE_METHODS:
         return None
     if not proof:
         return _refuse(403, "the token is missing. Open the address that the command printed.")
-    if scope["method"] not in SAFE and proof == "cookie" and not _own_page(headers, gate):
+    if scope["method"] not in SAFE_METHODS and proof == "cookie" and not _own_page(headers, gate):
         return _refuse(403, "a changing request needs the token of the page it comes from.")
     return None
 
 
-def _own_page(headers: Headers, gate: Gate) -> bool:
+def _own_page(headers: Headers, gate: Credentials) -> bool:
     """Whether one of our pages asks: a browser sends the cookie by itself, but not this header."""
     same = headers.get("sec-fetch-site", "same-origin") == "same-origin"
     return same and _equal(headers.get("x-textrank-csrf", ""), gate.csrf)
@@ -171,8 +173,8 @@ def _own_page(headers: Headers, gate: Gate) -> bool:
 async def _body(headers: Headers, receive: Receive) -> bytes | None:
     """The body of a request, or None where it is too large; that one is read but not kept."""
     announced = headers.get("content-length", "0")
-    large = not announced.isdigit() or int(announced) > LIMIT
-    if large and announced.isdigit() and int(announced) > DRAIN:
+    large = not announced.isdigit() or int(announced) > MAX_REQUEST_BYTES
+    if large and announced.isdigit() and int(announced) > MAX_DRAINED_BYTES:
         return None
     kept, received = b"", 0
     while True:
@@ -180,10 +182,10 @@ async def _body(headers: Headers, receive: Receive) -> bytes | None:
         if message["type"] != "http.request":
             return None
         received += len(message.get("body", b""))
-        large = large or received > LIMIT
+        large = large or received > MAX_REQUEST_BYTES
         if not large:
             kept += message.get("body", b"")
-        if not message.get("more_body", False) or received > DRAIN:
+        if not message.get("more_body", False) or received > MAX_DRAINED_BYTES:
             return None if large else kept
 
 
@@ -204,9 +206,9 @@ def _refuse(status: int, why: str) -> PlainTextResponse:
     return PlainTextResponse(f"textrank: {why}\n", status_code=status)
 
 
-KINDS = {".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript",
+MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript",
          ".svg": "image/svg+xml"}  # fmt: skip
-TAXA = {
+SPECIES_NAMES = {
     "9606": "human", "10090": "mouse", "10116": "rat", "9913": "cattle", "9823": "pig",
     "9986": "rabbit", "9031": "chicken", "8355": "clawed frog", "8364": "western clawed frog",
     "7955": "zebrafish", "7227": "fruit fly", "6239": "roundworm", "559292": "baker's yeast",
@@ -217,7 +219,7 @@ TAXA = {
 
 
 @cache
-def environment() -> Environment:
+def template_environment() -> Environment:
     """The templates; everything put into them is escaped."""
     found = Environment(
         loader=PackageLoader("textrank.web", "templates"),
@@ -226,17 +228,23 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"number": number, "chance": chance, "species": species}
-    found.globals["version"] = versions()["textrank"]
+    found.filters |= {
+        "number": format_count,
+        "probability": format_probability,
+        "species": species_name,
+    }
+    found.globals["version"] = package_versions()["textrank"]
     return found
 
 
-def page(name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
+def render_page(name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
     """A template filled."""
-    return HTMLResponse(environment().get_template(name).render(**values), status_code=status)
+    return HTMLResponse(
+        template_environment().get_template(name).render(**values), status_code=status
+    )
 
 
-def plain_page(html: str) -> HTMLResponse:
+def render_report(html: str) -> HTMLResponse:
     """A page of ``textrank.reports``, which holds its style itself; only our script may run."""
     source = reports_environment().get_template("errors.js").render()
     digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
@@ -247,19 +255,19 @@ def plain_page(html: str) -> HTMLResponse:
     return HTMLResponse(html, headers={"content-security-policy": policy})
 
 
-def number(value: int) -> str:
+def format_count(value: int) -> str:
     """A count with its thousands apart.
 
-    >>> number(1234567)
+    >>> format_count(1234567)
     '1 234 567'
     """
     return f"{int(value):,}".replace(",", " ")
 
 
-def chance(value: float | None) -> str:
+def format_probability(value: float | None) -> str:
     """A probability with two digits, never rounded to certainty.
 
-    >>> chance(0.999), chance(1.0), chance(0.125), chance(None)
+    >>> format_probability(0.999), format_probability(1.0), format_probability(0.125), format_probability(None)
     ('>.99', '1', '.12', '–')
     """
     if value is None:
@@ -271,59 +279,59 @@ def chance(value: float | None) -> str:
     return "<.01" if value < 0.01 else f"{value:.2f}".removeprefix("0")
 
 
-def species(taxon: str | None) -> str:
+def species_name(taxon: str | None) -> str:
     """A taxon by its English name, where it is one that most studies are about.
 
-    >>> species("9606"), species("7")
+    >>> species_name("9606"), species_name("7")
     ('human', 'taxon 7')
     """
-    known = TAXA.get(str(taxon))
+    known = SPECIES_NAMES.get(str(taxon))
     return known or (f"taxon {taxon}" if str(taxon).isdigit() else str(taxon or ""))
 
 
 @cache
-def assets() -> Mapping[str, Path]:
+def list_assets() -> Mapping[str, Path]:
     """The files that may be fetched, by name: nothing else on this disk is reachable."""
     here = Path(str(files("textrank.web")))
-    found = {path.name: path for path in (here / "assets").iterdir() if path.suffix in KINDS}
+    found = {path.name: path for path in (here / "assets").iterdir() if path.suffix in MEDIA_TYPES}
     found["cytoscape.mjs"] = here / "vendor" / "cytoscape" / "cytoscape.esm.min.mjs"
     found["base.css"] = Path(str(files("textrank.reports"))) / "page" / "style.css"
     return found
 
 
-def asset(request: Request) -> Response:
+def serve_asset(request: Request) -> Response:
     """One of the assets, which a browser may keep until it changes."""
-    path = assets().get(request.path_params["name"])
+    path = list_assets().get(request.path_params["name"])
     if path is None:
-        return missing("There is no such file.")
+        return not_found("There is no such file.")
     content = path.read_bytes()
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(content, media_type=KINDS[path.suffix], headers=headers)
+    return Response(content, media_type=MEDIA_TYPES[path.suffix], headers=headers)
 
 
-def health(_: Request) -> Response:
+def serve_health(_: Request) -> Response:
     """That the server is alive, and nothing else."""
-    return JSONResponse({"status": "ok", "version": versions()["textrank"]})
+    return JSONResponse({"status": "ok", "version": package_versions()["textrank"]})
 
 
-def missing(why: str) -> Response:
+def not_found(why: str) -> Response:
     """A page that says what is not there."""
-    return page("missing.html", {"why": why}, status=404)
+    return render_page("missing.html", {"why": why}, status=404)
 
 
-def common() -> list[Route]:
+def common_routes() -> list[Route]:
     """The routes of both applications."""
-    return [Route("/health", health), Route("/assets/{name}", asset)]
+    return [Route("/health", serve_health), Route("/assets/{name}", serve_asset)]
 
 
 HOST = "127.0.0.1"
 
 
 def serve(
-    make: Callable[[Gate], ASGIApp],
+    make: Callable[[Credentials], ASGIApp],
     *,
     port: int = 0,
     browser: bool = True,
@@ -335,7 +343,7 @@ def serve(
     address carries the token; ``browser`` opens it.
     """
     with closing(_bound(port)) as listener:
-        gate = Gate(port=int(listener.getsockname()[1]))
+        gate = Credentials(port=int(listener.getsockname()[1]))
         address = f"http://{HOST}:{gate.port}/?token={gate.token}"
 
         def ready() -> None:
@@ -343,7 +351,7 @@ def serve(
             if browser:  # some browsers only return when they are closed
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        asyncio.run(_run(Guarded(make(gate), gate), listener, ready))
+        asyncio.run(_run(GuardMiddleware(make(gate), gate), listener, ready))
 
 
 class _Server(uvicorn.Server):

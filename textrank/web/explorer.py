@@ -1,4 +1,10 @@
-"""Sentences in pieces, each with what marks it; text stays text."""
+"""Pages of ``textrank explore``: facts with facets, evidence, documents, names and exports.
+
+``Explorer`` is the web application over a ``Store``; ``textrank.results.queries`` has its SQL.
+Before it come the parts it is made of: sentences with marks, explanations of single statements
+(``StatementExplainer``), exports of a selection, and the page that works without a server
+(``render_static_page``). Text from documents is only ever inserted as text.
+"""
 
 from __future__ import annotations
 
@@ -28,48 +34,68 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from textrank.candidates import Candidate
-from textrank.evaluation.cross_validation import decisions_of
+from textrank.evaluation.cross_validation import make_decisions
 from textrank.language.alignment import original_offsets
 from textrank.model import Model
-from textrank.reports.explanation import Explanation, explanation_page, reasons
+from textrank.reports.explanation import Explanation, group_contributions, render_explanations
 from textrank.results import queries
-from textrank.results.queries import PAGE, Wanted, condition, network
-from textrank.results.store import Store
-from textrank.web.app import assets, common, environment, missing, page, plain_page
+from textrank.results.queries import FACTS_PER_PAGE, Selection
+from textrank.results.store import FactRow, Row, Store
+from textrank.tasks.ppi.facts import UNTYPED
+from textrank.web.app import (
+    common_routes,
+    list_assets,
+    not_found,
+    render_page,
+    render_report,
+    template_environment,
+)
 
-Mark: TypeAlias = tuple[int, int, str]  # first character, end, class
-Piece: TypeAlias = tuple[str, str]  # text, and the classes that mark it
+# Sentences with marks
+
+Mark: TypeAlias = tuple[int, int, str]  # first character, end, CSS class
+Piece: TypeAlias = tuple[str, str]  # text and the CSS classes that mark it
 
 
-def marked(text: str, marks: Sequence[Mark]) -> list[Piece]:
-    """A text cut where marks begin and end; marks outside of it are passed over.
+def split_at_marks(text: str, marks: Sequence[Mark]) -> list[Piece]:
+    """Split a text where marks begin and end; marks that reach outside of it are ignored.
 
-    >>> marked("SHC binds GRB2.", [(0, 3, "e1"), (10, 14, "e2")])
+    >>> split_at_marks("SHC binds GRB2.", [(0, 3, "e1"), (10, 14, "e2")])
     [('SHC', 'e1'), (' binds ', ''), ('GRB2', 'e2'), ('.', '')]
     """
     inside = [(a, b, name) for a, b, name in marks if 0 <= a < b <= len(text)]
-    cuts = sorted({0, len(text), *(c for a, b, _ in inside for c in (a, b))})
-    found = []
+    cuts = sorted({0, len(text), *(cut for a, b, _ in inside for cut in (a, b))})
+    pieces = []
     for start, end in pairwise(cuts):
         names = dict.fromkeys(name for a, b, name in inside if a <= start and end <= b)
-        found.append((text[start:end], " ".join(names)))
-    return found
+        pieces.append((text[start:end], " ".join(names)))
+    return pieces
 
 
-def evidence_pieces(row: Mapping[str, Any]) -> list[Piece]:
-    """The sentence of a statement with its names and the trigger marked."""
+def mark_statement(row: Mapping[str, Any]) -> list[Piece]:
+    """Return the sentence of a statement with both names (e1, e2) and the trigger marked.
+
+    Nothing is marked if it is not known where the sentence begins in its document.
+    """
     sentence = str(row["sentence"] or "")
+    return split_at_marks(sentence, _sentence_marks(row))
+
+
+def _sentence_marks(row: Mapping[str, Any]) -> list[Mark]:
+    """Return the marks of a statement, counted from the first character of its sentence."""
     start = row["sentence_start"]
     if start is None:
-        return [(sentence, "")]
-    places = [(row["start_a"], row["end_a"], "e1"), (row["start_b"], row["end_b"], "e2")]
-    places += [(a, b, "trigger") for a, b in trigger_places(row.get("trigger"))]
-    known = [(a - start, b - start, name) for a, b, name in places if a is not None]
-    return marked(sentence, known)
+        return []
+    marks = [(row["start_a"], row["end_a"], "e1"), (row["start_b"], row["end_b"], "e2")]
+    marks += [(a, b, "trigger") for a, b in trigger_spans(row.get("trigger"))]
+    return [(a - start, b - start, name) for a, b, name in marks if a is not None]
 
 
-def trigger_places(trigger: Any) -> list[tuple[int, int]]:
-    """Where the trigger stands in the document, from a list of ``[start, end]`` or its JSON."""
+def trigger_spans(trigger: Any) -> list[tuple[int, int]]:
+    """Return the characters of a trigger, from a list of ``[start, end]`` or its JSON.
+
+    Values of another form, which files of other origin may have, are ignored.
+    """
     if isinstance(trigger, str):
         try:
             trigger = json.loads(trigger)
@@ -77,448 +103,541 @@ def trigger_places(trigger: Any) -> list[tuple[int, int]]:
             return []
     if not isinstance(trigger, list | tuple):
         return []
-    pairs = [p for p in trigger if isinstance(p, list | tuple) and len(p) == 2]
+    pairs = [pair for pair in trigger if isinstance(pair, list | tuple) and len(pair) == 2]
     return [(a, b) for a, b in pairs if type(a) is int and type(b) is int]
 
 
-TOP = 8  # features for and as many against, where they are not of several kinds
-FEW = 3  # features of a kind
-UNSAID = (None, "none", "not typed")  # a direction or type that there is none of
-STATED = ("interacts", "status", "type", "direction", "probability")  # on a page of explanations
+# Explanations of statements
+
+MAX_FEATURES = 8  # shown for and against, if contributions do not form groups
+MAX_FEATURES_PER_GROUP = 3
+UNKNOWN_VALUES = (None, "none", UNTYPED)  # of a direction or type
+STATED_COLUMNS = ("interacts", "status", "type", "direction", "probability")
 
 
 @dataclass
-class Reasons:
-    """The model that made the statements and its language model, loaded at the first question."""
+class StatementExplainer:
+    """Explanations of stored statements by the model that made them.
+
+    ``load`` returns the model and its language model; it is called at the first question. Results
+    keep no whole texts, so a statement is explained within its sentence.
+    """
 
     load: Callable[[], tuple[Model, Language]]
     _loaded: tuple[Model, Language] | None = field(default=None, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)  # spaCy pipelines are not thread-safe
 
-    def of(self, row: Mapping[str, Any], around: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The parts of a statement's score; ``around`` are the statements of its sentence."""
-        with self._lock:  # spaCy pipelines are not made for two threads
-            model, nlp = self._model()
-            doc = self._doc(row, around, nlp)
-            candidate = self._candidate(model, doc, row)
-            return {**shown(model.explain_all([candidate])[0]), "stored": row["score"]}
+    def explain(self, row: Row, sentence_rows: Sequence[Row]) -> dict[str, Any]:
+        """Return the summarised contributions to a statement's score, and the ``stored`` score.
 
-    def page(self, rows: Sequence[Mapping[str, Any]], back: str, name: str) -> str:
-        """The explanation page of a document's statements, with a way back to it."""
-        sentences: dict[Any, list[Mapping[str, Any]]] = {}
+        ``sentence_rows`` are all statements of the sentence: they tell which names it has. Raises
+        ValueError if the pair is not found in the sentence.
+        """
+        with self._lock:
+            model, nlp = self._get_model()
+            doc = self._parse_sentence(sentence_rows, nlp)
+            candidate = self._find_candidate(model, doc, row)
+            contributions = model.explain_relative([candidate])[0]
+            return {**summarize_contributions(contributions), "stored": row["score"]}
+
+    def explain_document(self, rows: Sequence[Row], back_url: str, document: str) -> str:
+        """Return the HTML page that explains a document's statements, with a link back to it."""
+        sentences: dict[Any, list[Row]] = {}
         for row in rows:
             sentences.setdefault(row["sentence_start"], []).append(row)
         with self._lock:
-            model, nlp = self._model()
-            found = [e for own in sentences.values() for e in self._explained(model, nlp, own)]
-        return explanation_page(found, back=(back, name))
+            model, nlp = self._get_model()
+            explanations = [
+                explanation
+                for sentence_rows in sentences.values()
+                for explanation in self._explain_sentence(model, nlp, sentence_rows)
+            ]
+        return render_explanations(explanations, back=(back_url, document))
 
-    def _explained(
-        self, model: Model, nlp: Language, rows: Sequence[Mapping[str, Any]]
+    def _explain_sentence(
+        self, model: Model, nlp: Language, rows: Sequence[Row]
     ) -> list[Explanation]:
-        """The statements of one sentence."""
-        doc = self._doc(rows[0], rows, nlp)
-        candidates = [self._candidate(model, doc, row) for row in rows]
-        explained = model.explain_all(candidates)
+        """Explain all statements of one sentence."""
+        doc = self._parse_sentence(rows, nlp)
+        candidates = [self._find_candidate(model, doc, row) for row in rows]
+        explained = model.explain_relative(candidates)
         scores = np.array([sum(value for _, value in parts) for parts in explained])
-        decisions = decisions_of(candidates, scores, model.threshold, paths=True)
+        decisions = make_decisions(candidates, scores, model.threshold, paths=True)
         return [
-            Explanation(decision, parts, {k: row[k] for k in STATED if row[k] not in UNSAID})
+            Explanation(
+                decision,
+                parts,
+                {name: row[name] for name in STATED_COLUMNS if row[name] not in UNKNOWN_VALUES},
+            )
             for decision, parts, row in zip(decisions, explained, rows, strict=True)
         ]
 
-    def _model(self) -> tuple[Model, Language]:
+    def _get_model(self) -> tuple[Model, Language]:
         if self._loaded is None:
             self._loaded = self.load()
         return self._loaded
 
-    def _doc(
-        self, row: Mapping[str, Any], around: Sequence[Mapping[str, Any]], nlp: Language
-    ) -> Doc:
-        start = row["sentence_start"] or 0
-        doc = nlp.make_doc(str(row["sentence"]))
-        ends = {(r[f"start_{s}"] - start, r[f"end_{s}"] - start) for r in around for s in "ab"}
+    def _parse_sentence(self, rows: Sequence[Row], nlp: Language) -> Doc:
+        """Return the parsed sentence of statements, with their names as entities."""
+        start = rows[0]["sentence_start"] or 0
+        doc = nlp.make_doc(str(rows[0]["sentence"]))
+        ends = {(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for row in rows for s in "ab"}
         spans = [doc.char_span(a, b, label="protein", alignment_mode="expand") for a, b in ends]
-        found = sorted({(s.start, s.end) for s in spans if s is not None})
+        tokens = sorted({(span.start, span.end) for span in spans if span is not None})
         doc.spans["entities"] = [
-            Span(doc, a, b, label="protein", span_id=f"e{i}") for i, (a, b) in enumerate(found)
+            Span(doc, a, b, label="protein", span_id=f"e{i}") for i, (a, b) in enumerate(tokens)
         ]
         return nlp(doc)
 
-    def _candidate(self, model: Model, doc: Doc, row: Mapping[str, Any]) -> Candidate:
+    def _find_candidate(self, model: Model, doc: Doc, row: Row) -> Candidate:
+        """Return the candidate whose two names overlap those of a statement, in their order."""
         start = row["sentence_start"] or 0
-        asked = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
+        wanted = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
         for candidate in model.pipeline.task.candidates(doc):
-            ends = [original_offsets(s) for s in candidate.spans]
-            if len(ends) == 2 and all(map(_overlap, ends, asked)):
+            ends = [original_offsets(span) for span in candidate.spans]
+            if len(ends) == 2 and all(map(_overlap, ends, wanted)):
                 return candidate
-        raise ValueError("the sentence alone does not hold both names. Explain the whole text.")
+        raise ValueError("the sentence alone does not have both names. Explain the whole text.")
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def shown(parts: Sequence[tuple[tuple[str, ...], float]], top: int = TOP) -> dict[str, Any]:
-    """The kinds of reasons with their strongest features, or features alone where all are alike.
+def summarize_contributions(
+    contributions: Sequence[tuple[tuple[str, ...], float]], top: int = MAX_FEATURES
+) -> dict[str, Any]:
+    """Return groups of contributions with their strongest features, for a page.
 
-    What is listed as ``parts`` adds up to ``score`` together with ``others``.
+    With fewer than two groups, the ``2 * top`` strongest features are listed instead. The values
+    ``adds`` of ``parts`` and of ``others`` sum to ``score``.
 
-    >>> found = shown([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
-    >>> [(kind["name"], kind["adds"]) for kind in found["parts"]]
+    >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
+    >>> [(group["name"], group["adds"]) for group in summary["parts"]]
     [('path', -0.75), ('verb and roles', 0.5)]
     """
-    kinds = reasons(parts)
-    chosen: list[dict[str, Any]] = [
-        {"name": kind.title, "adds": kind.adds, "parts": _strongest(kind.parts, FEW)}
-        for kind in kinds
-    ]
-    if len(kinds) < 2:
-        chosen = _strongest([(" ".join(name), value) for name, value in parts], 2 * top)
-    total = sum(value for _, value in parts)
-    rest = total - sum(float(c["adds"]) for c in chosen)
-    count = 0 if len(kinds) > 1 else len(parts) - len(chosen)
-    return {"parts": chosen, "others": {"count": count, "adds": rest}, "score": total}
+    groups = group_contributions(contributions)
+    if len(groups) > 1:
+        parts: list[dict[str, Any]] = [
+            {
+                "name": group.title,
+                "adds": group.adds,
+                "parts": _strongest(group.parts, MAX_FEATURES_PER_GROUP),
+            }
+            for group in groups
+        ]
+        hidden = 0
+    else:
+        parts = _strongest([(" ".join(name), value) for name, value in contributions], 2 * top)
+        hidden = len(contributions) - len(parts)
+    score = sum(value for _, value in contributions)
+    rest = score - sum(float(part["adds"]) for part in parts)
+    return {"parts": parts, "others": {"count": hidden, "adds": rest}, "score": score}
 
 
-def _strongest(parts: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
-    found = sorted(parts, key=lambda part: -abs(part[1]))[:count]
-    return [{"name": name, "adds": value} for name, value in found if value]
+def _strongest(features: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
+    """Return the features of largest magnitude that are not zero, as dictionaries."""
+    strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
+    return [{"name": name, "adds": value} for name, value in strongest if value]
 
 
-STATEMENT = (
-    "document", "start_a", "end_a", "start_b", "end_b", "name_a", "name_b", "id_a", "id_b",
-    "score", "probability", "interacts", "status", "type", "direction", "year", "source",
-)  # fmt: skip
-KINDS = {
+# Exports
+
+CSV_COLUMNS = (
+    "document",
+    "start_a",
+    "end_a",
+    "start_b",
+    "end_b",
+    "name_a",
+    "name_b",
+    "id_a",
+    "id_b",
+    "score",
+    "probability",
+    "interacts",
+    "status",
+    "type",
+    "direction",
+    "year",
+    "source",
+)
+EXPORT_FORMATS = {
     "csv": "text/csv; charset=utf-8",
     "graphml": "application/graphml+xml",
     "cyjs": "application/json",
     "sif": "text/plain; charset=utf-8",
 }
+GRAPHML_ATTRIBUTES = (
+    ("node", "label", "string"),
+    ("edge", "probability", "double"),
+    ("edge", "sentences", "long"),
+    ("edge", "documents", "long"),
+    ("edge", "type", "string"),
+    ("edge", "types", "string"),
+    ("edge", "direction", "string"),
+)
 
 
-def exported(store: Store, wanted: Wanted, kind: str) -> Iterator[str]:
-    """What matches in one of the KINDS, some text at a time."""
-    if kind == "csv":
-        return statements_csv(store, wanted)
-    return {"graphml": graphml, "cyjs": cyjs, "sif": sif}[kind](network(store, wanted))
+def export_selection(store: Store, selection: Selection, format: str) -> Iterator[str]:
+    """Yield the text of a selection in one of the ``EXPORT_FORMATS``: statements or a network."""
+    if format == "csv":
+        return to_csv(store, selection)
+    writers = {"graphml": to_graphml, "cyjs": to_cytoscape_json, "sif": to_sif}
+    return writers[format](queries.select_network(store, selection))
 
 
-def statements_csv(store: Store, wanted: Wanted) -> Iterator[str]:
-    """Every statement with its sentence, a line each.
-
-    A text that begins like a formula gets an apostrophe before it: a spreadsheet would run it.
-    """
-    where, values = condition(store, wanted)
-    listed = ", ".join(f"p.{name}" for name in STATEMENT)
+def to_csv(store: Store, selection: Selection) -> Iterator[str]:
+    """Yield a header and one line per statement with its sentence, in batches."""
+    where, values = queries.selection_sql(store, selection)
+    columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
     sql = (
-        f"SELECT {listed}, s.sentence FROM pairs p LEFT JOIN claims s "
+        f"SELECT {columns}, s.sentence FROM pairs p LEFT JOIN claims s "
         "ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a "
         "AND s.start_b = p.start_b AND s.end_b = p.end_b "
         f"WHERE p.row IN (SELECT row FROM pairs WHERE {where}) ORDER BY p.row"
     )
-    yield _line((*STATEMENT, "sentence"))
-    for rows in store.portions(sql, values):
-        yield "".join(_line(map(safe_cell, row)) for row in rows)
+    yield _csv_line((*CSV_COLUMNS, "sentence"))
+    for rows in store.fetch_batches(sql, values):
+        yield "".join(_csv_line(map(escape_formula, row)) for row in rows)
 
 
-def safe_cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula.
+def escape_formula(value: Any) -> Any:
+    """Return a cell that spreadsheets do not take for a formula: text gets an apostrophe.
 
-    >>> safe_cell("=HYPERLINK(1)"), safe_cell(-0.5)
+    >>> escape_formula("=HYPERLINK(1)"), escape_formula(-0.5)
     ("'=HYPERLINK(1)", -0.5)
     """
-    risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-    return f"'{value}" if risky else value
+    is_risky = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{value}" if is_risky else value
 
 
-def _line(cells: Iterable[Any]) -> str:
+def _csv_line(cells: Iterable[Any]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerow(cells)
     return buffer.getvalue()
 
 
-def graphml(graph: Mapping[str, Any]) -> Iterator[str]:
-    """The network as GraphML: label of a node; probability, sentences and types of an edge."""
+def to_graphml(graph: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a network (``queries.select_network``) as GraphML with ``GRAPHML_ATTRIBUTES``."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    keys = (("node", "label", "string"), ("edge", "probability", "double"),
-            ("edge", "sentences", "long"), ("edge", "documents", "long"),
-            ("edge", "types", "string"))  # fmt: skip
-    for place, name, kind in keys:
-        yield f'<key id="{name}" for="{place}" attr.name="{name}" attr.type="{kind}"/>\n'
+    for domain, name, type in GRAPHML_ATTRIBUTES:
+        yield f'<key id="{name}" for="{domain}" attr.name="{name}" attr.type="{type}"/>\n'
     yield '<graph edgedefault="undirected">\n'
     for node in graph["nodes"]:
-        yield f"<node id={_attribute(node['key'])}>{_data('label', node['label'])}</node>\n"
+        key = _xml_attribute(node["key"])
+        yield f"<node id={key}>{_xml_data('label', node['label'])}</node>\n"
     for edge in graph["edges"]:
-        data = "".join(_data(name, value) for name, value in _edge(edge).items())
-        ends = f"source={_attribute(edge['a'])} target={_attribute(edge['b'])}"
+        data = "".join(_xml_data(name, value) for name, value in _edge_values(edge).items())
+        ends = f"source={_xml_attribute(edge['a'])} target={_xml_attribute(edge['b'])}"
         yield f"<edge {ends}>{data}</edge>\n"
     yield "</graph>\n</graphml>\n"
 
 
-def _edge(edge: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"probability": edge["best"], "sentences": edge["sentences"]}
-    found |= {"documents": edge["documents"], "types": ", ".join(edge["types"])}
-    return {name: value for name, value in found.items() if value is not None}
+def _edge_values(edge: FactRow) -> dict[str, Any]:
+    """Return the exported values of a fact; direction is relative to source and target."""
+    return {
+        "probability": edge["probability"],
+        "sentences": edge["statements"],
+        "documents": edge["documents"],
+        "type": edge["type"],
+        "types": ", ".join(edge["types"]),
+        "direction": edge["direction"],
+    }
 
 
-def _data(key: str, value: Any) -> str:
-    return f'<data key="{key}">{escape(_xml(str(value)))}</data>'
+def _xml_data(key: str, value: Any) -> str:
+    return f'<data key="{key}">{escape(_valid_xml(str(value)))}</data>'
 
 
-def _attribute(value: str) -> str:
-    return quoteattr(_xml(value))
+def _xml_attribute(value: str) -> str:
+    return quoteattr(_valid_xml(value))
 
 
-def _xml(text: str) -> str:
-    """Text without the characters that XML cannot state."""
+def _valid_xml(text: str) -> str:
+    """Return a text without the characters that XML cannot represent."""
     return re.sub("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", "", text)
 
 
-def cyjs(graph: Mapping[str, Any]) -> Iterator[str]:
-    """The network as Cytoscape JSON."""
+def to_cytoscape_json(graph: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a network as Cytoscape JSON."""
     nodes = [{"data": {"id": n["key"], "label": n["label"]}} for n in graph["nodes"]]
     edges = [
-        {"data": {"id": f"e{i}", "source": e["a"], "target": e["b"], **_edge(e)}}
+        {"data": {"id": f"e{i}", "source": e["a"], "target": e["b"], **_edge_values(e)}}
         for i, e in enumerate(graph["edges"])
     ]
     yield json.dumps({"elements": {"nodes": nodes, "edges": edges}}, ensure_ascii=False) + "\n"
 
 
-def sif(graph: Mapping[str, Any]) -> Iterator[str]:
-    """The network in the simple interaction format: label, type, label, by tabs."""
+def to_sif(graph: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a network in the simple interaction format: name, type, name, separated by tabs."""
     for edge in graph["edges"]:
-        ends = [" ".join(str(edge[f"label_{side}"]).split()) for side in "ab"]
-        kind = edge["types"][0].replace(" ", "_") if len(edge["types"]) == 1 else "interacts"
-        yield f"{ends[0]}\t{kind}\t{ends[1]}\n"
+        ends = [" ".join(str(edge[f"name_{side}"]).split()) for side in "ab"]
+        type = "interacts" if edge["type"] == UNTYPED else edge["type"].replace(" ", "_")
+        yield f"{ends[0]}\t{type}\t{ends[1]}\n"
 
 
-LARGEST = 20_000  # statements of a page; more make a browser slow
+# A page without a server
+
+MAX_STATIC_STATEMENTS = 20_000  # more make a browser slow
 
 
-def static_page(store: Store) -> str:
-    """The page as HTML text; refused where the result is too large for it."""
-    total = store.value("SELECT count(*) FROM pairs")
-    if total > LARGEST:
+def render_static_page(store: Store) -> str:
+    """Return one self-contained HTML page with all statements and facts of a store.
+
+    Raises ValueError for more than ``MAX_STATIC_STATEMENTS`` statements.
+    """
+    total = store.fetch_value("SELECT count(*) FROM pairs")
+    if total > MAX_STATIC_STATEMENTS:
         raise ValueError(
-            f"{total} statements are too many for one page, which holds {LARGEST}. "
+            f"{total} statements are too many for one page, which holds {MAX_STATIC_STATEMENTS}. "
             "Explore them without --static."
         )
-    sheets = [assets()[name] for name in ("base.css", "app.css")]
+    sheets = [list_assets()[name] for name in ("base.css", "app.css")]
     style = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     script = (files("textrank.web") / "assets" / "static.js").read_text(encoding="utf-8")
     policy = (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        f"default-src 'none'; style-src {_csp_digest(style)}; script-src {_csp_digest(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return environment().get_template("static.html").render(
-        title=store.title, policy=policy, style=Markup(style), script=Markup(script),
-        data=Markup(harmless(_static_page_data(store))),
-    )  # fmt: skip
+    template = template_environment().get_template("static.html")
+    return template.render(
+        title=store.title,
+        policy=policy,
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(json_for_script(_static_page_data(store))),
+    )
 
 
-def harmless(value: Any) -> str:
-    """JSON that cannot end the element it stands in, whatever its texts hold.
+def json_for_script(value: Any) -> str:
+    """Return JSON that cannot end the script element it is inserted in, whatever its texts are.
 
-    >>> harmless("</script>")
+    >>> json_for_script("</script>")
     '"\\\\u003c/script>"'
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _digest(text: str) -> str:
+def _csp_digest(text: str) -> str:
+    """Return the source expression of a Content-Security-Policy that allows exactly this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-_ROWS = """
+_STATIC_ROWS = """
 SELECT p.a, p.b, p.key_a, p.document, p.name_a, p.name_b, p.probability, p.interacts, p.status,
   p.type, p.direction, p.year, parse_filename(p.source) AS source, p.start_a, p.end_a, p.start_b,
   p.end_b, s.trigger, s.sentence_start, s.sentence
 FROM pairs p JOIN claims s ON s.document = p.document AND s.start_a = p.start_a
   AND s.end_a = p.end_a AND s.start_b = p.start_b AND s.end_b = p.end_b
+WHERE p.a <> p.b
 ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 
 
 def _static_page_data(store: Store) -> dict[str, Any]:
-    rows = store.rows(_ROWS)
+    """Return statements (``rows``), facts by decreasing probability, and entities by key."""
+    rows = store.fetch(_STATIC_ROWS)
     for row in rows:
-        start = row.pop("sentence_start")
-        places = [(row.pop("start_a"), row.pop("end_a"), "e1")]
-        places += [(row.pop("start_b"), row.pop("end_b"), "e2")]
-        places += [(a, b, "trigger") for a, b in trigger_places(row.pop("trigger"))]
-        known = places if start is not None else []
-        row["marks"] = [[a - start, b - start, mark] for a, b, mark in known]
-    entities = store.rows("SELECT key, label, id FROM entities")
-    return {"rows": rows, "entities": {e.pop("key"): e for e in entities}}
+        row["marks"] = [list(mark) for mark in _sentence_marks(row)]
+        for column in ("start_a", "end_a", "start_b", "end_b", "trigger", "sentence_start"):
+            del row[column]
+    columns = ("a", "b", "probability", "asserted")
+    facts: list[Row] = [{**fact} for fact in store.facts.select("a <> b")]
+    facts = [{name: fact[name] for name in columns} for fact in facts]
+    entities = store.fetch("SELECT key, label, id FROM entities")
+    return {"rows": rows, "facts": facts, "entities": {e.pop("key"): e for e in entities}}
 
 
-MANY = 200  # statements of a document that are explained on one page
+# The application
+
+MAX_EXPLAINED_STATEMENTS = 200  # of a document, on one page
 
 
 @dataclass(frozen=True)
 class Explorer:
-    """A store as pages; ``reasons`` is asked why, where the model is at hand."""
+    """Web application over a store.
+
+    ``explainer`` explains statements, if the model is available. ``reports`` are HTML pages of an
+    evaluation by file name, to link to.
+    """
 
     store: Store
-    reasons: Reasons | None = None
-    reports: Mapping[str, str] = field(default_factory=dict)  # pages of an evaluation, by file name
+    explainer: StatementExplainer | None = None
+    reports: Mapping[str, str] = field(default_factory=dict)
 
     def app(self) -> Starlette:
-        """The application, without its gate."""
+        """Return the application, without protection; see ``GuardMiddleware``."""
         pages: dict[str, Callable[[Request], Response]] = {
             "/": self.index,
             "/fact": self.fact,
             "/name": self.name,
             "/document": self.document,
             "/explanations": self.explanations,
-            "/report/{name}": self.read,
+            "/report/{name}": self.report,
             "/errors": self.errors,
-            "/export/{kind}": self.export,
+            "/export/{format}": self.export,
             "/api/suggest": self.suggest,
             "/api/neighbours": self.neighbours,
             "/api/why": self.why,
         }
         routes = [Route(path, endpoint) for path, endpoint in pages.items()]
-        return Starlette(routes=[*routes, *common()], exception_handlers={404: _not_found})
+        return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def index(self, request: Request) -> Response:
-        """The table of facts with its facets."""
-        wanted = Wanted.of(request.query_params.multi_items())
-        counted = queries.counts(self.store, wanted)
-        return self._page(
+        """Serve the table of facts with its facets."""
+        selection = Selection.from_query(request.query_params.multi_items())
+        counts = queries.count_matches(self.store, selection)
+        return self._render(
             "facts.html",
-            wanted=wanted,
-            rows=queries.facts(self.store, wanted),
-            counts=counted,
-            facets=queries.facets(self.store, wanted),
-            pages=max(1, ceil(counted["facts"] / PAGE)),
+            selection=selection,
+            rows=queries.select_page(self.store, selection),
+            counts=counts,
+            facets=queries.count_facets(self.store, selection),
+            pages=max(1, ceil(counts["pairs"] / FACTS_PER_PAGE)),
             sorts=list(queries.SORTS),
         )
 
     def fact(self, request: Request) -> Response:
-        """Two names with every sentence about them."""
-        one, other = (request.query_params.get(side, "") for side in "ab")
-        a, b = (queries.entity(self.store, key) for key in (one, other))
-        rows = queries.evidence(self.store, one, other)
-        if a is None or b is None or not rows:
-            return missing("No statement is about these two names.")
-        shown = [{**row, "pieces": evidence_pieces(row)} for row in rows]
-        return self._page("fact.html", a=a, b=b, rows=shown, why=self.reasons is not None)
+        """Serve a fact with every sentence about its two entities (parameters ``a``, ``b``)."""
+        keys = [request.query_params.get(side, "") for side in "ab"]
+        a, b = (queries.select_entity(self.store, key) for key in keys)
+        rows = queries.select_evidence(self.store, *keys)
+        fact = queries.select_fact(self.store, *keys)
+        if a is None or b is None or fact is None or not rows:
+            return not_found("No statement is about these two names.")
+        statements = [{**row, "pieces": mark_statement(row)} for row in rows]
+        can_explain = self.explainer is not None
+        return self._render("fact.html", a=a, b=b, fact=fact, rows=statements, why=can_explain)
 
     def name(self, request: Request) -> Response:
-        """One name: spellings, partners, and the graph around it."""
-        found = queries.entity(self.store, request.query_params.get("key", ""))
-        if found is None:
-            return missing("Nothing in these results has this name.")
-        partners = queries.neighbours(self.store, found["key"], least=0.0, limit=200)
-        return self._page("name.html", entity=found, partners=partners)
+        """Serve an entity (parameter ``key``): spellings, partners, and the graph around it."""
+        entity = queries.select_entity(self.store, request.query_params.get("key", ""))
+        if entity is None:
+            return not_found("Nothing in these results has this name.")
+        facts = queries.select_partners(self.store, entity["key"], min_probability=0.0, limit=200)
+        partners = []
+        for fact in facts:
+            values: Row = {**fact}
+            side = "b" if fact["a"] == entity["key"] else "a"
+            partners.append({**values, "key": values[side], "label": values[f"name_{side}"]})
+        return self._render("name.html", entity=entity, partners=partners)
 
     def document(self, request: Request) -> Response:
-        """One text with all its names and statements."""
+        """Serve a document (parameter ``id``) with all its names and statements."""
         name = request.query_params.get("id", "")
-        found = queries.document(self.store, name)
-        rows = queries.of_document(self.store, name)
-        if found is None and not rows:
-            return missing("This document is not among the results.")
-        known = found or {"document": name, "title": None, "text": None, "names": [], "year": None,
-                          "source": None, "words": None, "status": None}  # fmt: skip
-        shown = [{**row, "pieces": evidence_pieces(row)} for row in rows]
-        return self._page(
-            "document.html", doc=known, rows=shown, sentences=list(_sentences(known, rows)),
-            called=queries.called(self.store, name), why=self.reasons is not None,
-        )  # fmt: skip
+        document = queries.select_document(self.store, name)
+        rows = queries.select_statements(self.store, name)
+        if document is None and not rows:
+            return not_found("This document is not among the results.")
+        columns = ("title", "text", "year", "source", "words", "status")
+        document = document or {"document": name, "names": [], **dict.fromkeys(columns)}
+        return self._render(
+            "document.html",
+            doc=document,
+            rows=[{**row, "pieces": mark_statement(row)} for row in rows],
+            sentences=list(_marked_passages(document, rows)),
+            entities=queries.select_entities(self.store, name),
+            why=self.explainer is not None,
+        )
 
     def explanations(self, request: Request) -> Response:
-        """Why all statements of a document got their scores, as textrank explain draws it."""
+        """Serve the explanations of all statements of a document (parameter ``id``)."""
         name = request.query_params.get("id", "")
-        rows = queries.of_document(self.store, name, limit=MANY)
-        if self.reasons is None or not rows:
-            return missing("Nothing here can be explained. Start with --model to see reasons.")
+        rows = queries.select_statements(self.store, name, limit=MAX_EXPLAINED_STATEMENTS)
+        if self.explainer is None or not rows:
+            return not_found("Nothing here can be explained. Start with --model for explanations.")
         try:
-            found = self.reasons.page(rows, f"/document?{urlencode({'id': name})}", name)
+            back_url = f"/document?{urlencode({'id': name})}"
+            html = self.explainer.explain_document(rows, back_url, name)
         except (ValueError, OSError) as error:
-            return missing(f"This cannot be explained: {error}")
-        return plain_page(found)
+            return not_found(f"This cannot be explained: {error}")
+        return render_report(html)
 
-    def read(self, request: Request) -> Response:
-        """A page of the evaluation that was named; only those, whatever is asked for."""
-        found = self.reports.get(request.path_params["name"])
-        return missing("There is no such report.") if found is None else plain_page(found)
+    def report(self, request: Request) -> Response:
+        """Serve one of the given report pages, and nothing else from their folder."""
+        html = self.reports.get(request.path_params["name"])
+        return not_found("There is no such report.") if html is None else render_report(html)
 
     def errors(self, _: Request) -> Response:
-        """The documents that failed."""
-        return self._page("errors.html", rows=queries.errors(self.store))
+        """Serve the documents that failed."""
+        return self._render("errors.html", rows=queries.select_errors(self.store))
 
     def export(self, request: Request) -> Response:
-        """What matches, as a file; its name is made here, never taken from the request."""
-        kind = request.path_params["kind"]
-        if kind not in KINDS:
-            return missing(f"There is no such format; there are {', '.join(KINDS)}.")
-        wanted = Wanted.of(request.query_params.multi_items())
+        """Serve a selection as a file; its name is built here, never taken from the request."""
+        format = request.path_params["format"]
+        if format not in EXPORT_FORMATS:
+            return not_found(f"Unknown format; available: {', '.join(EXPORT_FORMATS)}.")
+        selection = Selection.from_query(request.query_params.multi_items())
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", self.store.title).strip("-") or "results"
-        headers = {"content-disposition": f'attachment; filename="{stem}.{kind}"'}
-        body = exported(self.store, wanted, kind)
-        return StreamingResponse(body, media_type=KINDS[kind], headers=headers)
+        headers = {"content-disposition": f'attachment; filename="{stem}.{format}"'}
+        body = export_selection(self.store, selection, format)
+        return StreamingResponse(body, media_type=EXPORT_FORMATS[format], headers=headers)
 
     def suggest(self, request: Request) -> Response:
-        """Names that a word may mean."""
+        """Serve entities whose names contain a word (parameter ``q``), as JSON."""
         word = request.query_params.get("q", "").strip()[:100]
-        return JSONResponse(queries.suggestions(self.store, word) if word else [])
+        return JSONResponse(queries.suggest_entities(self.store, word) if word else [])
 
     def neighbours(self, request: Request) -> Response:
-        """The graph around a name."""
+        """Serve the graph around an entity (``key``, ``least`` probability, ``limit``) as JSON."""
         key = request.query_params.get("key", "")
-        least = _between(request.query_params.get("least", "0.5"), 0.0, 1.0)
-        limit = int(_between(request.query_params.get("limit", "20"), 1, 200))
-        if queries.entity(self.store, key) is None:
+        least = _parse_number(request.query_params.get("least", "0.5"), 0.0, 1.0)
+        limit = int(_parse_number(request.query_params.get("limit", "20"), 1, 200))
+        if queries.select_entity(self.store, key) is None:
             return JSONResponse({"error": "no such name"}, status_code=404)
-        return JSONResponse(queries.neighbourhood(self.store, key, least=least, limit=limit))
+        graph = queries.select_neighbourhood(self.store, key, min_probability=least, limit=limit)
+        return JSONResponse(graph)
 
     def why(self, request: Request) -> Response:
-        """The parts of one statement's score."""
-        if self.reasons is None:
-            return JSONResponse({"error": "start with --model to see reasons"}, status_code=404)
-        rows = queries.of_document(self.store, request.query_params.get("id", ""))
-        at = [request.query_params.get(side, "") for side in "ab"]
-        row = next((r for r in rows if [_place(r, "a"), _place(r, "b")] == at), None)
+        """Serve the contributions to one statement's score (``id``, spans ``a``, ``b``) as JSON."""
+        if self.explainer is None:
+            return JSONResponse({"error": "start with --model for explanations"}, status_code=404)
+        rows = queries.select_statements(self.store, request.query_params.get("id", ""))
+        spans = [request.query_params.get(side, "") for side in "ab"]
+        row = next((r for r in rows if [_span(r, "a"), _span(r, "b")] == spans), None)
         if row is None:
             return JSONResponse({"error": "no such statement"}, status_code=404)
-        around = [r for r in rows if r["sentence_start"] == row["sentence_start"]]
+        sentence_rows = [r for r in rows if r["sentence_start"] == row["sentence_start"]]
         try:
-            return JSONResponse(self.reasons.of(row, around))
+            return JSONResponse(self.explainer.explain(row, sentence_rows))
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=422)
 
-    def _page(self, name: str, **values: Any) -> Response:
-        failed = self.store.value("SELECT count(*) FROM failures")
-        wanted = values.pop("wanted", Wanted())
-        shared = {"title": self.store.title, "failed": failed, "wanted": wanted}
-        return page(name, {**shared, "report": bool(self.reports), **values})
+    def _render(self, template: str, **values: Any) -> Response:
+        """Render a template with what all pages need."""
+        shared = {
+            "title": self.store.title,
+            "failed": self.store.fetch_value("SELECT count(*) FROM failures"),
+            "selection": Selection(),
+            "report": bool(self.reports),
+        }
+        return render_page(template, {**shared, **values})
 
 
-def _place(row: dict[str, Any], side: str) -> str:
+def _span(row: Row, side: str) -> str:
+    """Return the characters of one name of a statement, as pages write them: "start-end"."""
     return f"{row[f'start_{side}']}-{row[f'end_{side}']}"
 
 
-def _sentences(known: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[list[Any]]:
-    """The text of a document, or what is known of it, with all names marked."""
-    names = [(n["start"], n["end"]) for n in known["names"] if n["start"] is not None]
-    names += [(r[f"start_{s}"], r[f"end_{s}"]) for r in rows for s in "ab"]
-    places = sorted({(a, b) for a, b in names if a is not None and b is not None})
-    if known["text"]:
-        yield marked(known["text"], [(a, b, "name") for a, b in places])
+def _marked_passages(document: Row, rows: Sequence[Row]) -> Iterator[list[Piece]]:
+    """Yield the text of a document with its names marked, or without a text its sentences."""
+    names = [(n["start"], n["end"]) for n in document["names"] if n["start"] is not None]
+    names += [(row[f"start_{side}"], row[f"end_{side}"]) for row in rows for side in "ab"]
+    spans = sorted({(a, b) for a, b in names if a is not None and b is not None})
+    if document["text"]:
+        yield split_at_marks(document["text"], [(a, b, "name") for a, b in spans])
         return
     sentences = {
-        r["sentence_start"]: r["sentence"] for r in rows if r["sentence_start"] is not None
+        row["sentence_start"]: row["sentence"] for row in rows if row["sentence_start"] is not None
     }
     for start, sentence in sorted(sentences.items()):
-        yield marked(sentence or "", [(a - start, b - start, "name") for a, b in places])
+        yield split_at_marks(sentence or "", [(a - start, b - start, "name") for a, b in spans])
 
 
-def _between(text: str, low: float, high: float) -> float:
+def _parse_number(text: str, low: float, high: float) -> float:
+    """Return the number in a text, limited to a range; ``low`` if it is not a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -527,4 +646,4 @@ def _between(text: str, low: float, high: float) -> float:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
-    return missing("There is no such page.")
+    return not_found("There is no such page.")

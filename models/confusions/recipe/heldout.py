@@ -10,7 +10,7 @@ import numpy as np
 from learn import Fit, features
 from samples import Text, Vocabulary, around, ends_of, near_hole, places
 
-from textrank.lint.model import VALUES, hashed_text, question_hash, table_keys
+from textrank.lint.model import FEATURE_VALUES, feature_keys, pair_hash, text_hash
 
 AT_ONCE = 1_000_000  # tokens
 MARGIN = 50
@@ -44,13 +44,13 @@ class Pass:
     def places(self, text: Text) -> Any:
         """Pair, printed side, score, place and how many places it stands for."""
         spread = cells(self.fits)
-        own = [np.uint64(question_hash("/".join(pair))) for pair in self.pairs]
-        values = VALUES.astype(np.float32)
+        own = [np.uint64(pair_hash("/".join(pair))) for pair in self.pairs]
+        values = FEATURE_VALUES.astype(np.float32)
         found = []
         for word, at, rows, weight in self._contexts(text):
             filled = features(rows, self.table)
             for pair, side in self._asked(word):
-                keys = table_keys(filled, own[pair])
+                keys = feature_keys(filled, own[pair])
                 cell = spread[keys >> np.uint32(8)]
                 same = (cell >> np.uint16(8)) == (keys & np.uint32(0xFF))
                 added = (cell.astype(np.uint8).view(np.int8) * same).astype(np.float32) @ values
@@ -73,7 +73,7 @@ class Pass:
             sentence, fit = places(part, ends)
             fit[:MARGIN] = fit[-MARGIN:] = False
             for word in words:
-                rng = np.random.default_rng([SEED, hashed_text(word), start])
+                rng = np.random.default_rng([SEED, text_hash(word), start])
                 at, length, share = self._of(word, part, fit, rng)
                 rows = around(part, sentence, at, at + length)
                 kept = ~near_hole(rows, hole)

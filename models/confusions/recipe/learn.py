@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from textrank.lint.model import AROUND, BAG, SLOTS, VALUES, W, mixed, question_hash, table_keys
+from textrank.lint.model import (
+    BAG_OFFSETS,
+    BAG_TEMPLATE,
+    FEATURE_VALUES,
+    TEMPLATES,
+    W,
+    combine_hashes,
+    feature_keys,
+    pair_hash,
+)
 
 SLOT_BITS = 24
 ROUNDS, STEPS = 4, 8  # of Newton, and of conjugate gradients in each; fewer are more cautious
@@ -23,8 +32,8 @@ REMAP = np.full(1 << SLOT_BITS, -1, dtype=np.int32)
 
 def features(around: Any, table: Any) -> Any:
     """The features of contexts; what ``Tokens.features`` gives for the same places."""
-    found = np.empty((len(around), len(VALUES)), dtype=np.uint64)
-    column = {place: k for k, place in enumerate(AROUND)}
+    found = np.empty((len(around), len(FEATURE_VALUES)), dtype=np.uint64)
+    column = {place: k for k, place in enumerate(BAG_OFFSETS)}
     filled: dict[tuple[int, int], Any] = {}
 
     def code(kind: int, place: int) -> Any:
@@ -32,10 +41,10 @@ def features(around: Any, table: Any) -> Any:
             filled[kind, place] = table[around[:, column[place]], kind]
         return filled[kind, place]
 
-    for slot, parts in enumerate(SLOTS):
-        found[:, slot] = mixed(slot, [code(*part) for part in parts])
-    for k, place in enumerate(AROUND):
-        found[:, BAG + k] = mixed(BAG, [code(W, place)])
+    for slot, parts in enumerate(TEMPLATES):
+        found[:, slot] = combine_hashes(slot, [code(*part) for part in parts])
+    for k, place in enumerate(BAG_OFFSETS):
+        found[:, BAG_TEMPLATE + k] = combine_hashes(BAG_TEMPLATE, [code(W, place)])
     return found
 
 
@@ -56,11 +65,11 @@ class Design:
 def design(title: str, first: Any, second: Any, folds: tuple[Any, Any], table: Any) -> Design:
     """From the contexts of both words."""
     around = np.concatenate([first, second])
-    own = np.uint64(question_hash(title))
-    keys = np.empty((len(around), len(VALUES)), dtype=np.uint32)
+    own = np.uint64(pair_hash(title))
+    keys = np.empty((len(around), len(FEATURE_VALUES)), dtype=np.uint32)
     for start in range(0, len(around), 8192):
         some = slice(start, start + 8192)
-        keys[some] = table_keys(features(around[some], table), own)
+        keys[some] = feature_keys(features(around[some], table), own)
     slots = (keys >> np.uint32(8)).ravel()
     ordered = np.sort(slots)
     begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -84,7 +93,7 @@ def _matrix(index: Any, rows: int, columns: int) -> Any:
     kept = index >= 0
     counts = kept.reshape(rows, -1).sum(axis=1)
     starts = np.r_[0, np.cumsum(counts)].astype(np.int32)
-    values = np.tile(VALUES.astype(np.float32), rows)[kept]
+    values = np.tile(FEATURE_VALUES.astype(np.float32), rows)[kept]
     return csr_array((values, index[kept], starts), shape=(rows, columns))
 
 

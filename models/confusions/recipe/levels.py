@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from textrank.lint.model import ERRORS, MEASURED, NEVER
+from textrank.lint.model import ERROR_RATE, REPORTED_PRECISION, UNREACHABLE_LOG_ODDS
 
 ALARMS, FINDS = 0.997, 0.15  # quantiles from which places are noted at all
 MISUSED = 0.98  # the first of these for words that texts often misuse
@@ -82,7 +82,7 @@ def choice(curves: Mapping[Key, Curve], price: float) -> dict[Key, int]:
         _, alarms, finds = curve.steps
         share = curve.total / (curve.total + curves[pair, 1 - side].total)
         recall = finds / max(curve.total, 1.0)
-        precision = ERRORS * finds / (ERRORS * finds + (1 - ERRORS) * (alarms + 0.5))
+        precision = ERROR_RATE * finds / (ERROR_RATE * finds + (1 - ERROR_RATE) * (alarms + 0.5))
         value = recall * share + finds / SCALE - price * (alarms + UNSEEN)
         value[(precision < OWN) | (recall < LEAST)] = -1.0
         best = int(np.argmax(value))
@@ -95,7 +95,7 @@ def precision_of(curves: Mapping[Key, Curve], steps: Mapping[Key, int]) -> float
     """The share of right flags where ``ERRORS`` of the words are wrong."""
     finds = sum(curves[key].steps[2][step] for key, step in steps.items())
     alarms = sum(curves[key].steps[1][step] for key, step in steps.items())
-    return float(ERRORS * finds / (ERRORS * finds + (1 - ERRORS) * alarms + 1e-9))
+    return float(ERROR_RATE * finds / (ERROR_RATE * finds + (1 - ERROR_RATE) * alarms + 1e-9))
 
 
 def at_precision(curves: Mapping[Key, Curve], asked: float) -> dict[Key, int]:
@@ -119,7 +119,7 @@ def chosen(
 
     ``known`` are pairs that stay with less recall, for everybody looks for them.
     """
-    default = at_precision(curves, MEASURED)
+    default = at_precision(curves, REPORTED_PRECISION)
     figures = {}
     for pair in {pair for pair, _ in default}:
         own = {key: step for key, step in default.items() if key[0] == pair}
@@ -132,6 +132,6 @@ def chosen(
     for asked in precisions:
         steps = at_precision(kept, asked)
         for key, curve in kept.items():
-            level = float(curve.steps[0][steps[key]]) if key in steps else NEVER
+            level = float(curve.steps[0][steps[key]]) if key in steps else UNREACHABLE_LOG_ODDS
             levels[key].append(max([level, *levels[key]]))
     return levels, figures

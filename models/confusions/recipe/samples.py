@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from textrank.lint.model import AROUND, ENDS, REACH, TOKEN, hashed_text, plain_form, shape
+from textrank.lint.model import (
+    BAG_OFFSETS,
+    MAX_OFFSET,
+    SENTENCE_ENDS,
+    TOKEN,
+    normalize_token,
+    shape_classes,
+    text_hash,
+)
 
 CHUNK = 400_000  # characters that are read at a time
 SEED = 1
@@ -39,7 +47,7 @@ class Vocabulary:
         known = self.tokens.get(token)
         if known is None:
             known = self.tokens[token] = len(self.of_token)
-            form = plain_form(token)
+            form = normalize_token(token)
             case = 0 if token.islower() else 1 if token[:1].isupper() and token[1:].islower() else 2
             if token in ("I", "A") or token.startswith(("I'", "I’")):
                 case = 1
@@ -51,7 +59,7 @@ def read(paths: Iterable[Path], group: str, vocabulary: Vocabulary) -> Text:
     """All texts of a group."""
     parts: list[Any] = []
     number = vocabulary.number
-    pad = [number("\n\n")] * REACH
+    pad = [number("\n\n")] * MAX_OFFSET
     for path in paths:
         text = path.read_text(encoding="utf-8")
         for one in re.findall(rf"(?s).{{1,{CHUNK}}}(?:\n\n|\Z)", text):
@@ -72,7 +80,7 @@ class Sample:
 
 def ends_of(vocabulary: Vocabulary) -> Any:
     """Which plain forms end a sentence."""
-    return np.array([form in ENDS for form in vocabulary.plain])
+    return np.array([form in SENTENCE_ENDS for form in vocabulary.plain])
 
 
 def places(text: Text, ends: Any) -> tuple[Any, Any]:
@@ -86,8 +94,8 @@ def places(text: Text, ends: Any) -> tuple[Any, Any]:
 
 def around(text: Text, sentence: Any, start: Any, end: Any) -> Any:
     """The words around spans."""
-    found = np.empty((len(start), len(AROUND)), dtype=np.int32)
-    for column, place in enumerate(AROUND):
+    found = np.empty((len(start), len(BAG_OFFSETS)), dtype=np.int32)
+    for column, place in enumerate(BAG_OFFSETS):
         at = start + place if place < 0 else end - 1 + place
         found[:, column] = np.where(sentence[at] == sentence[start], text.words[at], -1)
     return found
@@ -95,7 +103,7 @@ def around(text: Text, sentence: Any, start: Any, end: Any) -> Any:
 
 def near_hole(found: Any, hole: int) -> Any:
     """Which contexts have a hole within two places."""
-    near = [k for k, place in enumerate(AROUND) if abs(place) <= 2]
+    near = [k for k, place in enumerate(BAG_OFFSETS) if abs(place) <= 2]
     return (found[:, near] == hole).any(axis=1)
 
 
@@ -112,7 +120,7 @@ def sample(
     wanted[list(own)] = True
     for group, text in enumerate(texts):
         sentence, fit = places(text, ends)
-        fit[:REACH] = fit[-REACH:] = False
+        fit[:MAX_OFFSET] = fit[-MAX_OFFSET:] = False
         at = np.flatnonzero(wanted[text.words] & fit)
         order = at[np.argsort(text.words[at], kind="stable")]
         cuts = np.flatnonzero(np.diff(text.words[order])) + 1
@@ -124,7 +132,7 @@ def sample(
         for word, k, length in spans:
             total[word, group] += len(k)
             if len(k) > most:  # the same ones, whatever other words are asked for
-                rng = np.random.default_rng([SEED, hashed_text(word), group])
+                rng = np.random.default_rng([SEED, text_hash(word), group])
                 k = np.sort(rng.choice(k, most, replace=False))
             rows = around(text, sentence, k, k + length)
             found[word].append((rows[~near_hole(rows, hole)], group))
@@ -143,8 +151,8 @@ def table(vocabulary: Vocabulary, known: dict[int, tuple[int, int]]) -> Any:
     """Hash, classes and first letters of every plain form, a last row for what is outside."""
     rows = np.zeros((len(vocabulary.plain) + 1, 5), dtype=np.uint64)
     for k, form in enumerate(vocabulary.plain):
-        hashed = hashed_text(form)
-        fine, coarse = known.get(hashed) or shape(form)
-        rows[k] = (hashed, fine, coarse, hashed_text(form[:1]), hashed_text(form[:3]))
+        hashed = text_hash(form)
+        fine, coarse = known.get(hashed) or shape_classes(form)
+        rows[k] = (hashed, fine, coarse, text_hash(form[:1]), text_hash(form[:3]))
     rows[:-1] += np.uint64(1)
     return rows

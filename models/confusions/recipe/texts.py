@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from textrank.lint.linter import HOLE, prose
+from textrank.lint.linter import HOLE, blank_non_prose
 
 HERE = Path(__file__).parent
 LARGEST = 8 << 20  # bytes of a file
@@ -157,7 +157,7 @@ def paragraphs(name: str, data: bytes) -> Iterator[str]:
     elif re.search(r"data\.(?:noun|verb|adj|adv)$", name):
         text = "\n\n".join(line.split(" | ")[-1] for line in text.splitlines() if " | " in line)
     kind = "markdown" if name.endswith(".md") else "rst" if name.endswith(".rst") else "text"
-    for one in BREAKS.split(prose(text, kind)):
+    for one in BREAKS.split(blank_non_prose(text, kind)):
         if english(one):
             yield " ".join(one.split())
 
@@ -208,7 +208,7 @@ def of_pubmed(data: Path) -> Iterator[str]:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 for one in json.loads(line)["text"].split("\n"):
-                    kept = prose(one)
+                    kept = blank_non_prose(one)
                     if english(kept):
                         yield " ".join(kept.split())
 

@@ -26,7 +26,7 @@ from samples import Sample, Text, Vocabulary, read, sample, table
 from stages import KNOWN, Stage, stages
 from texts import write
 
-from textrank.lint.model import ERRORS, PRECISIONS, Confusions, Pair, hashed_text
+from textrank.lint.model import ERROR_RATE, THRESHOLD_PRECISIONS, ConfusionModel, Pair, text_hash
 
 HERE = Path(__file__).parent
 GENRES = (
@@ -200,7 +200,7 @@ class Alarm:
     @property
     def key(self) -> int:
         """A checksum of the word and three on either side."""
-        return hashed_text(" ".join(self.context.split(" ")[WIDE - 3 : WIDE + 4]))
+        return text_hash(" ".join(self.context.split(" ")[WIDE - 3 : WIDE + 4]))
 
 
 def alarms(material: Material, learnt: Learnt, stage: Stage) -> list[Alarm]:
@@ -244,20 +244,20 @@ def counted(learnt: Learnt, found: list[Alarm], stage: Stage, shown: Path | None
         shown.write_text("\n".join(lines).replace("\0", "▯"), encoding="utf-8")
 
 
-def build(data: Path, cache: Path) -> Confusions:
+def build(data: Path, cache: Path) -> ConfusionModel:
     """The whole way from packages to pairs with their levels, stage upon stage."""
     write(cache, data)
     material = Material.of(cache)
     return reduce(together, (kept(material, stage, cache) for stage in stages()))
 
 
-def kept(material: Material, stage: Stage, cache: Path) -> Confusions:
+def kept(material: Material, stage: Stage, cache: Path) -> ConfusionModel:
     """The pairs of a stage, learnt anew unless an earlier run came to its end with the same."""
     folder = cache / "stages" / f"{stage.name}-{fingerprint(stage, cache)[:16]}"
     if not folder.is_dir():
         folder.parent.mkdir(exist_ok=True)
         built(material, stage, cache / f"alarms-{stage.name}.tsv").to_disk(folder)
-    return Confusions.from_disk(folder)
+    return ConfusionModel.from_disk(folder)
 
 
 def fingerprint(stage: Stage, cache: Path) -> str:
@@ -270,21 +270,21 @@ def fingerprint(stage: Stage, cache: Path) -> str:
     return digest.hexdigest()
 
 
-def built(material: Material, stage: Stage, shown: Path | None = None) -> Confusions:
+def built(material: Material, stage: Stage, shown: Path | None = None) -> ConfusionModel:
     """The pairs of one stage."""
     learnt = Learnt.of(material, stage)
     counted(learnt, alarms(material, learnt, stage), stage, shown)
     return confusions(material, learnt)
 
 
-def together(earlier: Confusions, added: Confusions) -> Confusions:
+def together(earlier: ConfusionModel, added: ConfusionModel) -> ConfusionModel:
     """Both tables in one; a pair that both have is the added one."""
     again = {pair.title for pair in added.pairs}
     pairs = [pair for pair in earlier.pairs if pair.title not in again] + [*added.pairs]
     spread = cells([Fit(one.keys, one.weights, 1.0, 0.0) for one in (earlier, added)])
     keys, weights = table_of(spread)
     ordered = tuple(sorted(pairs, key=lambda pair: pair.words))
-    return Confusions(ordered, keys, weights, added.classes, added.meta)
+    return ConfusionModel(ordered, keys, weights, added.classes, added.meta)
 
 
 def table_of(spread: Any) -> tuple[Any, Any]:
@@ -294,11 +294,11 @@ def table_of(spread: Any) -> tuple[Any, Any]:
     return keys, spread[at].astype(np.uint8).view(np.int8)
 
 
-def confusions(material: Material, learnt: Learnt) -> Confusions:
+def confusions(material: Material, learnt: Learnt) -> ConfusionModel:
     """Pairs that stay, with their levels in log-odds."""
     pairs = learnt.pairs
     known = [k for k, p in enumerate(pairs) if "/".join(p) in KNOWN]
-    levels, figures = chosen(learnt.curves, PRECISIONS, known)
+    levels, figures = chosen(learnt.curves, THRESHOLD_PRECISIONS, known)
     kept = sorted(figures)
     fits = {k: learnt.fits[k][-1] for k in kept}
     keys, weights = table_of(cells(list(fits.values())))
@@ -324,8 +324,8 @@ def confusions(material: Material, learnt: Learnt) -> Confusions:
             )
         )
     words = int(sum(len(t.words) for t in material.texts))
-    meta = {"error_rate": ERRORS, "training_tokens": words, "licence": "MIT"}
-    return Confusions(tuple(rows), keys, weights, material.classes, meta)
+    meta = {"error_rate": ERROR_RATE, "training_tokens": words, "licence": "MIT"}
+    return ConfusionModel(tuple(rows), keys, weights, material.classes, meta)
 
 
 def main(data: Path, out: Path) -> None:

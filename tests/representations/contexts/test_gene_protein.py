@@ -22,7 +22,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, Targets
-from textrank.evaluation.splits import document_folds
+from textrank.evaluation.splits import make_folds
 from textrank.features import Features, take_rows
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.contexts import Positional
@@ -125,11 +125,11 @@ class Experiment:
                 "C": Collocations(known=known),
             }
         )
-        return cls(views(candidates), Targets.of(candidates))
+        return cls(views(candidates), Targets.from_candidates(candidates))
 
     def halves(self):
         names = [str(d) for d in self.targets.groups]
-        half = document_folds(names, 2, 20)
+        half = make_folds(names, 2, 20)
         return np.flatnonzero(half == 0), np.flatnonzero(half == 1)
 
     def aucs(self, F: Features, index, divisions, alphas):
@@ -139,7 +139,7 @@ class Experiment:
         values = F.rows(index).values
         table = []
         for seed in range(divisions):
-            folds = document_folds(names, 2, seed)
+            folds = make_folds(names, 2, seed)
             for fold in range(2):
                 train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
                 W = fit(values[train], part.y[train], alphas)

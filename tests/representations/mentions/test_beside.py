@@ -134,7 +134,7 @@ def test_portions_of_a_text_share_what_is_read_of_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         _Text, "of", lambda doc, entities: (read.append(1), plain(doc, entities))[1]
     )
-    monkeypatch.setattr(document_candidates, "AT_ONCE", 1)
+    monkeypatch.setattr(document_candidates, "MAX_CHUNK_WORDS", 1)
     np.testing.assert_allclose(model.score(candidates), at_once, atol=1e-12)
     assert len(read) == 1
     doc.spans["entities"] = []  # the next call must see what changed

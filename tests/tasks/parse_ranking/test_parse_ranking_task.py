@@ -377,7 +377,7 @@ def test_the_shipped_model_ranks_parses_of_raw_sentences(text):
 def test_several_documents_are_parsed_as_each_alone():
     task = ParseRanking(copies=2)
     docs = [_plain(words) for words in ("Raf binds MEK . It may bind ERK .", "", "MEK binds .")]
-    together = task.candidates_of(docs)
+    together = task.find_candidates(docs)
     assert [len(own) > 0 for own in together] == [True, False, True]
     for doc, own in zip(docs, together, strict=True):
         alone = task.candidates(doc)

@@ -10,7 +10,7 @@ import pytest
 from tests.tasks.ppi.pair_docs import at_random
 from textrank.features import Features
 from textrank.tasks.ppi.pairs import FeatureCounter, Lexicon, analyze_pairs
-from textrank.tasks.ppi.views import PARSED, WORDS, unit
+from textrank.tasks.ppi.views import PARSE_BLOCKS, WORD_BLOCKS, normalize_rows
 
 
 def rows(features: Features) -> list[dict[tuple[str, ...], float]]:
@@ -53,23 +53,23 @@ def test_nothing_met_gives_rows_without_features():
 @pytest.mark.parametrize("seed", range(10))
 def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
     candidates = at_random(make_doc, np.random.default_rng(seed))
-    blocks = {**WORDS, **PARSED}
+    blocks = {**WORD_BLOCKS, **PARSE_BLOCKS}
     pairs = analyze_pairs(candidates, "spacy")
-    together = pairs.side_by_side(blocks)
+    together = pairs.extract_jointly(blocks)
     of_length_one = together.normalized
     for name, block in blocks.items():
         alone = block.represent(list(pairs))
         assert rows(together.view(name)) == rows(alone) == rows(pairs.features_of(block))
-        assert rows(of_length_one.view(name)) == rows(unit(alone))
+        assert rows(of_length_one.view(name)) == rows(normalize_rows(alone))
     assert {name[0] for name in together.features.names} == set(blocks)
 
 
 def test_blocks_that_were_found_together_are_not_looked_for_again(make_doc):
     pairs = analyze_pairs(at_random(make_doc, np.random.default_rng(0)), "own")
-    some = {"path": PARSED["path"], "words": WORDS["words"]}
-    alone = pairs.joint_features({"words": WORDS["words"]})
+    some = {"path": PARSE_BLOCKS["path"], "words": WORD_BLOCKS["words"]}
+    alone = pairs.joint_features({"words": WORD_BLOCKS["words"]})
     assert list(alone.views) == ["words"]
-    together = pairs.side_by_side({**WORDS, **PARSED})
+    together = pairs.extract_jointly({**WORD_BLOCKS, **PARSE_BLOCKS})
     assert pairs.joint_features(some) is together
-    other = pairs.joint_features({"walks": PARSED["path"]})  # by another name than before
+    other = pairs.joint_features({"walks": PARSE_BLOCKS["path"]})  # by another name than before
     assert rows(other.view("walks")) == rows(together.view("path"))

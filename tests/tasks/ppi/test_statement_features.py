@@ -110,7 +110,7 @@ def test_lengths_of_sums_and_differences_need_neither(make_doc, seed):
 def test_what_is_found_together_is_what_blocks_find(make_doc, seed):
     pairs = batch(make_doc, seed)
     blocks = {"cues": StatementCues(), "sides": EntityFactExtractor(), "roles": StatementRoles()}
-    together = pairs.side_by_side(blocks)
+    together = pairs.extract_jointly(blocks)
     for name in ("cues", "roles"):
         assert rows(together.view(name)) == rows(blocks[name].represent(list(pairs)))
     assert not any(rows(together.view("sides")))  # what is told of names stands below

@@ -1,6 +1,6 @@
 """Task ``identifiers``: link gene names to database identifiers.
 
-``task`` is the task, ``features`` generates candidate genes with their features, ``gazetteer`` is the
+``task`` is the task, ``features`` generates candidate genes with features, ``gazetteer`` is the
 dictionary of gene names, and ``names`` normalises names and finds species.
 """
 

@@ -15,7 +15,7 @@ from spacy.attrs import DEP, HEAD, LEMMA, ORTH, TAG
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import expand, factorize, offsets
-from textrank.candidates import Candidate, read_once
+from textrank.candidates import Candidate, compute_once
 from textrank.features import FeatureNames, Features, Indices, MultiView, Vector
 from textrank.graphs import GraphBatch, GraphFamily, Sequences
 from textrank.progress import track
@@ -123,7 +123,7 @@ def _table(candidate: Candidate) -> Hashes:  # (words, 5)
             f"document {candidate.document!r} has no parse. Add a parser to the spaCy "
             "pipeline, or read a corpus with dependencies."
         )
-    return read_once(doc, "parse", lambda: cast(Hashes, doc.to_array(_COLUMNS).reshape(-1, 5)))
+    return compute_once(doc, "parse", lambda: cast(Hashes, doc.to_array(_COLUMNS).reshape(-1, 5)))
 
 
 def _sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:

@@ -16,7 +16,8 @@ from textrank._ragged import concat, expand, factorize, offsets
 from textrank.candidates import Candidate, document_id
 from textrank.features import Indices, Matrix, Vector
 from textrank.metrics import merge_ties, ranking_metrics
-from textrank.tasks.base import Scored, WithoutReasons
+from textrank.protocols import Task
+from textrank.tasks.base import Scored
 from textrank.tasks.parse_ranking.parsers import (
     Layers,
     LinkGrammar,
@@ -53,7 +54,7 @@ Source: TypeAlias = Literal["auto", "given", "parser", "link_grammar"]
 
 
 @dataclass(frozen=True)
-class ParseRanking(WithoutReasons):
+class ParseRanking(Task):
     """A candidate for every parse of a sentence; the answer is how near it is to the gold tree.
 
     That is the F-score of its links, see ``goodness``. Candidates are those given with the
@@ -92,9 +93,13 @@ class ParseRanking(WithoutReasons):
     linkages: int = 20
     labelled: bool = True
     name: ClassVar[str] = "parse_ranking"
-    reads: ClassVar[tuple[str, ...]] = ()  # of the analysis: words and sentences are enough
-    recognises: ClassVar[tuple[str, ...]] = ("parser",)  # which finds the sentences of raw text
-    ranks: ClassVar[bool] = True
+    required_pipes: ClassVar[
+        tuple[str, ...]
+    ] = ()  # of the analysis: words and sentences are enough
+    required_pipes_raw: ClassVar[tuple[str, ...]] = (
+        "parser",
+    )  # which finds the sentences of raw text
+    is_ranking: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.source not in get_args(Source):
@@ -105,10 +110,10 @@ class ParseRanking(WithoutReasons):
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Every parse of every sentence."""
-        (found,) = self.candidates_of([doc])
+        (found,) = self.find_candidates([doc])
         return found
 
-    def candidates_of(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
+    def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
         """The same for several Docs; parsers see the sentences of all of them at once."""
         parsed = self._trees_of(docs)
         agreed = iter(agreements([trees for own in parsed for _, trees in own]))
@@ -187,7 +192,7 @@ class ParseRanking(WithoutReasons):
         found = ranking_metrics(scored.y, scores, queries)
         return {**found, **_attachment(candidates, scores)}
 
-    def parsed_by(self, language: str) -> ParseRanking:
+    def with_parser(self, language: str) -> ParseRanking:
         """The same with the parses of another spaCy pipeline; the mirror reads ours backwards."""
         return replace(self, parser=language, mirror="")
 

@@ -1,245 +1,320 @@
-"""Many mentions, one fact: statements about the same two proteins over a document or a corpus."""
+"""Facts about two proteins, aggregated from the statements of many documents.
+
+This module is the definition of a fact. ``apply --facts`` and ``--network`` use it directly;
+``textrank.results.store`` states the same definition in SQL for ``query`` and ``explore``, and
+``tests/results/test_facts_agree.py`` checks that all of them agree.
+
+Entity
+    A name stands for the entity ``entity_key(name, identifier)``: its identifier, or without one
+    its text without case, hyphens, slashes and spaces. An entity is shown under its most frequent
+    spelling in all judged pairs (ties: the alphabetically first).
+Evidence
+    A judged pair of two different entities is evidence if it interacts (asserted, and probable
+    enough for the model), or if it is negated or speculated with a probability of at least
+    ``MIN_PROBABILITY``. A pair without a probability has 1 if it interacts and 0 otherwise.
+Fact
+    All evidence about the same two entities. The ends of a fact are sorted; a direction "a>b"
+    goes from the first end to the second.
+Probability
+    ``1 - prod_d (1 - max_d p)`` over documents d and their asserted evidence: sentences of one
+    document repeat one another, so only the most probable counts; documents count as independent.
+    A fact that is only negated or speculated has probability 0.
+Type, direction, status
+    The value with the largest sum of probabilities (ties within 1e-9: the alphabetically first).
+    Type and direction are voted on by asserted evidence, or by all evidence if none is asserted;
+    status by all evidence.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from spacy.tokens import Doc
 
-from textrank.candidates import answers, document_id
+from textrank.candidates import document_id, get_answers
 from textrank.io import open_atomic, replace_invalid_xml
-from textrank.tasks.ppi.statements import FLIP
 
 if TYPE_CHECKING:
     import networkx as nx
 
-
-@dataclass
-class Fact:
-    """Two proteins with everything that was said of them; ends are identifiers or plain names."""
-
-    ends: tuple[str, str]
-    evidence: list[dict[str, Any]] = field(default_factory=list)
-    spellings: tuple[Counter[str], Counter[str]] = field(
-        default_factory=lambda: (Counter(), Counter())
-    )
-
-    @property
-    def probability(self) -> float:
-        """That at least one document states it truly: ``1 - Π_d (1 - max_d p)`` over asserted ones.
-
-        Sentences of one document repeat one another, so that only the surest of each counts;
-        documents count as independent. A fact that is only denied or doubted has 0.
-        """
-        best: dict[str, float] = {}
-        for row in self.evidence:
-            if row["status"] == "asserted":
-                best[row["document"]] = max(best.get(row["document"], 0.0), row["probability"])
-        missed = 1.0
-        for probability in best.values():
-            missed *= 1.0 - probability
-        return 1.0 - missed
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: ends, names, probability, type, direction, counts, all evidence."""
-        asserted = [row for row in self.evidence if row["status"] == "asserted"] or self.evidence
-        status = Counter(row["status"] for row in self.evidence)
-        return {
-            "ends": list(self.ends),
-            "names": [spelt.most_common(1)[0][0] for spelt in self.spellings],
-            "probability": self.probability,
-            "type": _surest(asserted, "type"),
-            "direction": _surest(asserted, "direction"),
-            "documents": len({row["document"] for row in self.evidence}),
-            "asserted": status["asserted"],
-            "negated": status["negated"],
-            "speculated": status["speculated"],
-            "evidence": sorted(self.evidence, key=_evidence_order),
-        }
+MIN_PROBABILITY = 0.5  # of negated and speculated evidence; results do not record a model's level
+UNTYPED = "not typed"  # type of a pair for which no type is known
+REVERSED_DIRECTION = {"a>b": "b>a", "b>a": "a>b"}
+EDGE_COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
 
 
-def _evidence_order(row: Mapping[str, Any]) -> float:
-    """Sort key: the most probable first; what differs by round-off stays in text order."""
-    return -round(row["probability"], 9)
+class Evidence(TypedDict):
+    """A statement about the two entities of a fact."""
+
+    document: str
+    sentence: str
+    spans: list[list[int]]  # characters [start, end) of both names, in text order
+    probability: float
+    score: float
+    status: str  # asserted, negated or speculated
+    type: str
+    direction: str  # "a>b", "b>a" or "none", relative to the ends of the fact
+    trigger: list[list[int]]  # characters [start, end) of the words that state it
 
 
-def aggregate_facts(docs: Iterable[Doc], *, level: float = 0.5) -> list[dict[str, Any]]:
-    """What the judged Docs say of each two proteins, the most probable first.
+class Fact(TypedDict):
+    """Two entities and the aggregated evidence about them; see the module docstring."""
 
-    Proteins are the same where their identifiers are equal, or without identifiers their spellings
-    but for case, hyphens, slashes and blanks. Only statements of at least the probability ``level``
-    are evidence; denied and doubted ones are kept beside. ``facts([doc])`` gives those of one
-    document. A direction counts from the first of ``ends`` to the second.
+    ends: list[str]  # two entity keys, sorted
+    names: list[str]  # a spelling for each end
+    probability: float
+    type: str
+    direction: str
+    status: str
+    statements: int
+    documents: int
+    asserted: int  # number of asserted statements; likewise the next two
+    negated: int
+    speculated: int
+    evidence: list[Evidence]  # by decreasing probability
+
+
+def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None) -> list[Fact]:
+    """Return the facts that judged Docs state, sorted by decreasing probability, then by ends.
+
+    Reads ``doc._.textrank_ppi``; Docs without it are skipped. Documents are told apart by their
+    id, so two Docs with the same id count as one document. See the module docstring for the
+    definition of a fact. With ``min_probability`` every pair of at least this probability is
+    evidence, whatever the model decided.
     """
-    found: dict[tuple[str, str], Fact] = {}
+    spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    evidence: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for number, doc in enumerate(docs):
-        for row in answers(doc, "ppi") or ():
-            keys = tuple(map(entity_key, row["names"], row.get("identifiers", (None, None))))
-            probability = row.get("probability", float(row["interacts"]))
-            if keys[0] == keys[1] or probability < level:
-                continue
-            _add(found, keys, row, document_id(doc, number), probability)
-    rows = [fact.to_dict() for fact in found.values()]
-    return sorted(rows, key=lambda row: (-round(row["probability"], 9), row["ends"]))
+        for row in get_answers(doc, "ppi") or ():
+            identifiers = row.get("identifiers") or (None, None)
+            first, second = map(entity_key, row["names"], identifiers)
+            for key, name in zip((first, second), row["names"], strict=True):
+                spellings[key][name] += 1
+            statement = _to_evidence(row, document_id(doc, number), is_reversed=first > second)
+            if first != second and _is_evidence(
+                statement, min_probability, interacts=row["interacts"]
+            ):
+                evidence[min(first, second), max(first, second)].append(statement)
+    names = {key: _most_common(counts) for key, counts in spellings.items()}
+    facts = [_build_fact(ends, rows, names) for ends, rows in evidence.items()]
+    return sorted(facts, key=lambda fact: (-round(fact["probability"], 9), fact["ends"]))
 
 
 def entity_key(name: str, identifier: str | None) -> str:
-    """What a protein is known by: its identifier, or else its name in one spelling.
+    """Return the key of the entity that a name stands for: its identifier or normalised text.
+
+    The text is lower-cased character by character, as DuckDB does, and loses hyphens, slashes and
+    spaces; "?" if nothing is left.
 
     >>> entity_key("Cyclin-D1", None), entity_key("p53", "NCBIGene:7157")
     ('cyclind1', 'NCBIGene:7157')
     """
-    return identifier or "".join(c for c in name.lower() if c not in "-/ ")
+    return identifier or "".join(c.lower()[0] for c in name if c not in "-/ ") or "?"
 
 
-def _add(
-    found: dict[tuple[str, str], Fact],
-    keys: Sequence[str],
-    row: Mapping[str, Any],
-    document: str,
-    probability: float,
-) -> None:
-    turned = keys[0] > keys[1]
-    ends = (keys[1], keys[0]) if turned else (keys[0], keys[1])
-    fact = found.setdefault(ends, Fact(ends))
-    for spelt, name in zip(
-        fact.spellings, reversed(row["names"]) if turned else row["names"], strict=True
-    ):
-        spelt[name] += 1
-    direction = row.get("direction", "none")
-    fact.evidence.append(
-        {
-            "document": document,
-            "sentence": row["sentence"],
-            "spans": row["spans"],
-            "probability": probability,
-            "score": row["score"],
-            "status": row.get("status", "asserted"),
-            "type": row.get("type", "regulation"),
-            "direction": FLIP.get(direction, direction) if turned else direction,
-            "trigger": row.get("trigger", []),
-        }
-    )
+def combine_probabilities(statements: Iterable[Evidence]) -> float:
+    """Return ``1 - prod_d (1 - max_d p)`` over documents d and their asserted statements."""
+    best_by_document: dict[str, float] = {}
+    for row in statements:
+        if row["status"] == "asserted":
+            best = best_by_document.get(row["document"], 0.0)
+            best_by_document[row["document"]] = max(best, row["probability"])
+    all_wrong = 1.0
+    for probability in best_by_document.values():
+        all_wrong *= 1.0 - probability
+    return 1.0 - all_wrong
 
 
-def _surest(rows: Sequence[Mapping[str, Any]], key: str) -> str:
-    """The answer with the most probability behind it."""
-    weight: Counter[str] = Counter()
-    for row in rows:
-        weight[row[key]] += row["probability"]
-    return weight.most_common(1)[0][0]
+def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) -> Evidence:
+    """Return a row of ``doc._.textrank_ppi`` as evidence.
 
-
-COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
-
-
-def build_network(docs: Iterable[Doc], *, level: float = 0.5) -> nx.Graph:
-    """Proteins as nodes, and an edge for every two that some judged sentence says interact.
-
-    Proteins are those of ``facts``; a node is labelled with the spelling seen most. An edge
-    carries ``probability`` (also as ``weight``), ``type``, ``direction`` ("a>b" from ``a`` to
-    ``b``, which are attributes of the edge), ``count``, the number of sentences, ``documents``,
-    how many sentences deny or doubt it, and ``evidence``, the sentences with their documents.
+    ``is_reversed`` says that the sorted ends of the fact are in the opposite order of the names in
+    the row, so that the direction is flipped.
     """
-    import networkx as nx  # loads slowly, and few ask for a network
+    direction = row.get("direction") or "none"
+    return {
+        "document": document,
+        "sentence": row["sentence"],
+        "spans": row["spans"],
+        "probability": row.get("probability", float(row["interacts"])),
+        "score": row["score"],
+        "status": row.get("status") or "asserted",
+        "type": row.get("type") or UNTYPED,
+        "direction": REVERSED_DIRECTION.get(direction, direction) if is_reversed else direction,
+        "trigger": row.get("trigger", []),
+    }
+
+
+def _is_evidence(statement: Evidence, min_probability: float | None, *, interacts: bool) -> bool:
+    if min_probability is not None:
+        return statement["probability"] >= min_probability
+    if statement["status"] == "asserted":
+        return interacts
+    return statement["probability"] >= MIN_PROBABILITY
+
+
+def _build_fact(
+    ends: tuple[str, str], evidence: Sequence[Evidence], names: Mapping[str, str]
+) -> Fact:
+    """Aggregate a non-empty list of evidence about two entities; ``names`` maps keys to names."""
+    asserted = [row for row in evidence if row["status"] == "asserted"] or evidence
+    counts = Counter(row["status"] for row in evidence)
+    return {
+        "ends": list(ends),
+        "names": [names[key] for key in ends],
+        "probability": combine_probabilities(evidence),
+        "type": _vote((row["type"], row["probability"]) for row in asserted),
+        "direction": _vote((row["direction"], row["probability"]) for row in asserted),
+        "status": _vote((row["status"], row["probability"]) for row in evidence),
+        "statements": len(evidence),
+        "documents": len({row["document"] for row in evidence}),
+        "asserted": counts["asserted"],
+        "negated": counts["negated"],
+        "speculated": counts["speculated"],
+        # Probabilities that differ by round-off stay in text order.
+        "evidence": sorted(evidence, key=lambda row: -round(row["probability"], 9)),
+    }
+
+
+def _vote(weighted_values: Iterable[tuple[str, float]]) -> str:
+    """Return the value with the largest total weight; within 1e-9 the alphabetically first."""
+    totals: defaultdict[str, float] = defaultdict(float)
+    for value, weight in weighted_values:
+        totals[value] += weight
+    return min(totals, key=lambda value: (-round(totals[value], 9), value))
+
+
+def _most_common(counts: Mapping[str, int]) -> str:
+    return min(counts, key=lambda name: (-counts[name], name))
+
+
+def build_network(docs: Iterable[Doc]) -> nx.Graph:
+    """Return a graph with entities as nodes and an edge for each fact with asserted evidence.
+
+    A node is an entity key with the attribute ``label``, its name. An edge has the attributes
+    ``a`` and ``b`` (the ends of the fact), ``probability`` (also as ``weight``), ``type``,
+    ``direction`` ("a>b" goes from ``a`` to ``b``), ``count`` (different asserted sentences),
+    ``documents``, ``negated`` and ``speculated`` (numbers of statements) and ``evidence`` (the
+    most probable asserted statement of each sentence).
+    """
+    import networkx as nx  # slow to import, and rarely needed
 
     graph = nx.Graph()
-    for fact in aggregate_facts(docs, level=level):
+    for fact in aggregate_facts(docs):
         if not fact["asserted"]:
             continue
         a, b = fact["ends"]
         for end, name in zip((a, b), fact["names"], strict=True):
             graph.add_node(end, label=name)
-        kept = {key: fact[key] for key in COLUMNS if key != "count"}
-        evidence = [row for row in fact["evidence"] if row["status"] == "asserted"]
-        once = list({row["sentence"]: row for row in reversed(evidence)}.values())[::-1]
-        weight = fact["probability"]
-        graph.add_edge(a, b, a=a, b=b, **kept, count=len(once), weight=weight, evidence=once)
+        asserted = [row for row in fact["evidence"] if row["status"] == "asserted"]
+        evidence = list({row["sentence"]: row for row in reversed(asserted)}.values())[::-1]
+        columns: dict[str, Any] = {**fact, "count": len(evidence)}
+        graph.add_edge(
+            a,
+            b,
+            a=a,
+            b=b,
+            **{column: columns[column] for column in EDGE_COLUMNS},
+            weight=fact["probability"],
+            evidence=evidence,
+        )
     return graph
 
 
 def write_network(graph: nx.Graph, path: str | Path) -> None:
-    """Writes a network as its suffix says: .graphml, .cyjs (Cytoscape JSON), .sif or .csv."""
+    """Write a graph of ``build_network`` in the format of the suffix; see ``NETWORK_WRITERS``.
+
+    The file is replaced atomically. Raises ValueError for an unknown suffix.
+    """
     check_network_path(path)
-    with open_atomic(path) as out:
-        out.write(WRITERS[Path(path).suffix.lower()](graph))
+    with open_atomic(path) as file:
+        file.write(NETWORK_WRITERS[Path(path).suffix.lower()](graph))
 
 
 def check_network_path(path: str | Path | None) -> None:
-    """Refuses a name whose suffix is no network format, before long work."""
-    if path is not None and Path(path).suffix.lower() not in WRITERS:
+    """Raise ValueError if the suffix of a path is not a network format; None is accepted.
+
+    Called before a long run, so that a wrong file name does not lose its results.
+    """
+    if path is not None and Path(path).suffix.lower() not in NETWORK_WRITERS:
         raise ValueError(
-            f"{path}: no network format {Path(path).suffix!r}. Use one of "
-            f"{', '.join(sorted(WRITERS))}."
+            f"{path}: {Path(path).suffix!r} is not a network format. Use one of "
+            f"{', '.join(sorted(NETWORK_WRITERS))}."
         )
 
 
-def _graphml(graph: nx.Graph) -> str:
-    """Evidence, a list, becomes one text of a line a sentence."""
+def _to_graphml(graph: nx.Graph) -> str:
+    """Return GraphML; the list of evidence becomes a text with one line per sentence."""
     import networkx as nx
 
-    plain = nx.Graph()
+    valid = nx.Graph()
     for node, data in graph.nodes(data=True):
-        plain.add_node(
-            replace_invalid_xml(node), **{k: replace_invalid_xml(v) for k, v in data.items()}
-        )
+        values = {key: replace_invalid_xml(value) for key, value in data.items()}
+        valid.add_node(replace_invalid_xml(node), **values)
     for one, other, data in graph.edges(data=True):
-        shown = {**data, "evidence": replace_invalid_xml("\n".join(_lines(data)))}
-        ends = replace_invalid_xml(one), replace_invalid_xml(other)
-        plain.add_edge(*ends, **{k: replace_invalid_xml(v) for k, v in shown.items()})
-    return "\n".join(nx.generate_graphml(plain)) + "\n"
+        values = {**data, "evidence": "\n".join(_evidence_lines(data))}
+        valid.add_edge(
+            replace_invalid_xml(one),
+            replace_invalid_xml(other),
+            **{key: replace_invalid_xml(value) for key, value in values.items()},
+        )
+    return "\n".join(nx.generate_graphml(valid)) + "\n"
 
 
-def _lines(data: Mapping[str, Any]) -> list[str]:
-    return [f"{e['document']}: {e['sentence']} ({e['probability']:.3f})" for e in data["evidence"]]
-
-
-def _cytoscape(graph: nx.Graph) -> str:
+def _to_cytoscape_json(graph: nx.Graph) -> str:
     nodes = [{"data": {"id": node, "name": data["label"]}} for node, data in graph.nodes(data=True)]
     edges = []
     for number, (_, _, data) in enumerate(graph.edges(data=True)):
-        source, target = _ends(data)
-        own = {key: value for key, value in data.items() if key not in ("a", "b")}
-        edges.append({"data": {"id": f"e{number}", "source": source, "target": target, **own}})
-    found = {"format_version": "1.0", "elements": {"nodes": nodes, "edges": edges}}
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+        source, target = _source_and_target(data)
+        values = {key: value for key, value in data.items() if key not in ("a", "b")}
+        edges.append({"data": {"id": f"e{number}", "source": source, "target": target, **values}})
+    content = {"format_version": "1.0", "elements": {"nodes": nodes, "edges": edges}}
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _sif(graph: nx.Graph) -> str:
-    rows = [(*_ends(data), data["type"]) for _, _, data in graph.edges(data=True)]
-    return "".join(f"{source}\t{kind}\t{target}\n" for source, target, kind in rows)
+def _to_sif(graph: nx.Graph) -> str:
+    """Return one line "source TAB type TAB target" per edge (simple interaction format)."""
+    rows = [(*_source_and_target(data), data["type"]) for _, _, data in graph.edges(data=True)]
+    return "".join(f"{source}\t{type}\t{target}\n" for source, target, type in rows)
 
 
-def _csv(graph: nx.Graph) -> str:
+def _to_csv(graph: nx.Graph) -> str:
+    """Return one row per edge; its direction is "a>b" from source to target, or "none"."""
     out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(["source", "target", "source_name", "target_name", *COLUMNS, "evidence"])
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["source", "target", "source_name", "target_name", *EDGE_COLUMNS, "evidence"])
     for _, _, data in graph.edges(data=True):
-        ends = _ends(data)
+        ends = _source_and_target(data)
         names = [graph.nodes[end]["label"] for end in ends]
-        # From source to target, whichever of the two the fact names first.
         direction = "none" if data["direction"] == "none" else "a>b"
-        values = [direction if key == "direction" else data[key] for key in COLUMNS]
-        table.writerow([*ends, *names, *values, " | ".join(_lines(data))])
+        values = [direction if key == "direction" else data[key] for key in EDGE_COLUMNS]
+        writer.writerow([*ends, *names, *values, " | ".join(_evidence_lines(data))])
     return out.getvalue()
 
 
-def _ends(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Source and target of an edge."""
+def _source_and_target(data: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the ends of an edge in the order of its direction."""
     return (data["b"], data["a"]) if data["direction"] == "b>a" else (data["a"], data["b"])
 
 
-WRITERS: Mapping[str, Callable[[nx.Graph], str]] = {
-    ".graphml": _graphml,
-    ".cyjs": _cytoscape,
-    ".json": _cytoscape,
-    ".sif": _sif,
-    ".csv": _csv,
+def _evidence_lines(data: Mapping[str, Any]) -> list[str]:
+    """Return one line "document: sentence (probability)" per statement of an edge."""
+    return [
+        f"{row['document']}: {row['sentence']} ({row['probability']:.3f})"
+        for row in data["evidence"]
+    ]
+
+
+NETWORK_WRITERS: Mapping[str, Callable[[nx.Graph], str]] = {
+    ".graphml": _to_graphml,
+    ".cyjs": _to_cytoscape_json,
+    ".json": _to_cytoscape_json,
+    ".sif": _to_sif,
+    ".csv": _to_csv,
 }

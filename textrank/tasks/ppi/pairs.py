@@ -370,7 +370,7 @@ class PairBatch(Sequence[EntityPair]):
             self.feature_cache[block] = joint.view(name) if joint else block.represent(self)
         return self.feature_cache[block]
 
-    def side_by_side(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
+    def extract_jointly(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
         """Extract the features of several blocks together, which is faster than one by one.
 
         ``blocks`` maps view names to extractors. The result is remembered for ``features_of`` and
@@ -393,7 +393,7 @@ class PairBatch(Sequence[EntityPair]):
         for joint, _ in self.joint_cache.values():
             if all(self.joint_cache.get(block) == (joint, name) for name, block in blocks.items()):
                 return joint
-        return self.side_by_side(blocks)
+        return self.extract_jointly(blocks)
 
     @cached_property
     def arrays(self) -> PairArrays:

@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, ClassVar, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate, document_id, named_spans, starts_of, tokens_of
+from textrank.candidates import Candidate, document_id, entity_spans, sentence_starts, span_tokens
 from textrank.features import Indices, Vector
+from textrank.io import write_text
 from textrank.language.abbreviations import find_abbreviations
 from textrank.language.alignment import original_offsets, word_doc
 from textrank.language.normalization import to_plain_text
-from textrank.metrics import TIE_TOLERANCE, best_threshold, sort_ties, tie_tolerance
-from textrank.tasks.base import Scored, WithoutReasons
+from textrank.metrics import (
+    TIE_TOLERANCE,
+    calibration_error,
+    chance_calibration_error,
+    precision_recall_f,
+    sort_ties,
+    tie_tolerance,
+)
+from textrank.protocols import AttributeModel, Task
+from textrank.tasks.base import Scored
+
+if TYPE_CHECKING:
+    from textrank.model import Model
 
 if not Doc.has_extension("textrank_ppi"):
     Doc.set_extension("textrank_ppi", default=None)
 
-LONGEST = 1000  # words of a sentence in which pairs are judged: graphs of it take their square
-MOST = 100_000_000  # pairs of a sentence times its words squared, which is about a minute
-NOT_PROTEINS = frozenset({"drug", "chemical", "disease", "species", "cell_line", "cell_type"})
-UNKNOWN = {"status": "asserted", "type": "regulation", "direction": "none"}
+MAX_SENTENCE_TOKENS = (
+    1000  # words of a sentence in which pairs are judged: graphs of it take their square
+)
+MAX_PAIR_TOKENS_SQUARED = (
+    100_000_000  # pairs of a sentence times its words squared, which is about a minute
+)
+NON_PROTEIN_LABELS = frozenset({"drug", "chemical", "disease", "species", "cell_line", "cell_type"})
+DEFAULT_ATTRIBUTES = {"status": "asserted", "type": "regulation", "direction": "none"}
 
 
 @dataclass(frozen=True)
-class PPI(WithoutReasons):
+class PPI(Task):
     """A candidate for every two names of a sentence; the answer is whether they interact.
 
     ``entities`` is the span group that holds the names; a Doc without it gets one of its
@@ -48,9 +67,16 @@ class PPI(WithoutReasons):
     level: float = 0.5
     precision: float | None = None
     name: ClassVar[str] = "ppi"
-    reads: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
-    recognises: ClassVar[tuple[str, ...]] = ("genes", "identifiers")
-    ranks: ClassVar[bool] = False
+    required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes", "identifiers")
+    submodel_names: ClassVar[tuple[str, ...]] = ("status", "type", "direction")
+    min_spans_per_sentence: ClassVar[int] = 2
+    row_per_candidate: ClassVar[bool] = True
+    raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = "pairs"
+    exports: ClassVar[frozenset[str]] = frozenset({"network", "facts", "write", "table"})
+    table_columns: ClassVar[tuple[str, ...]] = (
+        *("statement", "status", "type", "probability", "identifiers"),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
@@ -59,11 +85,11 @@ class PPI(WithoutReasons):
         if self.precision is not None and not 0 < self.precision <= 1:
             raise ValueError(f"precision must be above 0 and at most 1, got {self.precision}")
 
-    def leveled(self, y: Vector, probabilities: Vector) -> PPI:
+    def at_precision(self, y: Vector, probabilities: Vector) -> PPI:
         """The task with the level that its precision asks for, by held-out probabilities.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
-        >>> round(PPI(precision=0.6).leveled(y, p).level, 6)
+        >>> round(PPI(precision=0.6).at_precision(y, p).level, 6)
         0.4
         """
         if self.precision is None:
@@ -80,6 +106,91 @@ class PPI(WithoutReasons):
         lowest = float(probabilities[order[starts[enough[0]]]])
         return replace(self, level=lowest - tie_tolerance(probabilities))
 
+    def decide(
+        self, scores: Vector, probabilities: Vector | None, threshold: float | None
+    ) -> NDArray[np.bool_]:
+        """Return which pairs interact: from the probability ``level`` or the threshold on.
+
+        The threshold counts only without probabilities; where there is none either, no pair
+        interacts.
+        """
+        if probabilities is None:
+            return super().decide(scores, None, threshold)
+        return probabilities >= self.level
+
+    def operating_point(
+        self, y: Vector, heldout: Vector, probabilities: Vector | None, threshold: float | None
+    ) -> tuple[PPI, float | None]:
+        """Return the task with the level that ``precision`` asks for, and the same threshold.
+
+        Evaluation counts pairs at the threshold, users see pairs at the level.
+        """
+        task = self if probabilities is None else self.at_precision(y, probabilities)
+        return task, threshold
+
+    def operating_metrics(
+        self,
+        y: Vector,
+        probabilities: Vector,
+        attributes: Sequence[Mapping[str, Any]],
+        unreachable: int,
+    ) -> dict[str, float | None]:
+        """Return F1 at the level, F1 of asserted pairs at the level, and the calibration error.
+
+        Other metrics are at the threshold of training, since corpora differ in whether negated
+        and speculated interactions count.
+        """
+        positive = self.decide(probabilities, probabilities, None)
+        metrics: dict[str, float | None] = {
+            "f_at_level": precision_recall_f(y, positive, unreachable).f,
+            "calibration_error": calibration_error(y, probabilities),
+            "calibration_error_of_chance": chance_calibration_error(probabilities),
+        }
+        if attributes:
+            statuses = [row.get("status", "asserted") for row in attributes]
+            is_asserted = np.array(statuses) == "asserted"
+            metrics["f_asserted_at_level"] = precision_recall_f(
+                y, positive & is_asserted, unreachable
+            ).f
+        return metrics
+
+    def attribute_model(self, submodels: Mapping[str, Model]) -> AttributeModel | None:
+        """Build the predictor of status, type, direction and trigger; None without submodels."""
+        from textrank.tasks.ppi.statements import AttributeModels
+
+        return AttributeModels.from_models(submodels) if submodels else None
+
+    def check_export(self, kind: str, path: Path) -> None:
+        """Raise ValueError if the suffix of ``path`` is not a network format."""
+        if kind == "network":
+            from textrank.tasks.ppi.facts import check_network_path
+
+            check_network_path(path)
+
+    def export(self, kind: str, docs: Sequence[Doc], path: Path) -> None:
+        """Write the network of the judged pairs, or their facts as JSON."""
+        from textrank.tasks.ppi.facts import aggregate_facts, build_network, write_network
+
+        if kind == "network":
+            write_network(build_network(docs), path)
+        elif kind == "facts":
+            facts = {"facts": aggregate_facts(docs)}
+            text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+            write_text(text + "\n", path)
+        else:
+            super().export(kind, docs, path)
+
+    def table_row(self, answer: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return a statement as cells; None if it is less probable than not."""
+        if answer["probability"] < 0.5:
+            return None
+        first, second = answer["names"]
+        arrow = {"a>b": "→", "b>a": "←"}.get(answer["direction"], "–")
+        identifiers = " ".join(identifier or "?" for identifier in answer["identifiers"])
+        statement = f"{first} {arrow} {second}"
+        probability = f"{answer['probability']:.2f}"
+        return statement, answer["status"], answer["type"], probability, identifiers
+
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Every pair of names that share a sentence.
 
@@ -87,33 +198,33 @@ class PPI(WithoutReasons):
         own abbreviation, a name and its piece, two mentions of one identifier; and rows of names
         and numbers, as tables and lists have them, which say nothing.
         """
-        starts, names = starts_of(doc), self.names(doc)
-        paired = _paired(starts, names)
+        starts, names = sentence_starts(doc), self.names(doc)
+        paired = _sentences_with_pairs(starts, names)
         if not paired:
             return []
         words = word_doc(doc, paired)
         if words is not doc:
-            doc, starts, names = words, starts_of(words), self.names(words)
+            doc, starts, names = words, sentence_starts(words), self.names(words)
         document = document_id(doc)
-        gold = self._gold(doc)
-        same = None if gold is not None else _Same.of(doc)
+        gold = self._gold_labels(doc)
+        same = None if gold is not None else _SameEntity.from_doc(doc)
         found = []
-        for number, inside in enumerate(_by_sentence(starts, names)):
-            if same is not None and len(inside) > 1 and not _says(inside):
+        for number, inside in enumerate(_group_by_sentence(starts, names)):
+            if same is not None and len(inside) > 1 and not _has_other_words(inside):
                 continue
-            for pair in self._pairs(doc, inside):
+            for pair in self._pairs_in_sentence(doc, inside):
                 if same is not None and same(*pair):
                     continue
-                label = None if gold is None else gold.get(_key(pair), -1.0)
+                label = None if gold is None else gold.get(_pair_key(pair), -1.0)
                 found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
         return found
 
-    def _pairs(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
+    def _pairs_in_sentence(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
         """All pairs of a sentence; of a monstrous one those of the closest names, or none."""
         if len(names) < 2:
             return []
         words, every = len(names[0].sent), len(names) * (len(names) - 1) // 2
-        most = MOST // words**2 if words <= LONGEST else 0
+        most = MAX_PAIR_TOKENS_SQUARED // words**2 if words <= MAX_SENTENCE_TOKENS else 0
         if every <= most:
             return list(combinations(names, 2))
         near = [(n, i) for n in range(1, len(names)) for i in range(len(names) - n)][:most]
@@ -126,24 +237,20 @@ class PPI(WithoutReasons):
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Gold interactions without a candidate: a name no token covers, or two sentences."""
-        gold = self._gold(doc) or {}
-        reached = {_key(candidate.spans) for candidate in candidates}
+        gold = self._gold_labels(doc) or {}
+        reached = {_pair_key(candidate.spans) for candidate in candidates}
         return sum(label > 0 and pair not in reached for pair, label in gold.items())
-
-    def threshold(self, y: Vector, heldout: Vector) -> float | None:
-        """That of the best F."""
-        return best_threshold(y, heldout)
 
     def names(self, doc: Doc) -> list[Span]:
         """The names that are paired, in text order."""
-        spans = named_spans(doc, self.entities)
+        spans = entity_spans(doc, self.entities)
         if self.labels:
             return [span for span in spans if span.label_ in self.labels]
-        return [span for span in spans if span.label_.lower() not in NOT_PROTEINS]
+        return [span for span in spans if span.label_.lower() not in NON_PROTEIN_LABELS]
 
     def interactions(self, doc: Doc) -> list[tuple[str, str]]:
         """The ids of the names that interact by gold, whether or not a candidate covers them."""
-        pairs = (self._gold(doc) or {}).items()
+        pairs = (self._gold_labels(doc) or {}).items()
         return [(min(pair), max(pair)) for pair, label in pairs if label > 0]
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
@@ -153,9 +260,9 @@ class PPI(WithoutReasons):
         a model with these aspects fills them in.
         """
         scores, probabilities = scored.scores, scored.probabilities
-        sure = scores >= scored.limit if probabilities is None else probabilities >= self.level
+        sure = self.decide(scores, probabilities, scored.limit)
         text = doc.text if scored.candidates else ""  # a Doc puts it together each time
-        texts, sentences = _Names(text), _Texts(text)
+        texts, sentences = _NameCache(text), _SentenceCache(text)
         found = []
         for i, candidate in enumerate(scored.candidates):
             named = [texts(span) for span in candidate.spans]
@@ -165,35 +272,34 @@ class PPI(WithoutReasons):
                 "identifiers": [identifier for _, _, identifier in named],
                 "score": float(scores[i]),
                 "interacts": bool(sure[i]),
-                **UNKNOWN,
+                **DEFAULT_ATTRIBUTES,
                 "trigger": [],
                 "sentence": sentences(candidate.spans[0]),
             }
             if probabilities is not None:
                 row["probability"] = float(probabilities[i])
+            if scored.attributes:  # only what is asserted interacts
+                row.update(scored.attributes[i])
+                row["interacts"] = row["interacts"] and row["status"] == "asserted"
             found.append(row)
         doc._.textrank_ppi = found
         return doc
 
-    def measures(self, scored: Scored) -> dict[str, float | None]:
-        """AUC, and F under several thresholds."""
-        return scored.measures()
-
-    def _gold(self, doc: Doc) -> dict[frozenset[str], float] | None:
+    def _gold_labels(self, doc: Doc) -> dict[frozenset[str], float] | None:
         if "gold" not in doc.user_data:
             return None
         pairs = [row for row in doc.user_data["gold"] if "entities" in row]  # trees are gold too
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
 
 
-def _paired(starts: Indices, names: Sequence[Span]) -> list[tuple[int, int]]:
+def _sentences_with_pairs(starts: Indices, names: Sequence[Span]) -> list[tuple[int, int]]:
     """The sentences in which two names begin: else there is nothing to copy or to look for."""
     number = starts.searchsorted([span.start for span in names], side="right") - 1
     several = (np.bincount(number, minlength=len(starts) - 1) > 1).nonzero()[0]
     return list(zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True))
 
 
-def _by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
+def _group_by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
     """The names of each sentence; none that reach into the next."""
     sentences: list[list[Span]] = [[] for _ in starts[:-1]]
     ends = np.array([(span.start, span.end - 1) for span in names], dtype=np.intp)
@@ -204,68 +310,70 @@ def _by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
     return sentences
 
 
-def _says(names: Sequence[Span]) -> bool:
+def _has_other_words(names: Sequence[Span]) -> bool:
     """Whether the sentence of some names has a word beside them."""
     inside = {token for span in names for token in range(span.start, span.end)}
     return any(token.is_alpha and token.i not in inside for token in names[0].sent)
 
 
-_Named: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, place, identifier
+_NameInfo: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, place, identifier
 
 
 @dataclass
-class _Names:
+class _NameCache:
     """A name as a person reads it, its place and its identifier, once for all its pairs."""
 
     text: str
-    known: dict[tuple[int, int, str, int], _Named] = field(default_factory=dict)
+    cache: dict[tuple[int, int, str, int], _NameInfo] = field(default_factory=dict)
 
-    def __call__(self, span: Span) -> _Named:
+    def __call__(self, span: Span) -> _NameInfo:
         key = span.start, span.end, span.id_, span.kb_id
-        if key not in self.known:
-            found = _name(span, self.text), original_offsets(span), span.kb_id_ or None
-            self.known[key] = found
-        return self.known[key]
+        if key not in self.cache:
+            found = _readable_name(span, self.text), original_offsets(span), span.kb_id_ or None
+            self.cache[key] = found
+        return self.cache[key]
 
 
 @dataclass
-class _Texts:
+class _SentenceCache:
     """The sentence of a name as written, one string for all pairs of it."""
 
     text: str
-    known: dict[int, str] = field(default_factory=dict)
-    sentences: dict[int, int] = field(default_factory=dict)  # by the first token of a name
+    cache: dict[int, str] = field(default_factory=dict)
+    sentence_of_token: dict[int, int] = field(default_factory=dict)  # by the first token of a name
 
     def __call__(self, span: Span) -> str:
-        if span.start not in self.sentences:
+        if span.start not in self.sentence_of_token:
             sentence = span.sent
-            self.sentences[span.start] = sentence.start
-            if sentence.start not in self.known:
-                self.known[sentence.start] = self.text[slice(*original_offsets(sentence))].strip()
-        return self.known[self.sentences[span.start]]
+            self.sentence_of_token[span.start] = sentence.start
+            if sentence.start not in self.cache:
+                self.cache[sentence.start] = self.text[slice(*original_offsets(sentence))].strip()
+        return self.cache[self.sentence_of_token[span.start]]
 
 
-def _key(pair: Sequence[Span]) -> frozenset[str]:
+def _pair_key(pair: Sequence[Span]) -> frozenset[str]:
     return frozenset(span.id_ for span in pair)
 
 
-def _name(span: Span, text: str) -> str:
+def _readable_name(span: Span, text: str) -> str:
     """The name as a person reads it in the text; without what lies in its holes."""
-    tokens = tokens_of(span)
+    tokens = span_tokens(span)
     if len(tokens) == span.end - span.start:
         return to_plain_text(text[slice(*original_offsets(span))])
     return " ".join(span.doc[i].text for i in tokens)
 
 
 @dataclass(frozen=True)
-class _Same:
+class _SameEntity:
     """Whether two names of a text are one: by place, by identifier, or by its abbreviations."""
 
     pairs: frozenset[tuple[str, str]]
-    ends: frozenset[tuple[int, int]]  # of a long form and of the short form that follows it
+    abbreviation_ends: frozenset[
+        tuple[int, int]
+    ]  # of a long form and of the short form that follows it
 
     @classmethod
-    def of(cls, doc: Doc) -> _Same:
+    def from_doc(cls, doc: Doc) -> _SameEntity:
         found = find_abbreviations(doc)
         return cls(
             frozenset((short.text.lower(), long.text.lower()) for short, long in found),
@@ -278,7 +386,11 @@ class _Same:
         if one.kb_id and one.kb_id == two.kb_id:
             return True
         a, b = one.text.lower(), two.text.lower()
-        return (a, b) in self.pairs or (b, a) in self.pairs or (one.end, two.end) in self.ends
+        return (
+            (a, b) in self.pairs
+            or (b, a) in self.pairs
+            or (one.end, two.end) in self.abbreviation_ends
+        )
 
 
 def _sentence_id(doc: Doc, number: int) -> str:

@@ -30,15 +30,15 @@ from textrank.tasks.ppi.pairs import FeatureBlock, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse, check_choice, has_two_parses
 from textrank.tasks.ppi.statement_features import EntityFacts, StatementCues, StatementRoles
 
-PARSED: Mapping[str, FeatureBlock] = {"path": PathWalks(), "triggers": TriggerRoles()}
-WORDS: Mapping[str, FeatureBlock] = {
+PARSE_BLOCKS: Mapping[str, FeatureBlock] = {"path": PathWalks(), "triggers": TriggerRoles()}
+WORD_BLOCKS: Mapping[str, FeatureBlock] = {
     "words": SideWords(),
     "global_context": GlobalContext(),
     "local_context": LocalContext(),
 }
-BLOCKS: Mapping[str, FeatureBlock] = {**WORDS, **PARSED}
-Parses: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both", "all"]
-BOTH: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
+BLOCKS: Mapping[str, FeatureBlock] = {**WORD_BLOCKS, **PARSE_BLOCKS}
+ParseSelection: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both", "all"]
+PARSE_OF_NAME: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,50 +67,50 @@ class PairViews:
 
     entity_counts: bool = True
     name_equality: bool = True
-    parse: Parses = "collapsed"
+    parse: ParseSelection = "collapsed"
     averaged: bool = False
 
     def __post_init__(self) -> None:
-        check_choice("parse", [self.parse], get_args(Parses))
+        check_choice("parse", [self.parse], get_args(ParseSelection))
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         if self.parse != "both" and self.parse != "all":
-            return self.of_batch(analyze_pairs(candidates, self.parse))
-        pairs = analyze_pairs(candidates, BOTH["given"])
-        worded, parsed = _met(WORDS, pairs), {"given": self._parsed(pairs)}
+            return self.represent_batch(analyze_pairs(candidates, self.parse))
+        pairs = analyze_pairs(candidates, PARSE_OF_NAME["given"])
+        worded, parsed = _extract_views(WORD_BLOCKS, pairs), {"given": self._parse_views(pairs)}
         docs = {id(c.doc): c.doc for c in candidates}
         parsed["own"] = parsed["given"]
         if any(map(has_two_parses, docs.values())):
-            parsed["own"] = self._parsed(analyze_pairs(candidates, BOTH["own"]))
+            parsed["own"] = self._parse_views(analyze_pairs(candidates, PARSE_OF_NAME["own"]))
         if self.parse == "both":
-            return MultiView({**worded, **beside(parsed)})
+            return MultiView({**worded, **concatenate_parses(parsed)})
         whole = {name: {**worded, **own} for name, own in parsed.items()}
-        again = _read_again(candidates, docs)
+        again = _retokenized_candidates(candidates, docs)
         third = whole["own"]
         if again is not None:
-            pairs = analyze_pairs(again, BOTH["own"])
-            third = {**_met(WORDS, pairs), **self._parsed(pairs)}
-        return MultiView(beside({**whole, "words": third}))
+            pairs = analyze_pairs(again, PARSE_OF_NAME["own"])
+            third = {**_extract_views(WORD_BLOCKS, pairs), **self._parse_views(pairs)}
+        return MultiView(concatenate_parses({**whole, "words": third}))
 
-    def of_batch(self, pairs: PairBatch) -> MultiView:
+    def represent_batch(self, pairs: PairBatch) -> MultiView:
         """The views of pairs that are already analysed, by one parse."""
         return MultiView.from_joint(
-            pairs.joint_features(BLOCKS).normalized, tuple(BLOCKS), self._computed(pairs)
+            pairs.joint_features(BLOCKS).normalized, tuple(BLOCKS), self._numeric_views(pairs)
         )
 
-    def _parsed(self, pairs: PairBatch) -> dict[str, Features]:
+    def _parse_views(self, pairs: PairBatch) -> dict[str, Features]:
         """The views that depend on the parse."""
-        return {**_met(PARSED, pairs), **self._computed(pairs)}
+        return {**_extract_views(PARSE_BLOCKS, pairs), **self._numeric_views(pairs)}
 
-    def _computed(self, pairs: PairBatch) -> dict[str, Features]:
+    def _numeric_views(self, pairs: PairBatch) -> dict[str, Features]:
         """Those of them that are numbers: of walks in graphs, and descriptors."""
         graphs = PathGraphs(pairs.arrays).to_batch()
         return {
-            "dependencies": unit(AllPathsGraph().features(graphs)),
-            **self._described(pairs),
+            "dependencies": normalize_rows(AllPathsGraph().features(graphs)),
+            **self._descriptor_views(pairs),
         }
 
-    def _described(self, pairs: PairBatch) -> dict[str, Features]:
+    def _descriptor_views(self, pairs: PairBatch) -> dict[str, Features]:
         found = self._descriptors.represent_all_sizes(pairs)
         if not self.averaged:
             return found
@@ -121,13 +121,15 @@ class PairViews:
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
-def _met(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
+def _extract_views(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
     """Views of what is met in pairs."""
-    found = pairs.side_by_side(blocks).normalized
+    found = pairs.extract_jointly(blocks).normalized
     return {name: found.view(name) for name in blocks}
 
 
-def _read_again(candidates: Sequence[Candidate], docs: Mapping[int, Doc]) -> list[Candidate] | None:
+def _retokenized_candidates(
+    candidates: Sequence[Candidate], docs: Mapping[int, Doc]
+) -> list[Candidate] | None:
     """The candidates in the second readings of their Docs; None where no Doc has any.
 
     One whose names are not known there, by their ids, stays where it is.
@@ -149,21 +151,21 @@ def _read_again(candidates: Sequence[Candidate], docs: Mapping[int, Doc]) -> lis
     return found
 
 
-def beside(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
+def concatenate_parses(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
     """Each view of several parses side by side, scaled so that products become their mean."""
     first, *others = parses.values()
     if not others:
         return dict(first)
     share = len(parses) ** -0.5
     return {
-        view: _repeated(first[view].scale(share), list(parses))
+        view: _repeat_features(first[view].scale(share), list(parses))
         if all(own[view] is first[view] for own in others)
         else Features.hstack({name: own[view].scale(share) for name, own in parses.items()})
         for view in first
     }
 
 
-def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
+def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
     """The same as ``Features.hstack`` of the features under each prefix, but quicker."""
     F, names, times = features.values, features.names, len(prefixes)
     row = np.repeat(np.arange(len(features)), np.diff(F.indptr))
@@ -180,21 +182,21 @@ def _repeated(features: Features, prefixes: Sequence[str]) -> Features:
     return Features(values, FeatureNames((*names.vocabulary, *prefixes), parts))
 
 
-def unit(features: Features) -> Features:
+def normalize_rows(features: Features) -> Features:
     """The features with every row of length one; an empty row stays empty."""
     squared = squared_norms(features.cells)
     squared[squared == 0] = 1.0
     return features.scale(1.0 / np.sqrt(squared))
 
 
-MET: Mapping[str, FeatureBlock] = {
+STATEMENT_BLOCKS: Mapping[str, FeatureBlock] = {
     "cues": StatementCues(),
     "roles": StatementRoles(),
     "triggers": TriggerRoles(),
     "path": PathWalks(),
     "words": SideWords(),
 }
-STATEMENT_VIEWS_BLOCKS = (*MET, "sides", "turned")
+STATEMENT_BLOCK_NAMES = (*STATEMENT_BLOCKS, "sides", "turned")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,21 +221,21 @@ class StatementViews:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", dict(self.weights))
-        if unknown := sorted(set(self.weights) - set(STATEMENT_VIEWS_BLOCKS)):
+        if unknown := sorted(set(self.weights) - set(STATEMENT_BLOCK_NAMES)):
             raise ValueError(
-                f"no block {unknown[0]!r}; there are {', '.join(STATEMENT_VIEWS_BLOCKS)}"
+                f"no block {unknown[0]!r}; there are {', '.join(STATEMENT_BLOCK_NAMES)}"
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         numbers: dict[tuple[object, ...], int] = {}
-        rows = [numbers.setdefault(_key(c), len(numbers)) for c in candidates]
+        rows = [numbers.setdefault(_pair_key(c), len(numbers)) for c in candidates]
         first = {
             number: candidate
             for number, candidate in zip(reversed(rows), reversed(candidates), strict=True)
         }
         pairs = [first[number] for number in range(len(numbers))]
         features = self.represent_pairs(pairs).rows(np.array(rows, dtype=np.intp))
-        return MultiView({"question": [c.asked for c in candidates], "pair": features})
+        return MultiView({"question": [c.label_key for c in candidates], "pair": features})
 
     def represent_pairs(self, candidates: Sequence[Candidate]) -> Features:
         """The features of each pair, whatever is asked."""
@@ -243,14 +245,14 @@ class StatementViews:
         """The features of pairs that are already analysed."""
         sides = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
         made: dict[str, Callable[[], Features]] = {
-            **{name: partial(pairs.features_of, block) for name, block in MET.items()},
+            **{name: partial(pairs.features_of, block) for name, block in STATEMENT_BLOCKS.items()},
             "sides": lambda: sides().sum,
             "turned": lambda: sides().difference,
         }
         return Features.hstack(
-            {name: unit(made[name]()).scale(w) for name, w in self.weights.items() if w}
+            {name: normalize_rows(made[name]()).scale(w) for name, w in self.weights.items() if w}
         )
 
 
-def _key(candidate: Candidate) -> tuple[object, ...]:
+def _pair_key(candidate: Candidate) -> tuple[object, ...]:
     return id(candidate.doc), *((s.start, s.end, s.id_) for s in candidate.spans)

@@ -23,7 +23,7 @@ function look() {
     { selector: "node.centre", style: { "background-color": colour("--accent"), color: colour("--paper"), "font-weight": 600 } },
     { selector: "node.more", style: { "border-style": "dashed" } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": colour("--focus") } },
-    { selector: "edge", style: { width: (e) => 1 + 1.2 * Math.log2(e.data("sentences") + 1), "line-color": (e) => colour(KINDS[e.data("type")] ?? "--accent"), "line-opacity": (e) => 0.25 + 0.6 * (e.data("best") ?? 1), "curve-style": "bezier" } },
+    { selector: "edge", style: { width: (e) => 1 + 1.2 * Math.log2(e.data("statements") + 1), "line-color": (e) => colour(KINDS[e.data("type")] ?? "--accent"), "line-opacity": (e) => 0.25 + 0.6 * e.data("probability"), "curve-style": "bezier" } },
     { selector: "edge:selected", style: { "line-color": colour("--focus"), "line-opacity": 1 } },
   ];
 }

@@ -1,7 +1,10 @@
 "use strict";
 (() => {
   // One page, no server: the rows are in the page; text is only ever put in as text.
-  const { rows, entities } = JSON.parse(document.getElementById("data").textContent);
+  const { rows, facts, entities } = JSON.parse(document.getElementById("data").textContent);
+  // Probabilities of facts over all their statements; textrank.tasks.ppi.facts defines them.
+  const factKey = (a, b) => JSON.stringify([a, b]);
+  const factOf = new Map(facts.map((fact, order) => [factKey(fact.a, fact.b), { ...fact, order }]));
   const STEP = 50;
   const label = (key) => entities[key]?.label ?? key;
   const range = (p) => (p === null ? "none given" : p >= 0.95 ? ".95 and more" : p >= 0.8 ? ".80 to .95" : p >= 0.5 ? ".50 to .80" : "below .50");
@@ -83,13 +86,8 @@
     const place = document.getElementById("around");
     place.replaceChildren();
     if (!around) return;
-    const best = new Map();
-    for (const row of rows) {
-      if (!row.interacts || row.a === row.b || (row.a !== around && row.b !== around)) continue;
-      const other = row.a === around ? row.b : row.a;
-      best.set(other, Math.max(best.get(other) ?? 0, row.probability ?? 1));
-    }
-    const partners = [...best].sort((x, y) => y[1] - x[1]).slice(0, 20);
+    const linked = facts.filter((fact) => fact.asserted && (fact.a === around || fact.b === around));
+    const partners = linked.slice(0, 20).map((fact) => [fact.a === around ? fact.b : fact.a, fact.probability]);
     const svg = draw("svg", { viewBox: "-260 -170 520 340", class: "circle", role: "img", "aria-label": `${label(around)} and ${partners.length} partners` });
     partners.forEach(([key, p], i) => {
       const angle = (2 * Math.PI * i) / partners.length - Math.PI / 2;
@@ -103,11 +101,12 @@
     svg.append(draw("text", { x: 0, y: 4, "text-anchor": "middle", class: "node centre" }, label(around)));
     const close = make("button", { type: "button" }, "Close");
     close.addEventListener("click", () => { around = null; graph(); });
-    place.append(make("section", { class: "piece" }, make("p", { class: "head" }, `${label(around)}: ${best.size} partners, the surest ${partners.length} shown`, close), svg));
+    place.append(make("section", { class: "piece" }, make("p", { class: "head" }, `${label(around)}: ${linked.length} partners, the ${partners.length} most probable shown`, close), svg));
   }
 
   function fact(group) {
     const first = group[0];
+    const whole = factOf.get(factKey(first.a, first.b));
     const inside = make("div");
     const box = make("details", {}, make("summary", {}, `${group.length} ${group.length === 1 ? "sentence" : "sentences"}`), inside);
     box.addEventListener("toggle", () => {
@@ -121,7 +120,7 @@
       button.addEventListener("click", () => { around = key; graph(); document.getElementById("around").scrollIntoView({ block: "nearest" }); });
       return button;
     });
-    return make("li", { class: first.interacts ? "piece" : "piece not" }, make("p", { class: "head" }, names[0], "–", names[1], chance(first.probability)), box);
+    return make("li", { class: whole.asserted ? "piece" : "piece not" }, make("p", { class: "head" }, names[0], "–", names[1], chance(whole.asserted ? whole.probability : null)), box);
   }
 
   function show() {
@@ -130,12 +129,12 @@
     for (const row of rows) {
       if (!matches(row)) continue;
       total += 1;
-      const key = JSON.stringify([row.a, row.b]);
+      const key = factKey(row.a, row.b);
       if (!groups.has(key)) groups.set(key, []);
       groups.get(key).push(row);
     }
     document.getElementById("count").replaceChildren(String(groups.size), " ", make("span", {}, `facts from ${total} statements`));
-    document.getElementById("facts").replaceChildren(...[...groups.values()].slice(0, shown).map(fact));
+    document.getElementById("facts").replaceChildren(...[...groups.keys()].sort((x, y) => factOf.get(x).order - factOf.get(y).order).slice(0, shown).map((key) => fact(groups.get(key))));
     document.getElementById("more").hidden = groups.size <= shown;
     facets();
   }

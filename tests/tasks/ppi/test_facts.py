@@ -1,3 +1,5 @@
+"""Aggregation of facts and the network formats."""
+
 from __future__ import annotations
 
 import csv
@@ -14,7 +16,7 @@ from textrank.tasks.ppi.facts import aggregate_facts, build_network, write_netwo
 from textrank.tasks.ppi.task import PPI
 
 
-def judged(make_doc: Callable[..., Doc], document: str, *rows: tuple[str, str, bool]) -> Doc:
+def annotated_doc(make_doc: Callable[..., Doc], document: str, *rows: tuple[str, str, bool]) -> Doc:
     assert PPI.name == "ppi"  # the task owns the attribute that is read here
     doc = make_doc(["x"], document=document)
     doc._.textrank_ppi = [
@@ -32,8 +34,8 @@ def judged(make_doc: Callable[..., Doc], document: str, *rows: tuple[str, str, b
 
 def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) -> None:
     docs = [
-        judged(make_doc, "a", ("IL-2", "JAK3", True), ("IL-2", "SHC", False)),
-        judged(make_doc, "b", ("IL2", "Jak3", True), ("IL-2", "IL2", True)),
+        annotated_doc(make_doc, "a", ("IL-2", "JAK3", True), ("IL-2", "SHC", False)),
+        annotated_doc(make_doc, "b", ("IL2", "Jak3", True), ("IL-2", "IL2", True)),
     ]
     graph = build_network(docs)
     assert list(graph.edges) == [("il2", "jak3")]
@@ -44,53 +46,53 @@ def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) ->
 
 
 def test_graphml_reads_back(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
-    graph = build_network([judged(make_doc, "a", ("Ras", "Raf", True))])
+    graph = build_network([annotated_doc(make_doc, "a", ("Ras", "Raf", True))])
     write_network(graph, tmp_path / "net.graphml")
     again = nx.read_graphml(tmp_path / "net.graphml")
     assert again.edges["ras", "raf"]["evidence"] == "a: Ras and Raf. (1.000)"
     assert [p.name for p in tmp_path.iterdir()] == ["net.graphml"]
 
 
-def told(make_doc: Callable[..., Doc], document: str, **row: Any) -> Doc:
-    doc = judged(make_doc, document, ("TP53", "MDM2", True))
+def stated_doc(make_doc: Callable[..., Doc], document: str, **row: Any) -> Doc:
+    doc = annotated_doc(make_doc, document, ("TP53", "MDM2", True))
     doc._.textrank_ppi[0] |= {"identifiers": ["NCBIGene:7157", "NCBIGene:4193"], **row}
     return doc
 
 
-def stated(probability: float, status: str = "asserted") -> dict[str, Any]:
+def statement(probability: float, status: str = "asserted") -> dict[str, Any]:
     return {"probability": probability, "status": status, "type": "inhibition", "direction": "b>a"}
 
 
-def test_a_fact_is_surer_by_other_documents_not_by_other_sentences(
+def test_only_other_documents_raise_the_probability_of_a_fact(
     make_doc: Callable[..., Doc],
 ) -> None:
-    docs = [told(make_doc, "a", **stated(p)) for p in (0.5, 0.6)]
+    docs = [stated_doc(make_doc, "a", **statement(p)) for p in (0.5, 0.6)]
     (fact,) = aggregate_facts(docs)
     assert fact["probability"] == pytest.approx(0.6)
-    docs.append(told(make_doc, "b", **stated(0.5)))
+    docs.append(stated_doc(make_doc, "b", **statement(0.5)))
     (fact,) = aggregate_facts(docs)
     assert fact["probability"] == pytest.approx(1 - 0.4 * 0.5)
     assert (fact["documents"], fact["asserted"]) == (2, 3)
 
 
-def test_a_fact_counts_its_direction_from_its_first_end(make_doc: Callable[..., Doc]) -> None:
-    (fact,) = aggregate_facts([told(make_doc, "a", **stated(0.9))])
+def test_direction_is_relative_to_the_sorted_ends(make_doc: Callable[..., Doc]) -> None:
+    (fact,) = aggregate_facts([stated_doc(make_doc, "a", **statement(0.9))])
     assert fact["ends"] == ["NCBIGene:4193", "NCBIGene:7157"]
     assert fact["names"] == ["MDM2", "TP53"]
     assert fact["direction"] == "a>b"  # MDM2, second in the text, acts on TP53
 
 
-def test_what_is_only_denied_is_a_fact_of_no_probability_and_no_edge(
+def test_a_fact_that_is_only_negated_has_probability_zero_and_no_edge(
     make_doc: Callable[..., Doc],
 ) -> None:
-    docs = [told(make_doc, "a", interacts=False, **stated(0.9, "negated"))]
+    docs = [stated_doc(make_doc, "a", interacts=False, **statement(0.9, "negated"))]
     (fact,) = aggregate_facts(docs)
     assert (fact["probability"], fact["negated"]) == (0.0, 1)
     assert not build_network(docs).edges
 
 
 def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
-    graph = build_network([told(make_doc, "a", **stated(0.9))])
+    graph = build_network([stated_doc(make_doc, "a", **statement(0.9))])
     for suffix in ("sif", "csv", "cyjs"):
         write_network(graph, tmp_path / f"net.{suffix}")
     mdm2, tp53 = "NCBIGene:4193", "NCBIGene:7157"
@@ -100,5 +102,5 @@ def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_pa
     assert (row["source"], row["target"], row["direction"]) == (mdm2, tp53, "a>b")
     (edge,) = json.loads((tmp_path / "net.cyjs").read_text())["elements"]["edges"]
     assert (edge["data"]["source"], edge["data"]["target"]) == (mdm2, tp53)
-    with pytest.raises(ValueError, match=r"no network format '\.dot'"):
+    with pytest.raises(ValueError, match=r"'\.dot' is not a network format"):
         write_network(graph, tmp_path / "net.dot")

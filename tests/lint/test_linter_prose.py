@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.lint.linter import BREAK, HOLE, KINDS, prose
+from textrank.lint.linter import BREAK, FILE_KINDS, HOLE, blank_non_prose
 
 CASES = [
     ("markdown", "More then `x than y` one.\n", "then", "than"),
@@ -24,14 +24,14 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "text", "kept", "gone"), CASES)
 def test_prose_stays_and_the_rest_is_blanked(kind, text, kept, gone):
-    found = prose(text, kind)
+    found = blank_non_prose(text, kind)
     assert kept in found
     assert gone not in found
 
 
-@given(st.text(max_size=200), st.sampled_from(KINDS))
+@given(st.text(max_size=200), st.sampled_from(FILE_KINDS))
 def test_offsets_and_line_ends_stay(text, kind):
-    found = prose(text, kind)
+    found = blank_non_prose(text, kind)
     assert len(found) == len(text)
     assert all(a in (b, HOLE, BREAK, " ") for a, b in zip(found, text, strict=True))
     assert [i for i, c in enumerate(text) if c == "\n"] == [
