@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: make demo, make test.
+# On a fresh machine, start with `make demo` or `make test`. Each target installs what it needs.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -16,40 +16,39 @@ $(VENV)/.develops: $(VENV)/.runs
 
 DEMO_TEXT := GRB2 binds SOS1. MDM2 is phosphorylated by AKT1. RAD51 does not interact with PTEN. \
  IL-6 may activate STAT3. JAK2 phosphorylates STAT3 and STAT5A.
-demo: $(VENV)/.runs  ## statements of a few sentences, then the method tested on the bundled sample
+demo: $(VENV)/.runs  ## annotate a few sentences and cross-validate on the sample corpus
 	@echo "$(DEMO_TEXT)"
 	@echo
 	@echo "$(DEMO_TEXT)" | $(BIN)/textrank apply ppi - --table
 	@echo
-	@echo "The same method on the bundled sample, documents held out:"
+	@echo "Cross-validation by document on the sample corpus:"
 	$(BIN)/textrank run ppi corpora/sample-ppi --folds 5
 
-# Workers share the processors: one thread of linear algebra each, unless told otherwise. Bytecode
-# is kept for the commands that tests start.
+# One BLAS thread per pytest worker by default. Bytecode is kept for commands that tests start.
 test coverage: export OMP_NUM_THREADS ?= 1
 test coverage: export OPENBLAS_NUM_THREADS ?= 1
 test coverage: export PYTHONDONTWRITEBYTECODE =
-test: $(VENV)/.develops  ## everything but the slow and the corpus tests; TESTS=tests/kernels for a part
+test: $(VENV)/.develops  ## all tests except slow and corpus tests; TESTS=tests/kernels selects a part
 	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS) -m "not slow and not corpus and not benchmark and not browser and not campaign"
 
 VERSIONS ?= 3.11 3.12 3.13
 LOWEST   := build/venv-lowest
 .PHONY: matrix portable lowest coverage
-matrix: $(VENV)/.develops  ## the tests as on other processors, on every Python, with lowest versions
+matrix: $(VENV)/.develops  ## tests for other processors, Python versions and lowest package versions
 	$(BIN)/python .ci/matrix.py --python $(VERSIONS) --settings "$(SETTINGS)" -- $(TESTS)
 
-portable: $(VENV)/.develops  ## the tests of figures under two core types and two numbers of threads
+portable: $(VENV)/.develops  ## numerical tests with two processor types and one or two threads
 	$(BIN)/python .ci/matrix.py --settings Nehalem+threads-1,Haswell+threads-2 \
 	  --markers "portable and not slow and not corpus" -- $(TESTS)
 
-lowest: $(LOWEST)/.develops  ## the tests with the lowest versions that pyproject.toml allows
+lowest: $(LOWEST)/.develops  ## tests with the lowest versions that pyproject.toml allows
 	$(MAKE) test VENV=$(LOWEST)
 
 ifneq ($(VENV),$(LOWEST))
 $(LOWEST)/.runs: pyproject.toml
 	mkdir -p build
-	$(PYTHON) -c "import re, tomllib; found = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
-	  print('\n'.join(re.sub(r'>=([\w.]+).*', r'==\1.*', name) for name in found))" > build/lowest.txt
+	$(PYTHON) -c "import re, tomllib; names = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
+	  print('\n'.join(re.sub(r'>=([\w.]+).*', r'==\1.*', name) for name in names))" > build/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --constraint build/lowest.txt --editable '.[dev]'
 	touch $@
@@ -58,65 +57,65 @@ $(LOWEST)/.develops: $(LOWEST)/.runs
 	touch $@
 endif
 
-coverage: $(VENV)/.develops  ## which lines the tests run, as text and in build/coverage
+coverage: $(VENV)/.develops  ## line coverage, as text and in build/coverage
 	$(BIN)/python -m coverage run --source=textrank -m pytest -q $(TESTS) \
 	  -m "not slow and not corpus and not benchmark and not browser and not campaign"
 	$(BIN)/python -m coverage html --directory=build/coverage --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
-browser: $(VENV)/.develops  ## the pages in Chromium, where it is installed
+browser: $(VENV)/.develops  ## web pages in Chromium, if it is installed
 	$(BIN)/python -m pytest -m browser tests/web
 
-screenshots: $(VENV)/.develops  ## the pictures of the pages in docs/pictures, by Chromium
+screenshots: $(VENV)/.develops  ## screenshots in docs/pictures, with Chromium
 	$(BIN)/python docs/pictures.py
 
-lint: $(VENV)/.develops  ## style, docstrings, types, layers and dead code
+lint: $(VENV)/.develops  ## style, docstrings, types, import layers and dead code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vulture
 
-bench: $(VENV)/.develops  ## speed, as ratios measured in one run; writes docs/benchmarks.md
+bench: $(VENV)/.develops  ## measure speed and write docs/benchmarks.md
 	$(BIN)/python -m tests.benchmarks.waiting
 	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s
 
-docs: $(VENV)/.develops  ## the site in build/site; strict, so that a broken link fails
+docs: $(VENV)/.develops  ## build the site in build/site; broken links are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python docs/commands.py
 	$(BIN)/python docs/figures.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-pages: docs  ## every page of the site at two widths, in build/pages; fails where one overflows
+pages: docs  ## screenshots of all pages in build/pages; fails if a page overflows
 	$(BIN)/python docs/screenshots.py build/pages
 
-gallery: $(VENV)/.develops  ## the pictures of docs/gallery; those of Reuters where DATA has it
+gallery: $(VENV)/.develops  ## figures of docs/gallery; the embedding needs Reuters in DATA
 	$(BIN)/python docs/gallery.py --data $(DATA)
 
-reproduce: $(VENV)/.develops  ## the tables of the sources on DATA, into docs/reproduce; half an hour
+reproduce: $(VENV)/.develops  ## published experiments on DATA, into docs/reproduce; half an hour
 	OMP_NUM_THREADS=1 $(BIN)/textrank reproduce --data $(DATA) --out docs/reproduce
 
-wheel: $(VENV)/.develops  ## textrank, and the small one that lets spacy.load know its pipeline by name
+wheel: $(VENV)/.develops  ## wheels of textrank and of en_textrank_bio
 	$(BIN)/python -m build --wheel --outdir dist .
 	$(BIN)/python -m build --wheel --outdir dist packaging/en_textrank_bio
 
 DATA ?= ../shared/data
 .PHONY: golden
-golden: $(VENV)/.develops  ## rewrites tests/golden and prints what changed; KEYS=answers.json:ppi for a part
+golden: $(VENV)/.develops  ## rewrite tests/golden and print the differences; KEYS=answers.json:ppi selects a part
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.golden $(KEYS)
 
 MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking \
   ppi ppi/status ppi/type ppi/direction
 .PHONY: models models/ppi-statements models/ppi-figures $(MODELS:%=models/%)
-$(MODELS:%=models/%): $(VENV)/.develops  ## rebuilds a shipped model from its recipe
+$(MODELS:%=models/%): $(VENV)/.develops  ## rebuild a shipped model from its recipe
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@:models/%=%) $(DATA)
 
-models/ppi-statements: models/ppi/status models/ppi/type models/ppi/direction  ## what stands inside models/ppi
+models/ppi-statements: models/ppi/status models/ppi/type models/ppi/direction  ## submodels of models/ppi
 
-models/ppi-figures: $(VENV)/.develops  ## the tables of the model card of ppi, corpora left out in turn; ten minutes
+models/ppi-figures: $(VENV)/.develops  ## tables of the model card of ppi; ten minutes
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python models/ppi/recipe/measure_left_out.py $(DATA)
 
-models:  ## all of them in order: what rests on the parser after the parser; some hours
+models:  ## rebuild all models in order of dependency; some hours
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done
 
 clean:
@@ -124,10 +123,10 @@ clean:
 
 INPUTS ?= 300
 .PHONY: campaign
-campaign: $(VENV)/.develops  ## hostile files and kills; INPUTS=10000 takes hours
+campaign: $(VENV)/.develops  ## fuzzing and kills; INPUTS=10000 takes hours
 	CAMPAIGN_INPUTS=$(INPUTS) $(BIN)/python -m pytest tests/campaign -m campaign
 
 SECONDS ?= 3600
 .PHONY: explore
-explore: $(VENV)/.develops  ## property tests with new examples, for SECONDS of processor time
+explore: $(VENV)/.develops  ## property tests with new examples for SECONDS of CPU time
 	$(BIN)/python -m tests.campaign.explore $(SECONDS)
