@@ -1,4 +1,9 @@
-"""What the pages ask of a store: facts with facets, evidence, a document, a neighbourhood."""
+"""Queries of the explorer's pages: facts with facets, evidence, documents, neighbourhoods.
+
+``Selection`` is what a reader chose (search words, facets, order, page); ``selection_sql`` turns it
+into a condition on the table ``pairs`` of a ``Store``. Facts are aggregated over the statements
+that fulfil this condition, by ``textrank.results.store.FactTable``.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from textrank.results.store import Store
+from textrank.results.store import FactRow, Row, Store, normalized_name
+from textrank.tasks.ppi.facts import UNTYPED
 
-PAGE = 50  # facts a page
-NEIGHBOURS = 20  # names around one, at first
-FEW = 12  # values of a facet that are listed
+FACTS_PER_PAGE = 50
+DEFAULT_NEIGHBOURS = 20  # partners of a name in its graph
+MAX_FACET_VALUES = 12
+MAX_NETWORK_EDGES = 20_000
 
-# A facet is one expression over the table of pairs that gives a text.
+# Title and SQL expression over pairs that gives a text.
 FACETS: Mapping[str, tuple[str, str]] = {
     "probability": (
         "Probability",
@@ -30,20 +37,19 @@ FACETS: Mapping[str, tuple[str, str]] = {
     "year": ("Year", "CAST(year AS VARCHAR)"),
     "source": ("Source", "parse_filename(source)"),
 }
+_FACET_ORDERS = {"year": "value DESC", "probability": "max(probability) DESC NULLS LAST"}
+# Pairs without asserted evidence have probability 0, so they come last by default.
 SORTS: Mapping[str, str] = {
-    "probability": "interacts DESC, best DESC NULLS LAST, sentences DESC, a, b",
-    "evidence": "sentences DESC, best DESC, a, b",
-    "name": "called, best DESC NULLS LAST, a, b",
-    "newest": "year DESC NULLS LAST, best DESC, a, b",
+    "probability": "round(probability, 9) DESC, best DESC NULLS LAST, a, b",
+    "evidence": "statements DESC, round(probability, 9) DESC, a, b",
+    "name": "first_name, round(probability, 9) DESC, a, b",
+    "newest": "last_year DESC NULLS LAST, round(probability, 9) DESC, a, b",
 }
 
 
-_ORDERS = {"year": "value DESC", "probability": "max(probability) DESC NULLS LAST"}
-
-
 @dataclass(frozen=True)
-class Wanted:
-    """What a reader asked for: words, chosen values of facets, order and page."""
+class Selection:
+    """Choices of a reader: search words, values of facets, a key of ``SORTS``, page from 1."""
 
     words: str = ""
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -51,156 +57,168 @@ class Wanted:
     page: int = 1
 
     @classmethod
-    def of(cls, query: Sequence[tuple[str, str]]) -> Wanted:
-        """From the parameters of an address; what is not known is passed over."""
+    def from_query(cls, query: Sequence[tuple[str, str]]) -> Selection:
+        """Read the parameters of a URL; unknown and malformed ones are ignored."""
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:
             if name in FACETS and value and value not in chosen.get(name, ()):
                 chosen[name] = (*chosen.get(name, ()), value)
-        plain = dict(query)
-        sort = plain.get("sort", "")
-        number = plain.get("page", "1")
+        parameters = dict(query)
+        sort = parameters.get("sort", "")
+        page = parameters.get("page", "1")
         return cls(
-            plain.get("q", "").strip()[:200],
+            parameters.get("q", "").strip()[:200],
             chosen,
             sort if sort in SORTS else "probability",
-            min(int(number), 10**6) if number.isascii() and number.isdigit() and int(number) else 1,
+            min(int(page), 10**6) if page.isascii() and page.isdigit() and int(page) else 1,
         )
 
-    def address(self, **changes: Any) -> str:
-        """The query part of an address that asks for this, with changes."""
-        new = replace(self, **{"page": 1, **changes})
-        pairs = [("q", new.words)] if new.words else []
-        pairs += [(name, value) for name, values in new.chosen.items() for value in values]
-        pairs += [("sort", new.sort)] if new.sort != "probability" else []
-        pairs += [("page", str(new.page))] if new.page > 1 else []
+    def to_query(self, **changes: Any) -> str:
+        """Return the query part of a URL for this selection with changes, by default on page 1."""
+        changed = replace(self, **{"page": 1, **changes})
+        pairs = [("q", changed.words)] if changed.words else []
+        pairs += [(name, value) for name, values in changed.chosen.items() for value in values]
+        pairs += [("sort", changed.sort)] if changed.sort != "probability" else []
+        pairs += [("page", str(changed.page))] if changed.page > 1 else []
         return urlencode(pairs)
 
-    def toggled(self, facet: str, value: str) -> str:
-        """The address with one value of a facet added or taken away."""
-        own = self.chosen.get(facet, ())
-        left = tuple(v for v in own if v != value) if value in own else (*own, value)
-        chosen = {**self.chosen, facet: left}
-        return self.address(chosen={name: values for name, values in chosen.items() if values})
+    def toggle(self, facet: str, value: str) -> str:
+        """Return the query part of a URL with one value of a facet added, or removed if chosen."""
+        values = self.chosen.get(facet, ())
+        changed = tuple(v for v in values if v != value) if value in values else (*values, value)
+        chosen = {**self.chosen, facet: changed}
+        return self.to_query(chosen={name: values for name, values in chosen.items() if values})
 
 
-def letters(name: str) -> str:
-    """A name without case, hyphens, slashes and blanks, as names are compared."""
-    return name.lower().translate(str.maketrans("", "", "-/ "))
+def selection_sql(
+    store: Store, selection: Selection, *, ignore_facet: str = ""
+) -> tuple[str, list[Any]]:
+    """Return the SQL condition on ``pairs`` of a selection, and its parameters.
 
-
-def keys_called(store: Store, word: str) -> list[str]:
-    """The entities that are spelt like a word or have it as identifier, else that contain it.
-
-    All names of an identifier are found with any of them: a synonym finds its statements.
+    Pairs of an entity with itself are left out. ``ignore_facet`` leaves out one facet, to count
+    its values.
     """
-    whole, part = "letters = ? OR lower(key) = ?", "contains(letters, ?) OR contains(lower(key), ?)"
-    for test in (whole, part):
-        sql = f"SELECT DISTINCT key FROM spellings WHERE {test} LIMIT 10000"
-        if found := [row["key"] for row in store.rows(sql, [letters(word), word.lower()])]:
-            return found
-    return []
-
-
-def condition(store: Store, wanted: Wanted, *, without: str = "") -> tuple[str, list[Any]]:
-    """The SQL condition on pairs and its values; ``without`` leaves one facet out."""
-    parts, values = ["true"], list[Any]()
-    for name, chosen in wanted.chosen.items():
-        if name != without:
-            parts.append(f"{FACETS[name][1]} IN ({', '.join('?' * len(chosen))})")
+    conditions, values = ["a <> b"], list[Any]()
+    for name, chosen in selection.chosen.items():
+        if name != ignore_facet:
+            conditions.append(f"{FACETS[name][1]} IN ({', '.join('?' * len(chosen))})")
             values += chosen
-    for clause, own in _words(store, wanted.words):
-        parts.append(clause)
-        values += own
-    return " AND ".join(f"({part})" for part in parts), values
+    for condition, parameters in _word_conditions(store, selection.words):
+        conditions.append(condition)
+        values += parameters
+    return " AND ".join(f"({condition})" for condition in conditions), values
 
 
-def _words(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
-    """One condition for the whole text where some name has it, else one for each word."""
+def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield one condition for the whole text if an entity has it as a name, else one per word."""
     if not words:
         return
-    whole = keys_called(store, words)
-    terms = [words] if whole else re.split(r"[\s,;]+", words)
+    keys_of_all = find_entities(store, words)
+    terms = [words] if keys_of_all else re.split(r"[\s,;]+", words)
     for term in filter(None, terms):
-        keys = whole or keys_called(store, term)
+        keys = keys_of_all or find_entities(store, term)
         yield (
             "list_contains(?, key_a) OR list_contains(?, key_b) OR document = ?",
             [keys, keys, term],
         )
 
 
-# The names and their order first: those that interact before what is denied, by the surest
-# sentence that says so. Then what is said of the few that are shown.
-_FACTS = """
-WITH shown AS (
-  SELECT a, b, count(*) AS sentences, bool_or(interacts) AS interacts,
-    coalesce(max(probability) FILTER (interacts), max(probability)) AS best,
-    max(year) AS year, lower(min(CASE WHEN key_a = a THEN name_a ELSE name_b END)) AS called
-  FROM pairs WHERE {where} GROUP BY a, b {by} LIMIT ? OFFSET ?),
-said AS (
-  SELECT p.a, p.b, count(DISTINCT document) AS documents, histogram(type) AS types,
-    list_sort(list(DISTINCT status)) AS statuses
-  FROM pairs p SEMI JOIN shown ON p.a = shown.a AND p.b = shown.b WHERE {where} GROUP BY p.a, p.b)
-SELECT shown.*, said.* EXCLUDE (a, b), ea.label AS label_a, eb.label AS label_b, ea.id AS id_a,
-  eb.id AS id_b
-FROM shown JOIN said ON shown.a = said.a AND shown.b = said.b
-JOIN entities ea ON ea.key = shown.a JOIN entities eb ON eb.key = shown.b
-ORDER BY {order}"""
+def find_entities(store: Store, word: str) -> list[str]:
+    """Return the keys of entities with this spelling or identifier, else of those containing it.
+
+    An entity is found by any of its spellings, so a synonym finds all its statements.
+    """
+    letters = normalized_name("?")
+    equal = f"letters = {letters} OR lower(key) = lower(?)"
+    part = f"contains(letters, {letters}) OR contains(lower(key), lower(?))"
+    for test in (equal, part):
+        sql = f"SELECT DISTINCT key FROM spellings WHERE {test} LIMIT 10000"
+        if keys := [row["key"] for row in store.fetch(sql, [word, word])]:
+            return keys
+    return []
 
 
-def facts(
-    store: Store, wanted: Wanted, *, limit: int = PAGE, also: str = "true"
-) -> list[dict[str, Any]]:
-    """One page of facts: two names, the evidence for them and the surest probability."""
-    where, values = condition(store, wanted)
-    where = f"{where} AND {also}"
-    order = SORTS[wanted.sort]
-    sql = _FACTS.format(
-        where=where, by=f"ORDER BY {order}", order=order.replace("a, b", "shown.a, shown.b")
+def select_page(store: Store, selection: Selection) -> list[FactRow]:
+    """Return one page of facts; pairs without evidence come after the facts."""
+    where, values = selection_sql(store, selection)
+    return store.facts.select(
+        where,
+        values,
+        order=SORTS[selection.sort],
+        limit=FACTS_PER_PAGE,
+        offset=(selection.page - 1) * FACTS_PER_PAGE,
     )
-    rows = store.rows(sql, [*values, limit, (wanted.page - 1) * limit, *values])
-    return [{**r, "types": sorted(r["types"], key=lambda t: (-r["types"][t], t))} for r in rows]
 
 
-def counts(store: Store, wanted: Wanted) -> dict[str, Any]:
-    """How many facts, sentences and documents match."""
-    where, values = condition(store, wanted)
+def select_fact(store: Store, one: str, other: str) -> FactRow | None:
+    """Return the fact, or pair without evidence, of two entity keys; None if never judged."""
+    ends = [min(one, other), max(one, other)]
+    rows = store.facts.select("a = ? AND b = ?", ends)
+    return rows[0] if rows else None
+
+
+def count_matches(store: Store, selection: Selection) -> Row:
+    """Return the numbers of ``facts``, ``pairs``, ``statements`` and ``documents`` that match.
+
+    ``pairs`` counts pairs of entities with and without evidence, ``facts`` those with evidence.
+    """
+    where, values = selection_sql(store, selection)
     sql = (
-        "SELECT count(*) AS statements, count(DISTINCT document) AS documents, "
-        f"(SELECT count(*) FROM (SELECT 1 FROM pairs WHERE {where} GROUP BY a, b)) AS facts "
-        f"FROM pairs WHERE {where}"
+        "SELECT sum(n)::BIGINT AS statements, count(*) AS pairs, "
+        "count(*) FILTER (has_evidence) AS facts, "
+        f"(SELECT count(DISTINCT document) FROM pairs WHERE {where}) AS documents "
+        "FROM (SELECT count(*) AS n, bool_or(is_evidence) AS has_evidence "
+        f"FROM pairs WHERE {where} GROUP BY a, b)"
     )
-    return store.rows(sql, [*values, *values])[0]
+    counts = store.fetch(sql, [*values, *values])[0]
+    return {**counts, "statements": counts["statements"] or 0}
 
 
-def facets(store: Store, wanted: Wanted) -> list[dict[str, Any]]:
-    """The values of each facet with how many statements have them, the other choices kept."""
-    found = []
+def count_facets(store: Store, selection: Selection) -> list[Row]:
+    """Return ``name``, ``title`` and ``values`` of each facet that offers a choice.
+
+    Values come with the number of statements (``times``) that have them and match the selection in
+    all other facets. Chosen values are listed even if no statement has them.
+    """
+    facets = []
     for name, (title, expression) in FACETS.items():
-        if name == "species" and not store.value("SELECT count(*) FROM species"):
+        if name == "species" and not store.fetch_value("SELECT count(*) FROM species"):
             continue
-        where, values = condition(store, wanted, without=name)
-        order = _ORDERS.get(name, "times DESC, value")
+        where, values = selection_sql(store, selection, ignore_facet=name)
+        order = _FACET_ORDERS.get(name, "times DESC, value")
         sql = (
             f"SELECT {expression} AS value, count(*) AS times FROM pairs WHERE {where} "
-            f"GROUP BY 1 HAVING value IS NOT NULL ORDER BY {order} LIMIT {FEW}"
+            f"GROUP BY 1 HAVING value IS NOT NULL ORDER BY {order} LIMIT {MAX_FACET_VALUES}"
         )
-        rows = store.rows(sql, values)
-        chosen = wanted.chosen.get(name, ())
+        rows = store.fetch(sql, values)
+        chosen = selection.chosen.get(name, ())
         missing = [{"value": v, "times": 0} for v in chosen if v not in [r["value"] for r in rows]]
         if len(rows) > 1 or chosen:
-            found.append({"name": name, "title": title, "values": [*rows, *missing]})
-    return found
+            facets.append({"name": name, "title": title, "values": [*rows, *missing]})
+    return facets
 
 
-def entity(store: Store, key: str) -> dict[str, Any] | None:
-    """A name with all its spellings; None where nothing is called so."""
-    found = store.rows("SELECT * FROM entities WHERE key = ?", [key])
-    if not found:
+def select_entity(store: Store, key: str) -> Row | None:
+    """Return an entity with its species and its 40 most frequent spellings; None if unknown."""
+    rows = store.fetch("SELECT * FROM entities WHERE key = ?", [key])
+    if not rows:
         return None
     sql = "SELECT name, times FROM spellings WHERE key = ? ORDER BY times DESC, name LIMIT 40"
-    species = store.value("SELECT species FROM species WHERE key = ?", [key])
-    return {**found[0], "species": species, "spellings": store.rows(sql, [key])}
+    species = store.fetch_value("SELECT species FROM species WHERE key = ?", [key])
+    return {**rows[0], "species": species, "spellings": store.fetch(sql, [key])}
+
+
+def suggest_entities(store: Store, word: str, limit: int = 8) -> list[Row]:
+    """Return entities for a search word: names that begin with it first, then frequent ones."""
+    letters = normalized_name("?")
+    sql = (
+        "SELECT e.key, e.label, e.id, e.times, min(s.name) AS name FROM spellings s "
+        "JOIN entities e ON e.key = s.key "
+        f"WHERE contains(s.letters, {letters}) OR contains(lower(s.key), lower(?)) "
+        f"GROUP BY ALL ORDER BY bool_or(starts_with(s.letters, {letters})) DESC, e.times DESC "
+        "LIMIT ?"
+    )
+    return store.fetch(sql, [word, word, word, limit])
 
 
 _EVIDENCE = """
@@ -213,122 +231,131 @@ WHERE p.row IN (SELECT unnest(?)) AND s.document IN (SELECT unnest(?))
 ORDER BY s.probability DESC NULLS LAST, s.document, s.start_a, s.start_b"""
 
 
-def evidence(store: Store, a: str, b: str, limit: int = 200) -> list[dict[str, Any]]:
-    """The statements about two names with their sentences, the surest first."""
-    rows = store.rows(
+def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> list[Row]:
+    """Return the statements about two entity keys with their sentences, most probable first."""
+    rows = store.fetch(
         "SELECT row, document FROM pairs WHERE a = ? AND b = ? "
         "ORDER BY probability DESC NULLS LAST, row LIMIT ?",
-        [min(a, b), max(a, b), limit],
+        [min(one, other), max(one, other), limit],
     )
-    return _with_sentences(store, rows)
+    return _add_sentences(store, rows)
 
 
-def of_document(store: Store, document: str, limit: int = 2000) -> list[dict[str, Any]]:
-    """The statements of a document with their sentences, in text order."""
-    rows = store.rows(
+def select_statements(store: Store, document: str, limit: int = 2000) -> list[Row]:
+    """Return the statements of a document with their sentences, in text order."""
+    rows = store.fetch(
         "SELECT row, document FROM pairs WHERE document = ? ORDER BY start_a LIMIT ?",
         [document, limit],
     )
-    found = _with_sentences(store, rows)
-    return sorted(found, key=lambda row: (row["start_a"] or 0, row["start_b"] or 0))
+    statements = _add_sentences(store, rows)
+    return sorted(statements, key=lambda row: (row["start_a"] or 0, row["start_b"] or 0))
 
 
-def _with_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return the full statements of rows of ``pairs``, with ``row`` and ``document`` given."""
     documents = sorted({row["document"] for row in rows})
-    found = store.rows(_EVIDENCE, [documents, [row["row"] for row in rows], documents])
+    statements = store.fetch(_EVIDENCE, [documents, [row["row"] for row in rows], documents])
     return [
-        {**row, "type": row["type"] or "not typed", "status": row["status"] or "asserted"}
-        for row in found
+        {**row, "type": row["type"] or UNTYPED, "status": row["status"] or "asserted"}
+        for row in statements
     ]
 
 
-def document(store: Store, name: str) -> dict[str, Any] | None:
-    """What is known of a document, with its names; None where it is not among the results."""
-    found = store.rows("SELECT * FROM texts WHERE document = ? LIMIT 1", [name])
-    if not found:
+def select_document(store: Store, document: str) -> Row | None:
+    """Return the row of a document with its ``names``; None if the id is unknown."""
+    rows = store.fetch("SELECT * FROM texts WHERE document = ? LIMIT 1", [document])
+    if not rows:
         return None
-    names = store.rows(
-        'SELECT * FROM mentions WHERE document = ? ORDER BY start, "end" LIMIT 10000', [name]
+    names = store.fetch(
+        'SELECT * FROM mentions WHERE document = ? ORDER BY start, "end" LIMIT 10000', [document]
     )
-    return {**found[0], "names": names}
+    return {**rows[0], "names": names}
 
 
-_CALLED = """
+_ENTITIES_OF_DOCUMENT = f"""
 SELECT any_value(name) AS name, n.key, any_value(id) AS id, any_value(label) AS label,
   any_value(species) AS species, count(*) AS times, min(start) AS first,
-  bool_or(e.key IS NOT NULL) AS known
-FROM (SELECT *, coalesce(nullif(id, ''), nullif(translate(lower(name), '-/ ', ''), ''), '?') AS key
+  bool_or(e.key IS NOT NULL) AS has_page
+FROM (SELECT *, coalesce(nullif(id, ''), nullif({normalized_name("name")}, ''), '?') AS key
   FROM mentions WHERE document = ?) n
 LEFT JOIN (SELECT key FROM entities) e ON e.key = n.key GROUP BY n.key ORDER BY first"""
 
 
-def called(store: Store, document: str) -> list[dict[str, Any]]:
-    """The names of a document in text order, each once; ``known`` where some statement has it."""
-    return store.rows(_CALLED, [document])
+def select_entities(store: Store, document: str) -> list[Row]:
+    """Return the entities named in a document, once each, in text order.
+
+    ``has_page`` says whether the entity occurs in a statement, so that it has a page of its own.
+    """
+    return store.fetch(_ENTITIES_OF_DOCUMENT, [document])
 
 
-_AROUND = """
-SELECT CASE WHEN key_a = ? THEN key_b ELSE key_a END AS key, count(*) AS sentences,
-  count(DISTINCT document) AS documents, max(probability) AS best,
-  mode(type) AS type, bool_or(interacts) AS interacts
-FROM pairs WHERE (key_a = ? OR key_b = ?) AND key_a <> key_b AND interacts
-  AND coalesce(probability, 1) >= ?
-GROUP BY 1 ORDER BY best DESC, sentences DESC, key LIMIT ?"""
-
-_BETWEEN = """
-SELECT a, b, count(*) AS sentences,
-  max(probability) AS best, mode(type) AS type, mode(direction) AS direction
-FROM pairs WHERE list_contains(?, key_a) AND list_contains(?, key_b) AND key_a <> key_b
-  AND interacts AND coalesce(probability, 1) >= ? GROUP BY 1, 2"""
-
-
-def neighbours(
-    store: Store, key: str, *, least: float = 0.5, limit: int = NEIGHBOURS
-) -> list[dict[str, Any]]:
-    """Whom a name interacts with, the surest first."""
-    found = store.rows(_AROUND, [key, key, key, least, limit])
-    labels = _labels(store, [row["key"] for row in found])
-    return [{**row, **labels.get(row["key"], {})} for row in found]
-
-
-def neighbourhood(
-    store: Store, key: str, *, least: float = 0.5, limit: int = NEIGHBOURS
-) -> dict[str, Any]:
-    """One name with its surest partners and what is said between these: never all there is."""
-    around = neighbours(store, key, least=least, limit=limit)
-    keys = [key, *(row["key"] for row in around)]
-    edges = store.rows(_BETWEEN, [keys, keys, least])
-    linked = _AROUND.replace("ORDER BY best DESC, sentences DESC, key LIMIT ?", "")
-    total = store.value(f"SELECT count(*) FROM ({linked})", [key, key, key, least])
-    labels = _labels(store, keys)
-    nodes = [{"key": k, "label": labels.get(k, {}).get("label", k)} for k in keys]
-    return {"centre": key, "nodes": nodes, "edges": edges, "partners": total}
-
-
-def network(store: Store, wanted: Wanted, limit: int = 20_000) -> dict[str, Any]:
-    """The facts that match, as nodes and edges to export; the surest where there are too many."""
-    surest = replace(wanted, sort="probability", page=1)
-    edges = facts(store, surest, limit=limit, also="key_a <> key_b")
-    labels = {e[side]: e[f"label_{side}"] for e in edges for side in "ab"}
-    return {"nodes": [{"key": k, "label": v} for k, v in labels.items()], "edges": edges}
-
-
-def suggestions(store: Store, word: str, limit: int = 8) -> list[dict[str, Any]]:
-    """Names that begin with a word, then those that contain it; the frequent ones first."""
-    sql = (
-        "SELECT e.key, e.label, e.id, e.times, min(s.name) AS name FROM spellings s "
-        "JOIN entities e ON e.key = s.key "
-        "WHERE contains(s.letters, ?) OR contains(lower(s.key), ?) "
-        "GROUP BY ALL ORDER BY bool_or(starts_with(s.letters, ?)) DESC, e.times DESC LIMIT ?"
+def select_partners(
+    store: Store, key: str, *, min_probability: float = 0.5, limit: int = DEFAULT_NEIGHBOURS
+) -> list[FactRow]:
+    """Return the facts with asserted evidence about an entity, most probable first."""
+    return store.facts.select(
+        "is_evidence AND (a = ? OR b = ?)",
+        [key, key],
+        having=_is_probable(min_probability),
+        limit=limit,
     )
-    return store.rows(sql, [letters(word), word.lower(), letters(word), limit])
 
 
-def errors(store: Store, limit: int = 1000) -> list[dict[str, Any]]:
-    """The documents that failed, with the reason."""
-    return store.rows("SELECT * FROM failures ORDER BY source, document LIMIT ?", [limit])
+def select_neighbourhood(
+    store: Store, key: str, *, min_probability: float = 0.5, limit: int = DEFAULT_NEIGHBOURS
+) -> Row:
+    """Return a graph of an entity, its most probable partners and the facts between all of these.
+
+    Keys: ``centre``, ``nodes`` (``key``, ``label``), ``edges`` (facts) and ``partners``, the number
+    of all partners of at least this probability, shown or not.
+    """
+    facts = select_partners(store, key, min_probability=min_probability, limit=limit)
+    keys = [key, *(fact["b"] if fact["a"] == key else fact["a"] for fact in facts)]
+    edges = store.facts.select(
+        "is_evidence AND list_contains(?, a) AND list_contains(?, b)",
+        [keys, keys],
+        having=_is_probable(min_probability),
+    )
+    partners = store.facts.count(
+        "is_evidence AND (a = ? OR b = ?)",
+        [key, key],
+        having=_is_probable(min_probability),
+    )
+    labels = _labels(store, keys)
+    nodes = [{"key": k, "label": labels.get(k, k)} for k in keys]
+    return {"centre": key, "nodes": nodes, "edges": edges, "partners": partners}
 
 
-def _labels(store: Store, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
-    sql = "SELECT key, label, id FROM entities WHERE list_contains(?, key)"
-    return {row["key"]: row for row in store.rows(sql, [list(keys)])}
+def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_EDGES) -> Row:
+    """Return ``nodes`` and ``edges`` to export: the facts of a selection with asserted evidence.
+
+    If the selection names a status, facts of that status are edges too. Only the ``limit`` most
+    probable facts are returned.
+    """
+    where, values = selection_sql(store, selection)
+    edges = store.facts.select(
+        f"is_evidence AND {where}",
+        values,
+        having="true" if selection.chosen.get("status") else "sum(asserted) > 0",
+        limit=limit,
+    )
+    labels = {}
+    for edge in edges:
+        labels |= {edge["a"]: edge["name_a"], edge["b"]: edge["name_b"]}
+    nodes = [{"key": key, "label": label} for key, label in labels.items()]
+    return {"nodes": nodes, "edges": edges}
+
+
+def select_errors(store: Store, limit: int = 1000) -> list[Row]:
+    """Return the documents that failed, with the reason."""
+    return store.fetch("SELECT * FROM failures ORDER BY source, document LIMIT ?", [limit])
+
+
+def _is_probable(min_probability: float) -> str:
+    """Return the SQL condition that a fact is asserted with at least this probability."""
+    return f"sum(asserted) > 0 AND probability >= {float(min_probability)!r}"
+
+
+def _labels(store: Store, keys: Sequence[str]) -> dict[str, str]:
+    sql = "SELECT key, label FROM entities WHERE list_contains(?, key)"
+    return {row["key"]: row["label"] for row in store.fetch(sql, [list(keys)])}

@@ -1,4 +1,13 @@
-"""Four tables of a slice, written as whole files; the plain schema of a result."""
+"""Tables of a result folder: their columns, how Docs become rows, and how rows become files.
+
+``textrank apply --out FOLDER`` writes four tables. A row of each is a TypedDict here
+(``StatementRow``, ``NameRow``, ``ErrorRow``, ``DocumentRow``); the columns of the files and of the
+manifest (``TABLES``) are derived from these classes, so a column is declared once.
+
+A table is a folder of files, one file per *part* (the documents of one slice of the input). The
+file of a part in ``documents`` is written last and removed first: a part exists if, and only if,
+it has that file (``MARKER_TABLE``).
+"""
 
 from __future__ import annotations
 
@@ -7,209 +16,119 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, get_args, get_type_hints
 from urllib.parse import unquote
 
 from spacy.tokens import Doc
 
 Format: TypeAlias = Literal["parquet", "jsonl"]
 Row: TypeAlias = Mapping[str, Any]
-FORMATS: tuple[Format, ...] = ("parquet", "jsonl")
-TABLES: dict[str, dict[str, str]] = {
-    "statements": {
-        "document": "string",
-        "start_a": "int64",
-        "end_a": "int64",
-        "start_b": "int64",
-        "end_b": "int64",
-        "name_a": "string",
-        "name_b": "string",
-        "id_a": "string",
-        "id_b": "string",
-        "score": "double",
-        "probability": "double",
-        "interacts": "bool",
-        "status": "string",
-        "type": "string",
-        "direction": "string",
-        "trigger": "ranges",
-        "sentence_start": "int64",
-        "sentence": "string",
-        "source": "string",
-    },
-    "names": {
-        "document": "string",
-        "start": "int64",
-        "end": "int64",
-        "name": "string",
-        "label": "string",
-        "id": "string",
-        "species": "string",
-        "probability": "double",
-        "answer": "string",
-        "source": "string",
-    },
-    "errors": {"source": "string", "document": "string", "reason": "string"},
-    # The last to be written: a part is there when its documents are.
-    "documents": {
-        "document": "string",
-        "source": "string",
-        "title": "string",
-        "year": "int64",
-        "words": "int64",
-        "status": "string",
-        "input": "int64",
-        "position": "int64",
-        "replaces": "bool",
-    },
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+# Columns
+
+
+class StatementRow(TypedDict):
+    """A judged pair of names, whether or not it interacts. Offsets count characters of the text."""
+
+    document: str
+    start_a: int
+    end_a: int
+    start_b: int
+    end_b: int
+    name_a: str
+    name_b: str
+    id_a: str | None
+    id_b: str | None
+    score: float | None
+    probability: float | None
+    interacts: bool | None
+    status: str  # asserted, negated or speculated
+    type: str | None
+    direction: str  # "a>b", "b>a" or "none"
+    trigger: list[list[int]]  # characters [start, end) of the words that state the relation
+    sentence_start: int | None
+    sentence: str
+    source: str
+
+
+class NameRow(TypedDict):
+    """A name in a text with its identifier, or the answer of a task other than PPI."""
+
+    document: str
+    start: int | None
+    end: int | None
+    name: str | None
+    label: str | None
+    id: str | None
+    species: str | None  # NCBI taxon
+    probability: float | None
+    answer: str | None  # JSON, of other tasks only
+    source: str
+
+
+class ErrorRow(TypedDict):
+    """A document that could not be read or judged."""
+
+    source: str
+    document: str | None
+    reason: str
+
+
+class DocumentRow(TypedDict):
+    """A document of the input."""
+
+    document: str
+    source: str
+    title: str
+    year: int | None
+    words: int
+    status: str  # done, empty or deleted
+    input: int  # number of the file in the manifest
+    position: int  # of the document in the file
+    replaces: bool  # whether it replaces earlier documents of the same id
+
+
+_KINDS: Mapping[object, str] = {
+    str: "string",
+    int: "int64",
+    float: "double",
+    bool: "bool",
+    list[list[int]]: "ranges",
 }
-MARKER_TABLE = "documents"
 
 
-def part_file(folder: Path, table: str, part: str, format: Format) -> Path:
-    """Where a table of a part stands."""
-    return folder / table / f"{part}.{format}"
-
-
-def write_part(
-    folder: Path, part: str, tables: Mapping[str, Sequence[Row]], format: Format
-) -> None:
-    """Writes the tables of a part, each file whole or not at all, that of documents last.
-
-    A part without its documents counts as not there: the next run takes away what is left of it.
-    """
-    for table, columns in TABLES.items():
-        file = part_file(folder, table, part, format)
-        draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
-        try:
-            _write(draft, columns, tables.get(table, ()), format)
-            _sync(draft)
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
-        _sync(file.parent)
-
-
-def _write(path: Path, columns: Mapping[str, str], rows: Sequence[Row], format: Format) -> None:
-    if format == "jsonl":
-        with path.open("w", encoding="utf-8") as out:
-            for row in rows:
-                values = {name: row.get(name) for name in columns}
-                out.write(json.dumps(values, ensure_ascii=False) + "\n")
-        return
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = arrow_schema(columns)
-    arrays = [
-        pa.array([row.get(name) for row in rows], type=kind)
-        for name, kind in zip(columns, schema.types, strict=True)
-    ]
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
-
-
-def arrow_schema(columns: Mapping[str, str]) -> Any:
-    """The columns as Arrow types."""
-    import pyarrow as pa
-
-    kinds = {
-        "string": pa.string(),
-        "int64": pa.int64(),
-        "double": pa.float64(),
-        "bool": pa.bool_(),
-        "ranges": pa.list_(pa.list_(pa.int64())),
+def _columns(row_type: type) -> dict[str, str]:
+    """Return the kind of each field of a row class, in order; ``X | None`` is of the kind of X."""
+    hints = get_type_hints(row_type)
+    return {
+        name: _KINDS[hint] if hint in _KINDS else _KINDS[get_args(hint)[0]]
+        for name, hint in hints.items()
     }
-    return pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
 
 
-def _sync(path: Path) -> None:
-    """Makes sure that a file or folder is on the disk, not only on its way there."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+MARKER_TABLE = "documents"  # written last, removed first: its file says that a part is complete
+TABLES: dict[str, dict[str, str]] = {
+    "statements": _columns(StatementRow),
+    "names": _columns(NameRow),
+    "errors": _columns(ErrorRow),
+    MARKER_TABLE: _columns(DocumentRow),
+}
+
+# Rows from Docs
+
+MAX_TITLE_CHARACTERS = 200  # of a first line that is used as title
+DELETED_STATUS = "deleted"  # status of a document that its publisher withdrew
 
 
-def list_parts(folder: Path, format: Format) -> set[str]:
-    """The parts that are there."""
-    return {file.stem for file in (folder / MARKER_TABLE).glob(f"*.{format}")}
+def document_row(doc: Doc, text: str, source: str, input: int, position: int) -> DocumentRow:
+    """Return the row of a document.
 
-
-def remove_part(folder: Path, part: str, format: Format) -> None:
-    """Remove the tables of a part, that of documents first; what is missing is no error.
-
-    A removal that is interrupted leaves debris, which the next run clears.
+    ``text`` is the text of the Doc, ``input`` the number of the file in the manifest and
+    ``position`` the number of the document in that file. ``status`` is "deleted" if
+    ``doc.user_data["deleted"]`` is set, else "empty" without words, else "done". A document whose
+    id was only made up from its position or file name replaces no other (``replaces``).
     """
-    for table in reversed(TABLES):
-        part_file(folder, table, part, format).unlink(missing_ok=True)
-
-
-def remove_unfinished_parts(folder: Path, format: Format) -> None:
-    """Takes away drafts of killed writers, and tables of parts that were not finished."""
-    known = list_parts(folder, format)
-    for table in TABLES:
-        for draft in (folder / table).glob(".*.draft"):
-            draft.unlink(missing_ok=True)
-        for file in (folder / table).glob(f"*.{format}"):
-            if file.stem not in known:
-                file.unlink(missing_ok=True)
-
-
-def count_rows(folder: Path, table: str, format: Format) -> int:
-    """How many rows a table has in all parts."""
-    return sum(_rows_of(file, format) for file in (folder / table).glob(f"*.{format}"))
-
-
-def _rows_of(file: Path, format: Format) -> int:
-    with _named(file):
-        if format == "jsonl":
-            with file.open("rb") as stream:
-                return sum(1 for _ in stream)
-        import pyarrow.parquet as pq
-
-        return int(pq.ParquetFile(file).metadata.num_rows)
-
-
-def read_rows(
-    folder: Path, table: str, format: Format, *, skip: Collection[str] = ()
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, part by part, except those of the parts in ``skip``."""
-    files = (folder / table).glob(f"*.{format}")
-    for file in sorted(file for file in files if file.stem not in skip):
-        with _named(file):
-            rows = _read(file, format)
-        yield from rows
-
-
-def _read(file: Path, format: Format) -> list[dict[str, Any]]:
-    if format == "jsonl":
-        with file.open(encoding="utf-8") as stream:
-            return [dict(json.loads(line)) for line in stream]
-    import pyarrow.parquet as pq
-
-    return list(pq.read_table(file).to_pylist())
-
-
-@contextmanager
-def _named(file: Path) -> Iterator[None]:
-    """What a damaged part leads to, as an error that says which one and what to do."""
-    try:
-        yield
-    except (ValueError, TypeError, OSError, RecursionError, MemoryError) as error:
-        raise ValueError(
-            f"{file}: damaged ({error!s:.200}). Remove the file of this name in documents and run "
-            "textrank apply --out again."
-        ) from error
-
-
-Answers: TypeAlias = Sequence[Mapping[str, Any]]
-MAX_TITLE_CHARACTERS = 200  # characters of a first line that stands in for a title
-DELETED_STATUS = "deleted"  # status of a document that its publisher took back
-
-
-def document_row(doc: Doc, text: str, source: str, input: int, position: int) -> dict[str, Any]:
-    """What is known of the document itself; ``status`` is done, empty or deleted."""
     words = len(text.split())
     status = DELETED_STATUS if doc.user_data.get("deleted") else "done" if words else "empty"
     name = str(doc.user_data.get("document", position + 1))
@@ -227,38 +146,26 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
 
 
 def file_stem(source: str) -> str:
-    """The name of a file without folder and suffixes, after which its only document is called."""
+    """Return a file name without folder and suffixes, as readers name the only document of a file.
+
+    >>> file_stem("texts/12%2F3.xml.gz")
+    '12/3'
+    """
     name = PurePath(source).name
     return unquote(name.removesuffix(".gz").rpartition(".")[0] or name)
 
 
-def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[dict[str, Any]]:
-    """The judged pairs of a Doc, those that do not interact among them."""
-    answers: Answers = doc._.textrank_ppi or ()
-    return [
-        {
-            "document": document,
-            **_pair(row),
-            "score": row.get("score"),
-            "probability": row.get("probability"),
-            "interacts": row.get("interacts"),
-            "status": row.get("status") or "asserted",
-            "type": row.get("type"),
-            "direction": row.get("direction") or "none",
-            "trigger": [list(place) for place in row.get("trigger") or ()],
-            "sentence_start": _sentence_start(text, row),
-            "sentence": row.get("sentence", ""),
-            "source": source,
-        }
-        for row in answers
-    ]
+def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[StatementRow]:
+    """Return the judged pairs of ``doc._.textrank_ppi``, those that do not interact included."""
+    return [_statement_row(row, text, document, source) for row in doc._.get("textrank_ppi") or ()]
 
 
-def _pair(row: Mapping[str, Any]) -> dict[str, Any]:
+def _statement_row(row: Row, text: str, document: str, source: str) -> StatementRow:
     (start_a, end_a), (start_b, end_b) = row["spans"]
     name_a, name_b = row["names"]
     id_a, id_b = row.get("identifiers") or (None, None)
     return {
+        "document": document,
         "start_a": start_a,
         "end_a": end_a,
         "start_b": start_b,
@@ -267,34 +174,48 @@ def _pair(row: Mapping[str, Any]) -> dict[str, Any]:
         "name_b": name_b,
         "id_a": id_a,
         "id_b": id_b,
+        "score": row.get("score"),
+        "probability": row.get("probability"),
+        "interacts": row.get("interacts"),
+        "status": row.get("status") or "asserted",
+        "type": row.get("type"),
+        "direction": row.get("direction") or "none",
+        "trigger": [list(span) for span in row.get("trigger") or ()],
+        "sentence_start": _sentence_start(text, row),
+        "sentence": row.get("sentence", ""),
+        "source": source,
     }
 
 
-def name_rows(doc: Doc, document: str, source: str, key: str) -> Iterator[dict[str, Any]]:
-    """The names of a Doc with their identifiers, where a component has given any."""
-    known = _identifiers(doc)
-    for span in doc.spans.get(key, ()):
-        place = (span.start_char, span.end_char)
-        more = known.get(place, {})
-        start, end = more.get("span", place)
+def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[NameRow]:
+    """Yield the names of ``doc.spans[spans_key]``, with identifiers where a component set them."""
+    identifiers = _identifiers_by_span(doc)
+    for span in doc.spans.get(spans_key, ()):
+        characters = (span.start_char, span.end_char)
+        details = identifiers.get(characters, {})
+        start, end = details.get("span", characters)
+        species = details.get("species")
         yield {
             "document": document,
             "start": start,
             "end": end,
-            "name": more.get("name", span.text),
+            "name": details.get("name", span.text),
             "label": span.label_ or None,
             "id": span.kb_id_ or None,
-            "species": _text(more.get("species")),
-            "probability": more.get("probability"),
+            "species": None if species is None else str(species),
+            "probability": details.get("probability"),
             "answer": None,
             "source": source,
         }
 
 
-def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[dict[str, Any]]:
-    """The answers of any other task: where, what was asked about, the answer, and all as JSON."""
-    answers: Answers = doc._.get(f"textrank_{task}") or ()
-    for row in answers:
+def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[NameRow]:
+    """Yield the answers of a task other than PPI as rows of ``names``; ``answer`` has all as JSON.
+
+    Reads ``doc._.textrank_TASK``. ``name`` is what was asked about (a name, word or sentence) and
+    ``label`` the answer.
+    """
+    for row in doc._.get(f"textrank_{task}") or ():
         start, end = row.get("span") or (None, None)
         yield {
             "document": document,
@@ -310,27 +231,33 @@ def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[dic
         }
 
 
-def _identifiers(doc: Doc) -> dict[tuple[int, int], Mapping[str, Any]]:
+def _identifiers_by_span(doc: Doc) -> dict[tuple[int, int], Row]:
+    """Return the rows of ``doc._.textrank_identifiers`` by the characters of their names."""
     if not Doc.has_extension("textrank_identifiers"):
         return {}
-    rows: Answers = doc._.textrank_identifiers or ()
+    rows: Sequence[Row] = doc._.textrank_identifiers or ()
     return {(row["span"][0], row["span"][1]): row for row in rows if row.get("span")}
 
 
-def _sentence_start(text: str, row: Mapping[str, Any]) -> int | None:
-    """Where the sentence begins in the text: the last place before the first name it fits."""
+def _sentence_start(text: str, row: Row) -> int | None:
+    """Return the first character of a pair's sentence in the text, or None if it is not found.
+
+    Without ``sentence_start`` in the row, the last occurrence that begins at or before the first
+    name is taken.
+    """
     if "sentence_start" in row:
         return int(row["sentence_start"])
     first = min(start for start, _ in row["spans"])
     sentence = str(row.get("sentence", ""))
-    found = text.rfind(sentence, 0, first + len(sentence)) if sentence else -1
-    return found if 0 <= found <= first else None
+    start = text.rfind(sentence, 0, first + len(sentence)) if sentence else -1
+    return start if 0 <= start <= first else None
 
 
 def _title(doc: Doc, text: str) -> str:
+    """Return the title that the reader found, else the first line of the text, shortened."""
     data = doc.user_data
-    given = data.get("title") or (data.get("meta") or {}).get("title")
-    return str(given) if given else text.strip().partition("\n")[0].strip()[:MAX_TITLE_CHARACTERS]
+    title = data.get("title") or (data.get("meta") or {}).get("title")
+    return str(title) if title else text.strip().partition("\n")[0].strip()[:MAX_TITLE_CHARACTERS]
 
 
 def _year(doc: Doc) -> int | None:
@@ -339,5 +266,145 @@ def _year(doc: Doc) -> int | None:
     return int(year) if str(year).isdigit() else None
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+# Files
+
+
+def part_file(folder: Path, table: str, part: str, format: Format) -> Path:
+    """Return the file of a table's part."""
+    return folder / table / f"{part}.{format}"
+
+
+def write_part(
+    folder: Path, part: str, tables: Mapping[str, Sequence[Row]], format: Format
+) -> None:
+    """Write the tables of a part, each file atomically, ``MARKER_TABLE`` last.
+
+    Tables missing from ``tables`` are written empty and columns missing from a row as null. If the
+    process dies before the end, the part does not exist, and ``remove_unfinished_parts`` removes
+    what is left of it.
+    """
+    for table, columns in TABLES.items():
+        file = part_file(folder, table, part, format)
+        draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
+        try:
+            _write_rows(draft, columns, tables.get(table, ()), format)
+            _fsync(draft)
+            draft.replace(file)
+        finally:
+            draft.unlink(missing_ok=True)
+        _fsync(file.parent)
+
+
+def _write_rows(
+    path: Path, columns: Mapping[str, str], rows: Sequence[Row], format: Format
+) -> None:
+    if format == "jsonl":
+        with path.open("w", encoding="utf-8") as out:
+            for row in rows:
+                values = {name: row.get(name) for name in columns}
+                out.write(json.dumps(values, ensure_ascii=False) + "\n")
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = arrow_schema(columns)
+    arrays = [
+        pa.array([row.get(name) for row in rows], type=arrow_type)
+        for name, arrow_type in zip(columns, schema.types, strict=True)
+    ]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
+
+
+def arrow_schema(columns: Mapping[str, str]) -> Any:
+    """Return the ``pyarrow.Schema`` of a table of ``TABLES``."""
+    import pyarrow as pa
+
+    types = {
+        "string": pa.string(),
+        "int64": pa.int64(),
+        "double": pa.float64(),
+        "bool": pa.bool_(),
+        "ranges": pa.list_(pa.list_(pa.int64())),
+    }
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+
+
+def _fsync(path: Path) -> None:
+    """Flush a file or folder to the disk, so that a crash of the machine cannot lose it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def list_parts(folder: Path, format: Format) -> set[str]:
+    """Return the names of the complete parts of a result."""
+    return {file.stem for file in (folder / MARKER_TABLE).glob(f"*.{format}")}
+
+
+def remove_part(folder: Path, part: str, format: Format) -> None:
+    """Remove the files of a part, ``MARKER_TABLE`` first; files that do not exist are ignored."""
+    for table in reversed(TABLES):
+        part_file(folder, table, part, format).unlink(missing_ok=True)
+
+
+def remove_unfinished_parts(folder: Path, format: Format) -> None:
+    """Remove drafts of killed writers and the files of parts that were never completed."""
+    complete = list_parts(folder, format)
+    for table in TABLES:
+        for draft in (folder / table).glob(".*.draft"):
+            draft.unlink(missing_ok=True)
+        for file in (folder / table).glob(f"*.{format}"):
+            if file.stem not in complete:
+                file.unlink(missing_ok=True)
+
+
+def count_rows(folder: Path, table: str, format: Format) -> int:
+    """Return the number of rows of a table over all its files, from their metadata if Parquet."""
+    return sum(_count_rows_of(file, format) for file in (folder / table).glob(f"*.{format}"))
+
+
+def _count_rows_of(file: Path, format: Format) -> int:
+    with _explain_damage(file):
+        if format == "jsonl":
+            with file.open("rb") as stream:
+                return sum(1 for _ in stream)
+        import pyarrow.parquet as pq
+
+        return int(pq.ParquetFile(file).metadata.num_rows)
+
+
+def read_rows(
+    folder: Path, table: str, format: Format, *, skip: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table in the order of its file names, except those of parts in ``skip``.
+
+    Raises ValueError for a damaged file. One file is in memory at a time.
+    """
+    files = (folder / table).glob(f"*.{format}")
+    for file in sorted(file for file in files if file.stem not in skip):
+        with _explain_damage(file):
+            rows = _read_rows_of(file, format)
+        yield from rows
+
+
+def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
+    if format == "jsonl":
+        with file.open(encoding="utf-8") as stream:
+            return [dict(json.loads(line)) for line in stream]
+    import pyarrow.parquet as pq
+
+    return list(pq.read_table(file).to_pylist())
+
+
+@contextmanager
+def _explain_damage(file: Path) -> Iterator[None]:
+    """Turn errors of reading into a ValueError that names the file and how to restore it."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, RecursionError, MemoryError) as error:
+        raise ValueError(
+            f"{file}: damaged ({error!s:.200}). Remove the file of this name in documents and run "
+            "textrank apply --out again."
+        ) from error

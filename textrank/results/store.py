@@ -1,80 +1,312 @@
-"""Questions to a result: who interacts with whom, by which evidence; DuckDB over the parts.
+"""Result folders in DuckDB: statements, facts, and what ``query`` and ``explore`` read.
 
-``open`` takes the folder that ``textrank apply --out`` wrote. Only whole parts are looked at, of a
-document only its latest version, and none that its publisher deleted.
+The module has three parts:
+
+* the definition of a fact (``textrank.tasks.ppi.facts``) as SQL, ``FactTable``;
+* ``Results``, which answers the questions of ``textrank query`` about a folder that
+  ``textrank apply --out`` wrote. Only complete parts are read, of each document only the latest
+  version, and no document that its publisher deleted;
+* ``Store``, the tables behind the pages of ``textrank explore``, from a result folder, the JSON
+  lines of ``textrank apply`` or the gold annotations of a corpus (``open_store``).
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
-import duckdb
 import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import document_id
-from textrank.config import load_corpus
+from textrank.config import NamedCorpus, load_corpus
+from textrank.results.schema import FORMATS, StatementRow
+from textrank.results.schema import TABLES as TABLE_COLUMNS
+from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED
+
+try:
+    import duckdb
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "questions to results need DuckDB. Install it with: pip install 'textrank-kernels[scale]'"
+    ) from error
 
 Row: TypeAlias = dict[str, Any]
+Fetch: TypeAlias = Callable[[str, Sequence[Any]], list[Row]]  # rows of a query and its parameters
 TABLES = ("documents", "names", "statements", "errors")
-STATUS = ("asserted", "negated", "speculated")
+SQL_TYPES = {
+    "int64": "BIGINT",
+    "double": "DOUBLE",
+    "bool": "BOOLEAN",
+    "string": "VARCHAR",
+    "ranges": "BIGINT[][]",
+}
+
+# Facts in SQL. Any change here belongs in textrank.tasks.ppi.facts too; a test compares the two.
+
+
+class FactRow(TypedDict):
+    """Aggregated statements about two entities; see ``textrank.tasks.ppi.facts``.
+
+    A row can also describe a pair without evidence: ``statements`` is then 0.
+    """
+
+    a: str  # entity keys, a <= b
+    b: str
+    name_a: str
+    name_b: str
+    id_a: str | None
+    id_b: str | None
+    probability: float
+    type: str
+    direction: str
+    status: str
+    statements: int  # evidence
+    documents: int  # with evidence
+    asserted: int
+    negated: int
+    speculated: int
+    sentences: int  # all statements, evidence or not
+    best: float | None  # largest probability of a single statement, evidence or not
+    types: list[str]  # of the evidence that votes on the type, by decreasing weight
+    statuses: list[str]  # of the evidence, by decreasing weight
+    first_year: int | None
+    last_year: int | None
+
+
+def normalized_name(expression: str) -> str:
+    """Return SQL for a text without case, hyphens, slashes and spaces."""
+    return f"translate(lower({expression}), '-/ ', '')"
+
+
+def _entity_key(side: str) -> str:
+    """Return SQL for ``entity_key`` of one name (``side`` "a" or "b") of a statement."""
+    name = normalized_name(f"name_{side}")
+    return f"coalesce(nullif(id_{side}, ''), nullif({name}, ''), '?')"
+
+
+def keyed_statements(source: str) -> str:
+    """Return SQL that adds to the statements of ``source`` what facts are made from.
+
+    Missing values of ``interacts``, ``status``, ``type`` and ``direction`` get their defaults.
+    New columns: ``key_a`` and ``key_b`` (entity keys), ``a`` and ``b`` (the keys sorted), ``p``
+    (probability, 0 or 1 if none is given), ``fact_direction`` (relative to ``a`` and ``b``) and
+    ``is_evidence``.
+    """
+    return f"""
+    SELECT *, least(key_a, key_b) AS a, greatest(key_a, key_b) AS b,
+      key_a <> key_b AND CASE WHEN status = 'asserted' THEN interacts
+        ELSE p >= {MIN_PROBABILITY} END AS is_evidence,
+      CASE WHEN key_a <= key_b THEN direction WHEN direction = 'a>b' THEN 'b>a'
+        WHEN direction = 'b>a' THEN 'a>b' ELSE direction END AS fact_direction
+    FROM (SELECT * REPLACE (coalesce(interacts, false) AS interacts,
+        coalesce(status, 'asserted') AS status, coalesce(type, '{UNTYPED}') AS type,
+        coalesce(direction, 'none') AS direction),
+      {_entity_key("a")} AS key_a, {_entity_key("b")} AS key_b,
+      coalesce(probability, CASE WHEN interacts THEN 1 ELSE 0 END) AS p FROM {source})"""
+
+
+def spellings(keyed: str, where: str = "true") -> str:
+    """Return SQL for how often each entity has each spelling in keyed statements.
+
+    Columns: ``key``, ``name``, ``id``, ``times``, ``letters`` (the normalised name). ``where`` is
+    a condition on ``key`` and ``name``.
+    """
+    return f"""
+    SELECT key, name, max(nullif(id, '')) AS id, count(*) AS times,
+      {normalized_name("name")} AS letters
+    FROM (SELECT key_a AS key, name_a AS name, id_a AS id FROM {keyed} UNION ALL
+          SELECT key_b, name_b, id_b FROM {keyed}) WHERE {where} GROUP BY key, name"""
+
+
+def entities(source: str) -> str:
+    """Return SQL for one row per entity from spellings: ``key``, ``label``, ``id``, ``times``."""
+    return f"""
+    SELECT key, first(name ORDER BY times DESC, name) AS label, max(id) AS id,
+      sum(times)::BIGINT AS times FROM {source} GROUP BY key"""
+
+
+_AGGREGATE = """
+WITH chosen AS {materialized} (
+  SELECT a, b, document, is_evidence, status, type, fact_direction, p, probability, year,
+    CASE WHEN key_a = a THEN name_a ELSE name_b END AS first_name FROM {keyed} WHERE {where}),
+by_document AS (
+  SELECT a, b, coalesce(max(p) FILTER (is_evidence AND status = 'asserted'), 0) AS p,
+    count(*) AS sentences, count(*) FILTER (is_evidence) AS statements,
+    count(*) FILTER (is_evidence AND status = 'asserted') AS asserted,
+    count(*) FILTER (is_evidence AND status = 'negated') AS negated,
+    count(*) FILTER (is_evidence AND status = 'speculated') AS speculated,
+    max(probability) AS best, min(year) AS first_year, max(year) AS last_year,
+    min(lower(first_name)) AS first_name
+  FROM chosen GROUP BY a, b, document),
+facts AS {materialized} (
+  SELECT a, b, 1 - product(1 - p) AS probability, sum(sentences)::BIGINT AS sentences,
+    sum(statements)::BIGINT AS statements, count(*) FILTER (statements > 0) AS documents,
+    sum(asserted)::BIGINT AS asserted, sum(negated)::BIGINT AS negated,
+    sum(speculated)::BIGINT AS speculated, max(best) AS best, min(first_year) AS first_year,
+    max(last_year) AS last_year, min(first_name) AS first_name
+  FROM by_document GROUP BY a, b HAVING {having})"""
+_FACTS = f"""{{aggregate}},
+voters AS (
+  SELECT c.a, c.b, c.type, c.fact_direction, c.status, c.p,
+    c.status = 'asserted' OR facts.asserted = 0 AS votes_on_relation
+  FROM chosen c JOIN facts ON c.a = facts.a AND c.b = facts.b WHERE c.is_evidence),
+votes AS (
+  SELECT a, b, 'type' AS attribute, type AS value, p FROM voters WHERE votes_on_relation
+  UNION ALL SELECT a, b, 'direction', fact_direction, p FROM voters WHERE votes_on_relation
+  UNION ALL SELECT a, b, 'status', status, p FROM voters),
+ranked AS (
+  SELECT a, b, attribute, list(value ORDER BY round(weight, 9) DESC, value) AS choices
+  FROM (SELECT a, b, attribute, value, sum(p) AS weight FROM votes GROUP BY ALL) GROUP BY ALL),
+winners AS (
+  SELECT a, b, any_value(choices) FILTER (attribute = 'type') AS types,
+    any_value(choices) FILTER (attribute = 'direction') AS directions,
+    any_value(choices) FILTER (attribute = 'status') AS statuses FROM ranked GROUP BY a, b)
+SELECT facts.* EXCLUDE (first_name), coalesce(types[1], '{UNTYPED}') AS type,
+  coalesce(directions[1], 'none') AS direction, coalesce(statuses[1], 'asserted') AS status,
+  coalesce(types, []) AS types, coalesce(statuses, []) AS statuses
+FROM facts LEFT JOIN winners ON facts.a = winners.a AND facts.b = winners.b
+ORDER BY {{order}}"""
+
+FACT_ORDER = "round(probability, 9) DESC, best DESC NULLS LAST, a, b"
+
+
+@dataclass(frozen=True)
+class FactTable:
+    """Statements in a database that are aggregated to facts on demand.
+
+    ``fetch`` runs a query. ``keyed`` is a table or view with the columns of ``keyed_statements``
+    and ``year``. ``labels`` is a query for ``key``, ``label`` and ``id`` of a list of entity keys,
+    its only parameter.
+    """
+
+    fetch: Fetch
+    keyed: str
+    labels: str
+
+    def select(
+        self,
+        where: str = "is_evidence",
+        values: Sequence[Any] = (),
+        *,
+        having: str = "true",
+        order: str = FACT_ORDER,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[FactRow]:
+        """Aggregate statements to facts with the definition of ``textrank.tasks.ppi.facts``.
+
+        ``where`` is a condition on statements, so that a filter changes what is aggregated;
+        ``values`` are its parameters. ``having`` is a condition on facts without parameters
+        (``sum(asserted) > 0``: some evidence is asserted). ``order`` must end with ``a, b``, which
+        makes it total. ``limit`` None returns all facts.
+        """
+        if limit is not None:
+            # Only the columns of the order are aggregated for all facts, the rest for those shown.
+            aggregate = self._aggregate(where, having)
+            sql = f"{aggregate} SELECT a, b FROM facts ORDER BY {order} LIMIT ? OFFSET ?"
+            ends = self.fetch(sql, [*values, limit, offset])
+            where = f"({where}) AND (a, b) IN (SELECT unnest(?), unnest(?))"
+            values = [*values, [row["a"] for row in ends], [row["b"] for row in ends]]
+        sql = _FACTS.format(
+            aggregate=self._aggregate(where, having, materialized="MATERIALIZED"),
+            order=order.removesuffix("a, b") + "facts.a, facts.b",
+        )
+        rows = self.fetch(sql, values)
+        keys = sorted({row[side] for row in rows for side in "ab"})
+        labels = {row["key"]: row for row in self.fetch(self.labels, [keys])} if keys else {}
+        return [_named_fact(row, labels) for row in rows]
+
+    def count(self, where: str, values: Sequence[Any] = (), *, having: str = "true") -> int:
+        """Return the number of facts that ``select`` returns without limit."""
+        aggregate = self._aggregate(where, having)
+        return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
+
+    def _aggregate(self, where: str, having: str, materialized: str = "NOT MATERIALIZED") -> str:
+        """Return the common table expressions that end with ``facts``.
+
+        Materialised ones are computed once if used twice, others only in the columns used.
+        """
+        return _AGGREGATE.format(
+            keyed=self.keyed, where=where, having=having, materialized=materialized
+        )
+
+
+def _named_fact(row: Row, labels: Mapping[str, Row]) -> FactRow:
+    """Return a row of ``_FACTS`` with the names and identifiers of its entities."""
+    names = {f"name_{side}": labels[row[side]]["label"] for side in "ab"}
+    ids = {f"id_{side}": labels[row[side]]["id"] for side in "ab"}
+    fact: Any = {"a": row["a"], "b": row["b"], **names, **ids, **row}
+    return fact
+
+
+# Questions to a result folder
+
+STATUSES = ("asserted", "negated", "speculated")
 ORDERS = {
     "probability": "probability DESC NULLS LAST, score DESC NULLS LAST",
     "score": "score DESC NULLS LAST",
     "year": "year DESC NULLS LAST, probability DESC NULLS LAST",
     "document": "document, start_a, start_b",
 }
-KINDS = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "string": "VARCHAR",
-         "ranges": "BIGINT[][]"}  # fmt: skip
-LAST = "document, start_a, start_b, source"  # makes every order a total one
+TIE_BREAKER = "document, start_a, start_b, source"  # appended, it makes every order total
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which statements count; what is None does not matter.
+    """Conditions on statements; a field that is None is not a condition.
 
-    Without ``status`` and ``interacts`` those that say yes: asserted and probable enough.
-    ``years`` are first and last. ``species`` is a taxon that one of the two names must have.
+    Without ``status`` and ``interacts``, statements that interact are meant: asserted, and
+    probable enough for the model. ``probability`` is a minimum, ``years`` the first and the last
+    year, ``species`` a taxon that one of the two names must have.
+
+    Raises ValueError if ``status`` is not in ``STATUSES`` or ``probability`` not within 0 and 1.
     """
 
     type: str | None = None
     status: str | None = None
-    probability: float | None = None  # at least
+    probability: float | None = None
     years: tuple[int | None, int | None] = (None, None)
     species: str | None = None
     interacts: bool | None = None
     document: str | None = None
 
     def __post_init__(self) -> None:
-        if self.status is not None and self.status not in STATUS:
-            raise ValueError(f"status must be one of {', '.join(STATUS)}, got {self.status!r}.")
+        if self.status is not None and self.status not in STATUSES:
+            raise ValueError(f"status must be one of {', '.join(STATUSES)}, got {self.status!r}.")
         if self.probability is not None and not 0 <= self.probability <= 1:
             raise ValueError(f"a probability is between 0 and 1, got {self.probability}.")
 
-    def conditions(self) -> tuple[list[str], list[Any]]:
-        """SQL over the columns of statements with their years, and its parameters."""
-        wanted = self.interacts
-        if wanted is None and self.status is None:
-            wanted = True
+    @property
+    def wants_interactions(self) -> bool:
+        """Whether only statements that interact are meant, by default."""
+        return self.status is None and self.interacts is None
+
+    def conditions(self, *, of_facts: bool = False) -> tuple[list[str], list[Any]]:
+        """Return SQL conditions on the view ``keyed``, to be joined by AND, and their parameters.
+
+        ``of_facts`` leaves out that statements interact by default: negated and speculated
+        evidence is part of a fact too.
+        """
+        interacts = True if self.wants_interactions and not of_facts else self.interacts
         first, last = self.years
-        found = [
+        pairs = [
             ("type = ?", self.type),
             ("status = ?", self.status),
             ("probability >= ?", self.probability),
             ("year >= ?", first),
             ("year <= ?", last),
-            ("interacts = ?", wanted),
+            ("interacts = ?", interacts),
             ("document = ?", self.document),
         ]
-        texts = [text for text, value in found if value is not None]
-        values = [value for _, value in found if value is not None]
+        texts = [text for text, value in pairs if value is not None]
+        values: list[Any] = [value for _, value in pairs if value is not None]
         if self.species is not None:
             texts.append(
                 "(id_a IN (SELECT id FROM taxa WHERE species = ?) OR id_b IN "
@@ -84,47 +316,50 @@ class Filter:
         return texts, values
 
 
-ANY = Filter()
+NO_FILTER = Filter()
 
 
 def open_results(folder: str | Path) -> Results:
-    """The result of a folder, to be asked."""
+    """Open a folder that ``textrank apply --out`` wrote; ValueError if it is not such a folder."""
     return Results(Path(folder))
 
 
 class Results:
-    """The tables of a result, and the questions people ask of them.
+    """Questions to the tables of a result folder.
 
-    ``sql`` answers anything else: the views ``documents``, ``names``, ``statements`` and
-    ``errors`` hold what counts, ``all_documents`` and so on every version.
+    ``sql`` answers any other question. The views ``documents``, ``names``, ``statements`` and
+    ``errors`` have the latest version of each document, ``all_documents`` and so on every version;
+    ``dated`` adds year and title to statements, ``keyed`` what facts are made from
+    (``keyed_statements``). A name in a question stands for every entity that is spelt so, whatever
+    its case, hyphens, slashes and spaces; an identifier can be given instead.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest = _manifest(folder)
-        self._db = _connection()
-        with _named(folder):
-            self._views()
+        self.manifest = _read_manifest(folder)
+        self._connection = _connect()
+        with _explain_errors(folder):
+            self._create_views()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The database with the views, for tables of one's own beside them."""
-        return self._db
+        """The database with the views; other tables can be added to it."""
+        return self._connection
 
     def close(self) -> None:
-        """Lets go of the files."""
-        self._db.close()
+        """Close the database; the object cannot be used afterwards."""
+        self._connection.close()
 
     def sql(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
-        """The rows of any query over the views, as dictionaries."""
-        with _named(self.folder):
-            cursor = self._db.cursor()
+        """Return the rows of any query over the views; ValueError if DuckDB cannot run it."""
+        with _explain_errors(self.folder):
+            cursor = self._connection.cursor()
             cursor.execute(text, list(values))
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def counts(self) -> Row:
-        """How many rows each table has."""
+        """Return the number of rows of each table."""
         parts = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in TABLES)
         return self.sql(f"SELECT {parts}")[0]
 
@@ -133,149 +368,184 @@ class Results:
         name: str | None = None,
         other: str | None = None,
         *,
-        where: Filter = ANY,
+        where: Filter = NO_FILTER,
         order: str = "probability",
         limit: int | None = 100,
         offset: int = 0,
     ) -> list[Row]:
-        """Statements, the most probable first; with a name or identifier, those about it."""
+        """Return statements in one of the ``ORDERS``: all, about a name, or about two names."""
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
         texts, values = self._conditions(name, other, where)
         return self.sql(
-            f"SELECT * FROM dated {_where(texts)} ORDER BY {ORDERS[order]}, {LAST} "
-            "LIMIT ? OFFSET ?",
+            f"SELECT {_STATEMENT_COLUMNS} FROM keyed {_where(texts)} "
+            f"ORDER BY {ORDERS[order]}, {TIE_BREAKER} LIMIT ? OFFSET ?",
             [*values, limit, offset],
         )
 
     def count(
-        self, name: str | None = None, other: str | None = None, *, where: Filter = ANY
+        self, name: str | None = None, other: str | None = None, *, where: Filter = NO_FILTER
     ) -> int:
-        """How many statements there are of a kind."""
+        """Return the number of statements that ``statements`` has without limit."""
         texts, values = self._conditions(name, other, where)
-        rows = self.sql(f"SELECT count(*) AS n FROM dated {_where(texts)}", values)
+        rows = self.sql(f"SELECT count(*) AS n FROM keyed {_where(texts)}", values)
         return int(rows[0]["n"])
 
-    def strongest(self, limit: int = 20, *, where: Filter = ANY) -> list[Row]:
-        """The pairs with the best evidence in all documents, best first.
+    def facts(
+        self, *, where: Filter = NO_FILTER, limit: int | None = None, offset: int = 0
+    ) -> list[FactRow]:
+        """Return facts by decreasing probability, aggregated over the evidence in ``where``.
 
-        ``probability`` is that at least one statement holds if they were independent,
-        ``1 - prod(1 - p)``; ``best`` that of the strongest.
+        By default a fact needs an asserted statement; its counts include negated and speculated
+        ones. With ``where.status`` or ``where.interacts`` only such statements count.
         """
-        texts, values = self._conditions(None, None, where)
-        return self.sql(_PAIRS.format(where=_where(texts)) + " LIMIT ?", [*values, limit])
+        return self._facts(where, [], [], limit=limit, offset=offset)
 
-    def partners(self, name: str, *, where: Filter = ANY, limit: int | None = 50) -> list[Row]:
-        """Who interacts with a name or identifier: a row a partner, best first."""
-        texts, values = self._conditions(name, None, where)
-        match, own = self._match(name, "a")
-        query = _PARTNERS.format(where=_where(texts), own=match)
-        return self.sql(query + " LIMIT ?", [*own, *own, *values, limit])
+    def strongest(self, limit: int = 20, *, where: Filter = NO_FILTER) -> list[FactRow]:
+        """Return the most probable facts."""
+        return self.facts(where=where, limit=limit)
+
+    def partners(
+        self, name: str, *, where: Filter = NO_FILTER, limit: int | None = 50
+    ) -> list[Row]:
+        """Return the facts about a name by decreasing probability.
+
+        A row has the partner's ``name`` and ``id`` and the values of the fact; a partner occurs
+        twice if the name stands for two entities.
+        """
+        keys = self._entity_keys(name)
+        facts = self._facts(
+            where, ["(list_contains(?, a) OR list_contains(?, b))"], [keys, keys], limit=limit
+        )
+        rows = []
+        for fact in facts:
+            values: Row = {**fact}
+            side = "b" if fact["a"] in keys else "a"
+            rows.append({"name": values[f"name_{side}"], "id": values[f"id_{side}"], **values})
+        return rows
 
     def evidence(
         self, name: str, other: str, *, where: Filter | None = None, limit: int | None = 100
     ) -> list[Row]:
-        """All statements about two names, negated and speculated ones too, best first."""
-        texts, values = self._conditions(name, other, where or ANY, every=where is None)
+        """Return the statements about two names by decreasing probability.
+
+        Without ``where`` all of them, also negated, speculated and improbable ones.
+        """
+        texts, values = self._conditions(name, other, where)
         return self.sql(
-            f"SELECT * FROM dated {_where(texts)} ORDER BY {ORDERS['probability']}, {LAST} LIMIT ?",
+            f"SELECT {_STATEMENT_COLUMNS} FROM keyed {_where(texts)} "
+            f"ORDER BY {ORDERS['probability']}, {TIE_BREAKER} LIMIT ?",
             [*values, limit],
         )
 
-    def network(self, names: Sequence[str], *, where: Filter = ANY) -> list[Row]:
-        """The pairs among some names or identifiers, a row a pair, best first."""
-        texts, values = where.conditions()
-        for side in "ab":
-            either = [self._match(name, side) for name in names]
-            texts.append("(" + " OR ".join(text for text, _ in either) + ")" if either else "false")
-            values += [value for _, own in either for value in own]
-        return self.sql(_PAIRS.format(where=_where(texts)), values)
+    def network(self, names: Sequence[str], *, where: Filter = NO_FILTER) -> list[FactRow]:
+        """Return the facts of which both ends are among some names, by decreasing probability."""
+        keys = sorted({key for name in names for key in self._entity_keys(name)})
+        return self._facts(where, ["list_contains(?, a)", "list_contains(?, b)"], [keys, keys])
 
     def document(self, document: str) -> Row:
-        """A document with its names and statements; empty where there is none of this id."""
-        found = self.sql("SELECT * FROM documents WHERE document = ?", [document])
-        if not found:
+        """Return a document with its ``names`` and ``statements``; {} for an unknown id."""
+        rows = self.sql("SELECT * FROM documents WHERE document = ?", [document])
+        if not rows:
             return {}
         names = self.sql('SELECT * FROM names WHERE document = ? ORDER BY start, "end"', [document])
-        every = self.sql(f"SELECT * FROM dated WHERE document = ? ORDER BY {LAST}", [document])
-        return {**found[0], "names": names, "statements": every}
+        statements = self.sql(
+            f"SELECT * FROM dated WHERE document = ? ORDER BY {TIE_BREAKER}", [document]
+        )
+        return {**rows[0], "names": names, "statements": statements}
 
     def errors(self) -> list[Row]:
-        """What could not be read or judged."""
+        """Return the documents that could not be read or judged, with the reason."""
         return self.sql("SELECT * FROM errors ORDER BY source, document")
 
+    def _facts(
+        self,
+        where: Filter,
+        texts: Sequence[str],
+        values: Sequence[Any],
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[FactRow]:
+        """Aggregate evidence that fulfils a filter and more conditions (``texts``, ``values``)."""
+        filter_texts, filter_values = where.conditions(of_facts=True)
+        source = f"({spellings('keyed', 'key IN (SELECT unnest(?))')})"
+        facts = FactTable(self.sql, "keyed", entities(source)).select(
+            " AND ".join(["is_evidence", *texts, *filter_texts]),
+            [*values, *filter_values],
+            having="sum(asserted) > 0" if where.wants_interactions else "true",
+            limit=limit,
+            offset=offset,
+        )
+        for fact in facts:
+            fact["types"].sort()
+        return facts
+
     def _conditions(
-        self, name: str | None, other: str | None, where: Filter, *, every: bool = False
+        self, name: str | None, other: str | None, where: Filter | None
     ) -> tuple[list[str], list[Any]]:
-        texts, values = ([], []) if every else where.conditions()
+        """Return SQL conditions on ``keyed``; None stands for no condition."""
+        texts, values = ([], []) if where is None else where.conditions()
         if name is None:
             return texts, values
-        a, of_a = self._match(name, "a")
-        b, of_b = self._match(name, "b")
+        keys = self._entity_keys(name)
         if other is None:
-            return [*texts, f"({a} OR {b})"], [*values, *of_a, *of_b]
-        c, of_c = self._match(other, "b")
-        d, of_d = self._match(other, "a")
-        both = f"(({a} AND {c}) OR ({d} AND {b}))"
-        return [*texts, both], [*values, *of_a, *of_c, *of_d, *of_b]
-
-    def _match(self, name: str, side: str) -> tuple[str, list[Any]]:
-        """SQL for one side of a statement being what a name or identifier stands for."""
-        identifiers = [name] if ":" in name else self._identifiers(name)
-        text, values = f"lower(name_{side}) = ?", [name.lower()]
-        if not identifiers:
-            return text, values
-        marks = ", ".join("?" * len(identifiers))
-        return f"({text} OR id_{side} IN ({marks}))", [*values, *identifiers]
-
-    def _identifiers(self, name: str) -> list[str]:
-        """What a name mostly stands for here: its commonest identifier, if it has any."""
-        rows = self.sql(
-            "SELECT id, count(*) AS n FROM names WHERE lower(name) = ? AND id IS NOT NULL "
-            "GROUP BY id ORDER BY n DESC, id LIMIT 1",
-            [name.lower()],
+            either = "(list_contains(?, key_a) OR list_contains(?, key_b))"
+            return [*texts, either], [*values, keys, keys]
+        others = self._entity_keys(other)
+        both = (
+            "((list_contains(?, key_a) AND list_contains(?, key_b)) OR "
+            "(list_contains(?, key_a) AND list_contains(?, key_b)))"
         )
-        return [row["id"] for row in rows]
+        return [*texts, both], [*values, keys, others, others, keys]
 
-    def _views(self) -> None:
-        files = {table: _files(self.folder, table, self._format) for table in TABLES}
+    def _entity_keys(self, name: str) -> list[str]:
+        """Return the keys of the entities that a name or identifier stands for in statements."""
+        test = f"{normalized_name('name')} = {normalized_name('?')} OR lower(key) = lower(?)"
+        rows = self.sql(f"SELECT DISTINCT key FROM ({spellings('keyed', test)})", [name, name])
+        return sorted(row["key"] for row in rows)
+
+    def _create_views(self) -> None:
+        files = {table: _part_files(self.folder, table, self._format) for table in TABLES}
         if not files["documents"]:
             raise ValueError(f"{self.folder}: no part is finished yet. Run textrank apply --out.")
         for table, paths in files.items():
-            self._db.execute(f"CREATE VIEW all_{table} AS {self._read(table, paths)}")
-        for statement in _CURRENT:
-            self._db.execute(statement)
-        changed = self._db.execute("SELECT count(*) FROM stale").fetchone()
+            self._connection.execute(f"CREATE VIEW all_{table} AS {self._scan(table, paths)}")
+        self._connection.execute(_STALE)
+        stale = self._connection.execute("SELECT count(*) FROM stale").fetchone()
         for table in TABLES[:3]:
-            rest = "" if not changed or not changed[0] else _FRESH.format(table=f"all_{table}")
-            self._db.execute(
-                f"CREATE VIEW {table} AS SELECT * EXCLUDE (part) FROM all_{table} {rest}"
+            current = _NOT_STALE.format(table=f"all_{table}") if stale and stale[0] else ""
+            self._connection.execute(
+                f"CREATE VIEW {table} AS SELECT * EXCLUDE (part) FROM all_{table} {current}"
             )
-        self._db.execute("CREATE VIEW errors AS SELECT * EXCLUDE (part) FROM all_errors")
-        self._db.execute(_DATED)
-        self._db.execute(_TAXA)
+        self._connection.execute("CREATE VIEW errors AS SELECT * EXCLUDE (part) FROM all_errors")
+        self._connection.execute(_DATED)
+        self._connection.execute(f"CREATE VIEW keyed AS {keyed_statements('dated')}")
+        self._connection.execute(_TAXA)
 
     @cached_property
     def _format(self) -> str:
         return str(self.manifest["settings"].get("format", "parquet"))
 
-    def _read(self, table: str, paths: Sequence[str]) -> str:
-        shown = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    def _scan(self, table: str, paths: Sequence[str]) -> str:
+        """Return SQL that reads the files of a table, with the name of their part."""
+        files = _sql_list(paths)
         if self._format == "parquet":
-            source = f"read_parquet([{shown}], filename = true)"
+            source = f"read_parquet({files}, filename = true)"
         else:
             columns = self.manifest["columns"][table].items()
-            spec = ", ".join(f"'{name}': '{KINDS[kind]}'" for name, kind in columns)
+            types = ", ".join(f"'{name}': '{SQL_TYPES[kind]}'" for name, kind in columns)
             source = (
-                f"read_json([{shown}], format = 'newline_delimited', columns = {{{spec}}}, "
+                f"read_json({files}, format = 'newline_delimited', columns = {{{types}}}, "
                 "filename = true)"
             )
         return f"SELECT * EXCLUDE (filename), parse_filename(filename, true) AS part FROM {source}"
 
 
-# A document is replaced by a later one of the same id, where files state ids; see the manual.
-_CURRENT = (
-    """CREATE TABLE stale AS
+# Without the columns that keyed_statements adds.
+_STATEMENT_COLUMNS = "* EXCLUDE (key_a, key_b, a, b, p, fact_direction, is_evidence)"
+# A document is replaced by a later one of the same id if its file states ids; see docs/scale.md.
+_STALE = """CREATE TABLE stale AS
     SELECT document, part FROM (
         SELECT document, part, status, row_number() OVER (
             PARTITION BY document, CASE WHEN replaces THEN '' ELSE source END
@@ -284,153 +554,163 @@ _CURRENT = (
         WHERE document IN (
             SELECT document FROM all_documents GROUP BY document
             HAVING count(*) > 1 OR bool_or(status = 'deleted')))
-    WHERE age > 1 OR status = 'deleted'""",
-)
-_FRESH = """WHERE NOT EXISTS (SELECT 1 FROM stale
+    WHERE age > 1 OR status = 'deleted'"""
+_NOT_STALE = """WHERE NOT EXISTS (SELECT 1 FROM stale
     WHERE stale.document = {table}.document AND stale.part = {table}.part)"""
+# At most one row of documents matches: the others are stale.
 _DATED = """CREATE VIEW dated AS SELECT statements.*, about.year, about.title FROM statements
-    LEFT JOIN documents AS about USING (document, source)"""  # one row each: others are stale
+    LEFT JOIN documents AS about USING (document, source)"""
 _TAXA = """CREATE VIEW taxa AS SELECT DISTINCT id, species FROM names
     WHERE id IS NOT NULL AND species IS NOT NULL"""
-_KEY_A, _KEY_B = "coalesce(id_a, lower(name_a))", "coalesce(id_b, lower(name_b))"
-_FIGURES = """count(*) AS statements, count(DISTINCT document) AS documents,
-    1 - exp(sum(ln(greatest(1 - coalesce(probability, 0), 1e-12)))) AS probability,
-    max(probability) AS best, list_sort(list(DISTINCT type)) AS types,
-    min(year) AS first_year, max(year) AS last_year"""
-_PAIRS = f"""SELECT mode(CASE WHEN {_KEY_A} <= {_KEY_B} THEN name_a ELSE name_b END) AS name_a,
-    mode(CASE WHEN {_KEY_A} <= {_KEY_B} THEN name_b ELSE name_a END) AS name_b,
-    any_value(CASE WHEN {_KEY_A} <= {_KEY_B} THEN id_a ELSE id_b END) AS id_a,
-    any_value(CASE WHEN {_KEY_A} <= {_KEY_B} THEN id_b ELSE id_a END) AS id_b,
-    {_FIGURES} FROM dated {{where}}
-    GROUP BY least({_KEY_A}, {_KEY_B}), greatest({_KEY_A}, {_KEY_B})
-    ORDER BY probability DESC, statements DESC, name_a, name_b"""
-_PARTNERS = f"""SELECT mode(partner) AS name, any_value(id) AS id, {_FIGURES}
-    FROM (SELECT *, CASE WHEN {{own}} THEN name_b ELSE name_a END AS partner,
-        CASE WHEN {{own}} THEN id_b ELSE id_a END AS id FROM dated {{where}})
-    GROUP BY coalesce(id, lower(partner))
-    ORDER BY probability DESC, statements DESC, name"""
 
 
 def _where(texts: Sequence[str]) -> str:
     return f"WHERE {' AND '.join(texts)}" if texts else ""
 
 
-def _manifest(folder: Path) -> Mapping[str, Any]:
+def _sql_list(paths: Iterable[str | Path]) -> str:
+    """Return a list of paths as a DuckDB literal."""
+    quoted = ("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"[{', '.join(quoted)}]"
+
+
+def _read_manifest(folder: Path) -> Mapping[str, Any]:
+    """Return the manifest of a result folder; ValueError if it is missing or damaged."""
     file = folder / "manifest.json"
     try:
-        return _checked(json.loads(file.read_text(encoding="utf-8")))
+        return _check_manifest(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ValueError(
-            f"{folder}: no manifest.json, so this is no result. textrank apply --out makes one."
+            f"{folder}: no manifest.json, so this is not a result folder. "
+            "Create one with textrank apply --out."
         ) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"{file}: damaged ({error!s:.200}). Restore it.") from error
 
 
-def _checked(manifest: Any) -> Mapping[str, Any]:
-    """The manifest, if its tables are those of a result: what it says becomes part of questions."""
-    if manifest["settings"].get("format", "parquet") not in ("parquet", "jsonl"):
-        raise ValueError("format is neither parquet nor jsonl")
+def _check_manifest(manifest: Any) -> Mapping[str, Any]:
+    """Return a manifest whose format and columns are valid: they become part of SQL."""
+    if manifest["settings"].get("format", "parquet") not in FORMATS:
+        raise ValueError(f"format is not one of {', '.join(FORMATS)}")
     for table in TABLES:
         for name, kind in manifest["columns"][table].items():
-            if not name.isidentifier() or kind not in KINDS:
-                raise ValueError(f"column {name!r} of {table} is of no kind that is known")
+            if not name.isidentifier() or kind not in SQL_TYPES:
+                raise ValueError(f"column {name!r} of {table} has the unknown type {kind!r}")
     return dict(manifest)
 
 
 @contextmanager
-def _named(folder: Path) -> Iterator[None]:
-    """What DuckDB cannot do, as an error that says with which result."""
-    import duckdb
-
+def _explain_errors(folder: Path) -> Iterator[None]:
+    """Turn errors of DuckDB into a ValueError that names the folder and a remedy."""
     try:
         yield
     except duckdb.Error as error:
         reason = " ".join(str(error).split())
         raise ValueError(
-            f"{folder}: {reason:.400}. Mend the question; where a part is damaged, remove its file "
+            f"{folder}: {reason:.400}. Correct the question; if a part is damaged, remove its file "
             "in documents and run textrank apply --out again."
         ) from error
 
 
-def _files(folder: Path, table: str, format: str) -> list[str]:
-    """The files of a table in parts that are whole, that is, have their documents."""
-    known = sorted(file.name for file in (folder / "documents").glob(f"*.{format}"))
-    return [str(folder / table / name) for name in known]
+def _part_files(folder: Path, table: str, format: str) -> list[str]:
+    """Return the files of a table in complete parts, which have a file in ``documents``."""
+    names = sorted(file.name for file in (folder / "documents").glob(f"*.{format}"))
+    return [str(folder / table / name) for name in names]
 
 
-def _connection() -> duckdb.DuckDBPyConnection:
-    try:
-        import duckdb
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "questions to a result need DuckDB. Install it with: pip install "
-            "'textrank-kernels[scale]'"
-        ) from error
+def _connect() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:")
 
 
-# What they are called here, beside the views of textrank.results.store.
-OWN = {"documents": "texts", "names": "mentions", "statements": "claims", "errors": "failures"}
-# Every column a page may ask for; a source that lacks one gives NULL.
-COLUMNS: Mapping[str, Mapping[str, str]] = {
+# Tables of the explorer
+
+# Names of the views and tables in a Store: a result folder has views of the plain names already.
+STORE_TABLES = {
+    "documents": "texts",
+    "names": "mentions",
+    "statements": "claims",
+    "errors": "failures",
+}
+# Columns that pages read: those of a result, the text of a document, and the trigger as JSON
+# (folders of other origin have it so). A source that lacks a column gives NULL.
+STORE_COLUMNS: Mapping[str, Mapping[str, str]] = {
     "documents": {
-        "document": "VARCHAR", "source": "VARCHAR", "title": "VARCHAR", "year": "INTEGER",
-        "words": "BIGINT", "status": "VARCHAR", "text": "VARCHAR",
+        **{name: SQL_TYPES[kind] for name, kind in TABLE_COLUMNS["documents"].items()},
+        "text": "VARCHAR",
     },
-    "names": {
-        "document": "VARCHAR", "start": "BIGINT", "end": "BIGINT", "name": "VARCHAR",
-        "label": "VARCHAR", "id": "VARCHAR", "species": "VARCHAR",
-    },
+    "names": {name: SQL_TYPES[kind] for name, kind in TABLE_COLUMNS["names"].items()},
     "statements": {
-        "document": "VARCHAR", "start_a": "BIGINT", "end_a": "BIGINT", "start_b": "BIGINT",
-        "end_b": "BIGINT", "name_a": "VARCHAR", "name_b": "VARCHAR", "id_a": "VARCHAR",
-        "id_b": "VARCHAR", "score": "DOUBLE", "probability": "DOUBLE", "interacts": "BOOLEAN",
-        "status": "VARCHAR", "type": "VARCHAR", "direction": "VARCHAR", "trigger": "JSON",
-        "sentence_start": "BIGINT", "sentence": "VARCHAR", "source": "VARCHAR",
+        **{name: SQL_TYPES[kind] for name, kind in TABLE_COLUMNS["statements"].items()},
+        "trigger": "JSON",
     },
-    "errors": {"source": "VARCHAR", "document": "VARCHAR", "reason": "VARCHAR"},
-}  # fmt: skip
-BATCH = 2_000  # rows handed to the database at once
+    "errors": {name: SQL_TYPES[kind] for name, kind in TABLE_COLUMNS["errors"].items()},
+}
+MAX_BATCH_ROWS = 2_000  # handed to or taken from the database at once
 
 
 @dataclass(frozen=True)
 class Store:
-    """Documents, names, statements and errors behind one connection; every thread takes a cursor.
+    """Documents, names, statements and errors in one DuckDB connection, for the explorer.
 
-    ``pairs`` is a table of the statements without their sentences, small enough to stay in memory
-    with a million rows, and with ``key_a`` and ``key_b``: the identifier of a name, or its letters
-    and digits where it has none.
+    Tables: ``texts``, ``mentions``, ``claims`` and ``failures`` (rows of ``STORE_COLUMNS``);
+    ``pairs``, the statements without their sentences but with year, species and the columns of
+    ``keyed_statements``, small enough for memory with a million rows; ``spellings``, ``entities``
+    and ``species``. Every query uses a cursor of its own, so threads can share a Store.
     """
 
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     title: str
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, where there is one
+    manifest: Mapping[str, Any] = field(default_factory=dict)  # {} without a manifest
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """The rows of a query by column name."""
-        cursor = self.connection.cursor()
-        found = cursor.execute(sql, list(values))
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of a query as dictionaries."""
+        cursor = self.connection.cursor().execute(sql, list(values))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def portions(self, sql: str, values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of a query, a portion in memory at a time."""
-        found = self.connection.cursor().execute(sql, list(values))
-        while part := found.fetchmany(BATCH):
-            yield part
+    def fetch_batches(
+        self, sql: str, values: Sequence[Any] = ()
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a query as tuples, at most ``MAX_BATCH_ROWS`` in memory at a time."""
+        cursor = self.connection.cursor().execute(sql, list(values))
+        while batch := cursor.fetchmany(MAX_BATCH_ROWS):
+            yield batch
 
-    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """The single value of a query."""
+    @property
+    def facts(self) -> FactTable:
+        """Facts of the table ``pairs``."""
+        labels = "SELECT key, label, id FROM entities WHERE key IN (SELECT unnest(?))"
+        return FactTable(self.fetch, "pairs", labels)
+
+    def fetch_value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row of a query; None without rows."""
         row = self.connection.cursor().execute(sql, list(values)).fetchone()
         return None if row is None else row[0]
 
 
-def from_folder(folder: str | Path) -> Store:
-    """A results folder: ``manifest.json`` and parts, opened where they lie.
+def open_store(path: str | Path, open_corpus: Callable[[Path], NamedCorpus] = load_corpus) -> Store:
+    """Open a result folder, the JSON lines of ``textrank apply``, or a corpus with gold pairs.
 
-    What ``textrank apply --out`` wrote is read as ``textrank.results.store`` reads it, replaced and
-    deleted documents left out; any other folder of Parquet files with these columns will do.
+    ``open_corpus`` loads a corpus, for instance with other reading options. Raises ValueError if
+    the path does not exist or cannot be read as one of these.
+    """
+    source = Path(path)
+    if not source.exists():
+        raise ValueError(
+            f"{source}: no such file or folder. Give a result folder, JSON lines or a corpus."
+        )
+    if source.is_dir() and (source / "manifest.json").is_file():
+        return from_folder(source)
+    if source.is_file() and _is_apply_output(source):
+        return from_rows(_read_json_lines(source), source.name)
+    return from_rows(_read_corpus(open_corpus(source), source), source.name)
+
+
+def from_folder(folder: str | Path) -> Store:
+    """Build a Store on the files of a result folder.
+
+    A folder of ``textrank apply --out`` is read through ``Results``, without replaced and deleted
+    documents. Any other folder with a ``manifest.json`` and Parquet files with these columns works.
     """
     path = Path(folder)
     try:
@@ -438,256 +718,270 @@ def from_folder(folder: str | Path) -> Store:
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(
             f"{path / 'manifest.json'}: not readable ({error}). "
-            "Make results with textrank apply MODEL TEXTS --out FOLDER."
+            "Create results with textrank apply MODEL TEXTS --out FOLDER."
         ) from error
-    settings = manifest if isinstance(manifest, dict) else {}
-    if "columns" in settings:
+    manifest = manifest if isinstance(manifest, dict) else {}
+    if "columns" in manifest:
         connection = open_results(path).connection
         sources = {table: table for table in TABLES}
     else:
-        connection = _connect()
-        sources = {t: _parts(sorted((path / t).glob("*.parquet"))) for t in TABLES}
+        connection = _connect_for_store()
+        sources = {table: _scan_parquet((path / table).glob("*.parquet")) for table in TABLES}
     for table, source in sources.items():
-        _view(connection, table, source)
-    return _indexed(connection, path.name, settings)
+        _create_view(connection, table, source)
+    return _build_store(connection, path.name, manifest)
 
 
 def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> Store:
-    """Rows of plain values by table, held in memory.
+    """Build a Store in memory from rows by table; missing tables are empty, missing columns NULL.
 
     >>> row = {"document": "d1", "name_a": "SHC", "name_b": "GRB2", "probability": 0.9}
-    >>> from_rows({"statements": [row]}, "sample").value("SELECT key_b FROM pairs")
+    >>> from_rows({"statements": [row]}, "sample").fetch_value("SELECT key_b FROM pairs")
     'grb2'
     """
-    connection = _connect()
+    connection = _connect_for_store()
     for table in TABLES:
-        columns = COLUMNS[table]
-        kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
-        connection.execute(f"CREATE TABLE {OWN[table]} ({kinds})")
-        _insert(connection, table, tables.get(table, ()))
-    return _indexed(connection, title, {})
+        columns = ", ".join(f'"{name}" {type}' for name, type in STORE_COLUMNS[table].items())
+        connection.execute(f"CREATE TABLE {STORE_TABLES[table]} ({columns})")
+        _insert_rows(connection, table, tables.get(table, ()))
+    return _build_store(connection, title, {})
 
 
-def _connect() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:")
+def _connect_for_store() -> duckdb.DuckDBPyConnection:
+    connection = _connect()
     connection.execute("SET threads = 2")
     return connection
 
 
-def _insert(
+def _insert_rows(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]]
 ) -> None:
-    names = list(COLUMNS[table])
-    listed = ", ".join(f'"{name}"' for name in names)
-    columns = ", ".join("unnest(?)" for _ in names)
+    names = list(STORE_COLUMNS[table])
+    columns = ", ".join(f'"{name}"' for name in names)
+    marks = ", ".join("unnest(?)" for _ in names)
     batch: list[Mapping[str, Any]] = []
 
     def flush() -> None:
         if batch:
-            values = [[_plain(name, row.get(name)) for row in batch] for name in names]
-            connection.execute(f"INSERT INTO {OWN[table]} ({listed}) SELECT {columns}", values)
+            values = [[_to_cell(name, row.get(name)) for row in batch] for name in names]
+            connection.execute(
+                f"INSERT INTO {STORE_TABLES[table]} ({columns}) SELECT {marks}", values
+            )
             batch.clear()
 
     for row in rows:
         batch.append(row)
-        if len(batch) >= BATCH:
+        if len(batch) >= MAX_BATCH_ROWS:
             flush()
     flush()
 
 
-def _plain(name: str, value: Any) -> Any:
+def _to_cell(name: str, value: Any) -> Any:
+    """Return a value as DuckDB takes it; the trigger becomes JSON."""
     return json.dumps(value) if name == "trigger" and value is not None else value
 
 
-def _parts(parts: Sequence[Path]) -> str:
-    if not parts:
+def _scan_parquet(files: Iterable[Path]) -> str:
+    """Return SQL that reads Parquet files, or no row if there is none."""
+    paths = sorted(files)
+    if not paths:
         return "(SELECT 1) WHERE false"
-    listed = ", ".join("'" + str(part).replace("'", "''") + "'" for part in parts)
-    return f"read_parquet([{listed}], union_by_name=true)"
+    return f"read_parquet({_sql_list(paths)}, union_by_name=true)"
 
 
-def _view(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> None:
-    """A view of a source with all columns, those that are missing as NULL."""
+def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> None:
+    """Create the view of a table from a source that may lack columns; those are NULL."""
     try:
         described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
     except duckdb.Error as error:
         raise ValueError(f"{table} of the results cannot be read ({error}).") from error
-    known = {row[0] for row in described}
-    columns = [_column(name, kind, name in known) for name, kind in COLUMNS[table].items()]
-    connection.execute(f"CREATE VIEW {OWN[table]} AS SELECT {', '.join(columns)} FROM {source}")
+    present = {row[0] for row in described}
+    columns = ", ".join(
+        _select_column(name, type, is_present=name in present)
+        for name, type in STORE_COLUMNS[table].items()
+    )
+    connection.execute(f"CREATE VIEW {STORE_TABLES[table]} AS SELECT {columns} FROM {source}")
 
 
-def _column(name: str, kind: str, known: bool) -> str:
-    if not known:
-        return f'CAST(NULL AS {kind}) AS "{name}"'
-    return f'"{name}"' if kind == "JSON" else f'TRY_CAST("{name}" AS {kind}) AS "{name}"'
+def _select_column(name: str, type: str, *, is_present: bool) -> str:
+    if not is_present:
+        return f'CAST(NULL AS {type}) AS "{name}"'
+    # A trigger is a list in our files and a text in others; casting would lose one of them.
+    return f'"{name}"' if type == "JSON" else f'TRY_CAST("{name}" AS {type}) AS "{name}"'
 
 
-# Letters and digits of a name, without case: "IL-2" and "il 2" are one.
-_LETTERS = "translate(lower(name_{0}), '-/ ', '')"
-_KEY = f"coalesce(nullif(id_{{0}}, ''), nullif({_LETTERS}, ''), '?')"
-
-
-def _indexed(
-    connection: duckdb.DuckDBPyConnection, title: str, settings: Mapping[str, Any]
+def _build_store(
+    connection: duckdb.DuckDBPyConnection, title: str, manifest: Mapping[str, Any]
 ) -> Store:
-    """The tables that pages are made from: pairs, entities and what these are called."""
-    keys = {side: _KEY.format(side) for side in "ab"}
+    """Create the tables that are derived from claims, mentions and texts."""
     connection.execute(
         """CREATE TABLE species AS
         SELECT id AS key, any_value(species) AS species FROM mentions
         WHERE species IS NOT NULL AND id IS NOT NULL GROUP BY id"""
     )
-    connection.execute(
-        f"""CREATE TABLE pairs AS
+    source = """(
         SELECT row_number() OVER () AS row, s.document, start_a, end_a, start_b, end_b, name_a,
-          name_b, id_a, id_b, score, probability, coalesce(interacts, false) AS interacts,
-          coalesce(s.status, 'asserted') AS status, coalesce(s.type, 'not typed') AS type,
-          coalesce(direction, 'none') AS direction, sentence_start, s.source, d.year,
-          {keys["a"]} AS key_a, {keys["b"]} AS key_b, least(key_a, key_b) AS a,
-          greatest(key_a, key_b) AS b, coalesce(sa.species, sb.species) AS species
+          name_b, id_a, id_b, score, probability, interacts, s.status, s.type, direction,
+          sentence_start, s.source, d.year, coalesce(sa.species, sb.species) AS species
         FROM claims s LEFT JOIN
           (SELECT document, any_value(year) AS year FROM texts GROUP BY document) d
           ON s.document = d.document
-        LEFT JOIN species sa ON s.id_a = sa.key LEFT JOIN species sb ON s.id_b = sb.key"""
-    )
-    connection.execute(
-        """CREATE TABLE spellings AS
-        SELECT key, name, any_value(id) AS id, count(*) AS times,
-          translate(lower(name), '-/ ', '') AS letters
-        FROM (SELECT key_a AS key, name_a AS name, id_a AS id FROM pairs UNION ALL
-              SELECT key_b, name_b, id_b FROM pairs) GROUP BY key, name"""
-    )
-    connection.execute(
-        """CREATE TABLE entities AS
-        SELECT key, arg_max(name, times) AS label, any_value(id) AS id, sum(times) AS times
-        FROM spellings GROUP BY key"""
-    )
-    return Store(connection, title, settings)
+        LEFT JOIN species sa ON s.id_a = sa.key LEFT JOIN species sb ON s.id_b = sb.key)"""
+    connection.execute(f"CREATE TABLE pairs AS {keyed_statements(source)}")
+    connection.execute(f"CREATE TABLE spellings AS {spellings('pairs')}")
+    connection.execute(f"CREATE TABLE entities AS {entities('spellings')}")
+    return Store(connection, title, manifest)
 
 
-PREFIX = "textrank_"  # before the name of a task in a line of apply
-TASK = "textrank_ppi"
+# Sources of the explorer other than result folders
+
+ATTRIBUTE_PREFIX = "textrank_"  # before the name of a task in a line of apply
+PPI_ATTRIBUTE = "textrank_ppi"
 
 
-def open_store(path: str | Path) -> Store:
-    """The statements of a path, whatever it holds."""
-    source = Path(path)
-    if not source.exists():
-        raise ValueError(f"{source}: no such file or folder. Name results, JSON lines or a corpus.")
-    if source.is_dir() and (source / "manifest.json").is_file():
-        return from_folder(source)
-    if source.is_file() and _of_apply(source):
-        return from_rows(_of_lines(source), source.name)
-    return from_rows(_of_corpus(source), source.name)
-
-
-def _of_apply(path: Path) -> bool:
-    """Whether the first line is one of ``apply``."""
+def _is_apply_output(path: Path) -> bool:
+    """Return whether the first line of a file is JSON that ``textrank apply`` printed."""
     try:
-        with _open(path) as stream:
+        with _open_text(path) as stream:
             first = json.loads(stream.readline(1 << 24))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         return False
-    return isinstance(first, dict) and any(key.startswith(PREFIX) for key in first)
+    return isinstance(first, dict) and any(key.startswith(ATTRIBUTE_PREFIX) for key in first)
 
 
-def _open(path: Path) -> Any:
-    opened = gzip.open if path.suffix == ".gz" else open
-    return opened(path, "rt", encoding="utf-8")
+def _open_text(path: Path) -> Any:
+    """Open a text file, compressed if its suffix is .gz."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    return opener(path, "rt", encoding="utf-8")
 
 
-def _of_lines(path: Path) -> dict[str, list[dict[str, Any]]]:
-    documents, statements = [], []
-    with _open(path) as stream:
+def _read_json_lines(path: Path) -> dict[str, list[Row]]:
+    """Return documents and statements from the output of ``textrank apply ppi``."""
+    documents: list[Row] = []
+    statements: list[Row] = []
+    with _open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if not line.strip():
                 continue
-            row = _line(line, f"{path}, line {number}")
+            location = f"{path}, line {number}"
+            row = _parse_line(line, location)
             document = str(row.get("document", number))
             documents.append({"document": document, "source": path.name, "status": "done"})
             statements += [
-                _statement(found, document, path.name, f"{path}, line {number}")
-                for found in row[TASK] or ()
+                {**_parse_pair(pair, document, path.name, location)}
+                for pair in row[PPI_ATTRIBUTE] or ()
             ]
     return {"documents": documents, "statements": statements}
 
 
-def _line(line: str, place: str) -> dict[str, Any]:
+def _parse_line(line: str, location: str) -> Row:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{place}: not JSON ({error.msg}). Apply the model again.") from None
-    if not isinstance(row, dict) or not isinstance(row.get(TASK, 0), list | None):
+        raise ValueError(f"{location}: not JSON ({error.msg}). Apply the model again.") from None
+    if not isinstance(row, dict) or not isinstance(row.get(PPI_ATTRIBUTE, 0), list | None):
         raise ValueError(
-            f"{place}: no {TASK!r}. explore shows interactions, as textrank apply ppi gives them."
+            f"{location}: no {PPI_ATTRIBUTE!r}. explore shows interactions, as textrank apply ppi "
+            "prints them."
         )
     return row
 
 
-def _statement(found: Mapping[str, Any], document: str, source: str, place: str) -> dict[str, Any]:
-    """A row of ``apply ppi`` with the columns of a store."""
+def _parse_pair(pair: Mapping[str, Any], document: str, source: str, location: str) -> StatementRow:
+    """Return a row of ``doc._.textrank_ppi`` as a statement; ValueError without names or spans."""
     try:
-        (start_a, end_a), (start_b, end_b) = found["spans"]
-        name_a, name_b = found["names"]
-        sentence = str(found.get("sentence", ""))
+        (start_a, end_a), (start_b, end_b) = pair["spans"]
+        name_a, name_b = pair["names"]
+        sentence = str(pair.get("sentence", ""))
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{place}: a pair without names or spans ({error!r}).") from None
-    id_a, id_b = found.get("identifiers") or (None, None)
-    kept = ("score", "probability", "interacts", "status", "type", "direction", "trigger")
-    spans = [(start_a, end_a), (start_b, end_b)]
+        raise ValueError(f"{location}: a pair without names or spans ({error!r}).") from None
+    id_a, id_b = pair.get("identifiers") or (None, None)
     return {
-        **{key: found.get(key) for key in kept},
-        "document": document, "source": source, "sentence": sentence,
-        "start_a": start_a, "end_a": end_a, "start_b": start_b, "end_b": end_b,
-        "name_a": name_a, "name_b": name_b, "id_a": id_a, "id_b": id_b,
-        "sentence_start": sentence_start(sentence, [name_a, name_b], spans),
-    }  # fmt: skip
+        "document": document,
+        "start_a": start_a,
+        "end_a": end_a,
+        "start_b": start_b,
+        "end_b": end_b,
+        "name_a": name_a,
+        "name_b": name_b,
+        "id_a": id_a,
+        "id_b": id_b,
+        "score": pair.get("score"),
+        "probability": pair.get("probability"),
+        "interacts": pair.get("interacts"),
+        "status": pair.get("status") or "asserted",
+        "type": pair.get("type"),
+        "direction": pair.get("direction") or "none",
+        "trigger": pair.get("trigger") or [],
+        "sentence_start": find_sentence_start(
+            sentence, [name_a, name_b], [(start_a, end_a), (start_b, end_b)]
+        ),
+        "sentence": sentence,
+        "source": source,
+    }
 
 
-def sentence_start(
+def find_sentence_start(
     sentence: str, names: Sequence[str], spans: Sequence[tuple[int, int]]
 ) -> int | None:
-    """Where a sentence begins in its document, from names whose place in both is known.
+    """Return the first character of a sentence in its document, from the spans of its names.
 
-    >>> sentence_start("SHC binds GRB2.", ["SHC", "GRB2"], [(40, 43), (50, 54)])
+    None if there is no offset at which all names are at their spans.
+
+    >>> find_sentence_start("SHC binds GRB2.", ["SHC", "GRB2"], [(40, 43), (50, 54)])
     40
     """
-    at = sentence.find(names[0])
-    while at >= 0:
-        start = spans[0][0] - at
-        found = [sentence[max(a - start, 0) : max(b - start, 0)] for a, b in spans]
-        if found == list(names):
+    offset = sentence.find(names[0])
+    while offset >= 0:
+        start = spans[0][0] - offset
+        if [sentence[max(a - start, 0) : max(b - start, 0)] for a, b in spans] == list(names):
             return start
-        at = sentence.find(names[0], at + 1)
+        offset = sentence.find(names[0], offset + 1)
     return None
 
 
-def _of_corpus(path: Path) -> dict[str, list[dict[str, Any]]]:
-    tables: dict[str, list[dict[str, Any]]] = {"documents": [], "names": [], "statements": []}
-    for number, doc in enumerate(load_corpus(path)(spacy.blank("en"))):
+def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
+    """Return documents, names and gold pairs of a corpus in any supported format."""
+    tables: dict[str, list[Row]] = {"documents": [], "names": [], "statements": []}
+    for number, doc in enumerate(corpus(spacy.blank("en"))):
         document = document_id(doc, number)
         tables["documents"].append(
-            {"document": document, "source": path.name, "words": len(doc), "status": "gold",
-             "text": doc.text, "title": _title(doc)}
-        )  # fmt: skip
+            {
+                "document": document,
+                "source": path.name,
+                "words": len(doc),
+                "status": "gold",
+                "text": doc.text,
+                "title": _first_sentence(doc),
+            }
+        )
         spans = {span.id_: span for span in doc.spans.get("entities", ())}
         tables["names"] += [
-            {"document": document, "start": s.start_char, "end": s.end_char, "name": s.text,
-             "label": s.label_, "id": s.kb_id_ or None} for s in spans.values()
-        ]  # fmt: skip
-        tables["statements"] += _gold(doc, document, spans, path.name)
+            {
+                "document": document,
+                "start": span.start_char,
+                "end": span.end_char,
+                "name": span.text,
+                "label": span.label_,
+                "id": span.kb_id_ or None,
+            }
+            for span in spans.values()
+        ]
+        tables["statements"] += _gold_statements(doc, document, spans, path.name)
     return tables
 
 
-def _title(doc: Doc) -> str:
+def _first_sentence(doc: Doc) -> str:
     return next((sentence.text.strip() for sentence in doc.sents), "") if len(doc) else ""
 
 
-def _gold(
+def _gold_statements(
     doc: Doc, document: str, spans: Mapping[str, Span], source: str
-) -> Iterator[dict[str, Any]]:
-    """What a corpus says of pairs of its names, as statements that are certain."""
+) -> Iterator[Row]:
+    """Yield the gold pairs of a Doc as statements with probability 1 or 0.
+
+    Gold rows that do not name two of the ``spans`` (by id) are skipped.
+    """
     for row in doc.user_data.get("gold", ()):
         pair = [spans[end] for end in row.get("entities", ()) if end in spans]
         if len(pair) != 2:
@@ -695,12 +989,22 @@ def _gold(
         a, b = sorted(pair, key=lambda span: span.start)
         start = min(a.sent.start_char, b.sent.start_char)
         end = max(a.sent.end_char, b.sent.end_char)
-        says = bool(row.get("label"))
+        interacts = bool(row.get("label"))
         yield {
-            "document": document, "source": source, "sentence": doc.text[start:end],
-            "sentence_start": start, "start_a": a.start_char, "end_a": a.end_char,
-            "start_b": b.start_char, "end_b": b.end_char, "name_a": a.text, "name_b": b.text,
-            "id_a": a.kb_id_ or None, "id_b": b.kb_id_ or None,
-            "probability": 1.0 if says else 0.0, "interacts": says, "type": row.get("type"),
+            "document": document,
+            "source": source,
+            "sentence": doc.text[start:end],
+            "sentence_start": start,
+            "start_a": a.start_char,
+            "end_a": a.end_char,
+            "start_b": b.start_char,
+            "end_b": b.end_char,
+            "name_a": a.text,
+            "name_b": b.text,
+            "id_a": a.kb_id_ or None,
+            "id_b": b.kb_id_ or None,
+            "probability": 1.0 if interacts else 0.0,
+            "interacts": interacts,
+            "type": row.get("type"),
             "status": row.get("status", "asserted"),
-        }  # fmt: skip
+        }
