@@ -17,7 +17,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, document_id
-from textrank.metrics import auc, best_threshold
+from textrank.metrics import auc
+from textrank.protocols import Task
 
 if not Doc.has_extension("textrank_long_words"):
     Doc.set_extension("textrank_long_words", default=None)
@@ -61,13 +62,11 @@ class WordText:
 
 
 @dataclass(frozen=True)
-class LongWords:
+class LongWords(Task):
     """A task: which words are long; its ``measures`` are the columns of every report."""
 
     name: ClassVar[str] = "long_words"
     required_pipes: ClassVar[tuple[str, ...] | None] = ()
-    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
-    is_ranking: ClassVar[bool] = False
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         gold = doc.user_data.get("gold")
@@ -76,18 +75,9 @@ class LongWords:
         pairs = zip(words, labels, strict=True)
         return [Candidate(doc, (w,), document_id(doc), label=y) for w, y in pairs]
 
-    def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        return 0
-
-    def threshold(self, y: np.ndarray, heldout: np.ndarray) -> float | None:
-        return best_threshold(y, heldout)
-
     def annotate(self, doc, scored):
         rows = zip(scored.candidates, scored.scores, strict=True)
         doc._.textrank_long_words = [c.spans[0].text for c, s in rows if s >= scored.limit]
-        return doc
-
-    def add_explanations(self, doc, candidates, explain):
         return doc
 
     def measures(self, scored):

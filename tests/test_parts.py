@@ -64,7 +64,7 @@ def test_a_candidate_that_was_not_scored_is_refused(nlp):
     task = load_model("spelling").pipeline.task
     doc = nlp(TEXTS[0])
     looked = ScoredBatch(task.candidates(doc), [], FeatureNames.from_iterable(["a"]), np.ones(1))
-    with pytest.raises(ValueError, match="none of the candidates that were scored"):
+    with pytest.raises(ValueError, match="not one of the scored candidates"):
         looked.explain(task.candidates(doc))
 
 

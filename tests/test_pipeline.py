@@ -195,7 +195,7 @@ def test_one_kind_of_answer_is_refused(pipeline: Pipeline, docs: list[Doc]) -> N
     copies = [doc.copy() for doc in docs]
     for doc in copies:
         doc.user_data = {**doc.user_data, "gold": []}
-    with pytest.raises(ValueError, match="same answer"):
+    with pytest.raises(ValueError, match="same label"):
         cross_validate(pipeline, copies)
 
 

@@ -1,20 +1,22 @@
-"""Mines text with kernel methods on spaCy.
+"""Text mining with kernel methods on spaCy.
 
-A pipeline meets a corpus and yields a report or a model:
+Annotate texts with a shipped model:
 
 >>> import textrank
->>> pipeline = textrank.load_pipeline("ppi")
->>> pipeline.task
-PPI(entities='entities', labels=(), level=0.5, precision=None)
+>>> doc, = textrank.annotate(["SHC binds to GRB2."], model="ppi")
+>>> doc._.textrank_ppi[0]["names"]
+['SHC', 'GRB2']
 
-Names are imported when they are first used, so that ``import textrank`` costs nothing.
+Train and evaluate with ``load_pipeline``, ``load_corpus``, ``Pipeline.fit``, ``cross_validate`` and
+``evaluate``. Names are imported when they are first used, so that ``import textrank`` is fast.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from textrank.candidates import Candidate, Targets
+    from textrank._annotate import annotate
+    from textrank.candidates import Candidate
     from textrank.config import (
         dump_pipeline,
         load_corpus,
@@ -25,25 +27,25 @@ if TYPE_CHECKING:
         registry,
     )
     from textrank.evaluation import Report, cross_validate, evaluate
-    from textrank.features import FeatureNames, Features, LabelledGraph
+    from textrank.features import Features
     from textrank.language import load_nlp
     from textrank.model import Model
     from textrank.pipeline import Pipeline
-    from textrank.protocols import FeatureKernel, Kernel
+    from textrank.protocols import Kernel, Learner, Representation, Task
 
     __version__: str
 
-_HOMES = {
+_MODULES = {  # public name -> module that defines or exports it
     "Candidate": "candidates",
-    "FeatureKernel": "features",
     "Features": "features",
-    "Kernel": "features",
-    "LabelledGraph": "features",
+    "Kernel": "protocols",
+    "Learner": "protocols",
     "Model": "model",
-    "FeatureNames": "features",
     "Pipeline": "pipeline",
     "Report": "evaluation",
-    "Targets": "candidates",
+    "Representation": "protocols",
+    "Task": "protocols",
+    "annotate": "_annotate",
     "cross_validate": "evaluation",
     "dump_pipeline": "config",
     "evaluate": "evaluation",
@@ -58,15 +60,15 @@ _HOMES = {
 
 __all__ = [
     "Candidate",
-    "FeatureKernel",
-    "FeatureNames",
     "Features",
     "Kernel",
-    "LabelledGraph",
+    "Learner",
     "Model",
     "Pipeline",
     "Report",
-    "Targets",
+    "Representation",
+    "Task",
+    "annotate",
     "cross_validate",
     "dump_pipeline",
     "evaluate",
@@ -82,24 +84,25 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = _version()
-    elif name in _HOMES:
-        value = getattr(import_module(f"textrank.{_HOMES[name]}"), name)
+        value: Any = _installed_version("textrank-kernels")
+    elif name in _MODULES:
+        value = getattr(import_module(f"textrank.{_MODULES[name]}"), name)
     else:
         raise AttributeError(f"module 'textrank' has no attribute {name!r}")
     globals()[name] = value
     return value
 
 
-def _version() -> str:
-    """Asked for where it is shown: reading it takes longer than all else that starts a command."""
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+def _installed_version(distribution: str) -> str:
+    """Return the version of an installed distribution, or "not installed"."""
+    # Importing this takes longer than anything else that a command does at start.
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version("textrank-kernels")
-    except PackageNotFoundError:  # a source tree that is not installed
-        return "unknown"
-
-
-def __dir__() -> list[str]:
-    return [*globals(), "__version__", *_HOMES]
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"

@@ -75,6 +75,7 @@ def test_a_model_keeps_its_aspects_on_disk_and_in_bytes(
 
 def test_only_what_is_asserted_interacts(make_doc: Callable[..., Doc]) -> None:
     doc = make_doc(["A1", "binds", "B2", "."], entities=[(0, 1), (2, 3)])
+    doc.user_data["gold"] = []
     (pair,) = PPI().candidates(doc)
     answers = []
     for status in ("negated", "asserted"):
